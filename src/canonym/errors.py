@@ -1,0 +1,123 @@
+"""Every error that canonym raises on purpose.
+
+::
+
+    CanonymError
+    ├── InvalidInput     a value given by the caller cannot be used (exit code 2, HTTP 4xx)
+    │   └── ReadError    a file cannot be read: carries the path, the line and what is wrong
+    ├── Mismatch         two things do not belong together (an index and another terminology)
+    ├── MissingExtra     an optional dependency is not installed: prints the pip line
+    └── NotTrained       a part was used before it was fitted
+
+A message always says what was given, what was expected and what to do about it. Anything else that
+escapes from canonym is a bug.
+"""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+__all__ = [
+    "CanonymError",
+    "InvalidInput",
+    "Mismatch",
+    "MissingExtra",
+    "NotTrained",
+    "ReadError",
+    "require",
+]
+
+
+class CanonymError(Exception):
+    """Base of all errors that canonym raises on purpose."""
+
+
+class InvalidInput(CanonymError):
+    """A value given by the caller cannot be used."""
+
+
+class ReadError(InvalidInput):
+    """A file cannot be read.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, as the caller named it.
+    problem : str
+        What was found, what was expected and what to do, in one or two sentences.
+    line : int, optional
+        The line, counted from 1, where the problem starts.
+    """
+
+    def __init__(self, path: str | Path, problem: str, *, line: int | None = None) -> None:
+        self.path = Path(path)
+        self.problem = problem
+        self.line = line
+        where = f"{path}, line {line}" if line is not None else f"{path}"
+        super().__init__(f"{where}: {problem}")
+
+    def __reduce__(self) -> Any:
+        # Exceptions are rebuilt from `args` when they cross a process boundary; ours take keywords.
+        return _rebuild_read_error, (str(self.path), self.problem, self.line)
+
+
+def _rebuild_read_error(path: str, problem: str, line: int | None) -> ReadError:
+    return ReadError(path, problem, line=line)
+
+
+class Mismatch(CanonymError):
+    """Two things do not belong together, such as an index and another terminology."""
+
+
+class MissingExtra(CanonymError, ImportError):
+    """An optional dependency is not installed.
+
+    Parameters
+    ----------
+    what : str
+        What the caller wanted to do ("reading Parquet files").
+    extra : str
+        The extra of canonym that brings the dependency.
+    """
+
+    def __init__(self, what: str, extra: str) -> None:
+        self.what = what
+        self.extra = extra
+        super().__init__(f"{what} needs an optional dependency: pip install 'canonym[{extra}]'")
+
+    def __reduce__(self) -> Any:
+        return MissingExtra, (self.what, self.extra)
+
+
+class NotTrained(CanonymError):
+    """A part was used before it was fitted."""
+
+
+def require(module: str, what: str, extra: str) -> Any:
+    """Import an optional dependency, or say which extra brings it.
+
+    Parameters
+    ----------
+    module : str
+        Dotted name of the module.
+    what : str
+        What it is needed for, as the subject of a sentence.
+    extra : str
+        The extra of canonym that brings it.
+
+    Returns
+    -------
+    module
+        The imported module.
+
+    Raises
+    ------
+    MissingExtra
+        If the module is not installed.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtra(what, extra) from error
