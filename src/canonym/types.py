@@ -101,7 +101,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A typed edge ``head --relation--> tail`` between two concepts; ``is_a`` makes the hierarchy."""
+    """A typed edge ``head --relation--> tail``; ``is_a`` edges make the hierarchy."""
 
     head: str
     relation: str
@@ -186,8 +186,8 @@ class Step(NamedTuple):
 class Hits(NamedTuple):
     """Nearest rows of a batch of queries.
 
-    ``rows`` is ``(n, k)`` int32 and ``scores`` ``(n, k)`` float32, falling; larger is better. Places
-    that could not be filled hold row −1 and score −inf.
+    ``rows`` is ``(n, k)`` int32 and ``scores`` ``(n, k)`` float32, falling; larger is better.
+    Places that could not be filled hold row −1 and score −inf.
     """
 
     rows: Int32Array
@@ -310,7 +310,7 @@ class Link:
 
     @property
     def margin(self) -> float | None:
-        """Score of the best candidate minus the runner-up's, or None when there are fewer than two."""
+        """Score of the best candidate minus the runner-up's, or None without a runner-up."""
         if len(self.candidates) < 2:
             return None
         return self.candidates[0].score - self.candidates[1].score
