@@ -276,11 +276,10 @@ class _Writer:
 
     def digest(self) -> str:
         whole = hashlib.sha256()
-        line = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
         for sql in _DIGESTED:
             cursor = self.connection.execute(sql)
             while batch := cursor.fetchmany(_BATCH):
-                whole.update("".join(map(line, batch)).encode())
+                whole.update(json.dumps(batch, ensure_ascii=False).encode())
             whole.update(b"\x1d")
         return whole.hexdigest()
 
