@@ -1,0 +1,118 @@
+"""ICD-10-CM, from the ``simple-icd-10-cm`` package, which brings the official files along."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from canonym.errors import InvalidInput, require
+from canonym.types import Concept, Name, Record, Relation
+
+__all__ = ["read_icd10cm"]
+
+_RANGE = re.compile(r"\s*\([A-Z0-9]{3}-[A-Z0-9]{3}\)$")
+_RELEASE = re.compile(r"code-list-([A-Za-z]+)-(\d{4})\.txt$")
+
+
+def read_icd10cm(
+    path: str | Path | None = None, *, version: str | None = None, includes: bool = True
+) -> Iterator[Record]:
+    """Read every chapter, block, category and code of ICD-10-CM.
+
+    Parameters
+    ----------
+    path : None
+        Not needed: the classification is part of an installed package. Here only because all
+        readers begin with it.
+    version : str, optional
+        The version to record; by default the release that the package carries (``"April 2026"``).
+    includes : bool
+        Whether "Includes" notes become names of scope ``narrow``: they are examples of what a
+        category or block covers ("Malta fever" of A23, brucellosis).
+
+    Yields
+    ------
+    Concept, Name or Relation
+        In the order of the classification; each concept, then its names, then ``is_a`` its parent.
+
+    Raises
+    ------
+    InvalidInput
+        If a path is given.
+
+    Notes
+    -----
+    Ids are ``ICD10CM:I21.9``, those of blocks ``ICD10CM:A00-A09``, of chapters ``ICD10CM:1``. A
+    block of a single category, which the classification writes like that category (``B20``), is
+    ``ICD10CM:B20-B20``, so that none is lost. The code ranges after the titles of chapters and
+    blocks are cut off, except that of a block of a single category, whose title would otherwise be
+    a second meaning of the category's. The type is ``chapter``, ``block``, ``category``,
+    ``subcategory`` or ``extended subcategory`` (with a seventh character).
+
+    References
+    ----------
+    National Center for Health Statistics. ICD-10-CM.
+    https://www.cdc.gov/nchs/icd/icd-10-cm/
+    """
+    if path is not None:
+        raise InvalidInput(
+            f"path={str(path)!r} was given, but ICD-10-CM comes with the installed package "
+            "simple-icd-10-cm: leave the path out"
+        )
+    with warnings.catch_warnings():
+        # It warns, at import, of empty notes in the official file; nothing a user could act on.
+        warnings.simplefilter("ignore")
+        package = require("simple_icd_10_cm", "reading ICD-10-CM", "all")
+    if version is None:
+        version = _find_release()
+    previous = ""
+    codes = package.get_all_codes(True)
+    for place, code in enumerate(codes):
+        # A single-category block comes right before the category of the same code.
+        lone_block = code == (codes[place + 1] if place + 1 < len(codes) else "")
+        yield from _item(package, code, version, includes, lone_block, previous)
+        previous = code
+
+
+def _find_release() -> str:
+    for file in resources.files("simple_icd_10_cm.data").iterdir():
+        release = _RELEASE.match(file.name)
+        if release:
+            return f"{release[1]} {release[2]}"
+    return ""
+
+
+def _item(
+    package: Any, code: str, version: str, includes: bool, lone_block: bool, previous: str
+) -> Iterator[Record]:
+    in_lone_block = code == previous
+    id_ = f"ICD10CM:{code}-{code}" if lone_block else f"ICD10CM:{code}"
+    kind = _kind(package, code, lone_block, in_lone_block)
+    label = package.get_description(code, lone_block).strip()
+    if kind in ("chapter", "block"):
+        label = _RANGE.sub("", label)
+    yield Concept(id_, label, types=(kind,), source="ICD-10-CM", version=version)
+    for text in package.get_inclusion_term(code, lone_block):
+        yield Name(text, id_)
+    if includes:
+        for text in package.get_includes(code, lone_block):
+            yield Name(text, id_, "narrow")
+    parent = package.get_parent(code, lone_block)
+    if parent:
+        yield Relation(
+            id_, "is_a", f"ICD10CM:{parent}-{parent}" if in_lone_block else f"ICD10CM:{parent}"
+        )
+
+
+def _kind(package: Any, code: str, lone_block: bool, in_lone_block: bool) -> str:
+    if package.is_chapter(code):
+        return "chapter"
+    if lone_block or (package.is_block(code) and not in_lone_block):
+        return "block"
+    if package.is_category(code):
+        return "category"
+    return "extended subcategory" if package.is_extended_subcategory(code) else "subcategory"
