@@ -1,0 +1,1 @@
+"""Ranking: rows become ranked concepts."""

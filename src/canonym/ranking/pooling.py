@@ -1,0 +1,146 @@
+"""Rows become concepts: the best row of each, fetched until there are enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.errors import InvalidInput
+from canonym.ranking.fusion import FusedHits
+from canonym.types import Float32Array, Int32Array
+
+__all__ = ["RankedConcepts", "TieRule", "pool", "search_concepts"]
+
+
+class RankedConcepts(NamedTuple):
+    """Ranked concepts of a batch of queries.
+
+    ``concepts``, ``rows`` ``(n, k)`` int32 and ``scores`` ``(n, k)`` float32: the concept, its best
+    row and that row's score; −1 and −inf where empty. ``parts[s]`` ``(n, k)`` float32 is what
+    scorer ``s`` gave the row.
+    """
+
+    concepts: Int32Array
+    rows: Int32Array
+    scores: Float32Array
+    parts: tuple[Float32Array, ...]
+
+
+class TieRule(NamedTuple):
+    """How equal scores are ordered.
+
+    ``concept_of_row`` and ``scope_of_row`` describe rows; ``concept_rank`` is a number per concept,
+    smaller first: the place of its id, or a random permutation for the protocol of Xu & Bethard
+    (2021), who break ties at random. With ``by_scope`` the more trusted scope (a label) goes first.
+    """
+
+    concept_of_row: Int32Array
+    scope_of_row: npt.NDArray[np.int8]
+    concept_rank: npt.NDArray[np.int32]
+    by_scope: bool = True
+
+
+def pool(hits: FusedHits, k: int, ties: TieRule) -> RankedConcepts:
+    """Rank concepts by their best row.
+
+    Parameters
+    ----------
+    hits : FusedHits
+        Rows per query.
+    k : int
+        Concepts wanted.
+    ties : TieRule
+        Equal scores: more trusted scope first, then `TieRule.concept_rank`, then row.
+
+    Returns
+    -------
+    RankedConcepts
+        ``(n, k)``.
+    """
+    n = len(hits.rows)
+    concepts = np.full((n, k), -1, dtype=np.int32)
+    rows = np.full((n, k), -1, dtype=np.int32)
+    scores = np.full((n, k), -np.inf, dtype=np.float32)
+    parts = tuple(np.full((n, k), -np.inf, dtype=np.float32) for _ in hits.parts)
+    for i in range(n):
+        there = np.flatnonzero(hits.rows[i] >= 0)
+        found = hits.rows[i, there]
+        owners = ties.concept_of_row[found]
+        scope = ties.scope_of_row[found] if ties.by_scope else np.zeros(len(found), dtype=np.int8)
+        order = np.lexsort((found, ties.concept_rank[owners], scope, -hits.scores[i, there]))
+        _, first = np.unique(owners[order], return_index=True)
+        best = there[order[np.sort(first)[:k]]]
+        m = len(best)
+        rows[i, :m] = hits.rows[i, best]
+        concepts[i, :m] = ties.concept_of_row[rows[i, :m]]
+        scores[i, :m] = hits.scores[i, best]
+        for part, given in zip(parts, hits.parts, strict=True):
+            part[i, :m] = given[i, best]
+    return RankedConcepts(concepts, rows, scores, parts)
+
+
+def search_concepts(
+    search: Callable[[npt.NDArray[np.intp], int], FusedHits],
+    n_queries: int,
+    n_rows: int,
+    k: int,
+    ties: TieRule,
+    *,
+    n_concepts: int | None = None,
+) -> RankedConcepts:
+    """Search rows until every query has `k` concepts or the rows run out.
+
+    The nearest names may all belong to one concept, and ties may be cut off in the middle; such
+    queries are searched again with four times as many rows.
+
+    Parameters
+    ----------
+    search : callable
+        ``search(queries, k)`` returns the hits of the chosen queries (an array of their numbers).
+    n_queries, n_rows : int
+        Number of queries, and of rows that may be found.
+    k : int
+        Concepts wanted per query, at least 1.
+    ties : TieRule
+        See `pool`.
+    n_concepts : int, optional
+        Concepts that may be found, where fewer than `k` are allowed.
+
+    Returns
+    -------
+    RankedConcepts
+        ``(n_queries, k)``.
+    """
+    if k < 1:
+        raise InvalidInput(f"k is {k}; expected the number of candidates wanted, at least 1")
+    wanted = k if n_concepts is None else min(k, n_concepts)
+    pending = np.arange(n_queries)
+    fetch = max(4 * k, 16)
+    result: RankedConcepts | None = None
+    while True:
+        hits = search(pending, min(fetch, max(n_rows, 1)))
+        ranked = pool(hits, k, ties)
+        if result is None:
+            result = ranked
+        else:
+            for whole, new in zip(_arrays(result), _arrays(ranked), strict=True):
+                whole[pending] = new
+        if fetch >= n_rows:
+            return result
+        last = hits.scores[:, -1] if hits.scores.shape[1] else np.zeros(len(pending))
+        enough = (ranked.concepts >= 0).sum(axis=1) >= wanted
+        # A tie between the last concept wanted and the last row fetched may go on beyond it. Rows
+        # that score 0 or less share nothing with the query: their order is of no interest.
+        kth = ranked.scores[:, wanted - 1] if wanted else last
+        settled = enough & ((kth > last) | (kth <= 0) | ~np.isfinite(last))
+        pending = pending[~settled]
+        if not len(pending):
+            return result
+        fetch *= 4
+
+
+def _arrays(ranked: RankedConcepts) -> tuple[npt.NDArray[np.generic], ...]:
+    return (ranked.concepts, ranked.rows, ranked.scores, *ranked.parts)
