@@ -1,0 +1,285 @@
+"""One normalisation for both sides: the names of a terminology and the mentions of a text.
+
+A normalisation is a sequence of named steps, each a pure function from a string to a string. Three
+sequences are ready made:
+
+``PLAIN``
+    what spelling systems and typesetting add: width, case, accents, punctuation, whitespace.
+``STRONG``
+    PLAIN and what does not change the concept either: Greek letters, possessives, British
+    spelling, plurals, Roman numerals.
+``UNORDERED``
+    STRONG without *of* and *the* and with the words sorted, so that "cancer of the breast" meets
+    "Breast Cancer" and an inverted "Abdomen, Acute" meets "acute abdomen".
+
+The order matters and is the order of `STEPS`: entities are resolved before anything else is read,
+quotes are unified before NFKC can break an accent used as an apostrophe, Greek letters are spelt
+before the possessive looks for a lone *s*, the possessive sees the apostrophe before punctuation
+goes, and spelling precedes plurals, which precede numerals. PLAIN and STRONG are idempotent, and
+any string at all may be given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from string import punctuation as _ascii_punctuation
+
+from canonym.errors import InvalidInput
+from canonym.text.characters import (
+    accents,
+    case,
+    dashes,
+    entities,
+    greek,
+    punctuation,
+    quotes,
+    whitespace,
+    width,
+)
+from canonym.text.words import (
+    fillers,
+    inversion,
+    numerals,
+    order,
+    plural,
+    possessive,
+    spelling,
+)
+from canonym.types import Step
+
+__all__ = [
+    "PLAIN",
+    "STEPS",
+    "STRONG",
+    "UNORDERED",
+    "biosyn_normal",
+    "explain",
+    "normalise",
+    "normalise_all",
+    "tokens",
+]
+
+STEPS: dict[str, Callable[[str], str]] = {
+    "entities": entities,
+    "quotes": quotes,
+    "dashes": dashes,
+    "width": width,
+    "inversion": inversion,
+    "case": case,
+    "accents": accents,
+    "greek": greek,
+    "possessive": possessive,
+    "punctuation": punctuation,
+    "whitespace": whitespace,
+    "spelling": spelling,
+    "plural": plural,
+    "numerals": numerals,
+    "fillers": fillers,
+    "order": order,
+}
+"""Every step by its name, in the order in which steps have to run."""
+
+PLAIN: tuple[str, ...] = (
+    "entities",
+    "quotes",
+    "dashes",
+    "width",
+    "case",
+    "accents",
+    "punctuation",
+    "whitespace",
+)
+"""Steps that undo typesetting only."""
+
+STRONG: tuple[str, ...] = tuple(
+    name for name in STEPS if name not in ("inversion", "fillers", "order")
+)
+"""Steps that keep the concept: `PLAIN` and spelling variants, inflection and numerals."""
+
+UNORDERED: tuple[str, ...] = (*STRONG, "fillers", "order")
+"""`STRONG`, and the words sorted without *of* and *the*."""
+
+# What PLAIN does to ASCII, in one table: capitals fall, punctuation becomes a space, control
+# characters that are not whitespace disappear.
+_ASCII_PLAIN = {
+    code: ""
+    if not chr(code).isprintable() and not chr(code).isspace()
+    else " "
+    if chr(code) in _ascii_punctuation
+    else chr(code).lower()
+    for code in range(128)
+}
+_BIOSYN = str.maketrans(_ascii_punctuation, " " * len(_ascii_punctuation))
+
+
+def normalise(text: str, steps: Iterable[str] = PLAIN) -> str:
+    """Normalise one string.
+
+    Parameters
+    ----------
+    text : str
+        Any string: empty, a megabyte long, of any script, with NUL or lone surrogates.
+    steps : iterable of str
+        Names of `STEPS`, run in the order given.
+
+    Returns
+    -------
+    str
+        The normal form; empty for text made of punctuation only.
+
+    Raises
+    ------
+    InvalidInput
+        If a step is unknown.
+
+    Examples
+    --------
+    >>> normalise("  Crohn’s  Disease ")
+    'crohn s disease'
+    >>> normalise("Crohn’s diseases, type II", STRONG)
+    'crohn disease type 2'
+    """
+    return _pipeline(tuple(steps))(text)
+
+
+def normalise_all(texts: Iterable[str], steps: Iterable[str] = PLAIN) -> Iterator[str]:
+    """Normalise many strings, in order and as a stream.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        Any strings.
+    steps : iterable of str
+        Names of `STEPS`, run in the order given.
+
+    Returns
+    -------
+    iterator of str
+        One normal form per string.
+
+    Raises
+    ------
+    InvalidInput
+        If a step is unknown; at once, before the first string is read.
+
+    Examples
+    --------
+    >>> list(normalise_all(["Heart-Attack", "TUMOUR"], STRONG))
+    ['heart attack', 'tumor']
+    """
+    return map(_pipeline(tuple(steps)), texts)
+
+
+def explain(text: str, steps: Iterable[str] = PLAIN) -> tuple[Step, ...]:
+    """Tell which steps changed something, and what.
+
+    Parameters
+    ----------
+    text : str
+        Any string.
+    steps : iterable of str
+        Names of `STEPS`, run in the order given.
+
+    Returns
+    -------
+    tuple of Step
+        The steps that fired, in order; the last one's ``after`` is `normalise`'s answer. Empty when
+        the text is in normal form already.
+
+    Raises
+    ------
+    InvalidInput
+        If a step is unknown.
+
+    Examples
+    --------
+    >>> [step.name for step in explain("Tumours of the Lung", STRONG)]
+    ['case', 'spelling', 'plural']
+    """
+    names = tuple(steps)
+    _pipeline(names)
+    fired = []
+    for name in names:
+        after = STEPS[name](text)
+        if after != text:
+            fired.append(Step(name, text, after))
+            text = after
+    return tuple(fired)
+
+
+def tokens(text: str, steps: Iterable[str] = PLAIN) -> list[str]:
+    """Split the normal form of a string into words.
+
+    Parameters
+    ----------
+    text : str
+        Any string.
+    steps : iterable of str
+        Names of `STEPS`, run in the order given.
+
+    Returns
+    -------
+    list of str
+        The words, without spaces; empty for text made of punctuation only.
+
+    Examples
+    --------
+    >>> tokens("Non-small-cell carcinoma")
+    ['non', 'small', 'cell', 'carcinoma']
+    """
+    return normalise(text, steps).split()
+
+
+def biosyn_normal(text: str) -> str:
+    """Normalise exactly as BioSyn does: lower case, ASCII punctuation to spaces, spaces collapsed.
+
+    Use it to compare with published numbers; `normalise` is the better choice elsewhere.
+
+    Parameters
+    ----------
+    text : str
+        Any string.
+
+    Returns
+    -------
+    str
+        The normal form.
+
+    References
+    ----------
+    Sung, Jeon, Lee and Kang (2020), Biomedical Entity Representations with Synonym Marginalization.
+
+    Examples
+    --------
+    >>> biosyn_normal("Parkinson's Disease, type-I")
+    'parkinson s disease type i'
+    """
+    return " ".join(text.lower().translate(_BIOSYN).split())
+
+
+@lru_cache(maxsize=64)
+def _pipeline(steps: tuple[str, ...]) -> Callable[[str], str]:
+    for name in steps:
+        if name not in STEPS:
+            raise InvalidInput(
+                f"{name!r} is not a normalisation step; use names among {', '.join(STEPS)}"
+            )
+    if steps == PLAIN:
+        return _plain
+    functions = [STEPS[name] for name in steps]
+
+    def run(text: str) -> str:
+        for function in functions:
+            text = function(text)
+        return text
+
+    return run
+
+
+def _plain(text: str) -> str:
+    if text.isascii() and "&" not in text:
+        return " ".join(text.translate(_ASCII_PLAIN).split())
+    for name in PLAIN:
+        text = STEPS[name](text)
+    return text

@@ -1,0 +1,212 @@
+"""Normalisation steps that look at one character at a time.
+
+Every step is a pure function from a string to a string, does nothing to plain ASCII unless that is
+its purpose, and accepts any string whatsoever, lone surrogates included.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import string
+import unicodedata
+
+__all__ = [
+    "accents",
+    "case",
+    "dashes",
+    "entities",
+    "greek",
+    "punctuation",
+    "quotes",
+    "whitespace",
+    "width",
+]
+
+_DASHES = dict.fromkeys(
+    [0x058A, *range(0x2010, 0x2016), 0x2043, 0x2212, 0xFE31, 0xFE32, 0xFE58, 0xFE63, 0xFF0D], "-"
+)
+# The acute accent (U+00B4) must become an apostrophe before NFKC turns it into a space and a mark.
+_SINGLE_QUOTES = (
+    "`\u00b4\u02b9\u02bb\u02bc\u02bd\u02c8\u0374\u055a\u1fbd\u1fbf\u1fef\u1ffd\u1ffe"
+    "\u2018\u2019\u201a\u201b\u2032\u2035\u2039\u203a\uff07"
+)
+_DOUBLE_QUOTES = "\u00ab\u00bb\u201c\u201d\u201e\u201f\u2033\u2036\u301d\u301e\uff02"
+_QUOTES = str.maketrans(
+    dict.fromkeys(_SINGLE_QUOTES, "'") | dict.fromkeys(_DOUBLE_QUOTES, '"') | {"\u0149": "'n"}
+)
+
+_STROKED = str.maketrans(
+    {"ø": "o", "Ø": "O", "đ": "d", "Đ": "D", "ð": "d", "Ð": "D", "ł": "l", "Ł": "L", "ħ": "h"}
+    | {"ı": "i", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "þ": "th", "Þ": "Th", "ŧ": "t"}
+)
+# Diacritics of Latin and Greek. Marks of other scripts (Japanese, Arabic, Devanagari, …) spell
+# different words and stay, and so does the breve that tells й from и.
+_MARKS = re.compile(
+    r"(?<![\u0400-\u0481\u048a-\u052f])[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]+"
+)
+
+_GREEK_SPELT = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma "
+    "tau upsilon phi chi psi omega sigma"
+)
+_GREEK_NAMES = dict(
+    zip(
+        "αβγδεζηθικλμνξοπρστυφχψως",
+        _GREEK_SPELT.split(),
+        strict=True,
+    )
+)
+_GREEK_NAMES |= {letter.upper(): name for letter, name in _GREEK_NAMES.items()}
+_GREEK_RUN = re.compile("[\u0370-\u03ff\u1f00-\u1fff]+")
+_GLUED = "alpha|beta|gamma|delta|epsilon|zeta|theta|kappa|lambda|sigma|omega"
+_GLUED_NAME = re.compile(rf"(?<=\d)(?=(?:{_GLUED})(?![^\W\d_]))|(?<![^\W\d_])({_GLUED})(?=\d)")
+# The German letter alone, with no letter beside it, is a beta typed on a German keyboard.
+_LONE_ESZETT = re.compile(r"(?<![^\W\d_])ß(?![^\W\d_])")
+
+
+class _Lazy(dict[int, str]):
+    """A translation table that looks a character's category up when it first meets it."""
+
+    def __init__(self, replaced: str, by: str, start: dict[int, str]) -> None:
+        super().__init__(start)
+        self._replaced = tuple(replaced.split())
+        self._by = by
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        found = unicodedata.category(character).startswith(self._replaced)
+        after = self[code] = self._by if found else character
+        return after
+
+
+# Format characters, surrogates and control characters carry no meaning here; the control characters
+# that str.split takes for whitespace are left to the whitespace step. Trade marks must go before
+# NFKC spells them as letters. The rest are blank letters and variation selectors.
+_JUNK = _Lazy(
+    "Cf Cs Cc",
+    "",
+    {code: chr(code) for code in (*range(0x09, 0x0E), *range(0x1C, 0x20), 0x85)}
+    | dict.fromkeys([0x2120, 0x2122], " ")
+    | dict.fromkeys([0x115F, 0x1160, 0x3164, 0xFFA0, 0x034F, *range(0x180B, 0x1810)], "")
+    | dict.fromkeys([*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)], ""),
+)
+_PUNCTUATION = _Lazy("P S", " ", dict.fromkeys(map(ord, string.punctuation), " "))
+_ASCII_JUNK = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
+
+
+_ENTITY = re.compile(r"&(?:apos|quot|amp|lt|gt|#\d{1,7}|#x[0-9a-f]{1,6});", re.IGNORECASE)
+
+
+def entities(text: str) -> str:
+    """Resolve XML entities that an export left in a name.
+
+    >>> entities("Gunther&apos;s disease")
+    "Gunther's disease"
+    """
+    if "&" not in text:
+        return text
+    return _ENTITY.sub(lambda match: html.unescape(match[0].lower()), text)
+
+
+def quotes(text: str) -> str:
+    """Write every apostrophe, prime and single quote as ``'`` and every double quote as ``"``.
+
+    >>> quotes("Crohn’s")
+    "Crohn's"
+    """
+    return text.translate(_QUOTES) if not text.isascii() or "`" in text else text
+
+
+def dashes(text: str) -> str:
+    """Write every hyphen, dash and minus sign as ``-``.
+
+    >>> dashes("non–small‐cell")
+    'non-small-cell'
+    """
+    return text if text.isascii() else text.translate(_DASHES)
+
+
+def width(text: str) -> str:
+    """Replace compatibility characters (NFKC) and drop what cannot be seen.
+
+    Full-width letters, ligatures, super- and subscripts become plain ones. Soft hyphens, zero-width
+    characters, control characters, NUL, and lone surrogates disappear; trade mark signs become a
+    space.
+
+    >>> width("ﬁbro\\u00adsis\\x00")
+    'fibrosis'
+    """
+    if text.isascii():
+        return _ASCII_JUNK.sub("", text)
+    return unicodedata.normalize("NFKC", text.translate(_JUNK)).translate(_JUNK)
+
+
+def case(text: str) -> str:
+    """Fold case.
+
+    ``ß`` becomes ``ss``, except alone, where it stands for a beta.
+
+    >>> case("Großer ß-Blocker")
+    'grosser β-blocker'
+    """
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFKC", _LONE_ESZETT.sub("β", text).casefold())
+
+
+def accents(text: str) -> str:
+    """Drop diacritics of Latin and Greek letters and write stroked letters and ligatures plainly.
+
+    >>> accents("Sjögren, Ménière, Bjørn, fœtus")
+    'Sjogren, Meniere, Bjorn, foetus'
+    """
+    if text.isascii():
+        return text
+    bare = _MARKS.sub("", unicodedata.normalize("NFD", text))
+    return unicodedata.normalize("NFC", bare.translate(_STROKED))
+
+
+def greek(text: str) -> str:
+    """Spell out Greek letters that stand alone or in pairs, as words of their own.
+
+    Longer runs are Greek words and stay. A spelt letter is parted from digits, so that ``β2``,
+    ``beta2`` and ``beta-2`` meet.
+
+    >>> greek("TNFα, γδ T cells, beta2, νόσος")
+    'TNF alpha ,  gamma delta  T cells, beta 2, νόσος'
+    """
+    if not text.isascii():
+        text = _GREEK_RUN.sub(_spell, text)
+    return _GLUED_NAME.sub(_part, text)
+
+
+def _spell(match: re.Match[str]) -> str:
+    run = match[0]
+    if len(run) > 2 or not all(letter in _GREEK_NAMES for letter in run):
+        return run
+    return f" {' '.join(_GREEK_NAMES[letter] for letter in run)} "
+
+
+def _part(match: re.Match[str]) -> str:
+    return f"{match[1] or ''} "
+
+
+def punctuation(text: str) -> str:
+    """Replace punctuation and symbols of every script by spaces.
+
+    A decimal point is no exception: ``1.5`` becomes ``1 5`` and stays apart from ``15``.
+
+    >>> punctuation("non-Hodgkin's (1.5)")
+    'non Hodgkin s  1 5 '
+    """
+    return text.translate(_PUNCTUATION)
+
+
+def whitespace(text: str) -> str:
+    """Collapse runs of whitespace to one space and trim both ends.
+
+    >>> whitespace("  heart \\t attack ")
+    'heart attack'
+    """
+    return " ".join(text.split())
