@@ -1,0 +1,213 @@
+"""Turn a terminology into the folder that a linker opens."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from canonym.encoders import make_encoder, save_encoder
+from canonym.errors import InvalidInput
+from canonym.files import write_manifest
+from canonym.indexes.inverted import Inverted
+from canonym.indexes.verbatim import Verbatim
+from canonym.mentions.spelling import Speller
+from canonym.terminology import Terminology
+from canonym.text import PLAIN, STRONG, UNORDERED, normalise_all
+from canonym.types import Encoder, SparseVectors
+
+__all__ = ["FORMAT", "SIEVES", "Progress", "Sieve", "build_folder"]
+
+FORMAT = 1
+"""Format number of the folders this version writes, and the newest it reads."""
+
+_BATCH = 20_000
+
+
+class Sieve(NamedTuple):
+    """A way of finding a mention without similarity.
+
+    `steps` normalise both sides; `score` is what its candidates get.
+    """
+
+    name: str
+    steps: tuple[str, ...]
+    score: float
+
+
+SIEVES = (
+    Sieve("verbatim", PLAIN, 1.0),
+    Sieve("normalised", STRONG, 0.99),
+    Sieve("reordered", UNORDERED, 0.98),
+)
+"""Tried in this order; the first that finds anything decides."""
+
+
+class Progress(Protocol):
+    """Called while something long is built: the stage, how much is done, and of how much."""
+
+    def __call__(self, stage: str, done: int, total: int) -> None: ...
+
+
+def build_folder(
+    terminology: Terminology,
+    folder: Path,
+    *,
+    encoders: Sequence[str | Encoder],
+    weights: Sequence[float] | None = None,
+    settings: Mapping[str, Any],
+    progress: Progress | None = None,
+) -> None:
+    """Write everything a linker needs to `folder`, which exists and is empty.
+
+    Parameters
+    ----------
+    terminology : Terminology
+        What is linked to. Its file becomes part of the folder.
+    folder : Path
+        Where to write.
+    encoders : sequence of str or Encoder
+        What `canonym.encoders.make_encoder` takes, or encoders ready for use. None at all leaves
+        the sieves alone to find concepts.
+    weights : sequence of float, optional
+        One per encoder, 1 each by default.
+    settings : mapping
+        How mentions are prepared; stored with the index.
+    progress : Progress, optional
+        Called after every batch of names.
+
+    Raises
+    ------
+    InvalidInput
+        If the weights do not fit the encoders.
+    """
+    report = progress or _silent
+    weights = [1.0] * len(encoders) if weights is None else list(weights)
+    if len(weights) != len(encoders):
+        raise InvalidInput(
+            f"{len(weights)} weights were given for {len(encoders)} encoders; expected one for each"
+        )
+    if encoders and (min(weights) < 0 or sum(weights) <= 0):
+        raise InvalidInput(
+            f"the weights are {', '.join(f'{w:g}' for w in weights)}; expected numbers of at least "
+            "0, not all of them 0"
+        )
+    _copy(terminology.path, folder / "terminology.db")
+    rows = folder / "rows"
+    rows.mkdir()
+    np.save(rows / "concept_of_row.npy", terminology.concept_of_row())
+    np.save(rows / "scope_of_row.npy", terminology.scope_of_row())
+    np.save(rows / "id_rank.npy", terminology.id_rank())
+    for sieve in SIEVES:
+        place = folder / f"sieve-{sieve.name}"
+        place.mkdir()
+        texts = _reported(terminology, f"{sieve.name} names", report)
+        Verbatim.build(list(normalise_all(batch, sieve.steps)) for batch in texts).save(place)
+    if settings["spelling"]:
+        place = folder / "speller"
+        place.mkdir()
+        texts = _reported(terminology, "vocabulary", report)
+        Speller.build(itertools.chain.from_iterable(texts)).save(place)
+    described = []
+    for number, given in enumerate(encoders):
+        encoder = make_encoder(given) if isinstance(given, str) else given
+        described.append(
+            _add_encoder(terminology, folder, number, encoder, given, weights[number], report)
+        )
+    content = {
+        "terminology": {
+            "digest": terminology.digest,
+            "n_concepts": terminology.n_concepts,
+            "n_names": terminology.n_names,
+        },
+        "encoders": described,
+        "settings": dict(settings),
+    }
+    write_manifest(folder, kind="linker", format_number=FORMAT, content=content)
+
+
+def _add_encoder(
+    terminology: Terminology,
+    folder: Path,
+    number: int,
+    encoder: Any,
+    given: str | Encoder,
+    weight: float,
+    report: Progress,
+) -> dict[str, Any]:
+    steps = encoder_steps(encoder)
+    name = given if isinstance(given, str) else type(given).__name__.lower()
+    if hasattr(encoder, "fit") and not getattr(encoder, "fitted", False):
+        texts = _reported(terminology, f"{name}: counting", report)
+        encoder.fit(itertools.chain.from_iterable(normalise_all(b, steps) for b in texts))
+    place = folder / f"index-{number}"
+    place.mkdir()
+    batches = _reported(terminology, f"{name}: encoding", report)
+    encoded = (encoder.encode(list(normalise_all(batch, steps))) for batch in batches)
+    first = next(encoded)
+    kind = "inverted" if isinstance(first, SparseVectors) else "exact"
+    if isinstance(first, SparseVectors):
+        Inverted.build(_stack([first, *encoded])).save(place)
+    else:
+        shape = (terminology.n_names, first.shape[1])
+        vectors = np.lib.format.open_memmap(
+            place / "vectors.npy", mode="w+", dtype=np.float32, shape=shape
+        )
+        row = 0
+        for batch in itertools.chain([first], encoded):
+            vectors[row : row + len(batch)] = batch
+            row += len(batch)
+        vectors.flush()
+        del vectors
+    save_encoder(encoder, folder / f"encoder-{number}")
+    return {"name": name, "weight": weight, "index": kind, "steps": list(steps)}
+
+
+def encoder_steps(encoder: Any) -> tuple[str, ...]:
+    """Return the normalisation steps an encoder wants before it sees a string.
+
+    The embedded kind normalises for itself; all others get the plain form (lower case, no
+    punctuation), as BioSyn gives its encoders.
+    """
+    return tuple(getattr(encoder, "steps", PLAIN))
+
+
+def _stack(batches: list[SparseVectors]) -> SparseVectors:
+    offsets = np.cumsum([0, *(batch.indptr[-1] for batch in batches)])
+    return SparseVectors(
+        np.concatenate(
+            [np.zeros(1, np.int64)]
+            + [b.indptr[1:] + offset for b, offset in zip(batches, offsets, strict=False)]
+        ),
+        np.concatenate([batch.indices for batch in batches]),
+        np.concatenate([batch.data for batch in batches]),
+        batches[0].n_columns,
+    )
+
+
+def _reported(
+    terminology: Terminology, stage: str, report: Callable[[str, int, int], None]
+) -> Iterator[list[str]]:
+    done, total = 0, terminology.n_names
+    report(stage, done, total)
+    for batch in terminology.iter_texts(_BATCH):
+        yield batch
+        done += len(batch)
+        report(stage, done, total)
+
+
+def _silent(stage: str, done: int, total: int) -> None:
+    """Take a report of progress and do nothing with it."""
+
+
+def _copy(source: Path, target: Path) -> None:
+    # A terminology file is replaced, never changed: a hard link costs nothing and stays right.
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)

@@ -1,0 +1,77 @@
+"""From the candidates of a mention and its parts to one link: whole, split, or NIL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from canonym.lookup import Answer
+from canonym.mentions.prepare import Part, Prepared
+from canonym.types import Link, Mention
+
+__all__ = ["decide", "parts_of"]
+
+
+def parts_of(prepared: Prepared) -> tuple[Part, ...]:
+    """Return everything that has to be looked up: the whole, and its parts if there are several."""
+    return (prepared.whole, *prepared.parts) if len(prepared.parts) > 1 else (prepared.whole,)
+
+
+def _best(part: Part, answers: Mapping[str, Answer]) -> tuple[str, Answer]:
+    """Choose between a string and its corrected spellings: the better found, the given on a tie."""
+    texts = (part.text, *part.alternatives)
+    return max(((text, answers[text]) for text in texts), key=lambda pair: pair[1].score)
+
+
+def decide(
+    mention: Mention,
+    prepared: Prepared,
+    answers: Mapping[str, Answer],
+    min_score: float | None,
+) -> Link:
+    """Decide for one mention.
+
+    Parameters
+    ----------
+    mention : Mention
+        What was asked.
+    prepared : Prepared
+        Its strings.
+    answers : mapping of str to Answer
+        The candidates of every string of `parts_of`.
+    min_score : float or None
+        Best candidates that score less are NIL.
+
+    Returns
+    -------
+    Link
+        Split into parts when no sieve knows the whole and every part scores better than it.
+    """
+    whole = _one(mention, prepared.whole, answers, min_score)
+    if len(prepared.parts) < 2 or answers[whole.searched].sieve != "search":
+        return whole
+    parts = tuple(
+        _one(replace(mention, text=part.text, ids=()), part, answers, min_score)
+        for part in prepared.parts
+    )
+    weakest = min(part.score if part.score is not None else float("-inf") for part in parts)
+    if weakest <= (whole.score if whole.score is not None else float("-inf")):
+        return whole
+    return Link(
+        mention,
+        nil=all(part.nil for part in parts),
+        reason="no part was found" if all(part.nil for part in parts) else "",
+        searched=whole.searched,
+        steps=prepared.whole.steps,
+        parts=parts,
+    )
+
+
+def _one(
+    mention: Mention, part: Part, answers: Mapping[str, Answer], min_score: float | None
+) -> Link:
+    text, answer = _best(part, answers)
+    reason = answer.reason
+    if not reason and min_score is not None and answer.score < min_score:
+        reason = f"the best score, {answer.score:.3f}, is below {min_score:g}"
+    return Link(mention, answer.candidates, bool(reason), reason, text, part.steps)

@@ -1,0 +1,60 @@
+"""The linker a newcomer gets: ICD-10-CM and the embedded encoder, built once and kept."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+
+from canonym.building import FORMAT, Progress
+from canonym.encoders import DEFAULT_MODEL
+from canonym.errors import CanonymError, InvalidInput
+from canonym.files import cache_folder, file_digest
+from canonym.linker import Linker
+from canonym.terminology import build_terminology
+from canonym.terminology.icd10cm import read_icd10cm
+from canonym.terminology.store import FORMAT as TERMINOLOGY_FORMAT
+
+__all__ = ["open_default"]
+
+
+def open_default(progress: Progress | None = None) -> Linker:
+    """Open the linker of ICD-10-CM, building it first where it is not in the cache.
+
+    The name of the cached folder carries a hash of everything it depends on: the ICD-10-CM package,
+    the embedded encoder and the formats. So an upgrade builds anew and nothing stale is opened.
+
+    Raises
+    ------
+    InvalidInput
+        If the cache folder cannot be written.
+    """
+    folder = cache_folder() / f"icd10cm-{_fingerprint()[:16]}"
+    if folder.exists():
+        try:
+            return Linker.load(folder)
+        except CanonymError:
+            pass  # damaged by something else than us: it can always be made again
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="canonym-") as scratch:
+            if progress is not None:
+                progress("reading ICD-10-CM", 0, 1)
+            terminology = build_terminology(read_icd10cm(), Path(scratch) / "icd10cm.db")
+            with terminology:
+                return Linker.build(terminology, folder=folder, overwrite=True, progress=progress)
+    except OSError as error:
+        raise InvalidInput(
+            f"the index of ICD-10-CM could not be kept in {folder.parent} ({error}); set "
+            "CANONYM_CACHE to a folder that can be written to"
+        ) from error
+
+
+def _fingerprint() -> str:
+    whole = hashlib.sha256()
+    whole.update(f"{version('simple-icd-10-cm')} {FORMAT} {TERMINOLOGY_FORMAT}\n".encode())
+    for file in sorted(DEFAULT_MODEL.rglob("*")):
+        if file.is_file():
+            whole.update(f"{file.name} {file_digest(file)}\n".encode())
+    return whole.hexdigest()

@@ -1,0 +1,325 @@
+"""The whole way on one page: a mention is prepared, looked up, searched, ranked, decided.
+
+1. **Prepare** (`canonym.mentions`): abbreviations of the document are written out, a composite
+   mention gets its parts, unknown words a spelling from the terminology's own vocabulary.
+2. **Sieves**: the string as it stands, then in normal form, then with its words in any order. The
+   first that finds a name decides.
+3. **Search**: otherwise, and to fill up to `k`, every encoder proposes rows, the union is scored by
+   all of them, and concepts are ranked by their best row.
+4. **Decide**: the best candidate, or NIL with the reason.
+"""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from canonym.building import FORMAT, Progress, build_folder
+from canonym.decision import decide, parts_of
+from canonym.errors import InvalidInput, Mismatch
+from canonym.files import MANIFEST, file_digest, read_manifest, write_folder
+from canonym.links import Links
+from canonym.lookup import Filter, Lookup
+from canonym.mentions.abbreviations import find_abbreviations
+from canonym.mentions.prepare import Preparation, Prepared
+from canonym.mentions.spelling import Speller
+from canonym.terminology import Terminology
+from canonym.types import Document, Encoder, Link, Mention
+
+__all__ = ["Linker", "Links"]
+
+
+class Linker:
+    """Finds the concepts of a terminology that names stand for.
+
+    Made by `build`, `load` or `default`. Safe to use from several threads; everything large is
+    memory-mapped and shared between processes.
+
+    Examples
+    --------
+    >>> from canonym import Concept, Linker, Name, Terminology
+    >>> terminology = Terminology.build(
+    ...     [Concept("X:1", "Myocardial infarction"), Name("heart attack", "X:1")]
+    ... )
+    >>> linker = Linker.build(terminology, encoders=["chargrams"])
+    >>> link = linker.link(["Heart Attacks"])[0]
+    >>> link.id, link.label, link.candidates[0].name, link.candidates[0].sieve
+    ('X:1', 'Myocardial infarction', 'heart attack', 'normalised')
+    """
+
+    def __init__(self, folder: Path, *, terminology: Terminology | None = None) -> None:
+        self.folder = folder
+        self.manifest = read_manifest(folder, kind="linker", newest=FORMAT)
+        self.terminology = terminology or Terminology(folder / "terminology.db")
+        digest = self.manifest["terminology"]["digest"]
+        if self.terminology.digest != digest:
+            raise Mismatch(
+                f"the index {folder} was built for the terminology {digest[:12]}…, but "
+                f"{self.terminology.path} is {self.terminology.digest[:12]}…; build the index again"
+            )
+        self.settings: dict[str, Any] = self.manifest["settings"]
+        self.lookup = Lookup(folder, self.manifest, self.terminology)
+        speller = Speller.load(folder / "speller") if self.settings["spelling"] else None
+        self.preparation = Preparation(
+            speller=speller,
+            composites=bool(self.settings["composites"]),
+            trials=bool(self.settings["trials"]),
+        )
+        self._finalizer: weakref.finalize[Any, Any] | None = None
+
+    # --- made, saved, opened --------------------------------------------------------------------
+
+    @classmethod
+    def build(
+        cls,
+        terminology: Terminology,
+        *,
+        encoders: Sequence[str | Encoder] = ("default",),
+        weights: Sequence[float] | None = None,
+        spelling: bool = True,
+        composites: bool = True,
+        trials: bool = False,
+        abbreviations: str = "auto",
+        min_length: int = 3,
+        folder: str | Path | None = None,
+        overwrite: bool = False,
+        progress: Progress | None = None,
+    ) -> Linker:
+        """Index a terminology.
+
+        Parameters
+        ----------
+        terminology : Terminology
+            What is linked to.
+        encoders : sequence of str or Encoder
+            ``"default"`` (the embedded one), ``"chargrams"``, a saved encoder's folder, …; several
+            are fused. None at all leaves the sieves.
+        weights : sequence of float, optional
+            One per encoder, 1 each by default.
+        spelling, composites : bool
+            Whether unknown words are corrected and composite mentions split.
+        trials : bool
+            Whether doses, forms and arms are cleaned off, as for fields of clinical trials.
+        abbreviations : str
+            Engine for the abbreviations of a document: ``"auto"``, ``"ab3p"``,
+            ``"schwartz-hearst"``.
+        min_length : int
+            Strings shorter than this, in normal form, are looked up but not searched: similarity
+            says nothing about two letters.
+        folder : str or Path, optional
+            Where to save; a temporary folder that goes with the object by default.
+        overwrite : bool
+            Whether an existing index may be replaced.
+        progress : Progress, optional
+            Called with the stage, the names done and their number.
+
+        Raises
+        ------
+        InvalidInput
+            If an encoder is unknown or a weight does not fit.
+        """
+        settings = {
+            "spelling": spelling,
+            "composites": composites,
+            "trials": trials,
+            "abbreviations": abbreviations,
+            "min_length": min_length,
+        }
+        temporary = None if folder else Path(tempfile.mkdtemp(prefix="canonym-"))
+        target = temporary / "linker" if temporary else Path(str(folder))
+        try:
+            with write_folder(target, overwrite=overwrite) as partial:
+                build_folder(
+                    terminology,
+                    partial,
+                    encoders=encoders,
+                    weights=weights,
+                    settings=settings,
+                    progress=progress,
+                )
+            linker = cls(target)
+        except BaseException:
+            if temporary:
+                shutil.rmtree(temporary, ignore_errors=True)
+            raise
+        if temporary:
+            linker._finalizer = weakref.finalize(
+                linker, shutil.rmtree, temporary, ignore_errors=True
+            )
+        return linker
+
+    def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
+        """Write the linker to a folder that `load` opens; it appears whole or not at all."""
+        with write_folder(folder, overwrite=overwrite) as partial:
+            shutil.copytree(self.folder, partial, dirs_exist_ok=True)
+
+    @classmethod
+    def load(cls, folder: str | Path, *, terminology: Terminology | None = None) -> Linker:
+        """Open a saved linker, memory-mapped.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Made by `save`, by ``build(folder=…)`` or by ``canonym index``.
+        terminology : Terminology, optional
+            Use this one instead of the copy in the folder; it must have the same content.
+
+        Raises
+        ------
+        ReadError
+            If the folder is missing or damaged.
+        Mismatch
+            If it was made by a newer version, or for another terminology.
+        """
+        return cls(Path(folder), terminology=terminology)
+
+    @classmethod
+    def default(cls, *, progress: Progress | None = None) -> Linker:
+        """Open the linker of the packaged terminology, ICD-10-CM.
+
+        It is built at the first call, in seconds, and kept in the cache folder
+        (`canonym.files.cache_folder`).
+        """
+        from canonym.default import open_default
+
+        return open_default(progress)
+
+    def info(self) -> dict[str, Any]:
+        """Describe the linker: its terminology, encoders and settings."""
+        return {
+            "folder": str(self.folder),
+            "format": self.manifest["format"],
+            "fingerprint": self.fingerprint,
+            "terminology": {
+                **self.manifest["terminology"],
+                "sources": [
+                    " ".join(filter(None, pair)) for pair in self.terminology.sources() if any(pair)
+                ],
+            },
+            "encoders": self.manifest["encoders"],
+            "settings": self.settings,
+        }
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the manifest: changes with the terminology, the encoders and the settings."""
+        return file_digest(self.folder / MANIFEST)
+
+    # --- linking --------------------------------------------------------------------------------
+
+    def link(self, mentions: Iterable[str | Mention], **options: Any) -> Links:
+        """Link mentions; see `link_stream` for the options.
+
+        Parameters
+        ----------
+        mentions : iterable of str or Mention
+            A single string is an error: put it in a list.
+
+        Returns
+        -------
+        Links
+            One link per mention, in order.
+        """
+        return Links(self.link_stream(mentions, **options))
+
+    def link_document(self, document: Document, **options: Any) -> Links:
+        """Link the mentions of a document, its abbreviations written out."""
+        found = self._abbreviations(document.text)
+        return Links(self.link_stream(document.mentions, abbreviations=found, **options))
+
+    def link_stream(
+        self,
+        mentions: Iterable[str | Mention],
+        *,
+        k: int = 5,
+        types: Sequence[str] = (),
+        sources: Sequence[str] = (),
+        languages: Sequence[str] = (),
+        ids: Iterable[str] = (),
+        min_score: float | None = None,
+        abbreviations: Mapping[str, str] | None = None,
+        batch: int = 1024,
+    ) -> Iterator[Link]:
+        """Link a stream of mentions in constant memory, in order.
+
+        Parameters
+        ----------
+        mentions : iterable of str or Mention
+            What to link. A `Mention.context` is searched for abbreviations.
+        k : int
+            Candidates wanted per mention, at least 1.
+        types, sources, languages : sequence of str
+            Only concepts of these types and sources, and names of these languages, applied before
+            ranking.
+        ids : iterable of str
+            Only these concepts.
+        min_score : float, optional
+            Mentions whose best candidate scores less are NIL; the candidates are still returned.
+        abbreviations : mapping of str to str, optional
+            Short forms and their long forms.
+        batch : int
+            Mentions handled at once.
+
+        Raises
+        ------
+        InvalidInput
+            If `k` is less than 1, a filter names what the terminology has not, or mentions are not
+            strings.
+        """
+        if isinstance(mentions, str):
+            raise InvalidInput(
+                f"one string was given ({mentions!r:.80}); expected a list of them: link([name])"
+            )
+        if k < 1:
+            raise InvalidInput(f"k is {k}; expected the number of candidates wanted, at least 1")
+        chosen = self.lookup.filter(types, sources, languages, ids)
+
+        def run() -> Iterator[Link]:
+            stream = map(_as_mention, mentions)
+            while block := list(itertools.islice(stream, batch)):
+                yield from self._link_block(block, k, chosen, min_score, abbreviations)
+
+        return run()
+
+    def _link_block(
+        self,
+        mentions: Sequence[Mention],
+        k: int,
+        chosen: Filter,
+        min_score: float | None,
+        abbreviations: Mapping[str, str] | None,
+    ) -> Iterator[Link]:
+        prepared = [self._prepare(mention, abbreviations) for mention in mentions]
+        strings = dict.fromkeys(
+            text
+            for one in prepared
+            for part in parts_of(one)
+            for text in (part.text, *part.alternatives)
+        )
+        answers = self.lookup.find(list(strings), k, chosen)
+        for mention, one in zip(mentions, prepared, strict=True):
+            yield decide(mention, one, answers, min_score)
+
+    def _prepare(self, mention: Mention, abbreviations: Mapping[str, str] | None) -> Prepared:
+        known = dict(abbreviations or {})
+        if mention.context:
+            known = {**self._abbreviations(mention.context), **known}
+        return self.preparation.prepare(mention.text, abbreviations=known)
+
+    def _abbreviations(self, text: str) -> Mapping[str, str]:
+        return find_abbreviations(text, engine=self.settings["abbreviations"])
+
+
+def _as_mention(given: str | Mention) -> Mention:
+    if isinstance(given, Mention):
+        return given
+    if isinstance(given, str):
+        return Mention(given)
+    raise InvalidInput(
+        f"a mention is a string or a Mention, not {type(given).__name__} ({given!r:.80})"
+    )
