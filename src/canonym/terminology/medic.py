@@ -13,7 +13,8 @@ from canonym.types import Concept, Name, Record, Xref
 __all__ = ["read_medic"]
 
 _STYLES = ("auto", "medic", "biosyn")
-_MESH = re.compile(r"[CD]\d{6,9}$")
+# "C", the branch of diseases, is the root of the tree.
+_MESH = re.compile(r"(?:[CD]\d{6,9}|C)$")
 _OMIM = re.compile(r"\d{6}$")
 
 

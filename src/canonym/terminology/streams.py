@@ -177,7 +177,7 @@ def open_text(
     [['MESH:D009203', 'Myocardial Infarction']]
     """
     try:
-        b"".decode(encoding)
+        " ".encode(encoding)
     except LookupError as error:
         raise InvalidInput(
             f"encoding={encoding!r} is not known: use a name such as 'utf-8' or 'latin-1'"

@@ -1,0 +1,127 @@
+"""The reader of ICD-10-CM."""
+
+from __future__ import annotations
+
+from collections import Counter
+from importlib import resources
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from canonym.errors import InvalidInput
+from canonym.terminology import icd10cm
+from canonym.terminology.icd10cm import read_icd10cm
+from canonym.types import Concept, Name, Record, Relation
+
+
+@pytest.fixture(scope="module")
+def records() -> list[Record]:
+    return list(read_icd10cm())
+
+
+@pytest.fixture(scope="module")
+def concepts(records: list[Record]) -> dict[str, Concept]:
+    return {record.id: record for record in records if isinstance(record, Concept)}
+
+
+@pytest.fixture(scope="module")
+def parents(records: list[Record]) -> dict[str, str]:
+    return {record.head: record.tail for record in records if isinstance(record, Relation)}
+
+
+def test_none_is_lost_and_every_id_is_unique(
+    records: list[Record], concepts: dict[str, Concept], parents: dict[str, str]
+) -> None:
+    kinds = Counter(type(record).__name__ for record in records)
+    assert kinds["Concept"] == len(concepts) == 98505
+    assert Counter(concept.types for concept in concepts.values()) == {
+        ("chapter",): 22,
+        ("block",): 297,
+        ("category",): 1918,
+        ("subcategory",): 44963,
+        ("extended subcategory",): 51305,
+    }
+    # All but the chapters have a parent, and it exists.
+    assert kinds["Relation"] == len(parents) == 98505 - 22
+    assert set(parents.values()) <= set(concepts)
+    assert {record.relation for record in records if isinstance(record, Relation)} == {"is_a"}
+    assert {concept.version for concept in concepts.values()} == {"April 2026"}
+
+
+def test_names_against_the_official_file(records: list[Record]) -> None:
+    folder = resources.files("simple_icd_10_cm.data")
+    (file,) = (file for file in folder.iterdir() if file.name.endswith(".xml"))
+    with file.open("rb") as source:
+        tree = ElementTree.parse(source)
+    inclusion, includes = (
+        Counter(note.text for list_ in tree.iter(tag) for note in list_ if note.text)
+        for tag in ("inclusionTerm", "includes")
+    )
+    names = [record for record in records if isinstance(record, Name)]
+    assert Counter(name.text for name in names if name.scope == "exact") == inclusion
+    assert Counter(name.text for name in names if name.scope == "narrow") == includes
+    assert (inclusion.total(), includes.total()) == (12574, 1024)
+
+
+def test_a_family_from_chapter_to_seventh_character(
+    concepts: dict[str, Concept], parents: dict[str, str]
+) -> None:
+    line = ["ICD10CM:S72.001A"]
+    while line[-1] in parents:
+        line.append(parents[line[-1]])
+    assert [id_.removeprefix("ICD10CM:") for id_ in line] == [
+        "S72.001A", "S72.001", "S72.00", "S72.0", "S72", "S70-S79", "19",
+    ]  # fmt: skip
+    assert concepts["ICD10CM:19"].label == (
+        "Injury, poisoning and certain other consequences of external causes"
+    )
+    assert concepts["ICD10CM:S70-S79"].label == "Injuries to the hip and thigh"
+    assert concepts["ICD10CM:S72.001A"].label.endswith("initial encounter for closed fracture")
+
+
+def test_a_block_of_one_category(concepts: dict[str, Concept], parents: dict[str, str]) -> None:
+    block, category = concepts["ICD10CM:B20-B20"], concepts["ICD10CM:B20"]
+    assert (block.types, category.types) == (("block",), ("category",))
+    assert block.label == "Human immunodeficiency virus [HIV] disease (B20)"
+    assert category.label == "Human immunodeficiency virus [HIV] disease"
+    assert parents[category.id] == block.id
+    assert parents[block.id] == "ICD10CM:1"
+    assert parents["ICD10CM:C50.0"] == "ICD10CM:C50"
+
+
+def test_names_of_a_category(records: list[Record]) -> None:
+    names = {
+        (r.text, r.scope)
+        for r in records
+        if isinstance(r, Name) and r.concept_id in ("ICD10CM:B20", "ICD10CM:A00.0")
+    }
+    assert ("Classical cholera", "exact") in names
+    assert ("AIDS-related complex [ARC]", "narrow") in names
+
+
+def test_includes_can_be_left_out() -> None:
+    names = [record for record in read_icd10cm(includes=False) if isinstance(record, Name)]
+    assert len(names) == 12574
+    assert {name.scope for name in names} == {"exact"}
+
+
+def test_the_version_may_be_given_or_unknown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert next(read_icd10cm(version="2026")) == Concept(
+        "ICD10CM:1",
+        "Certain infectious and parasitic diseases",
+        types=("chapter",),
+        source="ICD-10-CM",
+        version="2026",
+    )
+    monkeypatch.setattr(icd10cm.resources, "files", lambda _: tmp_path)
+    first = next(read_icd10cm())
+    assert isinstance(first, Concept)
+    assert first.version == ""
+
+
+def test_a_path_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="leave the path out"):
+        next(read_icd10cm(tmp_path))

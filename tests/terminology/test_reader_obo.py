@@ -1,0 +1,190 @@
+"""The OBO reader."""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from canonym.errors import ReadError
+from canonym.terminology.obo import read_obo
+from canonym.types import Concept, Name, Relation, Xref
+
+ONTOLOGY = r"""format-version: 1.4
+data-version: releases/2024-03-05
+ontology: http://purl.obolibrary.org/obo/demo.owl
+default-namespace: demo
+synonymtypedef: SHORT "abbreviation" EXACT
+synonymtypedef: LAY "layperson term" BROAD
+! a comment line
+
+[Term]
+id: DEMO:1
+name: heart attack\, acute {source="X:1", comment="a } b"} ! hidden
+namespace: demo_disease
+def: "Death of \"heart\" muscle\nfrom lack of blood\\oxygen." [PMID:1, url:http\://x.org] {a="b"}
+alt_id: DEMO:11
+synonym: "MI" EXACT SHORT [PMID:2]
+synonym: "AMI" RELATED OMO:0003012 []
+synonym: "heart stroke" LAY []
+synonym: "coronary" RELATED []
+synonym: "infarct" NARROW []
+synonym: "cardiac event" BROAD [] {source="Y"}
+synonym: "bare" []
+synonym: "  " EXACT []
+exact_synonym: "old exact" []
+related_synonym: "old related" []
+xref: MESH:D009203 "Myocardial Infarction"
+xref: url:http\://x.org/1 {source="Z"}
+xref_analog: ICD:I21
+is_a: DEMO:2 {source="q"} ! heart disease
+relationship: part_of DEMO:3 ! heart
+intersection_of: DEMO:2
+comment: ignored
+
+[Typedef]
+id: part_of
+name: part of
+
+[Term]
+id: DEMO:2
+name: 2-{[(acid) heart \
+disease]}
+is_obsolete: true
+replaced_by: DEMO:1
+consider: DEMO:3
+"""
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+def test_everything_of_a_term(tmp_path: Path) -> None:
+    records = list(read_obo(write(tmp_path / "demo.obo", ONTOLOGY)))
+    assert records[:-2] == [
+        Concept(
+            "DEMO:1",
+            "heart attack, acute",
+            'Death of "heart" muscle\nfrom lack of blood\\oxygen.',
+            ("demo_disease",),
+            "DEMO",
+            "2024-03-05",
+        ),
+        Xref("DEMO:1", "DEMO:11", "alternative"),
+        Name("MI", "DEMO:1", "abbreviation"),
+        Name("AMI", "DEMO:1", "abbreviation"),
+        Name("heart stroke", "DEMO:1", "broad"),
+        Name("coronary", "DEMO:1", "related"),
+        Name("infarct", "DEMO:1", "narrow"),
+        Name("cardiac event", "DEMO:1", "broad"),
+        Name("bare", "DEMO:1", "related"),
+        Name("old exact", "DEMO:1", "exact"),
+        Name("old related", "DEMO:1", "related"),
+        Xref("DEMO:1", "MESH:D009203"),
+        Xref("DEMO:1", "url:http://x.org/1"),
+        Xref("DEMO:1", "ICD:I21"),
+        Relation("DEMO:1", "is_a", "DEMO:2"),
+        Relation("DEMO:1", "part_of", "DEMO:3"),
+    ]
+
+
+def test_an_obsolete_term_is_yielded_as_deprecated(tmp_path: Path) -> None:
+    records = list(read_obo(write(tmp_path / "demo.obo", ONTOLOGY)))
+    assert records[-2:] == [
+        Concept(
+            "DEMO:2",
+            "2-{[(acid) heart disease]}",
+            "",
+            ("demo",),
+            "DEMO",
+            "2024-03-05",
+            True,
+            ("DEMO:1",),
+        ),
+        Relation("DEMO:2", "consider", "DEMO:3"),
+    ]
+    assert len(records) == 18
+
+
+@pytest.mark.parametrize(
+    ("header", "version", "source"),
+    [
+        ("date: 14:05:2015 16:40\nontology: doid\n", "2015-05-14", "DOID"),
+        ("date: once\n", "once", ""),
+        ("data-version: v7\ndefault-namespace: words\n", "v7", "words"),
+        ("format-version: 1.2\nsynonymtypedef:\n", "", ""),
+        ("", "", ""),
+    ],
+)
+def test_version_and_source_from_the_header(
+    tmp_path: Path, header: str, version: str, source: str
+) -> None:
+    path = write(tmp_path / "a.obo", header + "[Term]\nid: X:1\nname: a\n")
+    (concept,) = read_obo(path)
+    assert isinstance(concept, Concept)
+    assert (concept.version, concept.source) == (version, source)
+    (concept,) = read_obo(path, version="mine")
+    assert isinstance(concept, Concept)
+    assert concept.version == "mine"
+
+
+def test_a_continued_line_at_the_end_of_the_file_and_other_stanzas(tmp_path: Path) -> None:
+    text = "[Term]\nid: X:1\nname: a\\\n b\n\n[Instance]\nid: X:2\nname: c\\"
+    assert list(read_obo(write(tmp_path / "a.obo", text))) == [Concept("X:1", "ab")]
+
+
+def test_a_term_may_lack_a_name_and_an_id_may_be_odd(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.obo", "[Term]\nid: X 1|2\nxref:\n")
+    assert list(read_obo(path)) == [Concept("X 1|2")]
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase", "line"),
+    [
+        ("id,name\nX:1,a\n", "OBO file was expected", 1),
+        ("[Term]\nid: X:1\nwords without a tag\n", "neither", 3),
+        ("format-version: 1.2\n", r"without a \[Term\]", 1),
+        ("[Term]\nname: a\n\n[Term]\nid: X:1\n", "no id", 1),
+        ("a: b\n[Term]\nid:\n", "no id", 2),
+        ("[Term]\nid: X:1\n\nsynonym: bare EXACT []\nname: a\n", "double quotes", 4),
+        ('[Term]\nid: X:1\ndef: "never closed\nname: a\n', "double quotes", 3),
+        ("[Term]\nid: X:1\nrelationship: part_of\nname: a\n", "type id", 3),
+    ],
+)
+def test_malformed_files(tmp_path: Path, text: str, phrase: str, line: int) -> None:
+    with pytest.raises(ReadError, match=phrase) as caught:
+        list(read_obo(write(tmp_path / "a.obo", text)))
+    assert caught.value.line == line
+
+
+def test_the_human_disease_ontology(data: Path) -> None:
+    path = data / "doid" / "HumanDO-2015-05-14.obo.gz"
+    records = list(read_obo(path))
+    concepts = [record for record in records if isinstance(record, Concept)]
+    assert Counter(concept.deprecated for concept in concepts) == {False: 6574, True: 2374}
+    assert {concept.version for concept in concepts} == {"2015-05-14"}
+    # Against a count of the lines themselves, one by one.
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        body = lines.read().split("[Typedef]")[0]
+    tags = Counter(line.split(":")[0] for line in body.splitlines())
+    kinds = Counter(
+        record.kind if isinstance(record, Xref) else type(record).__name__ for record in records
+    )
+    assert kinds["Name"] == tags["synonym"] == 16035
+    assert kinds["Relation"] == tags["is_a"] == 6921
+    assert kinds["xref"] == tags["xref"]
+    assert kinds["alternative"] == tags["alt_id"] == 1596
+
+
+def test_the_human_phenotype_ontology(data: Path) -> None:
+    records = list(read_obo(data / "hpo" / "hp-2014-11-14.obo.gz"))
+    concepts = {record.id: record for record in records if isinstance(record, Concept)}
+    assert Counter(concept.deprecated for concept in concepts.values()) == {False: 10775, True: 54}
+    assert sum(isinstance(record, Name) for record in records) == 6949
+    assert concepts["HP:0000003"].label == "Multicystic kidney dysplasia"
+    assert Xref("HP:0000003", "MeSH:D021782") in records
+    assert Relation("HP:0000003", "is_a", "HP:0000107") in records
