@@ -5,11 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from canonym.building import SIEVES
+from canonym.errors import InvalidInput
 from canonym.lookup import Answer
 from canonym.mentions.prepare import Part, Prepared
+from canonym.text import explain
 from canonym.types import Link, Mention
 
-__all__ = ["decide", "parts_of"]
+__all__ = ["as_mention", "decide", "parts_of"]
+
+_SIEVE_STEPS = {sieve.name: sieve.steps for sieve in SIEVES}
+
+
+def as_mention(given: str | Mention) -> Mention:
+    """Take a string for a mention of that text; anything but a string or mention is refused."""
+    if isinstance(given, Mention):
+        return given
+    if isinstance(given, str):
+        return Mention(given)
+    raise InvalidInput(
+        f"a mention is a string or a Mention, not {type(given).__name__} ({given!r:.80})"
+    )
 
 
 def parts_of(prepared: Prepared) -> tuple[Part, ...]:
@@ -74,4 +90,7 @@ def _one(
     reason = answer.reason
     if not reason and min_score is not None and answer.score < min_score:
         reason = f"the best score, {answer.score:.3f}, is below {min_score:g}"
-    return Link(mention, answer.candidates, bool(reason), reason, text, part.steps)
+    # What brought the string to the form in which a sieve knows it.
+    forms = _SIEVE_STEPS.get(answer.sieve, ())
+    steps = (*part.steps, *explain(text, forms)) if forms else part.steps
+    return Link(mention, answer.candidates, bool(reason), reason, text, steps)

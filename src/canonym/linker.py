@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from canonym.building import FORMAT, Progress, build_folder
-from canonym.decision import decide, parts_of
+from canonym.decision import as_mention, decide, parts_of
 from canonym.errors import InvalidInput, Mismatch
 from canonym.files import MANIFEST, file_digest, read_manifest, write_folder
+from canonym.filters import Filter
 from canonym.links import Links
-from canonym.lookup import Filter, Lookup
+from canonym.lookup import Lookup
 from canonym.mentions.abbreviations import find_abbreviations
 from canonym.mentions.prepare import Preparation, Prepared
 from canonym.mentions.spelling import Speller
@@ -243,6 +244,7 @@ class Linker:
         ids: Iterable[str] = (),
         min_score: float | None = None,
         abbreviations: Mapping[str, str] | None = None,
+        seed: int | None = None,
         batch: int = 1024,
     ) -> Iterator[Link]:
         """Link a stream of mentions in constant memory, in order.
@@ -262,6 +264,9 @@ class Linker:
             Mentions whose best candidate scores less are NIL; the candidates are still returned.
         abbreviations : mapping of str to str, optional
             Short forms and their long forms.
+        seed : int, optional
+            Break ties between equal scores at random, as Xu & Bethard (2021) do, the same way for
+            the same seed. By default the more trusted scope goes first (a label), then the id.
         batch : int
             Mentions handled at once.
 
@@ -277,10 +282,12 @@ class Linker:
             )
         if k < 1:
             raise InvalidInput(f"k is {k}; expected the number of candidates wanted, at least 1")
-        chosen = self.lookup.filter(types, sources, languages, ids)
+        chosen = self.lookup.filters.choose(
+            types=types, sources=sources, languages=languages, ids=ids, seed=seed
+        )
 
         def run() -> Iterator[Link]:
-            stream = map(_as_mention, mentions)
+            stream = map(as_mention, mentions)
             while block := list(itertools.islice(stream, batch)):
                 yield from self._link_block(block, k, chosen, min_score, abbreviations)
 
@@ -313,13 +320,3 @@ class Linker:
 
     def _abbreviations(self, text: str) -> Mapping[str, str]:
         return find_abbreviations(text, engine=self.settings["abbreviations"])
-
-
-def _as_mention(given: str | Mention) -> Mention:
-    if isinstance(given, Mention):
-        return given
-    if isinstance(given, str):
-        return Mention(given)
-    raise InvalidInput(
-        f"a mention is a string or a Mention, not {type(given).__name__} ({given!r:.80})"
-    )

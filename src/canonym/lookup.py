@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ import numpy as np
 
 from canonym.building import SIEVES
 from canonym.encoders import load_encoder
+from canonym.filters import Filter, Filters
 from canonym.indexes import BoolArray, Index
 from canonym.indexes.exact import Exact
 from canonym.indexes.inverted import Inverted
@@ -22,11 +22,10 @@ from canonym.terminology import Terminology
 from canonym.text import PLAIN, normalise_all
 from canonym.types import Candidate, Concept, SparseVectors
 
-__all__ = ["Answer", "Filter", "Lookup"]
+__all__ = ["Answer", "Lookup"]
 
 _INDEXES: dict[str, type[Exact] | type[Inverted]] = {"exact": Exact, "inverted": Inverted}
 _CACHED_CONCEPTS = 200_000
-_CACHED_FILTERS = 16
 
 _Found = tuple[int, int, float, dict[str, float]]
 
@@ -38,14 +37,6 @@ class _Searcher:
     index: Index
     weight: float
     steps: tuple[str, ...]
-
-
-class Filter(NamedTuple):
-    """Rows that may be found (None: all), and how many rows and concepts that leaves."""
-
-    allowed: BoolArray | None
-    n_rows: int
-    n_concepts: int
 
 
 class Answer(NamedTuple):
@@ -80,7 +71,8 @@ class Lookup:
             name: np.load(folder / "rows" / f"{name}.npy", mmap_mode="r", allow_pickle=False)
             for name in ("concept_of_row", "scope_of_row", "id_rank")
         }
-        self._ties = TieRule(rows["concept_of_row"], rows["scope_of_row"], rows["id_rank"])
+        ties = TieRule(rows["concept_of_row"], rows["scope_of_row"], rows["id_rank"])
+        self.filters = Filters(terminology, ties)
         self._sieves = [(s, Verbatim.load(folder / f"sieve-{s.name}")) for s in SIEVES]
         self._searchers = [
             _Searcher(
@@ -93,7 +85,6 @@ class Lookup:
             for number, described in enumerate(manifest["encoders"])
         ]
         self._shortest = int(manifest["settings"]["min_length"])
-        self._filters: dict[Any, Filter] = {}
         self._concepts: dict[int, Concept] = {}
 
     def find(self, strings: Sequence[str], k: int, chosen: Filter) -> dict[str, Answer]:
@@ -106,7 +97,7 @@ class Lookup:
         k : int
             Candidates wanted.
         chosen : Filter
-            What may be found; see `filter`.
+            What may be found; see `canonym.filters.Filters.choose`.
 
         Returns
         -------
@@ -121,7 +112,11 @@ class Lookup:
                 if chosen.allowed is not None:
                     rows = rows[chosen.allowed[rows]]
                 if len(rows):
-                    sieved[string] = (sieve.name, sieve.score, self._concepts_of(rows, k))
+                    sieved[string] = (
+                        sieve.name,
+                        sieve.score,
+                        self._concepts_of(rows, k, chosen.ties),
+                    )
         plain = dict(zip(strings, normalise_all(strings, PLAIN), strict=True))
         searched = [
             string
@@ -150,10 +145,12 @@ class Lookup:
             answers[string] = Answer(tuple(candidates), name if pairs else "search", reason)
         return answers
 
-    def _concepts_of(self, rows: np.ndarray[Any, Any], k: int) -> list[tuple[int, int]]:
-        ties = self._ties
+    def _concepts_of(
+        self, rows: np.ndarray[Any, Any], k: int, ties: TieRule
+    ) -> list[tuple[int, int]]:
         owners = ties.concept_of_row[rows]
-        order = np.lexsort((rows, ties.concept_rank[owners], ties.scope_of_row[rows]))
+        scope = ties.scope_of_row[rows] if ties.by_scope else np.zeros(len(rows))
+        order = np.lexsort((rows, ties.concept_rank[owners], scope))
         best: dict[int, int] = {}
         for place in order:
             best.setdefault(int(owners[place]), int(rows[place]))
@@ -179,7 +176,7 @@ class Lookup:
             )
 
         ranked = search_concepts(
-            search, len(strings), chosen.n_rows, k, self._ties, n_concepts=chosen.n_concepts
+            search, len(strings), chosen.n_rows, k, chosen.ties, n_concepts=chosen.n_concepts
         )
         names = [searcher.name for searcher in self._searchers]
         found: dict[str, list[tuple[int, int, float, dict[str, float]]]] = {}
@@ -211,36 +208,6 @@ class Lookup:
         return Candidate(
             known.id, known.label, score, name.text, name.scope, known.types, sieve, parts
         )
-
-    def filter(
-        self,
-        types: Sequence[str],
-        sources: Sequence[str],
-        languages: Sequence[str],
-        ids: Iterable[str],
-    ) -> Filter:
-        """Turn the filters of a caller into a mask over rows; the last few are remembered.
-
-        Raises
-        ------
-        InvalidInput
-            If a filter names something that the terminology has not.
-        """
-        key = (tuple(types), tuple(sources), tuple(languages), tuple(ids))
-        if not any(key):
-            return Filter(None, self.terminology.n_names, self.terminology.n_concepts)
-        known = self._filters.get(key)
-        if known is None:
-            allowed = self.terminology.rows_where(
-                types=key[0], sources=key[1], languages=key[2], ids=key[3]
-            )
-            concepts = np.unique(self._ties.concept_of_row[allowed])
-            known = Filter(allowed, int(allowed.sum()), len(concepts))
-            if len(self._filters) >= _CACHED_FILTERS:
-                with contextlib.suppress(KeyError, StopIteration):
-                    self._filters.pop(next(iter(self._filters)))
-            self._filters[key] = known
-        return known
 
 
 def _why_none(plain: str, shortest: int) -> str:
