@@ -1,0 +1,277 @@
+"""The SQLite file under a terminology: its layout, and connections that only read."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import sqlite3
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from canonym.errors import InvalidInput, Mismatch, ReadError
+from canonym.types import Int32Array
+
+__all__ = ["APPLICATION_ID", "BATCH", "FORMAT", "INDEXES", "SCHEMA", "Database", "content_digest"]
+
+FORMAT = 1
+"""Format number of the files this version writes, and the newest it reads."""
+
+APPLICATION_ID = 0x63616E6F  # "cano": tells a terminology from any other SQLite file
+BATCH = 20_000
+"""Rows held in memory at a time."""
+
+SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE concepts (
+    ordinal INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, label TEXT NOT NULL,
+    definition TEXT NOT NULL, types TEXT NOT NULL, source TEXT NOT NULL, version TEXT NOT NULL,
+    deprecated INTEGER NOT NULL, replaced_by TEXT NOT NULL);
+CREATE TABLE names (
+    row INTEGER PRIMARY KEY, concept INTEGER NOT NULL, text TEXT NOT NULL, scope INTEGER NOT NULL,
+    language TEXT NOT NULL, source TEXT NOT NULL, UNIQUE (concept, text, language));
+CREATE TABLE relations (
+    head TEXT NOT NULL, relation TEXT NOT NULL, tail TEXT NOT NULL,
+    PRIMARY KEY (head, relation, tail)) WITHOUT ROWID;
+CREATE TABLE xrefs (
+    concept_id TEXT NOT NULL, target TEXT NOT NULL, kind TEXT NOT NULL,
+    PRIMARY KEY (concept_id, kind, target)) WITHOUT ROWID;
+CREATE TABLE types (
+    type TEXT NOT NULL, concept INTEGER NOT NULL, PRIMARY KEY (type, concept)) WITHOUT ROWID;
+"""
+INDEXES = """
+CREATE INDEX relations_by_tail ON relations (tail, relation);
+CREATE INDEX xrefs_by_target ON xrefs (target, kind);
+"""
+
+_DIGESTED = (
+    "SELECT id, label, definition, types, source, version, deprecated, replaced_by "
+    "FROM concepts ORDER BY ordinal",
+    "SELECT concept, text, scope, language, source FROM names ORDER BY row",
+    "SELECT head, relation, tail FROM relations ORDER BY 1, 2, 3",
+    "SELECT concept_id, kind, target FROM xrefs ORDER BY 1, 2, 3",
+)
+_MAGIC = b"SQLite format 3\0"
+_HOW = "expected a terminology made by `canonym import`"
+
+
+def content_digest(connection: sqlite3.Connection) -> str:
+    """Hash all concepts, names, relations and cross-references with SHA-256, in hexadecimal."""
+    whole = hashlib.sha256()
+    for sql in _DIGESTED:
+        cursor = connection.execute(sql)
+        while batch := cursor.fetchmany(BATCH):
+            whole.update(json.dumps(batch, ensure_ascii=False).encode())
+        whole.update(b"\x1d")
+    return whole.hexdigest()
+
+
+class _Connection:
+    """A connection that closes with the thread it belongs to."""
+
+    def __init__(self, path: Path) -> None:
+        # `immutable` spares the locking: a finished file is never changed, only replaced.
+        uri = path.absolute().as_uri() + "?mode=ro&immutable=1"
+        self.sqlite = sqlite3.connect(uri, uri=True, check_same_thread=False)
+
+    def __del__(self) -> None:
+        with contextlib.suppress(AttributeError):  # connecting may have failed
+            self.sqlite.close()
+
+
+class Database:
+    """A terminology file opened for reading, with a connection for each thread.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    meta : dict
+        Counts, digest, format and remarks, as written when it was built.
+    values : dict of str to list of str
+        Distinct values that `canonym.terminology.filters` has looked up.
+
+    Raises
+    ------
+    ReadError
+        If the file is missing, is not a terminology of ours, or is damaged.
+    Mismatch
+        If it was written by a newer version of canonym.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._local = threading.local()
+        self._connections: weakref.WeakSet[_Connection] = weakref.WeakSet()
+        self._lock = threading.Lock()
+        self._closed = False
+        self.values: dict[str, list[str]] = {}
+        self._check_header()
+        self._identity = self._identify()
+        self.meta = self._read_meta()
+
+    # --- opening --------------------------------------------------------------------------------
+
+    def _check_header(self) -> None:
+        """Tell other files and truncated ones from whole terminologies, before SQLite looks."""
+        try:
+            with self.path.open("rb") as stream:
+                header = stream.read(100)
+                size = stream.seek(0, 2)
+        except FileNotFoundError as error:
+            raise ReadError(self.path, f"no such file; {_HOW}") from error
+        except IsADirectoryError as error:
+            raise ReadError(self.path, f"not a file but a folder; {_HOW}") from error
+        except OSError as error:
+            raise ReadError(self.path, f"cannot be opened ({error.strerror}); {_HOW}") from error
+        except ValueError as error:  # a NUL in the path
+            raise ReadError(self.path, f"is no path ({error}); {_HOW}") from error
+        if len(header) < 100 or not header.startswith(_MAGIC):
+            raise ReadError(
+                self.path,
+                f"not a terminology; {_HOW} (import this file first if it is a source)",
+            )
+        if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
+            raise ReadError(self.path, f"a database, but not a terminology; {_HOW}")
+        page = int.from_bytes(header[16:18], "big")
+        expected = (65536 if page == 1 else page) * int.from_bytes(header[28:32], "big")
+        if size != expected:
+            raise ReadError(
+                self.path,
+                f"has {size:,} bytes where {expected:,} were written: it is damaged; copy it "
+                "again or import the source again",
+            )
+
+    def _identify(self) -> tuple[int, int, int]:
+        try:
+            status = self.path.stat()
+        except OSError as error:
+            raise ReadError(self.path, f"has gone ({error.strerror})") from error
+        return status.st_ino, status.st_size, status.st_mtime_ns
+
+    def _read_meta(self) -> dict[str, Any]:
+        try:
+            meta = {key: json.loads(value) for key, value in self.rows("SELECT * FROM meta")}
+            newest = int(meta["format"])
+            if newest <= FORMAT:
+                for key in ("n_concepts", "n_names", "n_relations", "n_xrefs"):
+                    meta[key] = int(meta[key])
+                meta = {**meta, "digest": str(meta["digest"]), "remarks": dict(meta["remarks"])}
+        except (KeyError, ValueError, TypeError) as error:
+            self.close()
+            raise self.damage(error) from error
+        except ReadError:
+            self.close()
+            raise
+        if newest > FORMAT:
+            self.close()
+            raise Mismatch(
+                f"{self.path} was written by a newer canonym (format {newest}, this version reads "
+                f"up to {FORMAT}); upgrade canonym or import the source again"
+            )
+        return meta
+
+    def _connect(self) -> sqlite3.Connection:
+        found: _Connection | None = getattr(self._local, "connection", None)
+        if found is None:
+            if self._closed:
+                raise InvalidInput(f"the terminology {self.path} was closed; open it again")
+            if self._identify() != self._identity:
+                raise Mismatch(
+                    f"{self.path} was replaced by another file while it was open; open it again"
+                )
+            found = self._local.connection = _Connection(self.path)
+            with self._lock:
+                self._connections.add(found)
+        return found.sqlite
+
+    def close(self) -> None:
+        """Close the connections of all threads; the database cannot be used afterwards."""
+        self._closed = True
+        with self._lock:
+            for connection in list(self._connections):
+                connection.sqlite.close()
+            self._connections.clear()
+        self._local = threading.local()
+
+    def _explain(self, error: Exception) -> None:
+        """Raise what an error of SQLite means here; return when it means "not found"."""
+        if isinstance(error, (OverflowError, UnicodeEncodeError)):
+            return  # a number or a lone surrogate that no file of ours can hold
+        if self._closed:
+            raise InvalidInput(f"the terminology {self.path} was closed; open it again") from error
+        if isinstance(error, (sqlite3.ProgrammingError, sqlite3.InterfaceError)):
+            raise InvalidInput(f"an id must be a string ({error})") from error
+        raise self.damage(error) from error
+
+    def damage(self, error: Exception) -> ReadError:
+        """Make the error for content that cannot be what was written."""
+        return ReadError(
+            self.path,
+            f"the terminology is damaged ({error}); copy it again or import the source again",
+        )
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def batches(
+        self, sql: str, parameters: Sequence[Any] = (), size: int = BATCH
+    ) -> Iterator[list[tuple[Any, ...]]]:
+        """Run a query and yield its rows in lists of `size`.
+
+        Raises
+        ------
+        ReadError
+            If the file turns out to be damaged.
+        """
+        try:
+            cursor = self._connect().execute(sql, parameters)
+            while batch := cursor.fetchmany(size):
+                yield batch
+        except (sqlite3.Error, OverflowError, UnicodeEncodeError) as error:
+            self._explain(error)
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """Run a query and yield its rows."""
+        for batch in self.batches(sql, parameters):
+            yield from batch
+
+    def first(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Any, ...] | None:
+        """Run a query and return its first row, or None."""
+        try:
+            row: tuple[Any, ...] | None = self._connect().execute(sql, parameters).fetchone()
+        except (sqlite3.Error, OverflowError, UnicodeEncodeError) as error:
+            self._explain(error)
+            return None
+        return row
+
+    def column(self, sql: str, n: int, dtype: Any, parameters: Sequence[Any] = ()) -> Any:
+        """Run a query of one column and return its `n` numbers as an array."""
+        column = np.empty(n, dtype=dtype)
+        start = 0
+        for batch in self.batches(sql, parameters):
+            end = start + len(batch)
+            if end <= n:
+                column[start:end] = np.fromiter((value for (value,) in batch), dtype, len(batch))
+            start = end
+        if start != n:
+            raise self.damage(ValueError(f"{start:,} rows where {n:,} were expected"))
+        return column
+
+    @functools.cached_property
+    def concept_of_row(self) -> Int32Array:
+        """Ordinal of the concept of every name row, ``(n_names,)`` int32, not to be written to."""
+        sql = "SELECT concept FROM names ORDER BY row"
+        concepts: Int32Array = self.column(sql, self.meta["n_names"], np.int32)
+        concepts.setflags(write=False)
+        return concepts

@@ -1,0 +1,237 @@
+"""The hierarchy of a terminology: its ``is_a`` edges as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from canonym.errors import InvalidInput
+from canonym.terminology.adjacency import Adjacency
+from canonym.types import Int32Array
+
+if TYPE_CHECKING:
+    from canonym.terminology.store import Terminology
+
+__all__ = ["Hierarchy"]
+
+
+class Hierarchy:
+    """Parents, children and what follows from them; cycles do no harm.
+
+    Made by `from_terminology` or `from_edges`. Ids and alternative ids may be asked for; answers
+    are ids. Inside, a concept is its ordinal, and the edges are compressed rows of int32.
+
+    Attributes
+    ----------
+    ids : tuple of str
+        Ids by ordinal.
+    up, down : Adjacency
+        The parents and the children of every ordinal.
+
+    Examples
+    --------
+    >>> hierarchy = Hierarchy.from_edges([("cat", "pet"), ("dog", "pet"), ("pet", "animal")])
+    >>> hierarchy.ancestors("cat"), hierarchy.siblings("cat"), hierarchy.distance("cat", "dog")
+    (('pet', 'animal'), ('dog',), 2)
+    """
+
+    def __init__(
+        self,
+        ids: Sequence[str],
+        children: Int32Array,
+        parents: Int32Array,
+        *,
+        alternatives: dict[str, int] | None = None,
+        dangling: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        self.ids = tuple(ids)
+        self._ordinals = {**(alternatives or {}), **{id_: i for i, id_ in enumerate(self.ids)}}
+        self._dangling = tuple(dangling)
+        n = len(self.ids)
+        keys = np.unique(children.astype(np.int64) * n + parents)  # each edge once
+        tails, heads = (keys // n).astype(np.int32), (keys % n).astype(np.int32)
+        self.up = Adjacency.build(tails, heads, n)
+        self.down = Adjacency.build(heads, tails, n)
+        self._depths: Int32Array | None = None
+
+    @classmethod
+    def from_terminology(cls, terminology: Terminology) -> Hierarchy:
+        """Read the ``is_a`` relations of a terminology; ordinals are those of its concepts."""
+        sql = "SELECT id FROM concepts ORDER BY ordinal"
+        ids = [id_ for (id_,) in terminology._database.rows(sql)]
+        ordinals = {id_: i for i, id_ in enumerate(ids)}
+        alternatives: dict[str, int] = {}
+        for concept, target in terminology._database.rows(
+            "SELECT concept_id, target FROM xrefs WHERE kind = 'alternative'"
+        ):
+            ordinal = ordinals.get(concept)
+            if ordinal is not None and target not in ordinals:
+                # As `Terminology.resolve`: the first concept that claims an id has it.
+                alternatives[target] = min(ordinal, alternatives.get(target, ordinal))
+        del ordinals
+        edges = terminology.iter_relations("is_a")
+        return cls._from_edges(((edge.head, edge.tail) for edge in edges), ids, alternatives)
+
+    @classmethod
+    def from_edges(
+        cls, edges: Iterable[tuple[str, str]], ids: Sequence[str] | None = None
+    ) -> Hierarchy:
+        """Make a hierarchy from edges.
+
+        Parameters
+        ----------
+        edges : iterable of (str, str)
+            Child and parent.
+        ids : sequence of str, optional
+            The concepts; edges from or to others dangle. Without it, every id in `edges` is one.
+
+        Raises
+        ------
+        InvalidInput
+            If an id comes twice in `ids`.
+        """
+        if ids is None:
+            edges = list(edges)
+            ids = list(dict.fromkeys(id_ for edge in edges for id_ in edge))
+        elif len(set(ids)) != len(ids):
+            raise InvalidInput(f"ids: {len(ids) - len(set(ids))} of {len(ids)} are repeated")
+        return cls._from_edges(edges, ids, {})
+
+    @classmethod
+    def _from_edges(
+        cls, edges: Iterable[tuple[str, str]], ids: Sequence[str], alternatives: dict[str, int]
+    ) -> Hierarchy:
+        ordinals = {**alternatives, **{id_: i for i, id_ in enumerate(ids)}}
+        children, parents, dangling = [], [], []
+        for child, parent in edges:
+            head, tail = ordinals.get(child), ordinals.get(parent)
+            if head is None or tail is None:
+                dangling.append((child, parent))
+            else:
+                children.append(head)
+                parents.append(tail)
+        del ordinals
+        return cls(
+            ids,
+            np.array(children, dtype=np.int32),
+            np.array(parents, dtype=np.int32),
+            alternatives=alternatives,
+            dangling=dangling,
+        )
+
+    def __repr__(self) -> str:
+        return f"<Hierarchy: {self.n_concepts:,} concepts, {self.n_edges:,} edges>"
+
+    @property
+    def n_concepts(self) -> int:
+        """Number of concepts, with and without parents."""
+        return len(self.ids)
+
+    @property
+    def n_edges(self) -> int:
+        """Number of distinct edges between concepts."""
+        return len(self.up.ends)
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._ordinals
+
+    def _ordinal(self, id: str) -> int:
+        ordinal = self._ordinals.get(id)
+        if ordinal is None:
+            example = f", whose ids look like {self.ids[0]!r}" if self.ids else ""
+            raise InvalidInput(f"{id!r} is no concept of the hierarchy{example}")
+        return ordinal
+
+    def _names(self, ordinals: Iterable[int]) -> tuple[str, ...]:
+        return tuple(self.ids[ordinal] for ordinal in ordinals)
+
+    # --- neighbours -----------------------------------------------------------------------------
+
+    def parents(self, id: str) -> tuple[str, ...]:
+        """Return the direct parents, by ordinal."""
+        return self._names(self.up.of(self._ordinal(id)))
+
+    def children(self, id: str) -> tuple[str, ...]:
+        """Return the direct children, by ordinal."""
+        return self._names(self.down.of(self._ordinal(id)))
+
+    def siblings(self, id: str) -> tuple[str, ...]:
+        """Return the other children of the direct parents, by ordinal."""
+        ordinal = self._ordinal(id)
+        found = {child for parent in self.up.of(ordinal) for child in self.down.of(parent)}
+        return self._names(sorted(found - {ordinal}))
+
+    def ancestors(self, id: str) -> tuple[str, ...]:
+        """Return all concepts above, nearest first; never the concept itself."""
+        return self._names(list(self.up.distances(self._ordinal(id)))[1:])
+
+    def descendants(self, id: str) -> tuple[str, ...]:
+        """Return all concepts below, nearest first; never the concept itself."""
+        return self._names(list(self.down.distances(self._ordinal(id)))[1:])
+
+    def roots(self) -> tuple[str, ...]:
+        """Return the concepts without parents, by ordinal."""
+        return self._names(np.flatnonzero(self.up.counts == 0).tolist())
+
+    # --- distances ------------------------------------------------------------------------------
+
+    def depth(self, id: str) -> int | None:
+        """Return the fewest edges up to a root, or None where cycles leave no way to one."""
+        depth = int(self.depths()[self._ordinal(id)])
+        return None if depth < 0 else depth
+
+    def depths(self) -> Int32Array:
+        """Return the depth of every concept, ``(n_concepts,)`` int32; −1 where there is none."""
+        if self._depths is None:
+            self._depths = self.down.levels(np.flatnonzero(self.up.counts == 0))
+            self._depths.setflags(write=False)
+        return self._depths
+
+    def common_ancestor(self, first: str, second: str) -> str | None:
+        """Return the concept over which the way between two concepts is shortest.
+
+        It may be one of the two. Of several, the deepest is returned, then the first by ordinal;
+        None where the two have no ancestor in common.
+        """
+        return self._meet(first, second)[0]
+
+    def distance(self, first: str, second: str) -> int | None:
+        """Count the edges between two concepts through their nearest common ancestor.
+
+        Returns
+        -------
+        int or None
+            0 for a concept and itself, 1 for a child and its parent, 2 for siblings; None where
+            the two have no ancestor in common.
+        """
+        return self._meet(first, second)[1]
+
+    def _meet(self, first: str, second: str) -> tuple[str | None, int | None]:
+        left = self.up.distances(self._ordinal(first))
+        right = self.up.distances(self._ordinal(second))
+        common = left.keys() & right.keys()
+        if not common:
+            return None, None
+        depths = self.depths()
+        best = min(common, key=lambda each: (left[each] + right[each], -int(depths[each]), each))
+        return self.ids[best], left[best] + right[best]
+
+    # --- what is wrong with it ------------------------------------------------------------------
+
+    def dangling(self) -> tuple[tuple[str, str], ...]:
+        """Return the (child, parent) edges of which one end is no concept."""
+        return self._dangling
+
+    def cycles(self) -> list[tuple[str, ...]]:
+        """Find concepts that are above themselves.
+
+        Returns
+        -------
+        list of tuple of str
+            For each tangle (a set of concepts that are all above each other) one shortest cycle
+            through its first concept: each id is followed by a parent, and the last by the first.
+            A concept that is its own parent is a cycle of one.
+        """
+        return [self._names(cycle) for cycle in self.up.cycles()]

@@ -1,0 +1,268 @@
+"""What is wrong, or at least suspicious, in a terminology."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from canonym.errors import InvalidInput
+from canonym.terminology.hierarchy import Hierarchy
+from canonym.text import normalise
+
+if TYPE_CHECKING:
+    from canonym.terminology.store import Terminology
+
+__all__ = ["LONGEST_NAME", "Finding", "is_damaged", "lint"]
+
+LONGEST_NAME = 500
+"""Characters above which a name is more likely a definition, or several names."""
+
+_ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ufffd\ufffe\uffff]")
+# UTF-8 read as Windows-1252 or Latin-1: a leading byte and the bytes that go on, as characters.
+_CONTINUED = "[\x80-\xbf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]"
+_MOJIBAKE = re.compile(f"[ÂÃÄÅÎÏ]{_CONTINUED}|[à-ï]{_CONTINUED}{{2}}|[ð-ô]{_CONTINUED}{{3}}")
+_SEPARATOR = re.compile(r"[|;,\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One kind of thing found in a terminology.
+
+    Parameters
+    ----------
+    kind : str
+        What was looked for, in a few words.
+    severity : str
+        ``"error"`` (will go wrong), ``"warning"`` (look at it) or ``"note"`` (good to know).
+    count : int
+        How often it was found.
+    samples : tuple of str
+        The first few, readable.
+    advice : str
+        What it means and what to do about it.
+    """
+
+    kind: str
+    severity: str
+    count: int
+    samples: tuple[str, ...]
+    advice: str
+
+
+_KINDS = {
+    "ids with separators": (
+        "error",
+        "An id with a bar, a comma, a semicolon or a space is usually several ids that were not "
+        "split; check the id column and its separator.",
+    ),
+    "encoding damage": (
+        "error",
+        "Names with XML entities, control characters or UTF-8 read as Latin-1 will not be found; "
+        "repair the source, or read it with the right encoding.",
+    ),
+    "cycles": (
+        "error",
+        "These concepts are above themselves (each is_a the next); ancestors and distances are "
+        "still finite, but one of the edges is wrong.",
+    ),
+    "dangling parents": (
+        "warning",
+        "An is_a edge names a concept that the terminology does not have; import the rest of the "
+        "source, or filter its relations as its concepts.",
+    ),
+    "concepts without names": (
+        "warning",
+        "Nothing can ever be linked to them; they may come from relations or from a filter.",
+    ),
+    "names that normalise to nothing": (
+        "warning",
+        "Only punctuation is left of them; they are found verbatim or not at all.",
+    ),
+    "long names": (
+        "warning",
+        f"Over {LONGEST_NAME} characters: more likely a definition, or several names in one cell.",
+    ),
+    "names shared by several ids": (
+        "warning",
+        "Linking must choose among these concepts: by label first, then by id. Restrict the types "
+        "or sources if one of them is not wanted.",
+    ),
+    "labels shared by several ids": (
+        "warning",
+        "Two concepts with one preferred name look the same to every reader; are they duplicates?",
+    ),
+    "successors that are missing": (
+        "warning",
+        "A deprecated concept names a successor that the terminology does not have.",
+    ),
+    "successors that are deprecated": (
+        "warning",
+        "A deprecated concept names a successor that is deprecated too.",
+    ),
+    "relations to deprecated concepts": (
+        "warning",
+        "A current concept is related to one that was retired.",
+    ),
+    "concepts by source": (
+        "note",
+        "What the terminology is made of.",
+    ),
+}
+_SHARED = (
+    "SELECT {0}, COUNT(DISTINCT {1}), MIN({1}), MAX({1}) FROM {2} GROUP BY {0} "
+    "HAVING MIN({1}) != MAX({1}) AND {0} != '' ORDER BY 2 DESC, 1"
+)
+_QUERIES = {
+    "concepts without names": (
+        "SELECT id FROM concepts WHERE ordinal NOT IN (SELECT concept FROM names) ORDER BY ordinal"
+    ),
+    "relations to deprecated concepts": (
+        "SELECT r.head || ' ' || r.relation || ' ' || r.tail "
+        "FROM concepts t CROSS JOIN relations r ON r.tail = t.id JOIN concepts h ON h.id = r.head "
+        "WHERE t.deprecated AND NOT h.deprecated ORDER BY r.head, r.relation, r.tail"
+    ),
+}
+
+
+class _Findings:
+    """Counts, with the first few samples of each kind."""
+
+    def __init__(self, samples: int) -> None:
+        self._limit = samples
+        self._counts = dict.fromkeys(_KINDS, 0)
+        self._samples: dict[str, list[str]] = {kind: [] for kind in _KINDS}
+
+    def add(self, kind: str, sample: str) -> None:
+        self._counts[kind] += 1
+        if self.wants(kind):
+            self._samples[kind].append(sample)
+
+    def add_name(self, kind: str, terminology: Terminology, row: int) -> None:
+        sample = ""
+        if self.wants(kind):
+            name = terminology.names_at([row])[0]
+            more = f"… ({len(name.text):,} characters)" if len(name.text) > 80 else ""
+            sample = f"{name.text[:80]!r}{more} of {name.concept_id}"
+        self.add(kind, sample)
+
+    def wants(self, kind: str) -> bool:
+        """Whether a further sample would be kept."""
+        return len(self._samples[kind]) < self._limit
+
+    def __iter__(self) -> Iterator[Finding]:
+        for kind, (severity, advice) in _KINDS.items():
+            if self._counts[kind]:
+                yield Finding(
+                    kind, severity, self._counts[kind], tuple(self._samples[kind]), advice
+                )
+
+
+def lint(terminology: Terminology, *, samples: int = 5) -> list[Finding]:
+    """Look for what is wrong, or at least suspicious, in a terminology.
+
+    Parameters
+    ----------
+    terminology : Terminology
+        What to look at. It is streamed: memory holds its hierarchy, not its names.
+    samples : int
+        Most samples per kind.
+
+    Returns
+    -------
+    list of Finding
+        Errors, then warnings, then notes; kinds that were not found are left out.
+
+    Raises
+    ------
+    InvalidInput
+        If `samples` is negative.
+
+    Examples
+    --------
+    >>> from canonym import Concept, Terminology
+    >>> terminology = Terminology.build([Concept("X:1|X:2", "cold"), Concept("X:3", "cold")])
+    >>> [(finding.kind, finding.count) for finding in lint(terminology)][:2]
+    [('ids with separators', 1), ('names shared by several ids', 1)]
+    """
+    if samples < 0:
+        raise InvalidInput(f"samples={samples} is negative; give the most samples per kind")
+    findings = _Findings(samples)
+    _look_at_concepts(terminology, findings)
+    _look_at_names(terminology, findings)
+    _look_at_sharing(terminology, findings)
+    _look_at_hierarchy(terminology, findings)
+    for kind, sql in _QUERIES.items():
+        for (sample,) in terminology._database.rows(sql):
+            findings.add(kind, sample)
+    for (source, version), count in terminology.sources().items():
+        named = " ".join(part for part in (source, version) if part) or "(no source)"
+        findings.add("concepts by source", f"{named}: {count:,}")
+    return list(findings)
+
+
+def _look_at_concepts(terminology: Terminology, findings: _Findings) -> None:
+    current = "SELECT deprecated FROM concepts WHERE id = ?"
+    for id_, replaced_by in terminology._database.rows(
+        "SELECT id, replaced_by FROM concepts ORDER BY ordinal"
+    ):
+        if _SEPARATOR.search(id_):
+            findings.add("ids with separators", repr(id_))
+        if replaced_by == "[]":
+            continue
+        for successor in json.loads(replaced_by):
+            row = terminology._database.first(current, (terminology.resolve(successor),))
+            if row is None:
+                findings.add("successors that are missing", f"{id_} → {successor}")
+            elif row[0]:
+                findings.add("successors that are deprecated", f"{id_} → {successor}")
+
+
+def _look_at_names(terminology: Terminology, findings: _Findings) -> None:
+    for row, text in enumerate(itertools.chain.from_iterable(terminology.iter_texts())):
+        if is_damaged(text):
+            findings.add_name("encoding damage", terminology, row)
+        if len(text) > LONGEST_NAME:
+            findings.add_name("long names", terminology, row)
+        elif not normalise(text):
+            findings.add_name("names that normalise to nothing", terminology, row)
+
+
+def is_damaged(text: str) -> bool:
+    """Tell whether a name holds XML entities, control characters or wrongly decoded UTF-8.
+
+    Examples
+    --------
+    >>> is_damaged("Crohn&apos;s disease"), is_damaged("SjÃ¶gren"), is_damaged("Sjögren")
+    (True, True, False)
+    """
+    return bool(
+        ("&" in text and _ENTITY.search(text))
+        or _CONTROL.search(text)
+        or (not text.isascii() and _MOJIBAKE.search(text))
+    )
+
+
+def _look_at_sharing(terminology: Terminology, findings: _Findings) -> None:
+    for kind, sql in (
+        ("names shared by several ids", _SHARED.format("text", "concept", "names")),
+        ("labels shared by several ids", _SHARED.format("label", "ordinal", "concepts")),
+    ):
+        for text, count, first, last in terminology._database.rows(sql):
+            if findings.wants(kind):
+                one, other = terminology.concepts_at([first, last])
+                findings.add(kind, f"{text[:80]!r}: {count} ids, such as {one.id} and {other.id}")
+            else:
+                findings.add(kind, "")
+
+
+def _look_at_hierarchy(terminology: Terminology, findings: _Findings) -> None:
+    hierarchy = Hierarchy.from_terminology(terminology)
+    for cycle in hierarchy.cycles():
+        findings.add("cycles", " → ".join([*cycle, cycle[0]]))
+    for child, parent in hierarchy.dangling():
+        findings.add("dangling parents", f"{child} is_a {parent}")
