@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from canonym.encoders import make_encoder, save_encoder
-from canonym.errors import InvalidInput
+from canonym.encoders.manifest import read_encoder_manifest
+from canonym.errors import InvalidInput, NotTrained
 from canonym.files import write_manifest
 from canonym.indexes.inverted import Inverted
 from canonym.indexes.verbatim import Verbatim
@@ -113,11 +114,25 @@ def build_folder(
         place.mkdir()
         texts = _reported(terminology, "vocabulary", report)
         Speller.build(itertools.chain.from_iterable(texts)).save(place)
-    described = []
+    described: list[dict[str, Any]] = []
     for number, given in enumerate(encoders):
         encoder = make_encoder(given) if isinstance(given, str) else given
+        place = folder / f"encoder-{number}"
+        steps = encoder_steps(encoder)
+        fit_encoder(encoder, terminology, report)
+        save_encoder(encoder, place)
+        kind, _ = read_encoder_manifest(place)
+        index = _add_index(terminology, folder / f"index-{number}", encoder, kind, report)
+        # A path would make the same index differ from place to place: the kind is name enough.
+        name = "default" if given == "default" else kind
+        same = sum(one["name"].partition(" ")[0] == name for one in described)
         described.append(
-            _add_encoder(terminology, folder, number, encoder, given, weights[number], report)
+            {
+                "name": f"{name} {same + 1}" if same else name,
+                "weight": weights[number],
+                "index": index,
+                "steps": list(steps),
+            }
         )
     content = {
         "terminology": {
@@ -131,41 +146,39 @@ def build_folder(
     write_manifest(folder, kind="linker", format_number=FORMAT, content=content)
 
 
-def _add_encoder(
-    terminology: Terminology,
-    folder: Path,
-    number: int,
-    encoder: Any,
-    given: str | Encoder,
-    weight: float,
-    report: Progress,
-) -> dict[str, Any]:
-    steps = encoder_steps(encoder)
-    name = given if isinstance(given, str) else type(given).__name__.lower()
-    if hasattr(encoder, "fit") and not getattr(encoder, "fitted", False):
-        texts = _reported(terminology, f"{name}: counting", report)
+def fit_encoder(encoder: Any, terminology: Terminology, report: Progress | None = None) -> None:
+    """Fit an encoder to a terminology's names, unless it is ready for use already."""
+    try:
+        encoder.encode([""])
+    except NotTrained:
+        steps = encoder_steps(encoder)
+        texts = _reported(terminology, "counting", report or _silent)
         encoder.fit(itertools.chain.from_iterable(normalise_all(b, steps) for b in texts))
-    place = folder / f"index-{number}"
+
+
+def _add_index(
+    terminology: Terminology, place: Path, encoder: Any, kind: str, report: Progress
+) -> str:
     place.mkdir()
-    batches = _reported(terminology, f"{name}: encoding", report)
+    steps = encoder_steps(encoder)
+    batches = _reported(terminology, f"{kind} vectors", report)
     encoded = (encoder.encode(list(normalise_all(batch, steps))) for batch in batches)
     first = next(encoded)
-    kind = "inverted" if isinstance(first, SparseVectors) else "exact"
     if isinstance(first, SparseVectors):
         Inverted.build(_stack([first, *encoded])).save(place)
-    else:
-        shape = (terminology.n_names, first.shape[1])
-        vectors = np.lib.format.open_memmap(
-            place / "vectors.npy", mode="w+", dtype=np.float32, shape=shape
-        )
-        row = 0
-        for batch in itertools.chain([first], encoded):
-            vectors[row : row + len(batch)] = batch
-            row += len(batch)
-        vectors.flush()
-        del vectors
-    save_encoder(encoder, folder / f"encoder-{number}")
-    return {"name": name, "weight": weight, "index": kind, "steps": list(steps)}
+        return "inverted"
+    vectors = np.lib.format.open_memmap(
+        place / "vectors.npy",
+        mode="w+",
+        dtype=np.float32,
+        shape=(terminology.n_names, first.shape[1]),
+    )
+    row = 0
+    for batch in itertools.chain([first], encoded):
+        vectors[row : row + len(batch)] = batch
+        row += len(batch)
+    vectors.flush()
+    return "exact"
 
 
 def encoder_steps(encoder: Any) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 from canonym.building import FORMAT, Progress
-from canonym.encoders import DEFAULT_MODEL
 from canonym.errors import CanonymError, InvalidInput
 from canonym.files import cache_folder, file_digest
 from canonym.linker import Linker
@@ -17,6 +16,8 @@ from canonym.terminology.icd10cm import read_icd10cm
 from canonym.terminology.store import FORMAT as TERMINOLOGY_FORMAT
 
 __all__ = ["open_default"]
+
+_MODEL = Path(__file__).parent / "models" / "default"
 
 
 def open_default(progress: Progress | None = None) -> Linker:
@@ -54,7 +55,7 @@ def open_default(progress: Progress | None = None) -> Linker:
 def _fingerprint() -> str:
     whole = hashlib.sha256()
     whole.update(f"{version('simple-icd-10-cm')} {FORMAT} {TERMINOLOGY_FORMAT}\n".encode())
-    for file in sorted(DEFAULT_MODEL.rglob("*")):
+    for file in sorted(_MODEL.rglob("*")):
         if file.is_file():
             whole.update(f"{file.name} {file_digest(file)}\n".encode())
     return whole.hexdigest()

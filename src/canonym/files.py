@@ -182,7 +182,7 @@ def write_manifest(folder: Path, *, kind: str, format_number: int, content: dict
     sizes = {
         file.relative_to(folder).as_posix(): file.stat().st_size
         for file in sorted(folder.rglob("*"))
-        if file.is_file() and file.name != MANIFEST
+        if file.is_file() and file != folder / MANIFEST
     }
     whole = {"kind": kind, "format": format_number, **content, "files": sizes}
     text = json.dumps(whole, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
