@@ -1,0 +1,166 @@
+"""RxNorm: exact records of a hand-made release, filters and damage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from canonym.errors import InvalidInput, ReadError
+from canonym.terminology.rxnorm import read_rxnorm
+from canonym.types import Concept, Name, Relation, Xref
+
+
+def atom(cui: str, sab: str, tty: str, code: str, text: str, suppress: str = "N") -> str:
+    return f"{cui}|ENG||||||A{cui}|A{cui}|{cui}||{sab}|{tty}|{code}|{text}||{suppress}|4096|\n"
+
+
+RXNCONSO = [
+    atom("161", "MTHSPL", "SU", "362O9ITL9D", "ACETAMINOPHEN"),
+    atom("161", "RXNORM", "IN", "161", "acetaminophen"),
+    atom("161", "DRUGBANK", "SY", "DB00316", "Paracetamol"),
+    atom("161", "MMSL", "GN", "NOCODE", "acetaminophen"),
+    atom("313782", "RXNORM", "PSN", "313782", "acetaminophen 325 mg tablet"),
+    atom("313782", "RXNORM", "SCD", "313782", "acetaminophen 325 MG Oral Tablet"),
+    atom("313782", "RXNORM", "SY", "313782", "APAP 325 MG Oral Tablet"),
+    atom("202433", "RXNORM", "BN", "202433", "Tylenol"),
+    atom("202433", "RXNORM", "IN", "202433", "Tylenol (doubled)"),
+    atom("999", "RXNORM", "SCD", "999", "withdrawn drug", "O"),
+    atom("999", "RXNORM", "SY", "999", "withdrawn synonym"),
+]
+RXNSTY = [
+    "161|T109|A1.4.1.2.1|Organic Chemical|||\n",
+    "161|T121|A1.4.1.1.1|Pharmacologic Substance|||\n",
+    "313782|T200|A1.3.3|Clinical Drug|||\n",
+]
+
+
+def edge(first: str, rel: str, second: str, rela: str, sab: str = "RXNORM", sup: str = "") -> str:
+    return f"{first}||CUI|{rel}|{second}||CUI|{rela}|||{sab}||||{sup}|4096|\n"
+
+
+RXNREL = [
+    edge("161", "RO", "313782", "has_ingredient"),
+    edge("313782", "RO", "161", "ingredient_of"),
+    edge("202433", "RB", "161", "tradename_of", sab="MMSL"),
+    edge("202433", "SIB", "161", ""),
+    edge("", "RO", "", "atom_level"),
+    edge("161", "RO", "999", "has_ingredient"),
+    edge("161", "RO", "202433", "tradename_of", sup="O"),
+    edge("161", "RO", "202433", "tradename_of"),
+]
+RXNCUI = [
+    "100|20AA_180101F|20AA_190101F|1|161|\n",
+    "101|20AA_180101F|20AA_190101F|2|161|\n",
+    "101|20AA_180101F|20AA_190101F|2|313782|\n",
+    "102|20AA_180101F|20AA_190101F|1|103|\n",
+    "161|20AA_180101F|20AA_190101F|1|313782|\n",
+]
+
+
+def write(folder: Path, **files: Sequence[str]) -> Path:
+    inner = folder / "rrf"
+    inner.mkdir(parents=True)
+    given: dict[str, Sequence[str]] = {
+        "RXNCONSO": RXNCONSO, "RXNSTY": RXNSTY, "RXNREL": RXNREL, "RXNCUI": RXNCUI
+    } | files  # fmt: skip
+    for name, lines in given.items():
+        (inner / f"{name}.RRF").write_text("".join(lines), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def release(tmp_path: Path) -> Path:
+    return write(tmp_path / "RxNorm_full_01062025")
+
+
+def test_all_records_of_a_release_in_order(release: Path) -> None:
+    drug = "RxNorm", "01062025"
+    assert list(read_rxnorm(release)) == [
+        Concept(
+            "RXNORM:161", "acetaminophen", "",
+            ("IN", "Organic Chemical", "Pharmacologic Substance"), *drug,
+        ),
+        Concept(
+            "RXNORM:313782", "acetaminophen 325 MG Oral Tablet", "", ("SCD", "Clinical Drug"), *drug
+        ),
+        Concept("RXNORM:202433", "Tylenol", "", ("BN",), *drug),
+        Name("acetaminophen 325 mg tablet", "RXNORM:313782", "exact", "en", "RXNORM"),
+        Name("APAP 325 MG Oral Tablet", "RXNORM:313782", "exact", "en", "RXNORM"),
+        Name("Tylenol (doubled)", "RXNORM:202433", "exact", "en", "RXNORM"),
+        Relation("RXNORM:313782", "has_ingredient", "RXNORM:161"),
+        Relation("RXNORM:161", "ingredient_of", "RXNORM:313782"),
+        Relation("RXNORM:202433", "tradename_of", "RXNORM:161"),
+        Concept("RXNORM:100", "", "", (), *drug, True, ("RXNORM:161",)),
+        Concept("RXNORM:101", "", "", (), *drug, True, ("RXNORM:161", "RXNORM:313782")),
+    ]  # fmt: skip
+
+
+def test_further_sources_give_names_and_codes(release: Path) -> None:
+    found = list(read_rxnorm(release, sources={"DRUGBANK", "MMSL"}))
+    assert Name("Paracetamol", "RXNORM:161", "exact", "en", "DRUGBANK") in found
+    assert [r for r in found if isinstance(r, Xref)] == [Xref("RXNORM:161", "DRUGBANK:DB00316")]
+    assert not [r for r in found if isinstance(r, Name) and r.text == "ACETAMINOPHEN"]
+
+
+@pytest.mark.parametrize("wanted", ["SCD", "Clinical Drug"])
+def test_types_filter_by_term_type_or_semantic_type(release: Path, wanted: str) -> None:
+    found = list(read_rxnorm(release, types={wanted}, version="1"))
+    assert [r.id for r in found if isinstance(r, Concept)] == [
+        "RXNORM:313782",
+        "RXNORM:101",
+        "RXNORM:161",
+    ]
+    assert not [r for r in found if isinstance(r, Relation)]
+
+
+def test_obsolete_concepts_can_be_taken(release: Path) -> None:
+    found = list(read_rxnorm(release, suppress=(), relations={"has_ingredient"}))
+    assert Concept("RXNORM:999", "withdrawn drug", "", ("SCD",), "RxNorm", "01062025") in found
+    assert [r.head for r in found if isinstance(r, Relation)] == ["RXNORM:313782", "RXNORM:999"]
+
+
+def test_optional_files(tmp_path: Path) -> None:
+    folder = write(tmp_path / "rx")
+    (folder / "rrf" / "RXNCUI.RRF").unlink()
+    with_relations = list(read_rxnorm(folder))
+    assert not [r for r in with_relations if isinstance(r, Concept) and r.deprecated]
+    assert {r.version for r in with_relations if isinstance(r, Concept)} == {""}
+    (folder / "rrf" / "RXNREL.RRF").unlink()
+    assert list(read_rxnorm(folder, relations=False)) == [
+        r for r in with_relations if not isinstance(r, Relation)
+    ]
+    with pytest.raises(ReadError, match=r"RXNREL.RRF not found: an RxNorm folder must contain"):
+        list(read_rxnorm(folder))
+
+
+@pytest.mark.parametrize("name", ["RXNCONSO", "RXNSTY"])
+def test_a_missing_file(release: Path, name: str) -> None:
+    (release / "rrf" / f"{name}.RRF").unlink()
+    with pytest.raises(ReadError, match=rf"{name}.RRF not found.*RXNCONSO.RRF and RXNSTY.RRF"):
+        list(read_rxnorm(release))
+
+
+@pytest.mark.parametrize("name", ["RXNCONSO", "RXNSTY", "RXNREL", "RXNCUI"])
+def test_a_truncated_file(release: Path, name: str) -> None:
+    file = release / "rrf" / f"{name}.RRF"
+    file.write_text(file.read_text()[:-9])
+    with pytest.raises(ReadError, match=rf"{name}.RRF, line \d+: .* columns where"):
+        list(read_rxnorm(release))
+
+
+def test_filters_that_fit_nothing(release: Path, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="types: 'XYZ' does not occur"):
+        list(read_rxnorm(release, types={"XYZ"}))
+    with pytest.raises(InvalidInput, match=r"sources: 'NDDF' does not occur .*MTHSPL"):
+        list(read_rxnorm(release, sources={"NDDF"}))
+    other = write(tmp_path / "x", RXNCONSO=RXNCONSO[:1])
+    with pytest.raises(InvalidInput, match="has no concept of RxNorm left"):
+        list(read_rxnorm(other))
+
+
+def test_wrong_encoding(release: Path) -> None:
+    (release / "rrf" / "RXNSTY.RRF").write_bytes(b"161|T109|A1|Substanz f\xfcr Tests|||\n")
+    with pytest.raises(ReadError, match="line 1: the line is not UTF-8"):
+        list(read_rxnorm(release))
