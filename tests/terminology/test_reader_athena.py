@@ -1,0 +1,208 @@
+"""Athena: exact records of a hand-made download, its filters and damage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from canonym.errors import InvalidInput, ReadError
+from canonym.terminology.athena import read_athena
+from canonym.types import Concept, Name, Relation, Xref
+
+# Bars stand for the tabs of the files.
+CONCEPT = """\
+concept_id|concept_name|domain_id|vocabulary_id|concept_class_id|standard_concept|concept_code|\
+valid_start_date|valid_end_date|invalid_reason
+312327|Acute myocardial infarction|Condition|SNOMED|Disorder|S|57054005|20020131|20991231|
+4329847|Myocardial infarction|Condition|SNOMED|Disorder|S|22298006|20020131|20991231|
+201820|Diabetes "mellitus"|Condition|SNOMED|Disorder|S|73211009|20020131|20991231|
+45576876|Type 2 MI with diabetes|Condition|ICD10CM|5-char billing code||I21.A1X|20171001|20991231|
+44834725|AMI NOS|Condition|ICD9CM|5-dig billing code||410.90|19700101|20991231|
+4000000|Heart attack (retired)|Condition|SNOMED|Disorder||155303007|20020131|20090730|U
+1124957|Oxycodone|Drug|RxNorm|Ingredient|S|7804|19700101|20991231|
+2000000001|Unmapped local term|Condition|Local|Local||X|20200101|20991231|
+"""
+SYNONYM = """\
+concept_id|concept_synonym_name|language_concept_id
+4329847|Heart attack|4180186
+4329847|Infarto de miocardio|4182511
+4329847|Myokardinfarkt|9999999
+44834725|Acute MI, unspecified|4180186
+2000000001|Nothing|4180186
+"""
+RELATIONSHIP = """\
+concept_id_1|concept_id_2|relationship_id|valid_start_date|valid_end_date|invalid_reason
+312327|4329847|Is a|20020131|20991231|
+4329847|312327|Subsumes|20020131|20991231|
+312327|312327|Maps to|20020131|20991231|
+44834725|312327|Maps to|19700101|20991231|
+44834725|312327|Maps to|19700101|20991231|
+45576876|312327|Maps to|20171001|20991231|
+45576876|201820|Maps to|20171001|20991231|
+4000000|4329847|Maps to|20020131|20991231|
+4000000|4329847|Concept replaced by|20020131|20991231|
+4000000|312327|Maps to|20020131|20090730|D
+312327|99|Is a|20020131|20991231|
+99|312327|Is a|20020131|20991231|
+201820|1124957|Has med use|20020131|20991231|
+"""
+ANCESTOR = """\
+ancestor_concept_id|descendant_concept_id|min_levels_of_separation|max_levels_of_separation
+4329847|4329847|0|0
+4329847|312327|1|1
+201820|312327|1|2
+201820|4329847|2|2
+99|312327|1|1
+312327|99|1|1
+"""
+FILES = {
+    "CONCEPT": CONCEPT.replace("|", "\t"),
+    "CONCEPT_SYNONYM": SYNONYM.replace("|", "\t"),
+    "CONCEPT_RELATIONSHIP": RELATIONSHIP.replace("|", "\t"),
+    "CONCEPT_ANCESTOR": ANCESTOR.replace("|", "\t"),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, text in FILES.items():
+        (tmp_path / f"{name}.csv").write_text(text)
+    return tmp_path
+
+
+AMI, MI, DIABETES = "OMOP:312327", "OMOP:4329847", "OMOP:201820"
+DISORDER = ("Condition", "Disorder")
+STANDARD = [
+    Concept(AMI, "Acute myocardial infarction", "", DISORDER, "SNOMED", "v5"),
+    Xref(AMI, "SNOMEDCT:57054005"),
+    Concept(MI, "Myocardial infarction", "", DISORDER, "SNOMED", "v5"),
+    Xref(MI, "SNOMEDCT:22298006"),
+    Concept(DIABETES, 'Diabetes "mellitus"', "", DISORDER, "SNOMED", "v5"),
+    Xref(DIABETES, "SNOMEDCT:73211009"),
+    Concept("OMOP:1124957", "Oxycodone", "", ("Drug", "Ingredient"), "RxNorm", "v5"),
+    Xref("OMOP:1124957", "RXNORM:7804"),
+]
+
+
+def test_standard_concepts_with_the_names_of_what_maps_to_them(folder: Path) -> None:
+    assert list(read_athena(folder, version="v5")) == [
+        *STANDARD,
+        Relation(AMI, "is_a", MI),
+        Name("Type 2 MI with diabetes", DIABETES, "narrow", "en", "ICD10CM"),
+        Name("Type 2 MI with diabetes", AMI, "narrow", "en", "ICD10CM"),
+        Name("AMI NOS", AMI, "exact", "en", "ICD9CM"),
+        Xref(AMI, "ICD9CM:410.90"),
+        Name("Heart attack (retired)", MI, "exact", "en", "SNOMED"),
+        Xref(MI, "SNOMEDCT:155303007"),
+        Name("Heart attack", MI),
+        Name("Acute MI, unspecified", AMI),
+    ]
+
+
+def test_every_concept_with_maps_to_as_a_relation(folder: Path) -> None:
+    found = list(read_athena(folder, standard_only=False))
+    assert len([r for r in found if isinstance(r, Concept)]) == 8
+    assert (
+        Concept("OMOP:4000000", "Heart attack (retired)", "", DISORDER, "SNOMED", "", True, (MI,))
+        in found
+    )
+    assert [r for r in found if isinstance(r, Relation)] == [
+        Relation(AMI, "is_a", MI),
+        Relation("OMOP:44834725", "maps_to", AMI),
+        Relation("OMOP:44834725", "maps_to", AMI),
+        Relation("OMOP:45576876", "maps_to", AMI),
+        Relation("OMOP:45576876", "maps_to", DIABETES),
+        Relation("OMOP:4000000", "maps_to", MI),
+    ]
+    assert [r for r in found if isinstance(r, Name)] == [
+        Name("Heart attack", MI),
+        Name("Acute MI, unspecified", "OMOP:44834725"),
+        Name("Nothing", "OMOP:2000000001"),
+    ]
+
+
+def test_vocabularies_filter_concepts_and_mapped_names(folder: Path) -> None:
+    found = list(read_athena(folder, vocabularies={"SNOMED", "ICD9CM"}))
+    assert [r.id for r in found if isinstance(r, Concept)] == [AMI, MI, DIABETES]
+    assert [r.text for r in found if isinstance(r, Name)] == [
+        "AMI NOS", "Heart attack (retired)", "Heart attack", "Acute MI, unspecified"
+    ]  # fmt: skip
+
+
+def test_languages_filter_synonyms(folder: Path) -> None:
+    found = [r for r in read_athena(folder, languages=("es",)) if isinstance(r, Name)]
+    assert found[-1] == Name("Infarto de miocardio", MI, "exact", "es")
+    found = [r for r in read_athena(folder, languages=None) if isinstance(r, Name)]
+    assert Name("Myokardinfarkt", MI, "exact", "") in found
+
+
+def test_relations_can_be_chosen(folder: Path) -> None:
+    found = list(read_athena(folder, relations=("Has med use",)))
+    assert [r for r in found if isinstance(r, Relation)] == [
+        Relation(DIABETES, "has_med_use", "OMOP:1124957")
+    ]
+    found = list(read_athena(folder, relations=()))
+    assert not [r for r in found if isinstance(r, Relation)]
+
+
+def test_ancestors_give_the_hierarchy(folder: Path) -> None:
+    found = list(read_athena(folder, ancestors=True))
+    assert [r for r in found if isinstance(r, Relation)] == [
+        Relation(AMI, "is_a", MI),
+        Relation(AMI, "is_a", DIABETES),
+    ]
+    (folder / "CONCEPT_ANCESTOR.csv").unlink()
+    with pytest.raises(ReadError, match=r"CONCEPT_ANCESTOR.csv not found"):
+        list(read_athena(folder, ancestors=True))
+
+
+@pytest.mark.parametrize("name", ["CONCEPT", "CONCEPT_SYNONYM", "CONCEPT_RELATIONSHIP"])
+def test_a_missing_file(folder: Path, name: str) -> None:
+    (folder / f"{name}.csv").unlink()
+    with pytest.raises(ReadError, match=rf"{name}.csv not found: an Athena folder must contain"):
+        list(read_athena(folder))
+
+
+@pytest.mark.parametrize("name", list(FILES))
+def test_a_truncated_file(folder: Path, name: str) -> None:
+    (folder / f"{name}.csv").write_text(FILES[name].rstrip("\n").rpartition("\t")[0])
+    with pytest.raises(ReadError, match=rf"{name}.csv, line \d+: \d cells where the header has"):
+        list(read_athena(folder, ancestors=True))
+
+
+def test_another_delimiter(folder: Path) -> None:
+    (folder / "CONCEPT.csv").write_text(FILES["CONCEPT"].replace("\t", ","))
+    with pytest.raises(ReadError, match=r"line 1: no column 'concept_id'"):
+        list(read_athena(folder))
+
+
+@pytest.mark.parametrize("name", ["CONCEPT", "CONCEPT_SYNONYM", "CONCEPT_RELATIONSHIP"])
+def test_an_id_that_is_no_number(folder: Path, name: str) -> None:
+    lines = FILES[name].splitlines()
+    lines[1] = "x" + lines[1]
+    (folder / f"{name}.csv").write_text("\n".join(lines))
+    with pytest.raises(ReadError, match=rf"{name}.csv: the concept id 'x\d+' is no number"):
+        list(read_athena(folder))
+
+
+def test_wrong_encoding(folder: Path) -> None:
+    (folder / "CONCEPT_SYNONYM.csv").write_bytes(
+        FILES["CONCEPT_SYNONYM"].encode() + b"1\tM\xe9ni\xe8re\t4180186\n"
+    )
+    with pytest.raises(ReadError, match="line 7: the line is not UTF-8"):
+        list(read_athena(folder))
+
+
+def test_values_that_the_download_does_not_have(folder: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"vocabularies: 'LOINC' does not occur .*RxNorm"):
+        list(read_athena(folder, vocabularies={"LOINC"}))
+    with pytest.raises(InvalidInput, match=r"relations: 'Has part' does not occur"):
+        list(read_athena(folder, relations=("Is a", "Has part")))
+    with pytest.raises(InvalidInput, match=r"has no standard concept of the vocabularies"):
+        list(read_athena(folder, vocabularies={"ICD10CM"}))
+
+
+def test_an_archive_must_be_unpacked(folder: Path) -> None:
+    with pytest.raises(ReadError, match=r"is a file, but an Athena folder was expected: unpack"):
+        list(read_athena(folder / "CONCEPT.csv"))
