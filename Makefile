@@ -1,0 +1,37 @@
+# make test    what has to pass before a change goes in (needs a Python of 3.11 or newer, nothing else)
+# make check   formatting, lint and types
+# make docs    write docs/cli.md anew from the commands themselves
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+# The first Python that is new enough; `make PYTHON=… test` names another.
+PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11 python3.14 python; do \
+	$$each -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$each && break; done)
+
+.PHONY: test check format docs clean
+
+# Two workers on two cores: more threads would only get in each other's way.
+test: export OMP_NUM_THREADS = 1
+test: $(VENV)/installed
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal --cov --cov-report=term --cov-fail-under=95
+
+check: $(VENV)/installed
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(VENV)/installed
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+docs: $(VENV)/installed
+	$(BIN)/python docs/write_cli.py
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "canonym needs Python 3.11 or newer; none was found" >&2; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV)/installed build dist htmlcov .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis
