@@ -1,0 +1,68 @@
+"""`import canonym` is quick and loads nothing heavy."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+# What `import canonym` may load beyond a bare interpreter. Nothing of ours but the package itself,
+# nothing of anybody else's: not even numpy.
+ALLOWED = {"canonym", "__future__", "typing", "importlib"}
+LIMIT = 0.4
+
+
+def _environment() -> dict[str, str]:
+    # Measuring coverage in the child would be timed along with the import.
+    return {k: v for k, v in os.environ.items() if not k.startswith(("COVERAGE_", "COV_CORE_"))}
+
+
+def _run(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=_environment(),
+        timeout=60,
+    )
+    return done.stdout
+
+
+def _loaded(code: str) -> set[str]:
+    return set(
+        json.loads(_run(f"{code}; import sys, json; print(json.dumps(sorted(sys.modules)))"))
+    )
+
+
+def _seconds(code: str) -> float:
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        _run(code)
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def test_importing_loads_only_the_package_itself() -> None:
+    # What typing and importlib bring along is the standard library's own business.
+    bare = _loaded("import typing, importlib")
+    extra = {name for name in _loaded("import canonym") - bare if not name.startswith("_")}
+    foreign = {name for name in extra if name.split(".")[0] not in sys.stdlib_module_names}
+    assert foreign == {"canonym"}
+    assert {name.split(".")[0] for name in extra} <= ALLOWED
+
+
+def test_importing_is_quick() -> None:
+    assert _seconds("import canonym") - _seconds("pass") < LIMIT
+
+
+def test_the_nouns_need_numpy_and_nothing_heavier() -> None:
+    loaded = _loaded("from canonym import Linker, Terminology, Concept, Name, Mention")
+    heavy = {
+        *("torch", "transformers", "onnxruntime", "pyarrow", "pandas", "rdflib", "sklearn"),
+        *("pyab3p", "simple_icd_10_cm", "rich", "click"),
+    }
+    assert not loaded & heavy

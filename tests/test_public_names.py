@@ -1,0 +1,129 @@
+"""Every public name resolves, says what it is, and documents only what it has."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import inspect
+import pkgutil
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import canonym
+
+SECTIONS = {
+    *("Parameters", "Returns", "Yields", "Raises", "Warns", "Notes", "Differences"),
+    *("References", "Examples", "See Also", "Attributes", "Methods"),
+}
+_UNDERLINED = re.compile(r"^(\S[^\n]*)\n(-{3,})$", re.MULTILINE)
+
+
+def _names() -> list[str]:
+    return [
+        found.name
+        for found in pkgutil.walk_packages(canonym.__path__, "canonym.")
+        if not found.name.endswith("__main__") and not _is_bare(found.name)
+    ]
+
+
+def _is_bare(name: str) -> bool:
+    """Whether a package holds nothing but a docstring: its modules are what is public."""
+    spec = importlib.util.find_spec(name)
+    assert spec is not None
+    assert spec.origin is not None
+    body = ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body
+    return len(body) == 1 and isinstance(body[0], ast.Expr)
+
+
+def _public(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """Yield the public functions and classes of a module, and the methods of those classes."""
+    for name in module.__all__:
+        value = getattr(module, name)
+        if getattr(value, "__module__", module.__name__) != module.__name__:
+            continue  # documented where it is from
+        if inspect.isclass(value) or inspect.isroutine(value):
+            yield name, value
+        if inspect.isclass(value):
+            for member in vars(value):
+                made = getattr(value, member)
+                foreign = any(
+                    member in vars(base) and not base.__module__.startswith("canonym")
+                    for base in value.__mro__[1:]
+                )
+                if not (member.startswith("_") or foreign) and (
+                    inspect.isroutine(made) or isinstance(made, property)
+                ):
+                    yield f"{name}.{member}", made
+
+
+def _sections(text: str) -> dict[str, str]:
+    parts = _UNDERLINED.split(text)
+    return dict(zip(parts[1::3], parts[3::3], strict=True))
+
+
+def _documented(section: str) -> list[str]:
+    """Return the names that a numpydoc section of parameters describes."""
+    heads = [line for line in section.splitlines() if line and not line[0].isspace()]
+    return [name.strip().lstrip("*") for line in heads for name in line.split(" : ")[0].split(",")]
+
+
+@pytest.mark.parametrize("name", _names())
+def test_every_module_lists_its_public_names(name: str) -> None:
+    module = importlib.import_module(name)
+    assert inspect.getdoc(module), f"{name} has no docstring"
+    assert hasattr(module, "__all__"), f"{name} has no __all__"
+    assert len(set(module.__all__)) == len(module.__all__)
+    for public in module.__all__:
+        assert hasattr(module, public), f"{name}.__all__ names {public}, which is not there"
+
+
+@pytest.mark.parametrize("name", _names())
+def test_every_public_name_is_documented(name: str) -> None:
+    module = importlib.import_module(name)
+    for public, value in _public(module):
+        where = f"{name}.{public}"
+        text = inspect.getdoc(value)
+        assert text, f"{where} has no docstring"
+        summary = text.split("\n\n")[0]
+        assert summary.rstrip()[-1] in ".:`)", f"{where}: the first sentence has no end"
+        for section, underline in _UNDERLINED.findall(text):
+            assert section in SECTIONS, f"{where}: unknown section {section!r}"
+            assert len(underline) == len(section), f"{where}: {section} is underlined unevenly"
+
+
+@pytest.mark.parametrize("name", _names())
+def test_documented_parameters_exist(name: str) -> None:
+    module = importlib.import_module(name)
+    for public, value in _public(module):
+        listed = _documented(_sections(inspect.getdoc(value) or "").get("Parameters", ""))
+        if not listed or isinstance(value, property):
+            continue
+        try:
+            signature = inspect.signature(value)
+        except ValueError:
+            continue
+        real = {parameter for parameter in signature.parameters if parameter != "self"}
+        assert set(listed) <= real, (
+            f"{name}.{public} documents {sorted(set(listed) - real)}, which it does not take"
+        )
+
+
+def test_the_package_resolves_its_names_lazily() -> None:
+    for public in canonym.__all__:
+        assert getattr(canonym, public) is not None
+    assert dir(canonym) == sorted(canonym.__all__)
+    assert canonym.Linker is importlib.import_module("canonym.linker").Linker
+    with pytest.raises(AttributeError, match="no attribute 'nothing_of_the_kind'"):
+        _ = canonym.nothing_of_the_kind
+
+
+def test_the_version_is_the_one_of_the_package() -> None:
+    from importlib.metadata import version
+
+    assert canonym.__version__ == version("canonym")
