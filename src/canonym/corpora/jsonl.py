@@ -1,0 +1,195 @@
+"""JSON lines: one document a line, or one mention a line.
+
+::
+
+    {"id": "1", "text": "A broken hip.", "mentions": [{"start": 2, "end": 12, "type": "Disease"}]}
+    {"mention": "broken hip", "context": "A broken hip.", "type": "Disease", "ids": ["D006620"]}
+
+=============  =========================  ========================================================
+key            of                         value
+=============  =========================  ========================================================
+``text``       document (required)        the text
+``id``         document                   string or number; the line's number when missing
+``mentions``   document                   list of mentions, none when missing
+``start``,     mention of a document      half-open code-point offsets in the text
+``end``        (required)
+``text``       mention of a document      optional; checked against the offsets
+``mention``    mention a line (required)  the mention; ``start`` and ``end`` are kept when given
+``context``    mention a line             text around it
+``document``   mention a line             id of the document it is from
+``type``       mention                    entity type
+``ids``        mention                    gold ids: a list of strings, or one string
+``rule``       mention                    ``any`` (default), ``all`` or ``nil``, see
+                                          `canonym.corpora.pubtator`
+=============  =========================  ========================================================
+
+Other keys are ignored, so that what ``canonym link`` writes can be read again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from canonym.corpora.annotations import span_problem
+from canonym.errors import ReadError
+from canonym.terminology.streams import open_text
+from canonym.types import Document, Mention
+
+__all__ = [
+    "parse_jsonl_documents",
+    "parse_jsonl_mentions",
+    "read_jsonl_documents",
+    "read_jsonl_mentions",
+]
+
+_RULES = ("any", "all", "nil")
+
+
+def read_jsonl_documents(path: str | Path, *, encoding: str = "utf-8") -> Iterator[Document]:
+    """Read a file of one document a line, plain or compressed.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    encoding : str
+        Encoding of the text.
+
+    Yields
+    ------
+    Document
+        In the order of the file; blank lines are left out.
+
+    Raises
+    ------
+    ReadError
+        If a line is no JSON object, lacks a key, has a value of the wrong type, or its offsets are
+        wrong.
+    """
+    with open_text(path, encoding=encoding) as lines:
+        yield from parse_jsonl_documents(lines, path)
+
+
+def read_jsonl_mentions(path: str | Path, *, encoding: str = "utf-8") -> Iterator[Mention]:
+    """Read a file of one mention a line, plain or compressed.
+
+    Parameters and errors are those of `read_jsonl_documents`.
+
+    Yields
+    ------
+    Mention
+        In the order of the file.
+    """
+    with open_text(path, encoding=encoding) as lines:
+        yield from parse_jsonl_mentions(lines, path)
+
+
+def parse_jsonl_documents(lines: Iterable[str], path: str | Path) -> Iterator[Document]:
+    """Read documents from lines; `path` is where errors say they are from."""
+    for record in _records(lines, path):
+        text = record.text("text", required=True)
+        id_ = record.content.get("id", record.line)
+        if not isinstance(id_, str | int) or isinstance(id_, bool):
+            raise record.error(f"'id' is {_shown(id_)}; a string or a whole number is expected")
+        mentions = record.content.get("mentions") or []
+        if not isinstance(mentions, list):
+            raise record.error(f"'mentions' is {_shown(mentions)}; a list is expected")
+        yield Document(
+            str(id_),
+            text,
+            tuple(_document_mention(record.part(m), text, str(id_)) for m in mentions),
+        )
+
+
+def parse_jsonl_mentions(lines: Iterable[str], path: str | Path) -> Iterator[Mention]:
+    """Read mentions from lines; `path` is where errors say they are from."""
+    for record in _records(lines, path):
+        text = record.text("mention", required=True)
+        ids, rule = record.gold()
+        yield Mention(
+            text,
+            record.offset("start"),
+            record.offset("end"),
+            record.text("type"),
+            ids,
+            rule,
+            record.text("document"),
+            record.text("context"),
+        )
+
+
+def _document_mention(record: _Record, text: str, document_id: str) -> Mention:
+    start, end = record.required_offset("start"), record.required_offset("end")
+    written = record.text("text") if record.content.get("text") is not None else None
+    problem = span_problem(text, start, end, written)
+    if problem:
+        raise record.error(problem)
+    ids, rule = record.gold()
+    return Mention(text[start:end], start, end, record.text("type"), ids, rule, document_id)
+
+
+class _Record:
+    """One JSON object and the line it is from."""
+
+    def __init__(self, content: Any, path: str | Path, line: int) -> None:
+        self.path = path
+        self.line = line
+        if not isinstance(content, dict):
+            raise self.error(f"found {_shown(content)}; an object ({{...}}) is expected")
+        self.content: dict[str, Any] = content
+
+    def error(self, problem: str) -> ReadError:
+        return ReadError(self.path, problem, line=self.line)
+
+    def part(self, content: Any) -> _Record:
+        return _Record(content, self.path, self.line)
+
+    def text(self, key: str, *, required: bool = False) -> str:
+        value = self.content.get(key)
+        if value is None and not required:
+            return ""
+        if value is None:
+            raise self.error(f"the object has no {key!r}; its keys are {', '.join(self.content)}")
+        if not isinstance(value, str):
+            raise self.error(f"{key!r} is {_shown(value)}; a string is expected")
+        return value
+
+    def offset(self, key: str) -> int | None:
+        return None if self.content.get(key) is None else self.required_offset(key)
+
+    def required_offset(self, key: str) -> int:
+        value = self.content.get(key)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise self.error(f"{key!r} is {_shown(value)}; a whole number is expected")
+        return value
+
+    def gold(self) -> tuple[tuple[str, ...], str]:
+        ids = self.content.get("ids") or ()
+        ids = [ids] if isinstance(ids, str) else ids
+        if not isinstance(ids, list | tuple) or not all(isinstance(id_, str) for id_ in ids):
+            raise self.error(f"'ids' is {_shown(ids)}; a list of strings is expected")
+        rule = self.text("rule") or "any"
+        if rule not in _RULES:
+            raise self.error(f"'rule' is {rule!r}; one of {', '.join(_RULES)} is expected")
+        return tuple(ids), rule
+
+
+def _records(lines: Iterable[str], path: str | Path) -> Iterator[_Record]:
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            content = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise ReadError(
+                path, f"no JSON ({error}): one object a line is expected", line=number
+            ) from error
+        yield _Record(content, path, number)
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=True, default=str)
+    return text if len(text) <= 60 else f"{text[:57]}..."
