@@ -1,0 +1,29 @@
+"""Links written out: TSV, CSV, JSON lines, Parquet.
+
+In TSV, CSV and Parquet a row is a candidate: a mention with several candidates has several rows, a
+composite mention has rows for each of its parts, and a mention for which no concept fits has one
+row without an id. `COLUMNS` names the columns. In JSON lines an object is a mention, with its
+candidates best first.
+"""
+
+from __future__ import annotations
+
+from canonym.export.arrow import ParquetWriter, links_to_arrow
+from canonym.export.files import FORMATS, format_of, write_links
+from canonym.export.rows import COLUMNS, link_to_json, link_to_rows, links_to_rows
+from canonym.export.writers import DelimitedWriter, JsonLinesWriter, LinkWriter
+
+__all__ = [
+    "COLUMNS",
+    "FORMATS",
+    "DelimitedWriter",
+    "JsonLinesWriter",
+    "LinkWriter",
+    "ParquetWriter",
+    "format_of",
+    "link_to_json",
+    "link_to_rows",
+    "links_to_arrow",
+    "links_to_rows",
+    "write_links",
+]

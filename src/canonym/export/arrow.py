@@ -1,0 +1,126 @@
+"""Links as Arrow tables and Parquet files; needs pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from canonym.errors import require
+from canonym.export.rows import (
+    COLUMNS,
+    check_unique,
+    link_to_rows,
+    links_to_rows,
+    prefixed,
+    result_columns,
+    without_surrogates,
+)
+from canonym.types import Link
+
+__all__ = ["ParquetWriter", "links_to_arrow"]
+
+_ROW_GROUP = 50_000
+
+
+class ParquetWriter:
+    """Writes a Parquet file with the rows and columns of `DelimitedWriter`; needs ``[arrow]``.
+
+    Parameters
+    ----------
+    target : str, Path or binary stream
+        What to write to.
+    k, columns, explain
+        As for `DelimitedWriter`.
+    """
+
+    def __init__(
+        self,
+        target: str | Path | IO[bytes],
+        *,
+        k: int | None = None,
+        columns: Sequence[str] | None = None,
+        explain: bool = False,
+    ) -> None:
+        check_unique(columns)
+        self._arrow = require("pyarrow", "writing Parquet", "arrow")
+        parquet = require("pyarrow.parquet", "writing Parquet", "arrow")
+        self._k = k
+        self._number = 1
+        self._explain = explain
+        self._columns = columns
+        self._schema = _arrow_schema(self._arrow, columns, explain)
+        self._writer = parquet.ParquetWriter(target, self._schema)
+        self._pending: list[dict[str, Any]] = []
+
+    def write(self, link: Link, cells: Sequence[str] = (), *, explanation: str = "") -> None:
+        """Add the rows of one link."""
+        for row in link_to_rows(link, self._number, k=self._k):
+            if self._explain:
+                row["explanation"] = explanation
+            if self._columns is not None:
+                given = dict(zip(self._columns, cells, strict=True))
+                row = given | {prefixed(key): value for key, value in row.items()}
+            self._pending.append(row)
+        self._number += 1
+        if len(self._pending) >= _ROW_GROUP:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._writer.write_table(_arrow_table(self._arrow, self._pending, self._schema))
+        self._pending = []
+
+    def close(self) -> None:
+        """Write the last rows and the footer."""
+        if self._pending:
+            self._flush()
+        self._writer.close()
+
+
+def _arrow_schema(arrow: Any, columns: Sequence[str] | None, explain: bool) -> Any:
+    special = {
+        "row": arrow.int64(),
+        "start": arrow.int64(),
+        "end": arrow.int64(),
+        "rank": arrow.int32(),
+        "score": arrow.float64(),
+        "margin": arrow.float64(),
+        "types": arrow.list_(arrow.string()),
+        "nil": arrow.bool_(),
+    }
+    types = {name: special.get(name, arrow.string()) for name in (*COLUMNS, "explanation")}
+    if columns is not None:
+        types = {prefixed(name): type_ for name, type_ in types.items()}
+    names = result_columns(columns, explain=explain)
+    return arrow.schema([(name, types.get(name, arrow.string())) for name in names])
+
+
+def _arrow_table(arrow: Any, rows: list[dict[str, Any]], schema: Any) -> Any:
+    arrays = [
+        arrow.array([_encodable(row[field.name]) for row in rows], type=field.type)
+        for field in schema
+    ]
+    return arrow.Table.from_arrays(arrays, schema=schema)
+
+
+def _encodable(value: Any) -> Any:
+    return without_surrogates(value) if isinstance(value, str) else value
+
+
+def links_to_arrow(links: Iterable[Link], *, k: int | None = None) -> Any:
+    """Turn links into a ``pyarrow.Table`` with the columns `COLUMNS`, one row a candidate.
+
+    Parameters
+    ----------
+    links : iterable of Link
+        Any number.
+    k : int, optional
+        Most candidates of a mention, all by default.
+
+    Raises
+    ------
+    MissingExtra
+        If pyarrow is not installed.
+    """
+    arrow = require("pyarrow", "an Arrow table", "arrow")
+    return _arrow_table(arrow, links_to_rows(links, k=k), _arrow_schema(arrow, None, False))

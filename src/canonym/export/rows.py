@@ -1,0 +1,195 @@
+"""Links flattened into rows, one a candidate, and into JSON objects, one a mention."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from canonym.errors import InvalidInput
+from canonym.types import Link
+
+__all__ = [
+    "COLUMNS",
+    "DIGITS",
+    "RESULT_COLUMNS",
+    "check_unique",
+    "link_to_json",
+    "link_to_rows",
+    "links_to_rows",
+    "prefixed",
+    "result_columns",
+    "without_surrogates",
+]
+
+RESULT_COLUMNS: tuple[str, ...] = (
+    "part",
+    "rank",
+    "id",
+    "label",
+    "score",
+    "name",
+    "scope",
+    "sieve",
+    "types",
+    "margin",
+    "nil",
+    "reason",
+    "searched",
+)
+"""Columns of the result."""
+
+COLUMNS: tuple[str, ...] = (
+    "row",
+    "document",
+    "start",
+    "end",
+    "type",
+    "mention",
+    *RESULT_COLUMNS,
+)
+"""Columns of a row: the mention, then the result. See ``docs/formats/links.md``."""
+
+DIGITS = 6
+"""Digits that scores are written with."""
+
+_PREFIX = "canonym_"
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+def without_surrogates(text: str) -> str:
+    """Replace lone surrogates, which no encoding can write, by U+FFFD."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def prefixed(name: str) -> str:
+    """Return the name that a result column has beside the columns of an input table."""
+    return _PREFIX + name
+
+
+def check_unique(columns: Sequence[str] | None) -> None:
+    """Refuse an input table two of whose columns have one name, where names are keys.
+
+    Raises
+    ------
+    InvalidInput
+        If there are such columns.
+    """
+    doubles = sorted({name for name in columns or () if list(columns or ()).count(name) > 1})
+    if doubles:
+        raise InvalidInput(
+            f"the input has several columns named {doubles[0]!r}, which only TSV and CSV can hold: "
+            "rename them or write TSV or CSV"
+        )
+
+
+def result_columns(columns: Sequence[str] | None, *, explain: bool = False) -> list[str]:
+    """Name all columns of an output table.
+
+    Parameters
+    ----------
+    columns : sequence of str, optional
+        Columns of the input table; without one the columns are `COLUMNS`.
+    explain : bool
+        Whether there is a last column with the explanation.
+
+    Raises
+    ------
+    InvalidInput
+        If the input table has a column of the result already.
+    """
+    last = ["explanation"] if explain else []
+    if columns is None:
+        return [*COLUMNS, *last]
+    added = [prefixed(name) for name in ("row", *RESULT_COLUMNS, *last)]
+    taken = [name for name in added if name in columns]
+    if taken:
+        raise InvalidInput(
+            f"the input has the column {taken[0]!r} already, which the result needs: rename it or "
+            "link the original table"
+        )
+    return [*columns, *added]
+
+
+def links_to_rows(links: Iterable[Link], *, k: int | None = None) -> list[dict[str, Any]]:
+    """Flatten links into one dict a candidate.
+
+    Parameters
+    ----------
+    links : iterable of Link
+        Any number.
+    k : int, optional
+        Most candidates of a mention, all by default.
+
+    Returns
+    -------
+    list of dict
+        With the keys `COLUMNS`. ``row`` numbers the links from 1, ``rank`` the candidates from 1;
+        ``part`` is the text of the part for composite mentions and empty otherwise; ``types`` is a
+        list. A mention without a concept has one row whose ``rank``, ``id`` and ``label`` are None.
+    """
+    return [
+        row for number, link in enumerate(links, start=1) for row in link_to_rows(link, number, k=k)
+    ]
+
+
+def link_to_rows(link: Link, number: int, *, k: int | None = None) -> Iterator[dict[str, Any]]:
+    """Flatten one link, the `number`-th; see `links_to_rows`."""
+    mention = link.mention
+    head = {
+        "row": number,
+        "document": mention.document_id,
+        "start": mention.start,
+        "end": mention.end,
+        "type": mention.type,
+        "mention": mention.text,
+    }
+    if not link.parts:
+        yield from ({**head, **result} for result in _results(link, "", k))
+    for part in link.parts:
+        yield from ({**head, **result} for result in _results(part, part.mention.text, k))
+
+
+def _results(link: Link, part: str, k: int | None) -> Iterator[dict[str, Any]]:
+    last = {"nil": link.nil, "reason": link.reason, "searched": link.searched}
+    if link.nil or not link.candidates:
+        # Candidates that were turned down are no rows: who reads the ids alone is not misled.
+        yield {**dict.fromkeys(RESULT_COLUMNS), "part": part, "types": [], **last}
+        return
+    for rank, candidate in enumerate(link.candidates[:k], start=1):
+        yield {
+            "part": part,
+            "rank": rank,
+            "id": candidate.id,
+            "label": candidate.label,
+            "score": round(candidate.score, DIGITS),
+            "name": candidate.name,
+            "scope": candidate.scope,
+            "sieve": candidate.sieve,
+            "types": list(candidate.types),
+            "margin": _rounded(link.margin) if rank == 1 else None,
+            **last,
+        }
+
+
+def _rounded(number: float | None) -> float | None:
+    return None if number is None else round(number, DIGITS)
+
+
+def link_to_json(link: Link, *, k: int | None = None) -> dict[str, Any]:
+    """Return a link as the object that a JSON line holds.
+
+    It is `Link.to_dict` with ``margin`` added, at most `k` candidates, and scores rounded to six
+    digits.
+    """
+    whole = link.to_dict()
+    candidates = whole.pop("candidates")[:k]
+    parts = whole.pop("parts")
+    for candidate in candidates:
+        candidate["score"] = round(candidate["score"], DIGITS)
+        candidate["types"] = list(candidate["types"])
+        candidate["parts"] = {key: round(x, DIGITS) for key, x in candidate["parts"].items()}
+    whole["margin"] = _rounded(link.margin)
+    whole["candidates"] = candidates
+    whole["parts"] = [link_to_json(part, k=k) for part in link.parts] if parts else []
+    return whole
