@@ -143,21 +143,9 @@ class Reader:
 
     def shell(self, command: str, *, terminal: bool) -> str:
         """Run one command and return what it says on both streams."""
-        if not terminal:
-            done = subprocess.run(
-                ["bash", "-c", command],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                stdin=subprocess.DEVNULL,
-                text=True,
-                cwd=self.folder,
-                env=self.environment,
-                timeout=120,
-            )
-            return done.stdout
-        code = "import pty, sys; pty.spawn(['bash', '-c', sys.argv[1]])"
+        spawn = "import pty, sys; pty.spawn(['bash', '-c', sys.argv[1]])"
         done = subprocess.run(
-            [sys.executable, "-c", code, command],
+            [sys.executable, "-c", spawn, command] if terminal else ["bash", "-c", command],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
