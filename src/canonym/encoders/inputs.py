@@ -1,0 +1,71 @@
+"""What every encoder checks and mends in the names it is given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.errors import InvalidInput
+
+__all__ = ["checked_names", "distinct_names", "without_surrogates"]
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def checked_names(names: Iterable[str]) -> list[str]:
+    """Return `names` as a list after checking that it is a collection of strings.
+
+    Raises
+    ------
+    InvalidInput
+        If `names` is one string instead of a collection, or holds something that is not a string.
+    """
+    if isinstance(names, str | bytes):
+        raise InvalidInput(
+            f"a list of names is expected, found one {type(names).__name__} ({names[:40]!r}); "
+            "put it in a list"
+        )
+    try:
+        listed = list(names)
+    except TypeError as error:
+        raise InvalidInput(
+            f"a list of names is expected, found {type(names).__name__}; pass a list of strings"
+        ) from error
+    if not set(map(type, listed)) <= {str}:
+        for place, name in enumerate(listed):
+            if not isinstance(name, str):
+                raise InvalidInput(
+                    f"name {place} is {name!r} ({type(name).__name__}), a string is expected; "
+                    "leave missing names out or pass ''"
+                )
+    return listed
+
+
+def distinct_names(names: Sequence[str]) -> tuple[list[str], npt.NDArray[np.int64]]:
+    """Return the distinct names in order of appearance, and the place of each name among them."""
+    places: dict[str, int] = {}
+    place_of = np.fromiter(
+        (places.setdefault(name, len(places)) for name in names), np.int64, count=len(names)
+    )
+    return list(places), place_of
+
+
+def without_surrogates(name: str) -> str:
+    """Replace lone surrogates by U+FFFD: tokenizers that want UTF-8 cannot take them."""
+    return _SURROGATE.sub("\ufffd", name)
+
+
+def check_option(what: str, value: Any, allowed: Sequence[str]) -> None:
+    """Raise InvalidInput when an option is none of the values it can take."""
+    if value not in allowed:
+        raise InvalidInput(f"{what}={value!r} is not known; choose one of {', '.join(allowed)}")
+
+
+def check_count(what: str, value: Any, *, least: int = 1) -> None:
+    """Raise InvalidInput when an option is no whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InvalidInput(f"{what}={value!r}: a whole number of at least {least} is expected")
