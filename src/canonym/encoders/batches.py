@@ -1,0 +1,103 @@
+"""Dense vectors of many names, batch by batch: what the transformer encoders share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.encoders.inputs import checked_names, distinct_names, without_surrogates
+from canonym.errors import InvalidInput
+from canonym.types import Float32Array
+
+__all__ = ["encode_in_batches", "normalised", "pooled"]
+
+
+def encode_in_batches(
+    names: Sequence[str],
+    embed: Callable[[list[str]], Float32Array],
+    *,
+    width: int,
+    batch_size: int,
+    lowercase: bool,
+    normalise: bool,
+) -> Float32Array:
+    """Encode `names`, each distinct one once, in batches of similar length.
+
+    Parameters
+    ----------
+    names : sequence of str
+        ``n`` names.
+    embed : callable
+        Turns at most `batch_size` names, free of lone surrogates, into ``(b, width)`` float32.
+    width : int
+        Dimensions of a vector.
+    batch_size : int
+        Most names of a batch. The longest come first, so that a batch too large for the memory
+        fails at once.
+    lowercase : bool
+        Whether names are lower-cased first.
+    normalise : bool
+        Whether vectors are brought to L2 norm 1.
+
+    Returns
+    -------
+    (n, width) float32 array
+        In the order of `names`.
+
+    Raises
+    ------
+    InvalidInput
+        If `names` is not a collection of strings, or the model yields NaN or infinity.
+    """
+    texts, place_of = distinct_names(checked_names(names))
+    texts = [without_surrogates(text.lower() if lowercase else text) for text in texts]
+    order = sorted(range(len(texts)), key=lambda place: -len(texts[place]))
+    vectors = np.empty((len(texts), width), np.float32)
+    for start in range(0, len(order), batch_size):
+        places = order[start : start + batch_size]
+        vectors[places] = embed([texts[place] for place in places])
+    if not np.isfinite(vectors).all():
+        raise InvalidInput(
+            "the model yields NaN or infinity for some names; with dtype='float16' choose "
+            "'bfloat16' or 'float32', otherwise the checkpoint is damaged"
+        )
+    return (normalised(vectors) if normalise else vectors)[place_of]
+
+
+def normalised(vectors: Float32Array) -> Float32Array:
+    """Bring each row to L2 norm 1; rows of zeros stay."""
+    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
+    norms[norms == 0] = 1
+    return np.asarray(vectors / norms[:, None], np.float32)
+
+
+def pooled(hidden: Float32Array, mask: npt.NDArray[np.int64], pooling: str) -> Float32Array:
+    """Turn token vectors into one vector each; padding never counts.
+
+    Parameters
+    ----------
+    hidden : (n, t, d) float32 array
+        Token vectors.
+    mask : (n, t) int64 array
+        1 for a token, 0 for padding.
+    pooling : str
+        ``"cls"``, ``"mean"`` or ``"max"``.
+
+    Returns
+    -------
+    (n, d) float32 array
+        Zeros where a row has no token.
+    """
+    some = mask.max(axis=1, initial=0)[:, None] > 0
+    if pooling == "cls":
+        chosen = hidden[np.arange(len(hidden)), mask.argmax(axis=1)]
+        return np.where(some, chosen, np.float32(0))
+    inside = mask[:, :, None] == 1
+    if pooling == "mean":
+        total = np.where(inside, hidden, np.float32(0)).sum(axis=1)
+        count = np.maximum(mask.sum(axis=1), 1)[:, None]
+        return np.asarray(total / count, np.float32)
+    largest = np.where(inside, hidden, np.float32(-np.inf)).max(axis=1)
+    return np.where(some, largest, np.float32(0))
