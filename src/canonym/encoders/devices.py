@@ -1,0 +1,65 @@
+"""The few things transformer encoders ask of torch itself: a device, a pooling, an error."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from canonym.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["out_of_memory", "pool", "torch_device"]
+
+
+def pool(hidden: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tensor:
+    """Turn token vectors into one vector each; padding never counts. Gradients flow through.
+
+    Parameters
+    ----------
+    hidden : (n, t, d) tensor
+        Token vectors.
+    mask : (n, t) tensor
+        1 for a token, 0 for padding; at least one token a row.
+    pooling : str
+        ``"cls"``, ``"mean"`` or ``"max"``.
+
+    Returns
+    -------
+    (n, d) tensor
+        In the type of `hidden`.
+    """
+    if pooling == "cls":
+        first = mask.argmax(dim=1)
+        return hidden[range(len(hidden)), first]
+    inside = mask.unsqueeze(-1).bool()
+    if pooling == "mean":
+        # Sums of many half-precision values lose digits; they are taken in float32 at least.
+        wide = hidden.float() if hidden.itemsize < 4 else hidden
+        total = wide.masked_fill(~inside, 0).sum(dim=1)
+        return (total / inside.sum(dim=1)).to(hidden.dtype)
+    return hidden.masked_fill(~inside, -float("inf")).amax(dim=1)
+
+
+def torch_device(asked: str) -> torch.device:
+    """Return the device that was asked for, or the best one for ``"auto"``."""
+    import torch
+
+    if asked == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(asked)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise InvalidInput(
+            f"device={asked!r} cannot be used here ({str(error).splitlines()[0]}); try 'cpu'"
+        ) from error
+    return device
+
+
+def out_of_memory(error: RuntimeError) -> bool:
+    """Say whether `error` means that memory ran out, on a GPU or not."""
+    import torch
+
+    # On a CPU torch raises a plain RuntimeError whose only mark is its text.
+    return isinstance(error, torch.cuda.OutOfMemoryError) or "allocate memory" in str(error)

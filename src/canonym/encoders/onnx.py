@@ -1,0 +1,242 @@
+"""Vectors from a transformer without torch: ONNX Runtime and tokenizers alone.
+
+A folder holds ``model.onnx`` (or ``onnx/model.onnx``, as on the Hugging Face hub),
+``tokenizer.json`` and ``config.json``; ``modules.json`` names the pooling as for `Transformer`.
+`export_onnx` makes such a folder.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from canonym.encoders.batches import encode_in_batches, pooled
+from canonym.encoders.checkpoint import POOLINGS, read_checkpoint, read_json, write_pooling
+from canonym.encoders.inputs import check_count, check_option
+from canonym.encoders.manifest import read_encoder_manifest, write_encoder_manifest
+from canonym.encoders.onnx_export import INPUTS, export_onnx
+from canonym.errors import InvalidInput, ReadError, require
+from canonym.types import Float32Array
+
+__all__ = ["OnnxTransformer", "export_onnx"]
+
+_PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
+
+
+class OnnxTransformer:
+    """Encode names with a transformer in ONNX format.
+
+    Parameters
+    ----------
+    folder : str or Path
+        See the module.
+    pooling : str
+        ``"cls"``, ``"mean"``, ``"max"``, or ``"auto"``: what the folder's ``modules.json`` says,
+        ``"cls"`` where there is none.
+    max_length : int
+        Most tokens of a name, special tokens included; what is longer is cut.
+    batch_size : int
+        Names encoded at once. It changes speed and memory, not vectors.
+    device : str
+        ``"cpu"``, ``"cuda"``, or ``"auto"``: a GPU if ONNX Runtime can use one.
+    normalise : bool
+        Whether vectors have L2 norm 1. Switch it off for a search by Euclidean distance.
+
+    Raises
+    ------
+    MissingExtra
+        If onnxruntime or tokenizers is not installed (extra ``onnx``).
+    InvalidInput
+        If an option is out of range, or the model's inputs or outputs are not those of an encoder.
+    ReadError
+        If a file is missing or damaged.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        *,
+        pooling: str = "auto",
+        max_length: int = 32,
+        batch_size: int = 64,
+        device: str = "auto",
+        normalise: bool = True,
+    ) -> None:
+        check_option("pooling", pooling, ("auto", *POOLINGS))
+        check_option("device", device, ("auto", *_PROVIDERS))
+        check_count("batch_size", batch_size)
+        check_count("max_length", max_length, least=3)
+        self.folder = Path(folder)
+        if not self.folder.is_dir():
+            raise ReadError(folder, "no such folder; give the folder of an ONNX model")
+        checkpoint = read_checkpoint(self.folder, pooling=pooling)
+        if checkpoint.longest is not None and max_length > checkpoint.longest:
+            raise InvalidInput(
+                f"max_length={max_length}: the model takes at most {checkpoint.longest} tokens"
+            )
+        self.pooling = checkpoint.pooling
+        self.max_length = int(max_length)
+        self.batch_size = int(batch_size)
+        self.normalise = bool(normalise)
+        self.lowercase = checkpoint.lowercase
+        self._weights = checkpoint.weights
+        self._tokenizer = _read_tokenizer(checkpoint.weights, self.max_length)
+        self._model = _model_file(self.folder)
+        self._session = _open_session(self._model, device)
+        self._inputs = [given.name for given in self._session.get_inputs()]
+        self._output, self._width = _token_output(self._session, self._model)
+
+    def __repr__(self) -> str:
+        options = ", ".join(f"{key}={value!r}" for key, value in self.settings.items())
+        return f"OnnxTransformer({str(self.folder)!r}, {options})"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Keyword arguments that, with a folder, make this encoder again on any device."""
+        return {
+            "pooling": self.pooling,
+            "max_length": self.max_length,
+            "batch_size": self.batch_size,
+            "normalise": self.normalise,
+        }
+
+    @property
+    def n_columns(self) -> int:
+        """Dimensions of a vector."""
+        return self._width
+
+    def encode(self, names: Sequence[str]) -> Float32Array:
+        """Encode `names`.
+
+        Returns
+        -------
+        (n, d) float32 array
+            Of L2 norm 1 unless `normalise` is off.
+
+        Raises
+        ------
+        InvalidInput
+            If `names` is not a collection of strings.
+        """
+        return encode_in_batches(
+            names,
+            self._embed,
+            width=self._width,
+            batch_size=self.batch_size,
+            lowercase=self.lowercase,
+            normalise=self.normalise,
+        )
+
+    def _embed(self, texts: list[str]) -> Float32Array:
+        tokens = self._tokenizer.encode_batch(texts)
+        arrays = {
+            "input_ids": np.array([part.ids for part in tokens], np.int64),
+            "attention_mask": np.array([part.attention_mask for part in tokens], np.int64),
+            "token_type_ids": np.array([part.type_ids for part in tokens], np.int64),
+        }
+        given = {name: arrays[name] for name in self._inputs}
+        (hidden,) = self._session.run([self._output], given)
+        return pooled(hidden.astype(np.float32), arrays["attention_mask"], self.pooling)
+
+    def save(self, folder: Path) -> None:
+        """Copy the model into `folder`, with how its vectors are made."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        # Weights that do not fit the file stand beside it under its name and a suffix.
+        for file in sorted(self._model.parent.glob(f"{self._model.name}*")):
+            shutil.copyfile(file, folder / file.name)
+        for name in ("config.json", "tokenizer.json"):
+            shutil.copyfile(self._weights / name, folder / name)
+        write_pooling(
+            folder,
+            pooling=self.pooling,
+            width=self._width,
+            max_length=self.max_length,
+            lowercase=self.lowercase,
+            normalise=self.normalise,
+        )
+        write_encoder_manifest(folder, kind="onnx", settings=self.settings)
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Open an encoder that `save` or `export_onnx` wrote.
+
+        Raises
+        ------
+        ReadError
+            If a file is missing or damaged.
+        Mismatch
+            If the folder holds another kind of encoder, or one of a newer canonym.
+        """
+        _, settings = read_encoder_manifest(folder, kind="onnx")
+        try:
+            return cls(folder, **settings)
+        except TypeError as error:
+            raise ReadError(folder, f"the settings are damaged ({error}); save it again") from error
+
+
+def _model_file(folder: Path) -> Path:
+    for place in ("model.onnx", "onnx/model.onnx"):
+        if (folder / place).is_file():
+            return folder / place
+    raise ReadError(
+        folder, "there is no model.onnx or onnx/model.onnx in it; make one with export_onnx"
+    )
+
+
+def _read_tokenizer(folder: Path, max_length: int) -> Any:
+    tokenizers = require("tokenizers", "an ONNX encoder", "onnx")
+    path = folder / "tokenizer.json"
+    if not path.is_file():
+        raise ReadError(
+            folder, "there is no tokenizer.json in it; save the model with a fast tokenizer"
+        )
+    try:
+        tokenizer = tokenizers.Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises no narrower class
+        raise ReadError(path, f"expected a tokenizer, found {error}") from error
+    number = read_json(folder / "config.json").get("pad_token_id") or 0
+    token = tokenizer.id_to_token(number)
+    if token is None:
+        raise ReadError(path, f"the padding token {number} of config.json is not in it")
+    tokenizer.enable_truncation(max_length)
+    tokenizer.enable_padding(pad_id=number, pad_token=token)
+    return tokenizer
+
+
+def _open_session(path: Path, device: str) -> Any:
+    runtime = require("onnxruntime", "an ONNX encoder", "onnx")
+    usable = runtime.get_available_providers()
+    if device == "auto":
+        device = "cuda" if _PROVIDERS["cuda"] in usable else "cpu"
+    if _PROVIDERS[device] not in usable:
+        raise InvalidInput(f"device={device!r}: this ONNX Runtime has no GPU support; try 'cpu'")
+    options = runtime.SessionOptions()
+    options.log_severity_level = 3  # errors only
+    try:
+        return runtime.InferenceSession(
+            str(path), sess_options=options, providers=[_PROVIDERS[device]]
+        )
+    except Exception as error:  # the library's own classes derive from Exception alone
+        raise ReadError(path, f"ONNX Runtime cannot read it ({error})") from error
+
+
+def _token_output(session: Any, path: Path) -> tuple[str, int]:
+    """Return the name and the width of the output that holds token vectors."""
+    unknown = [given.name for given in session.get_inputs() if given.name not in INPUTS]
+    outputs = {out.name: out.shape for out in session.get_outputs() if len(out.shape) == 3}
+    if unknown or not outputs:
+        raise InvalidInput(
+            f"{path} takes {[given.name for given in session.get_inputs()]} and gives "
+            f"{[out.name for out in session.get_outputs()]}; inputs among {list(INPUTS)} and an "
+            "output of shape (names, tokens, dimensions) are expected: export the bare encoder"
+        )
+    name = "last_hidden_state" if "last_hidden_state" in outputs else next(iter(outputs))
+    width = outputs[name][2]
+    if not isinstance(width, int):
+        raise InvalidInput(f"{path}: the width of {name} is not fixed; export the model again")
+    return name, width

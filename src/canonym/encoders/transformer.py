@@ -1,0 +1,277 @@
+"""Vectors from any pretrained transformer encoder, through torch.
+
+Reads every Hugging Face or sentence-transformers folder whose model is an encoder (BERT, RoBERTa,
+MiniLM, SapBERT, CODER, …). Nothing is downloaded unless `local_files_only` is switched off.
+
+Notes
+-----
+With token vectors ``h_1 … h_t`` of a name, padding left out, the vector is ``h_1`` (``"cls"``),
+``(h_1 + … + h_t) / t`` (``"mean"``) or ``max_i h_i`` in each dimension (``"max"``), divided by its
+L2 norm. A transformer has special tokens, so that even the empty name has a vector of norm 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from canonym.encoders.batches import encode_in_batches
+from canonym.encoders.checkpoint import POOLINGS, read_checkpoint, write_pooling
+from canonym.encoders.devices import out_of_memory, pool, torch_device
+from canonym.encoders.hub import find_model, quiet_transformers, read_model
+from canonym.encoders.inputs import check_count, check_option
+from canonym.encoders.manifest import read_encoder_manifest, write_encoder_manifest
+from canonym.errors import InvalidInput, ReadError, require
+from canonym.types import Float32Array
+
+__all__ = ["Transformer"]
+
+_DTYPES = ("float32", "bfloat16", "float16")
+
+
+class Transformer:
+    """Encode names with a pretrained transformer.
+
+    Parameters
+    ----------
+    path_or_name : str or Path
+        A Hugging Face or sentence-transformers folder, or a name on the Hugging Face hub.
+    pooling : str
+        ``"cls"``, ``"mean"``, ``"max"``, or ``"auto"``: what the folder's ``modules.json`` says,
+        ``"cls"`` where there is none.
+    max_length : int
+        Most tokens of a name, special tokens included; what is longer is cut.
+    batch_size : int
+        Names encoded at once. It changes speed and memory, not vectors.
+    device : str
+        A torch device (``"cpu"``, ``"cuda"``, ``"cuda:1"``, ``"mps"``), or ``"auto"``: a GPU if
+        there is one.
+    dtype : str
+        ``"float32"``, ``"bfloat16"`` or ``"float16"``: what the model computes in. Vectors come out
+        in float32.
+    normalise : bool
+        Whether vectors have L2 norm 1. Switch it off for a search by Euclidean distance.
+    local_files_only : bool
+        Whether a hub name has to be in the local cache already. False may download it.
+
+    Raises
+    ------
+    MissingExtra
+        If torch or transformers is not installed (extra ``torch``).
+    InvalidInput
+        If an option is out of range, the model is not an encoder, or nothing of that name is here.
+    ReadError
+        If the folder is damaged.
+    """
+
+    def __init__(
+        self,
+        path_or_name: str | Path,
+        *,
+        pooling: str = "auto",
+        max_length: int = 32,
+        batch_size: int = 64,
+        device: str = "auto",
+        dtype: str = "float32",
+        normalise: bool = True,
+        local_files_only: bool = True,
+    ) -> None:
+        check_option("pooling", pooling, ("auto", *POOLINGS))
+        _check_options(max_length=max_length, batch_size=batch_size, dtype=dtype)
+        folder = find_model(path_or_name, local_files_only=local_files_only)
+        checkpoint = read_checkpoint(folder, pooling=pooling)
+        model, tokenizer = read_model(checkpoint.weights)
+        self._set_up(
+            model,
+            tokenizer,
+            pooling=checkpoint.pooling,
+            max_length=max_length,
+            batch_size=batch_size,
+            device=device,
+            dtype=dtype,
+            normalise=normalise,
+            lowercase=checkpoint.lowercase,
+            longest=checkpoint.longest,
+        )
+
+    @classmethod
+    def from_model(
+        cls,
+        model: Any,
+        tokenizer: Any,
+        *,
+        pooling: str = "cls",
+        max_length: int = 32,
+        batch_size: int = 64,
+        device: str = "auto",
+        dtype: str = "float32",
+        normalise: bool = True,
+    ) -> Self:
+        """Wrap a Hugging Face model and tokenizer that are in memory, such as one just trained.
+
+        The model is moved to `device` and `dtype` and put into evaluation mode; options are those
+        of the class.
+        """
+        check_option("pooling", pooling, POOLINGS)
+        _check_options(max_length=max_length, batch_size=batch_size, dtype=dtype)
+        encoder = cls.__new__(cls)
+        encoder._set_up(
+            model,
+            tokenizer,
+            pooling=pooling,
+            max_length=max_length,
+            batch_size=batch_size,
+            device=device,
+            dtype=dtype,
+            normalise=normalise,
+            lowercase=False,
+            longest=None,
+        )
+        return encoder
+
+    def _set_up(
+        self,
+        model: Any,
+        tokenizer: Any,
+        *,
+        pooling: str,
+        max_length: int,
+        batch_size: int,
+        device: str,
+        dtype: str,
+        normalise: bool,
+        lowercase: bool,
+        longest: int | None,
+    ) -> None:
+        torch = require("torch", "a transformer encoder", "torch")
+        longest = min(longest or int(tokenizer.model_max_length), int(tokenizer.model_max_length))
+        if max_length > longest:
+            raise InvalidInput(f"max_length={max_length}: the model takes at most {longest} tokens")
+        if model.config.is_encoder_decoder or tokenizer.pad_token is None:
+            raise InvalidInput(
+                f"a {model.config.model_type} model is no encoder; choose one of the BERT family"
+            )
+        self.pooling = pooling
+        self.max_length = int(max_length)
+        self.batch_size = int(batch_size)
+        self.device = torch_device(device)
+        self.dtype = dtype
+        self.normalise = bool(normalise)
+        self.lowercase = lowercase
+        self.tokenizer = tokenizer
+        self.model = model.to(device=self.device, dtype=getattr(torch, dtype)).eval()
+
+    def __repr__(self) -> str:
+        options = ", ".join(f"{key}={value!r}" for key, value in self.settings.items())
+        return f"Transformer({self.model.config.model_type}, {options})"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Keyword arguments that, with a folder, make this encoder again on any device."""
+        return {
+            "pooling": self.pooling,
+            "max_length": self.max_length,
+            "batch_size": self.batch_size,
+            "dtype": self.dtype,
+            "normalise": self.normalise,
+        }
+
+    @property
+    def n_columns(self) -> int:
+        """Dimensions of a vector."""
+        return int(self.model.config.hidden_size)
+
+    def encode(self, names: Sequence[str]) -> Float32Array:
+        """Encode `names`.
+
+        Returns
+        -------
+        (n, d) float32 array
+            Of L2 norm 1 unless `normalise` is off.
+
+        Raises
+        ------
+        InvalidInput
+            If `names` is not a collection of strings, or a batch does not fit the memory.
+        """
+        return encode_in_batches(
+            names,
+            self._embed,
+            width=self.n_columns,
+            batch_size=self.batch_size,
+            lowercase=self.lowercase,
+            normalise=self.normalise,
+        )
+
+    def _embed(self, texts: list[str]) -> Float32Array:
+        import torch
+
+        batch = self.tokenizer(
+            texts, padding=True, truncation=True, max_length=self.max_length, return_tensors="pt"
+        ).to(self.device)
+        try:
+            with torch.inference_mode():
+                hidden = self.model(**batch).last_hidden_state
+                vectors = pool(hidden, batch["attention_mask"], self.pooling)
+                return np.asarray(vectors.float().cpu().numpy())
+        except RuntimeError as error:
+            if not out_of_memory(error):
+                raise
+            smaller = f"batch_size={max(len(texts) // 2, 1)}" if len(texts) > 1 else "device='cpu'"
+            raise InvalidInput(
+                f"a batch of {len(texts)} names does not fit the memory of {self.device}; "
+                f"try {smaller}"
+            ) from error
+
+    def save(self, folder: Path) -> None:
+        """Write a folder that canonym, transformers and sentence-transformers can read."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        with quiet_transformers():
+            self.model.save_pretrained(folder)
+        self.save_description(folder)
+        write_encoder_manifest(folder, kind="transformer", settings=self.settings)
+
+    def save_description(self, folder: Path) -> None:
+        """Write everything but the weights: configuration, tokenizer and pooling."""
+        backend = getattr(self.tokenizer, "backend_tokenizer", None)
+        if backend is not None:
+            # A fast tokenizer remembers how the last batch was padded and would write that down.
+            backend.no_truncation()
+            backend.no_padding()
+        self.tokenizer.save_pretrained(folder)
+        self.model.config.save_pretrained(folder)
+        write_pooling(
+            folder,
+            pooling=self.pooling,
+            width=self.n_columns,
+            max_length=self.max_length,
+            lowercase=self.lowercase,
+            normalise=self.normalise,
+        )
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Open an encoder that `save` wrote, on a GPU if there is one.
+
+        Raises
+        ------
+        ReadError
+            If a file is missing or damaged.
+        Mismatch
+            If the folder holds another kind of encoder, or one of a newer canonym.
+        """
+        _, settings = read_encoder_manifest(folder, kind="transformer")
+        try:
+            return cls(folder, **settings)
+        except TypeError as error:
+            raise ReadError(folder, f"the settings are damaged ({error}); save it again") from error
+
+
+def _check_options(*, max_length: int, batch_size: int, dtype: str) -> None:
+    check_option("dtype", dtype, _DTYPES)
+    check_count("batch_size", batch_size)
+    check_count("max_length", max_length, least=3)

