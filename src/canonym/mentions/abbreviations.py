@@ -1,0 +1,301 @@
+"""Long forms of the abbreviations that a document defines itself.
+
+Two engines find the definitions: Ab3P (through the optional ``pyab3p``) and an implementation of
+Schwartz and Hearst's algorithm that needs nothing. What was used is part of the answer.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.util import find_spec
+from typing import Any
+
+from canonym.errors import InvalidInput, require
+
+__all__ = ["ENGINES", "Abbreviations", "expand", "find_abbreviations"]
+
+ENGINES = ("auto", "ab3p", "schwartz-hearst")
+"""Names of the engines; ``auto`` is Ab3P where it is installed and Schwartz–Hearst elsewhere."""
+
+# Ab3P copies a sentence into a buffer of fixed size and ends the process when that overflows.
+_BLOCK = 8_000
+# Ab3P writes these differently and then cannot find its own sentences again.
+_TAMED = str.maketrans({"\x00": " ", "|": " ", "_": "-"})
+_SPACE = re.compile(r"\s+")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z(])")
+_WORD = re.compile(r"[^\W_]+")
+# A short form in the plural: "APCs" of "APC".
+_PLURAL_SHORT = re.compile(r".*[A-Z0-9]s")
+
+
+class Abbreviations(Mapping[str, str]):
+    """Short forms of one document and their long forms; a mapping that cannot be changed.
+
+    Parameters
+    ----------
+    forms : mapping or iterable of pairs of str
+        Short form and long form. Of several definitions of a short form the first one holds.
+    engine : str
+        The engine that found them, ``"ab3p"`` or ``"schwartz-hearst"``; empty when a person did.
+
+    Examples
+    --------
+    >>> forms = Abbreviations({"WD": "Wilson disease"})
+    >>> forms["WD"], len(forms)
+    ('Wilson disease', 1)
+    """
+
+    __slots__ = ("_forms", "engine")
+
+    def __init__(
+        self, forms: Mapping[str, str] | Iterable[tuple[str, str]] = (), *, engine: str = ""
+    ) -> None:
+        self._forms: dict[str, str] = {}
+        self.engine = engine
+        for short, long in forms.items() if isinstance(forms, Mapping) else forms:
+            self._forms.setdefault(short, long)
+
+    def __getitem__(self, short: str) -> str:
+        return self._forms[short]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._forms)
+
+    def __len__(self) -> int:
+        return len(self._forms)
+
+    def __repr__(self) -> str:
+        return f"Abbreviations({self._forms!r}, engine={self.engine!r})"
+
+
+def find_abbreviations(text: str, *, engine: str = "auto") -> Abbreviations:
+    """Find the abbreviations that a text defines.
+
+    Parameters
+    ----------
+    text : str
+        A document; any string.
+    engine : str
+        One of `ENGINES`.
+
+    Returns
+    -------
+    Abbreviations
+        Long form by short form, and the name of the engine used. May be called from many threads.
+
+    Raises
+    ------
+    InvalidInput
+        If the engine is unknown.
+    MissingExtra
+        If Ab3P is asked for and not installed.
+
+    Differences
+    -----------
+    The Schwartz–Hearst engine prefers words whose initials spell the short form to the shortest
+    match, and reads a plural short form ("APCs") without its s where the s matches nothing.
+
+    References
+    ----------
+    Schwartz and Hearst (2003), A simple algorithm for identifying abbreviation definitions in
+    biomedical text. Sohn, Comeau, Kim and Wilbur (2008), Abbreviation definition identification
+    based on automatic precision estimates.
+
+    Examples
+    --------
+    >>> find_abbreviations("Wilson disease (WD) is rare.", engine="schwartz-hearst")
+    Abbreviations({'WD': 'Wilson disease'}, engine='schwartz-hearst')
+    """
+    if engine not in ENGINES:
+        raise InvalidInput(f"unknown abbreviation engine {engine!r}; use {', '.join(ENGINES)}")
+    if engine == "auto":
+        engine = "ab3p" if find_spec("pyab3p") else "schwartz-hearst"
+    text = _SPACE.sub(" ", text.encode("utf-8", "replace").decode("utf-8").translate(_TAMED))
+    found = _find_with_ab3p(text) if engine == "ab3p" else _find_by_letters(text)
+    return Abbreviations(found, engine=engine)
+
+
+# --- Ab3P -----------------------------------------------------------------------------------------
+
+_lock = threading.Lock()
+_finder: Any = None
+
+
+def _find_with_ab3p(text: str) -> list[tuple[str, str]]:
+    global _finder
+    module = require("pyab3p", "finding abbreviations with Ab3P", "abbreviations")
+    # The C++ object keeps state while it works.
+    with _lock:
+        if _finder is None:
+            _finder = module.Ab3p()
+        found = [out for block in _blocks(text) for out in _finder.get_abbrs(block)]
+    # Of several definitions the one that Ab3P is surest of comes first.
+    found.sort(key=lambda out: -out.prec)
+    return [(out.short_form, out.long_form) for out in found]
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """Cut a long text, between sentences where possible, else between words, else anywhere."""
+    while len(text) > _BLOCK:
+        ends = [match.start() for match in _SENTENCE_END.finditer(text, 0, _BLOCK)]
+        cut = ends[-1] if ends else text.rfind(" ", 1, _BLOCK)
+        cut = cut if cut > 0 else _BLOCK
+        yield text[:cut]
+        text = text[cut:].lstrip()
+    yield text
+
+
+# --- Schwartz and Hearst --------------------------------------------------------------------------
+
+
+def _find_by_letters(text: str) -> Iterator[tuple[str, str]]:
+    for sentence in _SENTENCE_END.split(text):
+        for before, inside in _parentheses(sentence):
+            inside = re.split(r"[;,]\s", inside)[0].strip(" '\"")
+            if _is_short(inside):
+                long = _long_form(inside, _last_words(before, inside))
+                if long is not None:
+                    yield inside, long
+            elif before.strip():
+                short = before.split()[-1].strip("([{'\"")
+                long = _long_form(short, inside) if _is_short(short) else None
+                if long is not None and inside.endswith(long):
+                    yield short, long
+
+
+def _parentheses(sentence: str) -> Iterator[tuple[str, str]]:
+    """Yield what stands before each pair of parentheses and inside it, innermost pairs first."""
+    # Of each open parenthesis: where it is, its own text so far in pieces, where the next starts.
+    opened: list[tuple[int, list[str], int]] = []
+    for place, character in enumerate(sentence):
+        if character in "([":
+            opened.append((place, [], place + 1))
+        elif character in ")]" and opened:
+            start, pieces, left = opened.pop()
+            yield sentence[max(0, start - 400) : start], "".join(pieces) + sentence[left:place]
+            # The definition in "APC (adenomatous polyposis coli (gene))" is the outer text alone.
+            if opened:
+                outer, pieces, left = opened.pop()
+                pieces.append(sentence[left:start])
+                opened.append((outer, pieces, place + 1))
+
+
+def _is_short(text: str) -> bool:
+    return (
+        2 <= len(text) <= 10
+        and len(text.split()) <= 2
+        and text[0].isalnum()
+        and any(character.isalpha() for character in text)
+    )
+
+
+def _last_words(before: str, short: str) -> str:
+    """Return the words that may hold the long form: at most min(|A| + 5, 2 |A|) of them."""
+    words = before.split()
+    return " ".join(words[-min(len(short) + 5, 2 * len(short)) :])
+
+
+def _long_form(short: str, text: str) -> str | None:
+    """Find the shortest end of `text` that spells `short`, its first letter at a word's start."""
+    found = _match_letters(short, text)
+    if found is None and _PLURAL_SHORT.fullmatch(short):
+        found = _match_letters(short[:-1], text)
+    if found is None:
+        return None
+    too_many = len(_WORD.findall(found)) > min(len(short) + 5, 2 * len(short))
+    if too_many or len(found) <= len(short) or short in found.split():
+        return None
+    # A parenthesis that opens in the middle is none of the long form's.
+    return None if found.count("(") != found.count(")") else found
+
+
+def _match_letters(short: str, text: str) -> str | None:
+    # Words whose initials spell the short form beat the shortest match, which for HH would be
+    # "hemochromatosis" of "hereditary hemochromatosis".
+    letters = [character.lower() for character in short if character.isalnum()]
+    starts = [match.start() for match in _WORD.finditer(text)][-len(letters) :]
+    if [text[start].lower() for start in starts] == letters:
+        return text[starts[0] :].strip()
+    place = len(text)
+    for i in range(len(short) - 1, -1, -1):
+        letter = short[i].lower()
+        if not letter.isalnum():
+            continue
+        place -= 1
+        while place >= 0 and (
+            text[place].lower() != letter or (i == 0 and place > 0 and text[place - 1].isalnum())
+        ):
+            place -= 1
+        if place < 0:
+            return None
+    return text[place:].strip()
+
+
+# --- expansion ------------------------------------------------------------------------------------
+
+
+def expand(mention: str, abbreviations: Mapping[str, str]) -> str:
+    """Write the abbreviations in a mention out.
+
+    Parameters
+    ----------
+    mention : str
+        Text of a mention.
+    abbreviations : mapping of str to str
+        Long form by short form, from `find_abbreviations` or made by hand. Case counts.
+
+    Returns
+    -------
+    str
+        The mention with every short form that stands as a word of its own, or in the plural,
+        replaced by its long form. A long form that the mention has already is not repeated: the
+        short form beside it goes. Unchanged if nothing applies.
+
+    Examples
+    --------
+    >>> forms = {"HPT": "hyperparathyroidism", "APC": "adenomatous polyposis coli"}
+    >>> expand("primary HPT", forms)
+    'primary hyperparathyroidism'
+    >>> expand("adenomatous polyposis coli (APC) tumors", forms)
+    'adenomatous polyposis coli tumors'
+    """
+    present = [short for short in abbreviations if short and short in mention]
+    for short in sorted(present, key=len, reverse=True):
+        long = abbreviations[short]
+        if long.lower() in mention.lower():
+            mention = _without_gloss(mention, short, long)
+        else:
+            mention = _substitute(mention, short, long)
+    return mention
+
+
+def _without_gloss(mention: str, short: str, long: str) -> str:
+    """Drop "(SHORT)" after the long form, or "SHORT (" before it."""
+    gloss = re.escape(short)
+    name = re.escape(long)
+    mention = re.sub(rf"(?i:({name}\w*))\s*[(\[]\s*{gloss}s?\s*[)\]]", r"\1", mention)
+    return re.sub(rf"(?<!\w){gloss}s?\s*[(\[]\s*(?i:({name}\w*))\s*[)\]]", r"\1", mention)
+
+
+def _substitute(mention: str, short: str, long: str) -> str:
+    pattern = re.compile(rf"(?<!\w){re.escape(short)}(?:s(?!\w)|(?!\w))")
+    pieces = pattern.split(mention)
+    text = pieces[0]
+    for piece in pieces[1:]:
+        text = _join(_join(text, long), piece)
+    return text
+
+
+def _join(left: str, right: str) -> str:
+    """Put two strings together, once where the end of one is the beginning of the other."""
+    words = right.split(" ")
+    for n in range(min(len(words), left.count(" ") + 1), 0, -1):
+        shared = " ".join(words[:n]).strip()
+        ends = left.rstrip()
+        if shared and ends.lower().endswith(shared.lower()):
+            start = len(ends) - len(shared)
+            if start == 0 or not ends[start - 1].isalnum():
+                return ends[:start] + right.lstrip()
+    return left + right

@@ -1,0 +1,216 @@
+"""Abbreviations that a document defines: found by both engines, written out in mentions."""
+
+from __future__ import annotations
+
+import doctest
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from canonym.errors import InvalidInput, MissingExtra
+from canonym.mentions import abbreviations
+from canonym.mentions.abbreviations import Abbreviations, expand, find_abbreviations
+
+OWN = "schwartz-hearst"
+
+
+def test_examples_in_docstrings():
+    assert doctest.testmod(abbreviations).failed == 0
+
+
+def found(text: str, engine: str = OWN) -> dict[str, str]:
+    return dict(find_abbreviations(text, engine=engine))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Wilson disease (WD) is rare.", {"WD": "Wilson disease"}),
+        ("WD (Wilson disease) is rare.", {"WD": "Wilson disease"}),
+        ("in ataxia-telangiectasia (A-T) cells", {"A-T": "ataxia-telangiectasia"}),
+        ("antigen presenting cells (APCs)", {"APCs": "antigen presenting cells"}),
+        ("primary hyperparathyroidism (HPT)", {"HPT": "hyperparathyroidism"}),
+        ("hereditary hemochromatosis (HH)", {"HH": "hereditary hemochromatosis"}),
+        ("heat shock transcription factor (HSF)", {"HSF": "heat shock transcription factor"}),
+        ("spinocerebellar ataxia type 1 (SCA1)", {"SCA1": "spinocerebellar ataxia type 1"}),
+        ("interleukin 2 [IL-2]", {"IL-2": "interleukin 2"}),
+        ("Wilson disease (WD; OMIM 277900)", {"WD": "Wilson disease"}),
+        ("Wilson disease (WD, a disorder of copper)", {"WD": "Wilson disease"}),
+        ("heart failure ('HF')", {"HF": "heart failure"}),
+        (
+            "familial adenomatous polyposis (FAP) and von Hippel-Lindau disease (VHL)",
+            {"FAP": "familial adenomatous polyposis", "VHL": "von Hippel-Lindau"},
+        ),
+        ("heart failure\n(HF)", {"HF": "heart failure"}),
+        ("APC (adenomatous polyposis coli (gene))", {"APC": "adenomatous polyposis coli"}),
+        ("a tumor (adenomatous polyposis coli (APC))", {"APC": "adenomatous polyposis coli"}),
+        ("breast cancers (BCs) and lung cancer", {"BCs": "breast cancers"}),
+        ("T cell receptors for chains (TCRs)", {"TCRs": "T cell receptors for chains"}),
+    ],
+)
+def test_definitions_are_found(text, expected):
+    result = found(text)
+    if "VHL" in expected:  # the head noun is no part of what the letters spell
+        result = {short: long.removesuffix(" disease") for short, long in result.items()}
+    assert result == expected
+
+
+def test_a_plural_short_form_needs_no_s_in_the_long_one():
+    assert found("adenomatous polyp (APs)") == {"APs": "adenomatous polyp"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no parentheses here",
+        "patients (n = 12) were seen",
+        "a study (see the text of the other paper)",
+        "values (12) and (1998)",
+        "(WD) starts the text",
+        "(a whole sentence of its own)",
+        "Heart. Failure (HF)",
+        "heart failure (H)",
+        "cats and dogs (WD)",
+        "heart failure (HF",
+        "heart failure HF)",
+        "WD is WD (WD)",
+        "an awfully long list of words before and after the very many ones of it (AO)",
+        "aab (AAB)",
+        "alpha (beta gamma (AG)",
+        "\x00 ( \ud800 )",
+    ],
+)
+def test_nothing_is_invented(text):
+    assert found(text) == {}
+
+
+def test_the_first_definition_holds():
+    text = "Wilson disease (WD) and wheezing dogs (WD)."
+    assert found(text) == {"WD": "Wilson disease"}
+
+
+def test_engine_is_part_of_the_answer(monkeypatch):
+    assert find_abbreviations("Wilson disease (WD)", engine=OWN).engine == OWN
+    monkeypatch.setattr(abbreviations, "find_spec", lambda _: None)
+    assert find_abbreviations("Wilson disease (WD)").engine == OWN
+    with pytest.raises(InvalidInput, match="unknown abbreviation engine 'best'; use auto"):
+        find_abbreviations("text", engine="best")
+
+
+def test_missing_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyab3p", None)
+    with pytest.raises(MissingExtra, match=r"canonym\[abbreviations\]"):
+        find_abbreviations("Wilson disease (WD)", engine="ab3p")
+
+
+def test_ab3p():
+    pytest.importorskip("pyab3p")
+    text = "Wilson disease\n(WD) and the A-T (ataxia-telangiectasia) gene_x | y."
+    forms = find_abbreviations(text)
+    assert forms.engine == "ab3p"
+    assert dict(forms) == {"WD": "Wilson disease", "A-T": "ataxia-telangiectasia"}
+
+
+def test_ab3p_survives_what_it_cannot_bear_itself(capfd):
+    pytest.importorskip("pyab3p")
+    tail = " heart failure (HF)."
+    for body in (
+        "x" * 300_000,
+        "a b " * 100_000,
+        "One sentence here. " * 20_000,
+        "\ud800\x00",
+        "(",
+    ):
+        assert find_abbreviations(body + tail, engine="ab3p").get("HF") == "heart failure"
+    assert find_abbreviations("", engine="ab3p") == {}
+    assert len(capfd.readouterr().err) == 0
+
+
+def test_blocks_lose_nothing():
+    text = " ".join(["One sentence. Another one"] * 1000) + " " + "x" * 20_000
+    blocks = list(abbreviations._blocks(text))
+    assert all(len(block) <= abbreviations._BLOCK for block in blocks)
+    assert "".join(blocks).replace(" ", "") == text.replace(" ", "")
+
+
+def test_many_threads_get_the_same_answers():
+    texts = [f"Wilson disease (WD) and heart failure number {i} (HF{i})." for i in range(60)]
+    for engine in ("auto", OWN):
+        alone = [find_abbreviations(text, engine=engine) for text in texts]
+        with ThreadPoolExecutor(8) as pool:
+            together = list(pool.map(lambda t, e=engine: find_abbreviations(t, engine=e), texts))
+        assert [dict(forms) for forms in together] == [dict(forms) for forms in alone]
+
+
+def test_a_megabyte():
+    assert found("heart failure (HF) is bad. " * 5_000) == {"HF": "heart failure"}
+    assert found("(" * 200_000 + "heart failure (HF)") == {"HF": "heart failure"}
+    assert found("()" * 100_000) == {}
+    assert found("(" + "()" * 100_000) == {}
+    assert found("x" * 1_000_000) == {}
+
+
+def test_mapping():
+    forms = Abbreviations([("A", "x"), ("A", "y"), ("B", "z")], engine="ab3p")
+    assert dict(forms) == {"A": "x", "B": "z"}
+    assert (len(forms), list(forms), "A" in forms) == (2, ["A", "B"], True)
+    assert repr(forms) == "Abbreviations({'A': 'x', 'B': 'z'}, engine='ab3p')"
+    assert forms == {"A": "x", "B": "z"}
+
+
+FORMS = {
+    "HPT": "hyperparathyroidism",
+    "APC": "adenomatous polyposis coli",
+    "A-T": "ataxia-telangiectasia",
+    "HD": "Huntington disease",
+    "BC": "breast cancer",
+    "T2": "type 2",
+    "T2D": "type 2 diabetes",
+}
+
+
+@pytest.mark.parametrize(
+    ("mention", "expected"),
+    [
+        ("HPT", "hyperparathyroidism"),
+        ("primary HPT", "primary hyperparathyroidism"),
+        ("APCs", "adenomatous polyposis coli"),
+        ("adenomatous polyposis coli (APC) tumor", "adenomatous polyposis coli tumor"),
+        ("Adenomatous Polyposis Coli (APC)", "Adenomatous Polyposis Coli"),
+        ("APC (adenomatous polyposis coli) tumor", "adenomatous polyposis coli tumor"),
+        ("A-T cells", "ataxia-telangiectasia cells"),
+        ("HD disease", "Huntington disease"),
+        ("HD or APC", "Huntington disease or adenomatous polyposis coli"),
+        ("breast BC", "breast cancer"),
+        ("BC/HD", "breast cancer/Huntington disease"),
+        ("BC-associated", "breast cancer-associated"),
+        ("T2D", "type 2 diabetes"),
+        ("T2 diabetes", "type 2 diabetes"),
+        ("ABC", "ABC"),
+        ("BCR", "BCR"),
+        ("bc", "bc"),
+        ("", ""),
+        ("BC, BC", "breast cancer, breast cancer"),
+        ("heart failure", "heart failure"),
+    ],
+)
+def test_expand(mention, expected):
+    assert expand(mention, FORMS) == expected
+
+
+def test_expand_without_abbreviations():
+    assert expand("BC", {}) == "BC"
+    assert expand("BC", {"": "nothing"}) == "BC"
+
+
+@given(
+    st.text(st.characters(exclude_categories=[]), max_size=30),
+    st.dictionaries(st.text(max_size=3), st.text(max_size=12), max_size=4),
+)
+def test_any_strings(mention, forms):
+    assert isinstance(expand(mention, forms), str)
+    assert isinstance(dict(find_abbreviations(f"{mention} ({mention[:3]})", engine=OWN)), dict)
