@@ -1,0 +1,118 @@
+"""From a mention to the strings to look up: the steps of this package in order.
+
+Abbreviations first, because a part of a composite may be one; trial fields before composites,
+because "Drug A 5 mg + placebo" is a list only once doses and arms are gone; spelling last, on what
+will be looked up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from canonym.mentions.abbreviations import expand
+from canonym.mentions.composites import split_composite
+from canonym.mentions.spelling import Speller
+from canonym.mentions.trials import clean_trial_field
+from canonym.types import Step
+
+__all__ = ["LONGEST", "Part", "Preparation", "Prepared"]
+
+LONGEST = 1_000
+"""Characters of a mention that are read; the rest of a longer one is cut, and a `Step` says so."""
+
+_NONE: Mapping[str, str] = {}
+
+
+class Part(NamedTuple):
+    """A string to look up.
+
+    `text` is tried first and `alternatives` after it (a corrected spelling); `steps` tell how the
+    mention became this.
+    """
+
+    text: str
+    alternatives: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
+
+
+class Prepared(NamedTuple):
+    """A mention ready to be looked up.
+
+    `whole` is the mention in one piece; `parts` are its pieces if it looks composite, else the
+    whole alone. Whether to split is decided by what is found, not here.
+    """
+
+    whole: Part
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """Prepares mentions, always the same way.
+
+    Parameters
+    ----------
+    speller : Speller, optional
+        Corrects words that the terminology does not know; without it none are.
+    composites : bool
+        Whether composite mentions get parts.
+    trials : bool
+        Whether doses, forms and arms are cleaned off, as for fields of clinical trials.
+    """
+
+    speller: Speller | None = None
+    composites: bool = True
+    trials: bool = False
+
+    def prepare(self, text: str, *, abbreviations: Mapping[str, str] = _NONE) -> Prepared:
+        """Prepare one mention.
+
+        Parameters
+        ----------
+        text : str
+            Any string at all.
+        abbreviations : mapping of str to str
+            Short forms of the document and their long forms.
+
+        Returns
+        -------
+        Prepared
+            Its strings are never longer than `LONGEST`, unless an abbreviation made them so.
+
+        Examples
+        --------
+        >>> prepared = Preparation().prepare("BC and ovarian cancer", abbreviations={"BC": "BRCA"})
+        >>> prepared.whole.text
+        'BRCA and ovarian cancer'
+        """
+        steps: list[Step] = []
+        if len(text) > LONGEST:
+            steps.append(Step("cut", f"{len(text):,} characters", f"{LONGEST:,} characters"))
+            text = text[:LONGEST]
+        if abbreviations:
+            expanded = expand(text, abbreviations)
+            if expanded != text:
+                steps.append(Step("abbreviation", text, expanded))
+                text = expanded
+        pieces: tuple[str, ...] = (text,)
+        if self.trials:
+            pieces = clean_trial_field(text) or (text,)
+            if pieces != (text,):
+                steps.append(Step("trial field", text, " | ".join(pieces)))
+        whole = pieces[0] if len(pieces) == 1 else text
+        if self.composites and len(pieces) == 1:
+            pieces = split_composite(whole) or (whole,)
+        if len(pieces) == 1:
+            part = self._spelled(whole, tuple(steps))
+            return Prepared(part, (part,))
+        split = Step("composite", whole, " | ".join(pieces))
+        return Prepared(
+            self._spelled(whole, tuple(steps)),
+            tuple(self._spelled(piece, (*steps, split)) for piece in pieces),
+        )
+
+    def _spelled(self, text: str, steps: tuple[Step, ...]) -> Part:
+        corrected = text if self.speller is None else self.speller.correct(text)
+        return Part(text, () if corrected == text else (corrected,), steps)

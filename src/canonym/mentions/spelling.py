@@ -1,0 +1,201 @@
+"""Correct words that a terminology does not know towards words that it does.
+
+The vocabulary is the terminology's own, so a correction never leads away from what can be found.
+Rules are careful: a wrong correction costs more than a missed one.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.errors import ReadError
+from canonym.text import PLAIN, STRONG, normalise, normalise_all
+
+__all__ = ["Speller", "edit_distance", "read_spelling_list"]
+
+_SHORTEST = 7
+_RAREST = 2
+_CLEARLY = 3
+_WORD = re.compile(r"[^\W\d_]+")
+_ARRAYS = ("letters", "starts", "counts", "signatures")
+_ONES = np.array([bin(number).count("1") for number in range(1 << 16)], dtype=np.uint8)
+
+
+def edit_distance(a: str, b: str) -> int:
+    """Count the insertions, deletions, substitutions and swaps of neighbours between two strings.
+
+    Notes
+    -----
+    The optimal string alignment form of the Damerau–Levenshtein distance: no part of a string is
+    edited twice.
+    """
+    before: list[int] = []
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, start=1):
+        earlier, before, row = before, row, [i]
+        for j, y in enumerate(b, start=1):
+            best = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (x != y))
+            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
+                best = min(best, earlier[j - 2] + 1)
+            row.append(best)
+    return row[-1]
+
+
+class Speller:
+    """Words of a terminology, and the nearest of them to a word it does not have.
+
+    Safe to use from several threads; opens memory-mapped.
+
+    Parameters
+    ----------
+    arrays : dict of str to ndarray
+        ``letters`` uint8, the words in UTF-8 one after the other, sorted; ``starts`` int64;
+        ``counts`` int32, how many names have the word; ``signatures`` uint32, which letters it has.
+
+    Notes
+    -----
+    A word is corrected when all of this holds: the terminology has neither it nor its singular; it
+    has at least seven letters, no digit, and is not in capitals; one known word that at least two
+    names have is a single edit away, or the most frequent of several is three times as frequent as
+    the next. Two edits turned *tolerance* into *torrance* and *nephrotoxicity* into
+    *neurotoxicity* in real mentions, and five letters *areas* into *arias*. D'Souza & Ng (2015)
+    correct from a fixed list instead; see `read_spelling_list`.
+    """
+
+    def __init__(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
+        self._arrays = arrays
+        self._corrected = functools.lru_cache(maxsize=100_000)(self._correct_word)
+
+    @classmethod
+    def build(cls, names: Iterable[str]) -> Speller:
+        """Collect the words of all names."""
+        counts: Counter[str] = Counter()
+        for name in normalise_all(names, PLAIN):
+            counts.update({word for word in name.split() if _WORD.fullmatch(word)})
+        words = sorted((word.encode(), count) for word, count in counts.items())
+        lengths = np.array([len(word) for word, _ in words], dtype=np.int64)
+        return cls(
+            {
+                "letters": np.frombuffer(b"".join(word for word, _ in words), dtype=np.uint8),
+                "starts": np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+                "counts": np.array([count for _, count in words], dtype=np.int32),
+                "signatures": np.array([_signature(word) for word, _ in words], dtype=np.uint32),
+            }
+        )
+
+    def __len__(self) -> int:
+        return len(self._arrays["counts"])
+
+    def _word(self, place: int) -> bytes:
+        starts = self._arrays["starts"]
+        return self._arrays["letters"][starts[place] : starts[place + 1]].tobytes()
+
+    def __contains__(self, word: str) -> bool:
+        wanted = word.encode("utf-8", "surrogatepass")
+        low, high = 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            if self._word(middle) < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        return low < len(self) and self._word(low) == wanted
+
+    def correct(self, text: str) -> str:
+        """Return the text with unknown words corrected, or the same text.
+
+        Examples
+        --------
+        >>> speller = Speller.build(["Myocardial infarction", "Myocardial rupture"])
+        >>> speller.correct("acute myocardail infarction")
+        'acute myocardial infarction'
+        """
+        return _WORD.sub(lambda found: self._corrected(found[0]) or found[0], text)
+
+    def _correct_word(self, given: str) -> str | None:
+        word = normalise(given, PLAIN)
+        if len(word) < _SHORTEST or given.isupper() or not _WORD.fullmatch(word) or word in self:
+            return None
+        if any(form in self for form in normalise(given, STRONG).split()):
+            return None
+        ranked = self._nearest(word)
+        if not ranked or (len(ranked) > 1 and ranked[0][0] < _CLEARLY * ranked[1][0]):
+            return None
+        return ranked[0][1]
+
+    def _nearest(self, word: str) -> list[tuple[int, str]]:
+        """Return known words one edit away with their counts, the most frequent first."""
+        encoded = word.encode()
+        arrays = self._arrays
+        # An edit changes one character, of at most four bytes; each byte may set one bit of the
+        # signature and clear another.
+        other = arrays["signatures"] ^ np.uint32(_signature(encoded))
+        near = _ONES[other & 0xFFFF] + _ONES[other >> 16] <= (2 if word.isascii() else 8)
+        near &= np.abs(np.diff(arrays["starts"]) - len(encoded)) <= 4
+        near &= arrays["counts"] >= _RAREST
+        found = []
+        for place in np.flatnonzero(near):
+            known = self._word(int(place)).decode()
+            if abs(len(known) - len(word)) <= 1 and edit_distance(word, known) == 1:
+                found.append((int(arrays["counts"][place]), known))
+        return sorted(found, key=lambda pair: (-pair[0], pair[1]))
+
+    def save(self, folder: Path) -> None:
+        """Write one ``.npy`` file per array to an existing folder."""
+        for name in _ARRAYS:
+            np.save(folder / f"{name}.npy", self._arrays[name])
+
+    @classmethod
+    def load(cls, folder: Path) -> Speller:
+        """Open a saved speller, memory-mapped."""
+        try:
+            return cls(
+                {
+                    name: np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+                    for name in _ARRAYS
+                }
+            )
+        except (OSError, ValueError) as error:
+            raise ReadError(folder, f"cannot be opened ({error}); build the index again") from error
+
+
+def _signature(word: bytes) -> int:
+    signature = 0
+    for letter in word:
+        signature |= 1 << (letter & 31)
+    return signature
+
+
+def read_spelling_list(path: str | Path) -> dict[str, str]:
+    """Read a list of corrections, ``wrong||right`` a line, as the NCBI disease corpus has one.
+
+    Raises
+    ------
+    ReadError
+        If the file is missing, is not UTF-8, or a line has another form.
+    """
+    corrections: dict[str, str] = {}
+    try:
+        with Path(path).open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                if not line.strip():
+                    continue
+                wrong, mark, right = line.strip().partition("||")
+                if not mark or not wrong.strip() or not right.strip() or "||" in right:
+                    raise ReadError(
+                        path, f"{line.strip()!r:.80} is not of the form wrong||right", line=number
+                    )
+                corrections[wrong.strip()] = right.strip()
+    except OSError as error:
+        raise ReadError(path, f"cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise ReadError(path, f"is not UTF-8 ({error.reason}); save it as UTF-8") from error
+    return corrections
