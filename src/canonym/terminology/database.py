@@ -262,7 +262,11 @@ class Database:
         for batch in self.batches(sql, parameters):
             end = start + len(batch)
             if end <= n:
-                column[start:end] = np.fromiter((value for (value,) in batch), dtype, len(batch))
+                try:
+                    values = np.fromiter((value for (value,) in batch), dtype, len(batch))
+                except (TypeError, ValueError, OverflowError) as error:
+                    raise self.damage(error) from error
+                column[start:end] = values
             start = end
         if start != n:
             raise self.damage(ValueError(f"{start:,} rows where {n:,} were expected"))

@@ -52,25 +52,36 @@ def mark_rows(
     InvalidInput
         If a type, source, language or id does not occur in the terminology.
     """
+    lists = {"types": types, "sources": sources, "languages": languages, "ids": ids}
+    given = {what: _as_list(what, values) for what, values in lists.items()}
+    try:
+        return _mark_rows(database, given, deprecated)
+    except (TypeError, ValueError, IndexError, OverflowError) as error:
+        raise database.damage(error) from error
+
+
+def _mark_rows(
+    database: Database, given: dict[str, list[str]], deprecated: bool
+) -> npt.NDArray[np.bool_]:
     n_names, n_concepts = database.meta["n_names"], database.meta["n_concepts"]
     rows = np.ones(n_names, dtype=np.bool_)
     concepts = np.ones(n_concepts, dtype=np.bool_)
-    if types:
-        wanted = _known(database, "types", types)
+    if given["types"]:
+        wanted = _known(database, "types", given["types"])
         sql = f"SELECT concept FROM types WHERE type IN ({_marks(wanted)})"
         concepts &= _flags(database, sql, wanted, n_concepts)
-    if ids:
-        concepts &= _flags_of_ids(database, _as_list(ids), n_concepts)
+    if given["ids"]:
+        concepts &= _flags_of_ids(database, given["ids"], n_concepts)
     if not deprecated:
         sql = "SELECT ordinal FROM concepts WHERE deprecated"
         concepts &= ~_flags(database, sql, (), n_concepts)
-    if languages:
-        wanted = _known(database, "languages", languages)
+    if given["languages"]:
+        wanted = _known(database, "languages", given["languages"])
         if len(wanted) < len(_values(database, "languages")):
             sql = f"SELECT row FROM names WHERE language IN ({_marks(wanted)})"
             rows &= _flags(database, sql, wanted, n_names)
-    if sources:
-        wanted = _known(database, "sources", sources)
+    if given["sources"]:
+        wanted = _known(database, "sources", given["sources"])
         sql = f"SELECT ordinal FROM concepts WHERE source IN ({_marks(wanted)})"
         passing = _flags(database, sql, wanted, n_concepts)[database.concept_of_row]
         if not passing.all():
@@ -82,8 +93,14 @@ def mark_rows(
     return rows
 
 
-def _as_list(values: Iterable[str]) -> list[str]:
-    return [values] if isinstance(values, str) else list(dict.fromkeys(values))
+def _as_list(what: str, values: Iterable[str]) -> list[str]:
+    if isinstance(values, str):
+        return [values]
+    several = list(values)
+    for value in several:
+        if not isinstance(value, str):
+            raise InvalidInput(f"{what}: {value!r:.80} is no string; strings are expected")
+    return list(dict.fromkeys(several))
 
 
 def _marks(values: Sequence[str]) -> str:
@@ -95,11 +112,8 @@ def _flags(
 ) -> npt.NDArray[np.bool_]:
     """Mark the numbers that a query finds."""
     flags = np.zeros(n, dtype=np.bool_)
-    try:
-        for batch in database.batches(sql, parameters):
-            flags[np.fromiter((number for (number,) in batch), np.int64, len(batch))] = True
-    except IndexError as error:
-        raise database.damage(error) from error
+    for batch in database.batches(sql, parameters):
+        flags[np.fromiter((number for (number,) in batch), np.int64, len(batch))] = True
     return flags
 
 
@@ -109,14 +123,14 @@ def _values(database: Database, what: str) -> list[str]:
     return database.values[what]
 
 
-def _known(database: Database, what: str, given: Iterable[str]) -> list[str]:
+def _known(database: Database, what: str, given: list[str]) -> list[str]:
     """Find the values that those given mean, in any case, or say which are close."""
     values = _values(database, what)
     folded: dict[str, list[str]] = {}
     for value in values:
         folded.setdefault(value.casefold(), []).append(value)
     wanted: list[str] = []
-    for value in _as_list(given):
+    for value in given:
         if value.casefold() not in folded:
             raise InvalidInput(_unknown(database, what, value, folded))
         wanted.extend(folded[value.casefold()])

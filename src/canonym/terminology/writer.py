@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import zlib
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -26,6 +27,7 @@ _LABEL = SCOPES.index("label")
 _EXACT = SCOPES.index("exact")
 _SCOPE_NUMBERS = {scope: number for number, scope in enumerate(SCOPES)}
 _CACHED_CONCEPTS = 400_000
+_CACHED_KIB = 128 << 10  # of the database
 
 
 class _Seen:
@@ -39,7 +41,8 @@ class _Seen:
 
     def add(self, id_: str) -> bool:
         """Note an id; return whether it may have been noted before."""
-        place = hash(id_)
+        # Not `hash`, which differs between runs, and with it the order of pages in the file.
+        place = zlib.crc32(id_.encode("utf-8", "surrogatepass"))
         byte, bit = place >> 3 & 0xFFFFFF, 1 << (place & 7)
         if self._bits[byte] & bit:
             return True
@@ -62,8 +65,8 @@ class Writer:
         self.connection = sqlite3.connect(path, isolation_level=None)
         # The file is temporary until it is complete and synced: no journal is needed meanwhile.
         self.connection.executescript(
-            "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-131072;"
-            f"PRAGMA locking_mode=EXCLUSIVE; PRAGMA application_id={APPLICATION_ID};" + SCHEMA
+            "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
+            f"PRAGMA cache_size=-{_CACHED_KIB}; PRAGMA application_id={APPLICATION_ID};" + SCHEMA
         )
         self.connection.execute("BEGIN")
         # SQLite numbers rows one above the largest: this one makes the first name row 0.
@@ -100,7 +103,7 @@ class Writer:
     def _insert_concept(self, concept: Concept, *, defined: bool) -> int:
         ordinal = len(self._defined)
         self._concepts.append((ordinal, *concept_row(concept)))
-        self._types.extend((type_, ordinal) for type_ in set(concept.types))
+        self._types.extend((type_, ordinal) for type_ in dict.fromkeys(concept.types))
         self._remember(concept.id, ordinal)
         self._defined.append(defined)
         return ordinal
@@ -209,8 +212,7 @@ class Writer:
         return ordinal
 
     def _add_name(self, ordinal: int, text: str, scope: int, language: str, source: str) -> None:
-        text = text.strip()
-        if text:
+        if text := text.strip():
             self._names.append((ordinal, text, scope, language, source))
         else:
             self._remarks["empty names left out"] += 1
@@ -243,10 +245,9 @@ class Writer:
             "DO UPDATE SET scope = MIN(scope, excluded.scope)",
             self._names,
         )
-        sql = "INSERT INTO relations VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
-        self._insert("relation", sql, self._relations)
-        sql = "INSERT INTO xrefs VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
-        self._insert("cross-reference", sql, self._xrefs)
+        once = "INSERT INTO {} VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+        self._insert("relation", once.format("relations"), self._relations)
+        self._insert("cross-reference", once.format("xrefs"), self._xrefs)
 
     def finish(self) -> None:
         """Label what came without a label, make the indexes, write counts and digest.
@@ -280,12 +281,16 @@ class Writer:
                 f"the terminology has {counts['n_concepts']:,} concepts and no names; nothing "
                 "could be found by name: check the format and the columns"
             )
+        try:
+            digest = content_digest(self.connection)
+        except TypeError as error:  # SQLite takes bytes anywhere, JSON does not
+            raise InvalidInput("a record holds bytes where a string was expected") from error
         self._remarks["repeated names stored once"] = self._n_given_names - counts["n_names"]
         self._remarks["concepts made from names alone"] = self._defined.count(0)
         meta = {
             **counts,
             "format": FORMAT,
-            "digest": content_digest(self.connection),
+            "digest": digest,
             "remarks": {kind: count for kind, count in sorted(self._remarks.items()) if count},
         }
         self.connection.executemany(
