@@ -205,6 +205,27 @@ def test_abbreviations_come_from_the_document(linker: Linker) -> None:
     assert link.candidates[0].sieve == "verbatim"
 
 
+def test_documents_come_out_in_order_with_their_own_abbreviations(linker: Linker) -> None:
+    def document(name: str, *mentions: str) -> Document:
+        return Document(name, f"{name} (AB) AB", tuple(Mention(text) for text in mentions))
+
+    documents = [
+        document("none"),
+        document("aortic bleeding", "AB", "cold"),
+        document("none"),
+        document("acetylsalicylic balm", "AB"),
+        document("none"),
+    ]
+    for batch in (1, 2, 1024):
+        answered = list(linker.link_documents(iter(documents), k=1, batch=batch))
+        assert [one for one, _ in answered] == documents
+        assert [len(links) for _, links in answered] == [0, 2, 0, 1, 0]
+        assert [links[0].searched for _, links in answered if links] == [
+            "aortic bleeding", "acetylsalicylic balm",
+        ]  # fmt: skip
+    assert linker.link_document(documents[0]).to_dicts() == []
+
+
 def test_composites_are_split_where_the_parts_are_names(
     linker: Linker, terminology: Terminology
 ) -> None:
@@ -215,6 +236,11 @@ def test_composites_are_split_where_the_parts_are_names(
     assert link.to_dict()["parts"][1]["ids"] == ["X:4"]
     whole = Linker.build(terminology, encoders=["chargrams"], composites=False)
     assert whole.link(["breast and ovarian cancer"])[0].parts == ()
+
+
+def test_parts_that_are_one_concept_are_not_split(linker: Linker) -> None:
+    link = linker.link(["breast and mammary cancer"], ids=["X:3"])[0]
+    assert (link.parts, link.id) == ((), "X:3")
 
 
 def test_a_composite_of_unknown_parts_is_nil(linker: Linker) -> None:

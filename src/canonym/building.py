@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -14,7 +15,7 @@ import numpy as np
 from canonym.encoders import make_encoder, save_encoder
 from canonym.encoders.manifest import read_encoder_manifest
 from canonym.errors import InvalidInput, NotTrained
-from canonym.files import write_manifest
+from canonym.files import write_folder, write_manifest
 from canonym.indexes.inverted import Inverted
 from canonym.indexes.verbatim import Verbatim
 from canonym.mentions.spelling import Speller
@@ -22,7 +23,7 @@ from canonym.terminology import Terminology
 from canonym.text import PLAIN, STRONG, UNORDERED, normalise_all
 from canonym.types import Encoder, SparseVectors
 
-__all__ = ["FORMAT", "SIEVES", "Progress", "Sieve", "build_folder"]
+__all__ = ["FORMAT", "SIEVES", "Progress", "Sieve", "build_folder", "build_linker"]
 
 FORMAT = 1
 """Format number of the folders this version writes, and the newest it reads."""
@@ -224,3 +225,33 @@ def _copy(source: Path, target: Path) -> None:
         os.link(source, target)
     except OSError:
         shutil.copyfile(source, target)
+
+
+def build_linker(
+    terminology: Terminology,
+    folder: str | Path | None,
+    *,
+    overwrite: bool = False,
+    **what: Any,
+) -> tuple[Path, Path | None]:
+    """Write a linker to a folder that appears whole or not at all; see `build_folder`.
+
+    Returns
+    -------
+    tuple of Path and (Path or None)
+        The folder, and the temporary folder around it that the caller has to remove when no folder
+        was given.
+    """
+    if folder is not None:
+        with write_folder(folder, overwrite=overwrite) as partial:
+            build_folder(terminology, partial, **what)
+        return Path(folder), None
+    temporary = Path(tempfile.mkdtemp(prefix="canonym-"))
+    try:
+        target = temporary / "linker"
+        target.mkdir()
+        build_folder(terminology, target, **what)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    return target, temporary

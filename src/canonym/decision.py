@@ -61,7 +61,8 @@ def decide(
     Returns
     -------
     Link
-        Split into parts when no sieve knows the whole and every part scores better than it.
+        Split into parts when no sieve knows the whole, every part scores better than it, and the
+        parts are not all the same concept.
     """
     whole = _one(mention, prepared.whole, answers, min_score)
     if len(prepared.parts) < 2 or answers[whole.searched].sieve != "search":
@@ -70,6 +71,9 @@ def decide(
         _one(replace(mention, text=part.text, ids=()), part, answers, min_score)
         for part in prepared.parts
     )
+    ids = {part.id for part in parts}
+    if len(ids) == 1 and None not in ids:
+        return whole  # "stage II and III cancer" is one concept
     weakest = min(part.score if part.score is not None else float("-inf") for part in parts)
     if weakest <= (whole.score if whole.score is not None else float("-inf")):
         return whole

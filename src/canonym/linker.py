@@ -13,18 +13,18 @@ from __future__ import annotations
 
 import itertools
 import shutil
-import tempfile
 import weakref
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from canonym.building import FORMAT, Progress, build_folder
+from canonym.building import FORMAT, Progress, build_linker
 from canonym.decision import as_mention, decide, parts_of
 from canonym.errors import InvalidInput, Mismatch
 from canonym.files import MANIFEST, file_digest, read_manifest, write_folder
 from canonym.filters import Filter
-from canonym.links import Links
+from canonym.links import Links, regrouped
 from canonym.lookup import Lookup
 from canonym.mentions.abbreviations import find_abbreviations
 from canonym.mentions.prepare import Preparation, Prepared
@@ -131,23 +131,11 @@ class Linker:
             "abbreviations": abbreviations,
             "min_length": min_length,
         }
-        temporary = None if folder else Path(tempfile.mkdtemp(prefix="canonym-"))
-        target = temporary / "linker" if temporary else Path(str(folder))
-        try:
-            with write_folder(target, overwrite=overwrite) as partial:
-                build_folder(
-                    terminology,
-                    partial,
-                    encoders=encoders,
-                    weights=weights,
-                    settings=settings,
-                    progress=progress,
-                )
-            linker = cls(target)
-        except BaseException:
-            if temporary:
-                shutil.rmtree(temporary, ignore_errors=True)
-            raise
+        what = {"encoders": encoders, "weights": weights, "settings": settings}
+        target, temporary = build_linker(
+            terminology, folder, overwrite=overwrite, progress=progress, **what
+        )
+        linker = cls(target)
         if temporary:
             linker._finalizer = weakref.finalize(
                 linker, shutil.rmtree, temporary, ignore_errors=True
@@ -230,22 +218,32 @@ class Linker:
 
     def link_document(self, document: Document, **options: Any) -> Links:
         """Link the mentions of a document, its abbreviations written out."""
-        found = self._abbreviations(document.text)
-        return Links(self.link_stream(document.mentions, abbreviations=found, **options))
+        return next(self.link_documents([document], **options))[1]
+
+    def link_documents(
+        self, documents: Iterable[Document], **options: Any
+    ) -> Iterator[tuple[Document, Links]]:
+        """Link the mentions of documents, the abbreviations of each written out in its mentions.
+
+        Documents are read as they are needed and come out in order; see `link_stream` for the
+        options.
+        """
+        waiting: deque[Document] = deque()
+
+        def mentions() -> Iterator[tuple[Mention, Mapping[str, str]]]:
+            for document in documents:
+                waiting.append(document)
+                found = self._abbreviations(document.text) if document.mentions else {}
+                yield from ((mention, found) for mention in document.mentions)
+
+        return regrouped(self._link_pairs(mentions(), **options), waiting)
 
     def link_stream(
         self,
         mentions: Iterable[str | Mention],
         *,
-        k: int = 5,
-        types: Sequence[str] = (),
-        sources: Sequence[str] = (),
-        languages: Sequence[str] = (),
-        ids: Iterable[str] = (),
-        min_score: float | None = None,
         abbreviations: Mapping[str, str] | None = None,
-        seed: int | None = None,
-        batch: int = 1024,
+        **options: Any,
     ) -> Iterator[Link]:
         """Link a stream of mentions in constant memory, in order.
 
@@ -253,8 +251,10 @@ class Linker:
         ----------
         mentions : iterable of str or Mention
             What to link. A `Mention.context` is searched for abbreviations.
+        abbreviations : mapping of str to str, optional
+            Short forms and their long forms.
         k : int
-            Candidates wanted per mention, at least 1.
+            Candidates wanted per mention, at least 1; 5 by default.
         types, sources, languages : sequence of str
             Only concepts of these types and sources, and names of these languages, applied before
             ranking.
@@ -262,13 +262,11 @@ class Linker:
             Only these concepts.
         min_score : float, optional
             Mentions whose best candidate scores less are NIL; the candidates are still returned.
-        abbreviations : mapping of str to str, optional
-            Short forms and their long forms.
         seed : int, optional
             Break ties between equal scores at random, as Xu & Bethard (2021) do, the same way for
             the same seed. By default the more trusted scope goes first (a label), then the id.
         batch : int
-            Mentions handled at once.
+            Mentions handled at once, 1,024 by default.
 
         Raises
         ------
@@ -280,6 +278,22 @@ class Linker:
             raise InvalidInput(
                 f"one string was given ({mentions!r:.80}); expected a list of them: link([name])"
             )
+        known = abbreviations or {}
+        return self._link_pairs(((as_mention(mention), known) for mention in mentions), **options)
+
+    def _link_pairs(
+        self,
+        pairs: Iterator[tuple[Mention, Mapping[str, str]]],
+        *,
+        k: int = 5,
+        types: Sequence[str] = (),
+        sources: Sequence[str] = (),
+        languages: Sequence[str] = (),
+        ids: Iterable[str] = (),
+        min_score: float | None = None,
+        seed: int | None = None,
+        batch: int = 1024,
+    ) -> Iterator[Link]:
         if k < 1:
             raise InvalidInput(f"k is {k}; expected the number of candidates wanted, at least 1")
         chosen = self.lookup.filters.choose(
@@ -287,21 +301,19 @@ class Linker:
         )
 
         def run() -> Iterator[Link]:
-            stream = map(as_mention, mentions)
-            while block := list(itertools.islice(stream, batch)):
-                yield from self._link_block(block, k, chosen, min_score, abbreviations)
+            while block := list(itertools.islice(pairs, batch)):
+                yield from self._link_block(block, k, chosen, min_score)
 
         return run()
 
     def _link_block(
         self,
-        mentions: Sequence[Mention],
+        pairs: Sequence[tuple[Mention, Mapping[str, str]]],
         k: int,
         chosen: Filter,
         min_score: float | None,
-        abbreviations: Mapping[str, str] | None,
     ) -> Iterator[Link]:
-        prepared = [self._prepare(mention, abbreviations) for mention in mentions]
+        prepared = [self._prepare(mention, abbreviations) for mention, abbreviations in pairs]
         strings = dict.fromkeys(
             text
             for one in prepared
@@ -309,14 +321,13 @@ class Linker:
             for text in (part.text, *part.alternatives)
         )
         answers = self.lookup.find(list(strings), k, chosen)
-        for mention, one in zip(mentions, prepared, strict=True):
+        for (mention, _), one in zip(pairs, prepared, strict=True):
             yield decide(mention, one, answers, min_score)
 
-    def _prepare(self, mention: Mention, abbreviations: Mapping[str, str] | None) -> Prepared:
-        known = dict(abbreviations or {})
+    def _prepare(self, mention: Mention, abbreviations: Mapping[str, str]) -> Prepared:
         if mention.context:
-            known = {**self._abbreviations(mention.context), **known}
-        return self.preparation.prepare(mention.text, abbreviations=known)
+            abbreviations = {**self._abbreviations(mention.context), **abbreviations}
+        return self.preparation.prepare(mention.text, abbreviations=abbreviations)
 
     def _abbreviations(self, text: str) -> Mapping[str, str]:
         return find_abbreviations(text, engine=self.settings["abbreviations"])
