@@ -25,7 +25,8 @@ format: $(VENV)/installed
 	$(BIN)/ruff check --fix .
 
 docs: $(VENV)/installed
-	$(BIN)/python docs/write_cli.py
+	$(BIN)/python -m canonym.cli.reference > docs/cli.md.new
+	mv docs/cli.md.new docs/cli.md
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "canonym needs Python 3.11 or newer; none was found" >&2; exit 1; }

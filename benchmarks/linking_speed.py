@@ -28,6 +28,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from canonym import Linker, Terminology
 from canonym.corpora.pubtator import read_pubtator
+from canonym.encoders import load_encoder
+from canonym.indexes.inverted import Inverted
 from canonym.terminology.medic import read_medic
 from canonym.text import PLAIN, normalise_all
 from record import data_folder, save
@@ -71,9 +73,10 @@ class Dense:
 
 def largest_difference(linker: Linker, dense: Dense, mentions: Sequence[str]) -> float:
     """Compare the best scores of the index, name by name, with those of scikit-learn."""
-    (searcher,) = linker.lookup.searchers
+    encoder = load_encoder(linker.folder / "encoder-0")
+    index = Inverted.load(linker.folder / "index-0")
     forms = sorted({form for form in normalise_all(mentions, PLAIN) if form})
-    hits = searcher.index.search(searcher.encoder.encode(forms), K)
+    hits = index.search(encoder.encode(forms), K)
     ours = np.where(np.isfinite(hits.scores), hits.scores, 0)
     return float(np.abs(ours - dense.best_scores(forms)).max())
 

@@ -29,23 +29,23 @@ from record import save
 WORDS, WIDTH, SYNONYMS = 60_000, 32, 5
 
 MEASURE = """
-import json, resource, sys, time
-def resident():
+import json, sys, time
+def memory(kind):
     for line in open("/proc/self/status"):
-        if line.startswith("VmRSS"):
+        if line.startswith(kind):
             return int(line.split()[1]) / 1024
 start = time.perf_counter()
 from canonym import Linker
 imported = time.perf_counter()
 linker = Linker.load(sys.argv[1])
 opened = time.perf_counter()
-megabytes = resident()
+megabytes = memory("VmRSS")
 link = linker.link([sys.argv[2]])[0]
 print(json.dumps({
     "import_seconds": imported - start,
     "load_seconds": opened - imported,
     "resident_megabytes": megabytes,
-    "peak_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    "peak_megabytes": memory("VmHWM"),
     "known_name_seconds": time.perf_counter() - opened,
     "sieve": link.candidates[0].sieve,
 }))
