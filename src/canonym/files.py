@@ -165,7 +165,11 @@ def write_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]
         if path.exists():
             old = _partial(path)
             path.rename(old)
-            partial.rename(path)
+            try:
+                partial.rename(path)
+            except BaseException:
+                old.rename(path)
+                raise
             _remove(old)
         else:
             partial.rename(path)
