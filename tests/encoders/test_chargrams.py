@@ -118,7 +118,6 @@ def test_cutting_into_blocks_changes_nothing(
     whole = encoder.fit(names).encode(names)
     monkeypatch.setattr(grams, "_BLOCK_CHARACTERS", 50)
     monkeypatch.setattr(grams, "_BLOCK_NAMES", 3)
-    monkeypatch.setattr(grams, "_MOST_WAITING", 4)
     monkeypatch.setattr(chargrams, "_FIT_NAMES", 5)
     again = CharGrams(n_min=n_min, n_max=n_max, word_boundaries=words).fit(iter(names))
     for one, other in zip(whole, again.encode(names), strict=True):

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from canonym.encoders import static
 from canonym.encoders.static import StaticVectors
 from canonym.errors import InvalidInput, Mismatch, ReadError
 
@@ -69,6 +70,14 @@ def test_a_fasttext_model_knows_every_word(n_min: int, n_max: int) -> None:
     for row, words in enumerate([["heart", "infarction"], ["ß"], ["心筋梗塞", "λ"], ["covid-19"]]):
         expected = sum(fasttext_vector(word, n_min, n_max) for word in words)
         np.testing.assert_allclose(found[row], unit(expected), atol=1e-6)
+
+
+def test_forgetting_words_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = StaticVectors(WORDS, VECTORS, buckets=BUCKETS, n_min=2, n_max=3)
+    names = ["heart attack", "unknown heart", "attack unknown"]
+    expected = encoder.encode(names)
+    monkeypatch.setattr(static, "_MOST_SEEN", 1)
+    np.testing.assert_array_equal(encoder.encode(names), expected)
 
 
 def test_a_word_too_short_for_an_ngram_has_no_vector() -> None:

@@ -96,6 +96,7 @@ class CharGrams:
         self.word_boundaries = bool(word_boundaries)
         self.lowercase = bool(lowercase)
         self._vocabulary: Vocabulary | None = None
+        self._idf = np.empty(0)
 
     def __repr__(self) -> str:
         options = ", ".join(f"{key}={value!r}" for key, value in self.settings.items())
@@ -143,7 +144,7 @@ class CharGrams:
                 "give the names of a terminology"
             )
         idf = np.log((1 + n_names) / (1 + counts)) + 1
-        self._vocabulary = Vocabulary(found, idf)
+        self._vocabulary, self._idf = Vocabulary(found), idf
         return self
 
     def encode(self, names: Sequence[str]) -> SparseVectors:
@@ -179,7 +180,7 @@ class CharGrams:
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         np.save(folder / "keys.npy", vocabulary.keys)
-        np.save(folder / "idf.npy", vocabulary.idf)
+        np.save(folder / "idf.npy", self._idf)
         write_encoder_manifest(folder, kind="chargrams", settings=self.settings)
 
     @classmethod
@@ -206,7 +207,7 @@ class CharGrams:
                 folder,
                 f"keys.npy holds {len(found)} n-grams and idf.npy {len(idf)}; save it again",
             )
-        encoder._vocabulary = Vocabulary(found, idf)
+        encoder._vocabulary, encoder._idf = Vocabulary(found), idf
         return encoder
 
     def _fitted(self) -> Vocabulary:
@@ -227,9 +228,17 @@ class CharGrams:
 
     def _count_block(self, names: list[str], frequencies: Frequencies) -> None:
         where = self._segments(names)
+        columns = dict(frequencies.known.in_tables(where.codes, self.n_max))
         for n, key in keys(where.codes, self.n_max):
             chosen = self._starts(where, n)
-            frequencies.add(key[chosen], where.row[chosen])
+            if n in columns:
+                column = columns[n][chosen]
+                known = column >= 0
+                frequencies.add_known(column[known], where.row[chosen[known]])
+                chosen = chosen[~known]
+            if len(chosen):
+                frequencies.add(key[chosen], where.row[chosen])
+        frequencies.settle()
 
     def _encode_block(
         self, names: list[str], vocabulary: Vocabulary
@@ -246,7 +255,7 @@ class CharGrams:
         row, column, count = counted(
             np.concatenate(rows), np.concatenate(columns), len(names), len(vocabulary.keys)
         )
-        value = count * vocabulary.idf[column]
+        value = count * self._idf[column]
         value /= np.sqrt(np.bincount(row, value * value, minlength=len(names)))[row]
         per_row = np.bincount(row, minlength=len(names))
         return per_row, column, value.astype(np.float32)

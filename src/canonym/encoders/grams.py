@@ -34,7 +34,6 @@ _BLOCK_CHARACTERS = 1 << 18
 _PACKED = 3  # characters that fit a key exactly
 _BITS = 21  # a code point plus one, so that 0 stands for "no character"
 _TABLE_CELLS = 1 << 22
-_MOST_WAITING = 1 << 20
 _SPACE = 0x20
 _IS_SPACE = np.array([chr(code).isspace() for code in range(0x3001)] + [False])
 _HASHED = np.uint64(1 << 63)
@@ -182,43 +181,6 @@ def _firsts(ordered: npt.NDArray[Any]) -> _Int64:
     return np.flatnonzero(new)
 
 
-class Frequencies:
-    """Counts in how many rows each key stands, block by block."""
-
-    def __init__(self) -> None:
-        self._keys = np.empty(0, np.uint64)
-        self._counts = np.empty(0, np.int64)
-        self._waiting: list[tuple[_UInt64, _Int64]] = []
-        self._n_waiting = 0
-
-    def add(self, keys: _UInt64, rows: _Int32) -> None:
-        """Add the n-grams of one block of rows."""
-        distinct = np.unique(keys)
-        places = np.searchsorted(distinct, keys).astype(np.int32)
-        _, column, _ = counted(rows, places, int(rows[-1]) + 1 if len(rows) else 0, len(distinct))
-        counts = np.bincount(column, minlength=len(distinct))
-        self._waiting.append((distinct, counts))
-        self._n_waiting += len(distinct)
-        # Merging costs as much as all keys so far: doing it when they double keeps that linear.
-        if self._n_waiting > max(len(self._keys), _MOST_WAITING):
-            self._merge()
-
-    def total(self) -> tuple[_UInt64, _Int64]:
-        """Return the distinct keys, rising, and the number of rows that hold each."""
-        self._merge()
-        return self._keys, self._counts
-
-    def _merge(self) -> None:
-        keys = np.concatenate([self._keys, *(keys for keys, _ in self._waiting)])
-        counts = np.concatenate([self._counts, *(counts for _, counts in self._waiting)])
-        order = np.argsort(keys, kind="stable")
-        keys, counts = keys[order], counts[order]
-        first = _firsts(keys)
-        self._keys = keys[first]
-        self._counts = np.add.reduceat(counts, first) if len(first) else counts
-        self._waiting, self._n_waiting = [], 0
-
-
 class Vocabulary:
     """The n-grams that have a column, found by table where they are short.
 
@@ -226,13 +188,10 @@ class Vocabulary:
     ----------
     keys : (n,) uint64
         Distinct keys, rising; the place of a key is its column.
-    idf : (n,) float64
-        Inverse document frequency of each.
     """
 
-    def __init__(self, keys: _UInt64, idf: npt.NDArray[np.float64]) -> None:
+    def __init__(self, keys: _UInt64) -> None:
         self.keys = keys
-        self.idf = idf
         packed = keys[: np.searchsorted(keys, _HASHED)]
         mask = np.uint64((1 << _BITS) - 1)
         first, second, third = ((packed >> np.uint64(_BITS * (2 - at))) & mask for at in range(3))
@@ -242,28 +201,77 @@ class Vocabulary:
         self._letter = np.zeros(int(letters[-1]) + 1 if len(letters) else 1, np.int32)
         self._letter[letters.astype(np.int64) - 1] = np.arange(1, n_letters)
         self._n_letters = np.int32(n_letters)
-        self._tables: dict[int, _Int32] = {}
+        self._tables: list[_Int32] = []  # of n = 1, 2
         for n, cells in ((1, n_letters), (2, n_letters**2)):
             if cells > _TABLE_CELLS:
-                continue
+                break
             chosen = np.flatnonzero((third == 0) & ((second == 0) == (n == 1)))
             cell = np.searchsorted(letters, first[chosen]) + 1
             if n == 2:
                 cell = cell * n_letters + np.searchsorted(letters, second[chosen]) + 1
             table = np.full(cells, -1, np.int32)
             table[cell] = chosen
-            self._tables[n] = table
+            self._tables.append(table)
+
+    def in_tables(self, codes: _UInt32, n_max: int) -> Iterator[tuple[int, _Int32]]:
+        """Yield, for n = 1, 2 as far as there are tables, the column at every start (−1: none)."""
+        letter = self._letter[np.minimum(codes, np.uint32(len(self._letter) - 1))]
+        for n in range(1, min(len(self._tables), n_max, len(codes)) + 1):
+            cell = letter if n == 1 else letter[:-1] * self._n_letters + letter[1:]
+            yield n, self._tables[n - 1][cell]
 
     def columns(self, codes: _UInt32, n_max: int) -> Iterator[tuple[int, _Int32]]:
         """Yield, for n = 1 … `n_max`, the column of the n-gram at every start (−1: unknown)."""
-        n_tables = max((n for n in self._tables if n <= n_max), default=0)
-        letter = self._letter[np.minimum(codes, np.uint32(len(self._letter) - 1))]
-        for n in range(1, min(n_tables, len(codes)) + 1):
-            cell = letter if n == 1 else letter[:-1] * self._n_letters + letter[1:]
-            yield n, self._tables[n][cell]
-        if n_max <= n_tables:
+        yield from self.in_tables(codes, n_max)
+        if n_max <= len(self._tables):
             return
         for n, key in keys(codes, n_max):
-            if n > n_tables:
+            if n > len(self._tables):
                 place = np.minimum(np.searchsorted(self.keys, key), len(self.keys) - 1)
                 yield n, np.where(self.keys[place] == key, place, -1).astype(np.int32)
+
+
+class Frequencies:
+    """Counts in how many rows each key stands, block by block."""
+
+    def __init__(self) -> None:
+        self.known = Vocabulary(np.empty(0, np.uint64))
+        self._counts = np.empty(0, np.int64)
+        self._waiting: list[tuple[_UInt64, _Int64]] = []
+        self._n_waiting = 0
+
+    def add(self, keys: _UInt64, rows: _Int32) -> None:
+        """Add n-grams of one block of rows by their keys."""
+        distinct = np.unique(keys)
+        places = np.searchsorted(distinct, keys).astype(np.int32)
+        n_rows = int(rows[-1]) + 1 if len(rows) else 0
+        _, column, _ = counted(rows, places, n_rows, len(distinct))
+        self._waiting.append((distinct, np.bincount(column, minlength=len(distinct))))
+        self._n_waiting += len(distinct)
+
+    def add_known(self, columns: _Int32, rows: _Int32) -> None:
+        """Add n-grams of one block of rows by their columns in `known`, which is much faster."""
+        n_columns = len(self._counts)
+        _, column, _ = counted(rows, columns, int(rows[-1]) + 1 if len(rows) else 0, n_columns)
+        self._counts += np.bincount(column, minlength=n_columns)
+
+    def settle(self) -> None:
+        """Make what was added `known`, now or when it is worth the while; columns may change."""
+        # Merging costs as much as all keys so far: doing it when they double keeps that linear.
+        if self._n_waiting > len(self._counts):
+            self._merge()
+
+    def total(self) -> tuple[_UInt64, _Int64]:
+        """Return the distinct keys, rising, and the number of rows that hold each."""
+        self._merge()
+        return self.known.keys, self._counts
+
+    def _merge(self) -> None:
+        keys = np.concatenate([self.known.keys, *(keys for keys, _ in self._waiting)])
+        counts = np.concatenate([self._counts, *(counts for _, counts in self._waiting)])
+        order = np.argsort(keys, kind="stable")
+        keys, counts = keys[order], counts[order]
+        first = _firsts(keys)
+        self._counts = np.add.reduceat(counts, first) if len(first) else counts
+        self.known = Vocabulary(keys[first])
+        self._waiting, self._n_waiting = [], 0

@@ -36,6 +36,7 @@ from canonym.types import Float32Array
 __all__ = ["StaticVectors"]
 
 _RUNS = re.compile(r"\w+")
+_MOST_SEEN = 50_000
 _LONGEST_WORD = 1_000  # characters; a longer run of letters is no word and would cost n-grams
 
 
@@ -175,17 +176,22 @@ class StaticVectors:
         """
         texts, place_of = distinct_names(checked_names(names))
         vectors = np.zeros((len(texts), self.n_columns), np.float32)
+        seen: dict[str, Float32Array] = {}  # names share words, and n-grams are slow to add up
         for place, text in enumerate(texts):
-            self._add_words(text, vectors[place])
+            self._add_words(text, vectors[place], seen)
+            if len(seen) > _MOST_SEEN:
+                seen.clear()
         # The mean and the sum point the same way, and only the direction is left.
         return normalised(vectors)[place_of]
 
-    def _add_words(self, text: str, total: Float32Array) -> None:
+    def _add_words(self, text: str, total: Float32Array, seen: dict[str, Float32Array]) -> None:
         """Add the vectors of the words of `text` to `total`, in place."""
         words = self._words(text)
         if len(self.buckets):
             for word in words:
-                total += self._subword_mean(word)
+                if word not in seen:
+                    seen[word] = self._subword_mean(word)
+                total += seen[word]
             return
         rows = [row for word in words if (row := self._row_of.get(word)) is not None]
         if rows:

@@ -12,6 +12,7 @@ L2 norm. A transformer has special tokens, so that even the empty name has a vec
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -162,6 +163,7 @@ class Transformer:
         self.normalise = bool(normalise)
         self.lowercase = lowercase
         self.tokenizer = tokenizer
+        self._lock = threading.Lock()
         self.model = model.to(device=self.device, dtype=getattr(torch, dtype)).eval()
 
     def __repr__(self) -> str:
@@ -209,9 +211,15 @@ class Transformer:
     def _embed(self, texts: list[str]) -> Float32Array:
         import torch
 
-        batch = self.tokenizer(
-            texts, padding=True, truncation=True, max_length=self.max_length, return_tensors="pt"
-        ).to(self.device)
+        with self._lock:  # a fast tokenizer is set up anew by each call, and shares that
+            batch = self.tokenizer(
+                texts,
+                padding=True,
+                truncation=True,
+                max_length=self.max_length,
+                return_tensors="pt",
+            )
+        batch = batch.to(self.device)
         try:
             with torch.inference_mode():
                 hidden = self.model(**batch).last_hidden_state
