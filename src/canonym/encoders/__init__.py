@@ -1,0 +1,248 @@
+"""Encoders turn names into vectors; every one of them is a class with one method, `encode`.
+
+`make_encoder` makes one from a short description, `save_encoder` and `load_encoder` keep it in a
+folder. Other packages add kinds through the entry-point group ``canonym.encoders``: the name of the
+entry point is the kind, its value a class with ``encode``, ``save``, ``load`` and ``settings``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+from canonym import files
+from canonym.encoders.manifest import (
+    ENCODER_MANIFEST,
+    read_encoder_manifest,
+    write_encoder_manifest,
+)
+from canonym.errors import InvalidInput, Mismatch
+from canonym.types import Encoder
+
+__all__ = [
+    "ENCODERS",
+    "encoder_class",
+    "encoder_kinds",
+    "load_encoder",
+    "make_encoder",
+    "save_encoder",
+]
+
+ENCODERS: dict[str, str] = {
+    "chargrams": "canonym.encoders.chargrams:CharGrams",
+    "subword": "canonym.encoders.subword:Subword",
+    "static": "canonym.encoders.static:StaticVectors",
+    "transformer": "canonym.encoders.transformer:Transformer",
+    "onnx": "canonym.encoders.onnx:OnnxTransformer",
+}
+"""Kinds of encoders that canonym brings, and where their classes are."""
+
+_GROUP = "canonym.encoders"
+_RANGE = re.compile(r"(\d+)-(\d+)")
+_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
+
+
+def encoder_kinds() -> list[str]:
+    """Return every kind of encoder there is, those of other packages included, sorted."""
+    return sorted({*ENCODERS, *importlib.metadata.entry_points(group=_GROUP).names})
+
+
+def encoder_class(kind: str) -> Any:
+    """Return the class of a kind of encoder; this imports it.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such kind, or the package that brings it is broken.
+    """
+    if kind in ENCODERS:
+        module, _, attribute = ENCODERS[kind].partition(":")
+        return getattr(importlib.import_module(module), attribute)
+    for point in importlib.metadata.entry_points(group=_GROUP, name=kind):
+        try:
+            return point.load()
+        except (ImportError, AttributeError) as error:
+            raise InvalidInput(
+                f"the encoder {kind!r} of another package cannot be loaded ({error}); repair or "
+                "uninstall that package"
+            ) from error
+    raise InvalidInput(
+        f"there is no encoder of kind {kind!r}; there are {', '.join(encoder_kinds())}"
+    )
+
+
+def load_encoder(folder: str | Path) -> Encoder:
+    """Open an encoder that `save_encoder`, or the encoder's own ``save``, wrote.
+
+    Raises
+    ------
+    ReadError
+        If the folder is missing or damaged.
+    Mismatch
+        If it was written by a newer canonym, or its kind is not known here.
+    """
+    folder = Path(folder)
+    if (folder / files.MANIFEST).is_file():
+        files.read_manifest(folder, kind="encoder", newest=1)
+    kind, _ = read_encoder_manifest(folder)
+    if kind not in ENCODERS and kind not in encoder_kinds():
+        raise Mismatch(
+            f"{folder} holds an encoder of kind {kind!r}, which is not known here "
+            f"({', '.join(encoder_kinds())}); install the package that brings it, or upgrade "
+            "canonym"
+        )
+    encoder: Encoder = encoder_class(kind).load(folder)
+    return encoder
+
+
+def save_encoder(encoder: Encoder, folder: str | Path, *, overwrite: bool = False) -> None:
+    """Write an encoder as a folder that appears whole or not at all.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        An instance of one of the kinds of `encoder_kinds`.
+    folder : str or Path
+        Its parent has to exist.
+    overwrite : bool
+        Whether an encoder that was saved there before is replaced.
+
+    Raises
+    ------
+    InvalidInput
+        If the folder cannot be written to, or the encoder's kind is not known.
+    """
+    kind = _kind_of(encoder)
+    with files.write_folder(folder, overwrite=overwrite) as partial:
+        encoder.save(partial)  # type: ignore[attr-defined]
+        if not (partial / ENCODER_MANIFEST).is_file():
+            settings = encoder.settings  # type: ignore[attr-defined]
+            write_encoder_manifest(partial, kind=kind, settings=settings)
+        files.write_manifest(partial, kind="encoder", format_number=1, content={"encoder": kind})
+
+
+def _kind_of(encoder: Encoder) -> str:
+    place = f"{type(encoder).__module__}:{type(encoder).__qualname__}"
+    for kind, known in ENCODERS.items():
+        if known == place:
+            return kind
+    for point in importlib.metadata.entry_points(group=_GROUP):
+        if point.value == place:
+            return point.name
+    raise InvalidInput(
+        f"{place} is no known encoder and could not be opened again; register it in the "
+        f"entry-point group {_GROUP}"
+    )
+
+
+def make_encoder(spec: str | Path, **options: Any) -> Encoder:
+    """Make an encoder from a short description.
+
+    ============================  =================================================================
+    ``default``                   the subword encoder that comes with canonym
+    ``chargrams``                 TF-IDF of character 1- and 2-grams, yet to be fitted
+    ``chargrams:2-4``             the same with 2- to 4-grams
+    ``a/folder``                  a saved encoder, or a Hugging Face, sentence-transformers or ONNX
+                                  folder
+    ``a/file.vec``                a word2vec or fastText file
+    ``owner/model``               a model of the Hugging Face hub that is in the local cache
+    ``hf:owner/model``            the same, downloaded if need be: the one form that goes online
+    ``transformer:…`` ``onnx:…``  the folder or file named after the colon, read as that kind
+    ``static:…`` ``subword:…``
+    ============================  =================================================================
+
+    Parameters
+    ----------
+    spec : str or Path
+        The description. What exists on disk goes before names on the hub.
+    **options
+        Keyword arguments of the encoder's class (``pooling="mean"``). A saved encoder takes none.
+
+    Raises
+    ------
+    InvalidInput
+        If the description fits nothing, with what it could have been.
+    MissingExtra
+        If the encoder needs an optional dependency that is not installed.
+    """
+    text = str(spec)
+    kind, colon, rest = text.partition(":")
+    if text == "default":
+        return _open_saved(Path(__file__).parents[1] / "models" / "default", options)
+    if kind == "chargrams" and not Path(text).exists():
+        return _make_chargrams(rest if colon else None, options)
+    if kind == "hf" and rest:
+        return _made("transformer", rest, options | {"local_files_only": False})
+    if colon and rest and (kind in ENCODERS or kind in encoder_kinds()):
+        if kind == "static":
+            return _read_static(rest, options)
+        if kind in {"transformer", "onnx"}:
+            return _made(kind, rest, options)
+        return _open_saved(Path(rest), options, kind=kind)
+    path = Path(text).expanduser()
+    if text and path.is_dir():
+        return _from_folder(path, options)
+    if path.is_file():
+        return _read_static(path, options)
+    if isinstance(spec, str) and _HUB_NAME.fullmatch(text):
+        return _made("transformer", text, options)
+    raise InvalidInput(
+        f"{text!r} is neither a file or folder here nor a kind of encoder; give 'default', "
+        "'chargrams' or 'chargrams:1-3', a folder, a word-vector file, or 'hf:NAME' for a model of "
+        "the Hugging Face hub"
+    )
+
+
+def _from_folder(folder: Path, options: dict[str, Any]) -> Encoder:
+    if (folder / ENCODER_MANIFEST).is_file():
+        return _open_saved(folder, options)
+    has_onnx = (folder / "model.onnx").is_file() or (folder / "onnx" / "model.onnx").is_file()
+    has_weights = any(folder.rglob("*.safetensors")) or any(folder.rglob("pytorch_model*.bin"))
+    return _made("onnx" if has_onnx and not has_weights else "transformer", folder, options)
+
+
+def _open_saved(folder: Path, options: dict[str, Any], *, kind: str | None = None) -> Encoder:
+    if options:
+        raise InvalidInput(
+            f"{folder} is a saved encoder, which keeps its own settings; leave out "
+            f"{', '.join(sorted(options))}"
+        )
+    if kind is not None:
+        read_encoder_manifest(folder, kind=kind)
+    return load_encoder(folder)
+
+
+def _make_chargrams(span: str | None, options: dict[str, Any]) -> Encoder:
+    if span is not None:
+        found = _RANGE.fullmatch(span)
+        if not found:
+            raise InvalidInput(
+                f"chargrams:{span}: the shortest and the longest n-gram are expected, as in "
+                "'chargrams:1-3'"
+            )
+        options = options | {"n_min": int(found[1]), "n_max": int(found[2])}
+    return _made("chargrams", None, options)
+
+
+def _read_static(path: str | Path, options: dict[str, Any]) -> Encoder:
+    if Path(path).is_dir():
+        return _open_saved(Path(path), options, kind="static")
+    return _called(encoder_class("static").read, "static", path, options)
+
+
+def _made(kind: str, argument: str | Path | None, options: dict[str, Any]) -> Encoder:
+    return _called(encoder_class(kind), kind, argument, options)
+
+
+def _called(make: Any, kind: str, argument: str | Path | None, options: dict[str, Any]) -> Encoder:
+    given = () if argument is None else (argument,)
+    try:
+        inspect.signature(make).bind(*given, **options)
+    except TypeError as error:
+        raise InvalidInput(f"{kind}: {error}; see the options of that encoder") from error
+    encoder: Encoder = make(*given, **options)
+    return encoder
