@@ -279,6 +279,16 @@ def test_several_encoders_are_fused_by_weight(terminology: Terminology, tmp_path
     assert best.score == pytest.approx((3 * best.parts["chargrams"] + best.parts["static"]) / 4)
 
 
+def test_sieves_can_be_left_out(terminology: Terminology) -> None:
+    bare = Linker.build(terminology, encoders=["chargrams"], sieves=[])
+    best = bare.link(["heart attack"])[0].candidates[0]
+    assert (best.id, best.sieve, best.score) == ("X:1", "search", pytest.approx(1))
+    verbatim = Linker.build(terminology, encoders=[], sieves=["verbatim"])
+    assert ids(verbatim, "heart attack", "heart attacks") == ["X:1", None]
+    with pytest.raises(InvalidInput, match="no sieve 'gold'"):
+        Linker.build(terminology, encoders=[], sieves=["gold"])
+
+
 def test_two_encoders_of_a_kind_are_told_apart(terminology: Terminology) -> None:
     both = Linker.build(terminology, encoders=["chargrams", "chargrams:2-3"])
     assert list(both.link(["cardial infarct"])[0].candidates[0].parts) == [

@@ -105,7 +105,7 @@ def build_folder(
     np.save(rows / "concept_of_row.npy", terminology.concept_of_row())
     np.save(rows / "scope_of_row.npy", terminology.scope_of_row())
     np.save(rows / "id_rank.npy", terminology.id_rank())
-    for sieve in SIEVES:
+    for sieve in chosen_sieves(settings["sieves"]):
         place = folder / f"sieve-{sieve.name}"
         place.mkdir()
         texts = _reported(terminology, f"{sieve.name} names", report)
@@ -180,6 +180,21 @@ def _add_index(
         row += len(batch)
     vectors.flush()
     return "exact"
+
+
+def chosen_sieves(names: Sequence[str]) -> list[Sieve]:
+    """Return the sieves of these names, in the order of `SIEVES`.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such sieve.
+    """
+    known = [sieve.name for sieve in SIEVES]
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise InvalidInput(f"there is no sieve {unknown[0]!r}; there are {', '.join(known)}")
+    return [sieve for sieve in SIEVES if sieve.name in names]
 
 
 def encoder_steps(encoder: Any) -> tuple[str, ...]:

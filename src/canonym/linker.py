@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from canonym.building import FORMAT, Progress, build_linker
+from canonym.building import FORMAT, SIEVES, Progress, build_linker
 from canonym.decision import as_mention, decide, parts_of
 from canonym.errors import InvalidInput, Mismatch
 from canonym.files import MANIFEST, file_digest, read_manifest, write_folder
@@ -87,6 +87,7 @@ class Linker:
         trials: bool = False,
         abbreviations: str = "auto",
         min_length: int = 3,
+        sieves: Sequence[str] = tuple(sieve.name for sieve in SIEVES),
         folder: str | Path | None = None,
         overwrite: bool = False,
         progress: Progress | None = None,
@@ -112,6 +113,8 @@ class Linker:
         min_length : int
             Strings shorter than this, in normal form, are looked up but not searched: similarity
             says nothing about two letters.
+        sieves : sequence of str
+            Which sieves go before the search: ``"verbatim"``, ``"normalised"``, ``"reordered"``.
         folder : str or Path, optional
             Where to save; a temporary folder that goes with the object by default.
         overwrite : bool
@@ -130,6 +133,7 @@ class Linker:
             "trials": trials,
             "abbreviations": abbreviations,
             "min_length": min_length,
+            "sieves": list(sieves),
         }
         what = {"encoders": encoders, "weights": weights, "settings": settings}
         target, temporary = build_linker(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from canonym.building import SIEVES
+from canonym.building import chosen_sieves
 from canonym.encoders import load_encoder
 from canonym.filters import Filter, Filters
 from canonym.indexes import BoolArray, Index
@@ -73,7 +73,10 @@ class Lookup:
         }
         ties = TieRule(rows["concept_of_row"], rows["scope_of_row"], rows["id_rank"])
         self.filters = Filters(terminology, ties)
-        self._sieves = [(s, Verbatim.load(folder / f"sieve-{s.name}")) for s in SIEVES]
+        self._sieves = [
+            (s, Verbatim.load(folder / f"sieve-{s.name}"))
+            for s in chosen_sieves(manifest["settings"]["sieves"])
+        ]
         self._searchers = [
             _Searcher(
                 described["name"],
