@@ -1,0 +1,80 @@
+"""The command line: ``canonym import | terminology | index | link | fit | info | completion``.
+
+Commands are imported when they are called for, and import what they need when they run, so that
+``canonym --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import click
+
+from canonym import __version__
+from canonym.cli.failures import reported
+
+__all__ = ["main"]
+
+_COMMANDS = {
+    "link": "canonym.cli.link:link",
+    "import": "canonym.cli.import_:import_",
+    "index": "canonym.cli.index:index",
+    "fit": "canonym.cli.fit:fit",
+    "terminology": "canonym.cli.terminology:terminology",
+    "info": "canonym.cli.info:info",
+    "completion": "canonym.cli.completion:completion",
+}
+
+
+class Commands(click.Group):
+    """A group whose commands are imported on demand and whose failures are messages."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Name the commands in the order in which a newcomer meets them."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import one command, or return None where there is none of that name."""
+        if cmd_name not in _COMMANDS:
+            return None
+        module, attribute = _COMMANDS[cmd_name].split(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, turning the errors that are expected into messages."""
+        with reported():
+            return super().invoke(ctx)
+
+
+@click.command(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, "-V", "--version", message="canonym %(version)s")
+def main() -> None:
+    """Find the concept a biomedical name stands for.
+
+    canonym takes names ("heart attack", a column of a table, the mentions of a corpus) and finds
+    the concepts of a terminology they stand for: ICD-10-CM, which it brings along, or any
+    terminology in a file. Everything runs on this machine.
+
+    \b
+    Link names to ICD-10-CM, nothing to prepare:
+      canonym link "heart attack" "type 2 diabetes" "broken hip"
+
+    \b
+    Link a column of a table to a terminology of your own:
+      canonym import doid.obo -o doid.db
+      canonym index doid.db -o doid-index
+      canonym link --index doid-index --file visits.csv --column diagnosis -o linked.csv
+
+    \b
+    Train an encoder on a terminology, in minutes, and use it:
+      canonym fit doid.db -o doid-encoder
+      canonym index doid.db -o doid-index --encoder doid-encoder --overwrite
+
+    Exit codes: 0 done, 2 the input or an option cannot be used, 1 the machine got in the way (disk,
+    permission, memory), 130 stopped with Ctrl-C, 141 the reader of the output has gone.
+    """

@@ -1,0 +1,63 @@
+"""Why a mention was linked as it was, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from canonym.types import Link
+
+__all__ = ["explain"]
+
+_SIEVES = {
+    "verbatim": "the name is the same but for case, accents and punctuation",
+    "normalised": "the normal forms are the same",
+    "reordered": "the normal forms have the same words",
+    "search": "no name has the same normal form; the most similar one",
+}
+
+
+def explain(link: Link) -> list[str]:
+    """Say why a mention was linked as it was, one line a fact.
+
+    Parameters
+    ----------
+    link : Link
+        With two candidates or more where the runner-up is to be named.
+
+    Returns
+    -------
+    list of str
+        The steps of preparation and normalisation that changed something, the name that matched,
+        the sieve that decided, what each scorer gave, the runner-up and the margin; for a composite
+        mention all of that for each part.
+    """
+    return list(_lines(link))
+
+
+def _lines(link: Link) -> Iterator[str]:
+    for step in link.steps:
+        yield f"step: {step.name} turned {step.before!r} into {step.after!r}"
+    if link.parts:
+        yield f"composite: {len(link.parts)} parts"
+        for part in link.parts:
+            yield from (f"{part.mention.text!r}: {line}" for line in _lines(part))
+        return
+    if link.searched != link.mention.text:
+        yield f"looked up: {link.searched!r}"
+    if link.nil:
+        yield f"no concept: {link.reason}"
+    if not link.candidates:
+        return
+    best = link.candidates[0]
+    yield f"matched name: {best.name!r} ({best.scope})"
+    yield f"sieve: {best.sieve} ({_SIEVES.get(best.sieve, 'a normal form is shared')})"
+    scores = ", ".join(f"{name} {score:.4f}" for name, score in best.parts.items())
+    yield f"score: {best.score:.4f}" + (f" ({scores})" if scores else "")
+    if link.margin is None:
+        yield "runner-up: none"
+        return
+    second = link.candidates[1]
+    yield (
+        f"runner-up: {second.id} {second.label!r} by {second.name!r} {second.score:.4f}; "
+        f"margin {link.margin:.4f}"
+    )

@@ -1,0 +1,128 @@
+"""``canonym import``: any terminology into one file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from canonym.terminology import Terminology
+
+__all__ = ["import_"]
+
+_FLAGS = {
+    "encoding": "Encoding of the source.",
+    "language": "Language of the names, or the language to take, as a tag such as en.",
+    "version": "Version to record.",
+    "delimiter": "Tables: what separates cells.",
+    "id_column": "Tables: column of ids.",
+    "name_column": "Tables: column of names.",
+    "label_column": "Tables: column of labels (preferred names).",
+    "synonym_column": "Tables: column of further names, joined by --separator.",
+    "type_column": "Tables: column of types.",
+    "language_column": "Tables: column of languages.",
+    "definition_column": "Tables: column of definitions.",
+    "parent_column": "Tables: column of ids of parents, joined by --separator.",
+    "tree_column": "Tables: column of tree numbers such as C14.280, which tell the parents.",
+    "trees": "Tables: a second table with the tree numbers.",
+    "separator": "Tables: what joins several values in a cell.",
+    "prefix": "Tables: what to put before ids, such as MESH:.",
+}
+
+
+def _flags(command: Any) -> Any:
+    for name, text in reversed(_FLAGS.items()):
+        flag = f"--{name.replace('_', '-')}"
+        command = click.option(flag, name, help=text, metavar="TEXT")(command)
+    return command
+
+
+@click.command("import")
+@click.argument("source", type=click.Path())
+@click.option("-o", "--output", type=click.Path(), required=True, help="File to write (NAME.db).")
+@click.option(
+    "--format", "format_", metavar="NAME", help="Format of the source; recognised when left out."
+)
+@click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
+@_flags
+@click.option(
+    "--option",
+    "extra",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Any other option of the reader, see the documentation of the formats. Values are yes, "
+    "no, none, numbers, text, or several joined by commas. Can be repeated.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="No progress and no report.")
+def import_(
+    source: str,
+    output: str,
+    format_: str | None,
+    overwrite: bool,
+    extra: tuple[str, ...],
+    quiet: bool,
+    **flags: str | None,
+) -> None:
+    """Import SOURCE, a terminology in any format, into one file.
+
+    SOURCE is a file or, for UMLS, RxNorm, SNOMED CT, Athena and MedDRA, a folder. Its format is
+    recognised; gzip, xz, bzip2 and zip are read as they are. The report says what was read and what
+    was left out, and the digest identifies the content.
+
+    \b
+    Formats that need no option:
+      canonym import doid.obo -o doid.db
+      canonym import CTD_diseases.tsv.gz -o ctd.db
+      canonym import medic_06Jul2012.txt -o medic.db
+
+    \b
+    Tables, with the names of their columns:
+      canonym import codes.csv -o codes.db --id-column code --name-column description
+      canonym import terms.tsv -o mesh.db --trees tree_numbers.tsv --prefix MESH:
+
+    \b
+    A release of UMLS, in two languages:
+      canonym import 2024AA/META -o umls.db --option languages=ENG,GER
+    """
+    import time
+
+    from canonym.cli.options import keyword_options
+    from canonym.cli.progress import counter
+    from canonym.errors import InvalidInput
+    from canonym.terminology.formats import FORMATS, import_terminology
+
+    format_ = format_ or _recognised(source, flags)
+    if format_ not in FORMATS:
+        raise InvalidInput(f"--format {format_} is unknown; use one of {', '.join(FORMATS)}")
+    options = keyword_options(FORMATS[format_].options, flags, extra, format=format_)
+    began = time.monotonic()
+    with counter("Importing", unit="records", quiet=quiet) as report:
+        terminology = import_terminology(
+            source, output, format=format_, overwrite=overwrite, progress=report, **options
+        )
+    with terminology:
+        if not quiet:
+            _report(terminology, format_, time.monotonic() - began)
+
+
+def _recognised(source: str, flags: dict[str, str | None]) -> str:
+    from canonym.errors import InvalidInput, ReadError
+    from canonym.terminology.formats import recognise
+
+    try:
+        return recognise(source)
+    except ReadError:
+        raise
+    except InvalidInput:
+        if any(value is not None for name, value in flags.items() if name.endswith("_column")):
+            return "table"  # the caller says which columns it has
+        raise
+
+
+def _report(terminology: Terminology, format_: str, seconds: float) -> None:
+    from canonym.cli.description import counts, print_facts
+
+    facts = {"file": str(terminology.path), "format": format_, **counts(terminology)}
+    facts["time"] = f"{seconds:.1f} s"
+    print_facts(facts)

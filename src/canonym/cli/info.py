@@ -1,0 +1,123 @@
+"""``canonym info``: what a file or folder is; what canonym is and has."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+__all__ = ["info"]
+
+_EXTRAS = {
+    "torch": ("torch", "transformers"),
+    "onnx": ("onnxruntime", "tokenizers"),
+    "abbreviations": ("pyab3p",),
+    "arrow": ("pyarrow",),
+    "pandas": ("pandas", "pyarrow"),
+    "owl": ("rdflib",),
+}
+
+
+@click.command()
+@click.argument("path", required=False, type=click.Path())
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Format of the report.",
+)
+def info(path: str | None, format_: str) -> None:
+    """Describe PATH (a terminology, an index, an encoder), or canonym itself.
+
+    \b
+      canonym info
+      canonym info doid.db
+      canonym info doid-index
+    """
+    from canonym.cli.description import print_facts
+
+    facts = _installation() if path is None else _describe(path)
+    if format_ == "json":
+        click.echo(json.dumps(facts, ensure_ascii=False, indent=2))
+    else:
+        print_facts(facts)
+
+
+def _installation() -> dict[str, Any]:
+    import platform
+    from importlib.util import find_spec
+
+    from canonym import __version__
+    from canonym.files import cache_folder
+
+    return {
+        "canonym": __version__,
+        "Python": platform.python_version(),
+        "extras": {
+            extra: "installed"
+            if all(find_spec(module) for module in modules)
+            else f"not installed: pip install 'canonym[{extra}]'"
+            for extra, modules in _EXTRAS.items()
+        },
+        "default encoder": _default_encoder(),
+        "cache": str(cache_folder()),
+        "cached indexes": _cached(),
+    }
+
+
+def _default_encoder() -> str:
+    from pathlib import Path
+
+    import canonym
+    from canonym.encoders.manifest import ENCODER_MANIFEST
+
+    folder = Path(canonym.__file__).parent / "models" / "default"
+    return str(folder) if (folder / ENCODER_MANIFEST).is_file() else f"missing from {folder}"
+
+
+def _cached() -> dict[str, str]:
+    from canonym.files import MANIFEST, cache_folder
+
+    folder = cache_folder()
+    if not folder.is_dir():
+        return {}
+    return {
+        entry.name: f"{sum(file.stat().st_size for file in entry.rglob('*')) / 1e6:,.0f} MB"
+        for entry in sorted(folder.iterdir())
+        if (entry / MANIFEST).is_file()
+    }
+
+
+def _describe(path: str) -> dict[str, Any]:
+    from pathlib import Path
+
+    from canonym.cli.description import counts
+    from canonym.encoders.manifest import ENCODER_MANIFEST, read_encoder_manifest
+    from canonym.errors import ReadError
+    from canonym.linker import Linker
+    from canonym.terminology import Terminology
+    from canonym.terminology.recognition import is_sqlite
+
+    folder = Path(path)
+    if not folder.exists():
+        raise ReadError(path, "no such file or folder")
+    if is_sqlite(folder):
+        with Terminology(path) as opened:
+            return {"terminology": path, **counts(opened)}
+    if (folder / ENCODER_MANIFEST).is_file():
+        kind, settings = read_encoder_manifest(folder)
+        return {"encoder": path, "kind": kind, "settings": settings}
+    if folder.is_dir():
+        described = Linker.load(folder).info()
+        return {
+            "index": path,
+            **{key: value for key, value in described.items() if key != "folder"},
+        }
+    raise ReadError(
+        path,
+        "neither a terminology made by `canonym import`, nor an index, nor an encoder; "
+        "`canonym import` reads terminologies of all formats",
+    )

@@ -1,0 +1,221 @@
+"""What is to be linked: names, lines, a column of a table, mentions or documents.
+
+The kind of a file is recognised by its first line; standard input is read like a file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any, NamedTuple
+
+from canonym.corpora.delimited import parse_table, split_header
+from canonym.corpora.jsonl import parse_jsonl_documents, parse_jsonl_mentions
+from canonym.corpora.pubtator import parse_pubtator
+from canonym.errors import InvalidInput, ReadError
+from canonym.terminology.streams import MAX_LINE, TextStream, open_text
+from canonym.types import Document, Mention
+
+__all__ = ["KINDS", "Entry", "Input", "Item", "count_items", "open_input"]
+
+KINDS: tuple[str, ...] = ("lines", "table", "jsonl", "pubtator")
+"""Kinds of file that can be named on the command line."""
+
+STDIN = "-"
+_TABLE_SUFFIXES = (".csv", ".tsv", ".tab")
+_COMPRESSED = (".gz", ".xz", ".bz2", ".zip")
+_PUBTATOR = re.compile(r"[^|\t]+\|[ta]\|")
+
+
+class Entry(NamedTuple):
+    """One mention, and the cells of the row it is from (none outside tables)."""
+
+    mention: Mention
+    cells: Sequence[str] = ()
+
+
+Item = Entry | Document
+
+
+@dataclass(frozen=True)
+class Input:
+    """What is to be linked, read one item at a time.
+
+    Attributes
+    ----------
+    items : iterator of Entry or Document
+        Entries, or documents where `documents` is true.
+    documents : bool
+        Which of the two.
+    columns : list of str, optional
+        Columns of the table, for tables.
+    """
+
+    items: Iterator[Item]
+    documents: bool = False
+    columns: list[str] | None = None
+
+
+class _Arriving(io.RawIOBase):
+    """Standard input as a source of `TextStream`: gives what has arrived, waits for no more."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def read(self, size: int = -1) -> bytes:
+        return bytes(self._stream.read1(size))
+
+
+@contextlib.contextmanager
+def open_input(
+    names: Sequence[str],
+    file: str | None,
+    *,
+    kind: str | None = None,
+    column: str | None = None,
+    context_column: str | None = None,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+) -> Iterator[Input]:
+    """Open what the command line names.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names themselves; a single ``-`` is standard input.
+    file : str, optional
+        A file, or ``-``. Without names and file standard input is read, if something is piped in.
+    kind : str, optional
+        One of `KINDS`; recognised by default.
+    column, context_column, delimiter
+        For tables, see `canonym.corpora.delimited.read_table`.
+    encoding : str
+        Encoding of the file.
+
+    Raises
+    ------
+    InvalidInput
+        If there is nothing to link, too much is named, or an option does not go with the input.
+    ReadError
+        If the file cannot be read.
+    """
+    if list(names) == [STDIN]:
+        names, file = (), file or STDIN
+    if names and file:
+        raise InvalidInput("names and --file are both given: choose one")
+    if not column and (context_column or delimiter):
+        raise InvalidInput("--context-column and --delimiter go with --column")
+    if names:
+        if column or kind:
+            raise InvalidInput("--column and --input-format describe a file: give it with --file")
+        yield Input(iter([Entry(Mention(name)) for name in names]))
+        return
+    if file is None and sys.stdin.isatty():
+        raise InvalidInput(
+            "there is nothing to link: give names, name a --file, or pipe something in "
+            "(`canonym link --help` has examples)"
+        )
+    with contextlib.ExitStack() as stack:
+        if file in (None, STDIN):
+            path = Path("standard input")
+            lines = TextStream(path, _Arriving(sys.stdin.buffer), encoding, MAX_LINE)
+        else:
+            path = Path(str(file))
+            lines = stack.enter_context(open_text(path, encoding=encoding))
+        blank, first = _first_line(lines)
+        whole = itertools.chain(blank, [first], lines)
+        if kind is None:
+            kind = _recognise(first, path, column)
+        if column and kind != "table":
+            raise InvalidInput(f"--column goes with tables, and {path} is read as {kind}")
+        yield _parse(kind, whole, first, path, column, context_column, delimiter)
+
+
+def _first_line(lines: Iterator[str]) -> tuple[list[str], str]:
+    """Return the blank lines at the beginning, and the first that is not blank (or nothing)."""
+    blank: list[str] = []
+    for line in lines:
+        if line.strip():
+            return blank, line
+        blank.append(line)
+    return blank, ""
+
+
+def _recognise(first: str, path: Path, column: str | None) -> str:
+    if column:
+        return "table"
+    if _PUBTATOR.match(first):
+        return "pubtator"
+    if first.lstrip().startswith("{"):
+        return "jsonl"
+    suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
+    if suffixes and suffixes[-1] in _COMPRESSED:
+        suffixes.pop()
+    if (suffixes and suffixes[-1] in _TABLE_SUFFIXES) or "\t" in first:
+        raise InvalidInput(
+            f"{path} is a table: name the column to link with --column; it has "
+            f"{_listed(split_header(first))} (or say --input-format lines)"
+        )
+    return "lines"
+
+
+def _listed(columns: Sequence[str]) -> str:
+    return ", ".join(repr(column[:40]) for column in columns[:30])
+
+
+def _parse(
+    kind: str,
+    lines: Iterable[str],
+    first: str,
+    path: Path,
+    column: str | None,
+    context_column: str | None,
+    delimiter: str | None,
+) -> Input:
+    if kind == "pubtator":
+        return Input(parse_pubtator(lines, path), documents=True)
+    if kind == "jsonl":
+        if "text" in _object(first) and "mention" not in _object(first):
+            return Input(parse_jsonl_documents(lines, path), documents=True)
+        return Input(map(Entry, parse_jsonl_mentions(lines, path)))
+    if kind == "table":
+        if not column:
+            raise InvalidInput(
+                f"--input-format table needs --column; {path} has {_listed(split_header(first))}"
+            )
+        table = parse_table(
+            lines, path, column=column, context_column=context_column, delimiter=delimiter
+        )
+        return Input((Entry(row.mention, row.cells) for row in table), columns=table.columns)
+    if not first:
+        raise ReadError(path, "holds nothing but blank lines: one name a line is expected")
+    return Input(Entry(Mention(line.rstrip("\n"))) for line in lines)
+
+
+def _object(line: str) -> dict[str, Any]:
+    """Return the JSON object of a line, an empty one where there is none: the parser will say."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def count_items(file: str | None, *, documents: bool) -> int | None:
+    """Count the lines or documents of a file, or return None where that would take reading it.
+
+    Compressed files and standard input are not counted: the number is for the time left only.
+    """
+    if file in (None, STDIN) or PurePath(str(file)).suffix.lower() in _COMPRESSED:
+        return None
+    with Path(str(file)).open("rb") as stream:
+        if documents:
+            return sum(1 for line in stream if b"|t|" in line or line.startswith(b"{"))
+        return sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 20), b""))

@@ -1,0 +1,79 @@
+"""Terminologies and linkers named on the command line, opened whatever they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from canonym.cli.progress import counter, note, stages
+from canonym.errors import ReadError
+
+if TYPE_CHECKING:
+    from canonym.linker import Linker
+    from canonym.terminology import Terminology
+
+__all__ = ["open_linker", "open_terminology"]
+
+
+def open_terminology(path: str, *, quiet: bool = False) -> Terminology:
+    """Open a terminology file, or import any other source into a temporary one.
+
+    Raises
+    ------
+    ReadError
+        If the path is neither.
+    """
+    from canonym.terminology import Terminology
+    from canonym.terminology.recognition import is_sqlite
+
+    if is_sqlite(Path(path)) or Path(path).suffix == ".db":
+        return Terminology(path)
+    import tempfile
+    import weakref
+
+    from canonym.terminology.formats import import_terminology
+
+    scratch = tempfile.TemporaryDirectory(prefix="canonym-")
+    with counter("Reading", unit="records", quiet=quiet) as report:
+        terminology = import_terminology(
+            path, Path(scratch.name) / "terminology.db", progress=report
+        )
+    weakref.finalize(terminology, scratch.cleanup)
+    return terminology
+
+
+def open_linker(index: str | None, *, quiet: bool = False) -> Linker:
+    """Open the linker that ``--index`` names.
+
+    Parameters
+    ----------
+    index : str, optional
+        A folder made by ``canonym index``; or a terminology, for which one is built for this run;
+        nothing for the linker of ICD-10-CM.
+    quiet : bool
+        Say and show nothing meanwhile.
+
+    Raises
+    ------
+    ReadError
+        If there is nothing of that kind.
+    Mismatch
+        If the index was built for another terminology or by a newer version.
+    """
+    from canonym.linker import Linker
+
+    if index is None:
+        with stages(quiet=quiet) as report:
+            return Linker.default(progress=report)
+    path = Path(index)
+    if path.is_dir() and (path / "canonym.json").is_file():
+        return Linker.load(path)
+    if not path.exists():
+        raise ReadError(index, "no such index; `canonym index TERMINOLOGY -o FOLDER` makes one")
+    content = open_terminology(index, quiet=quiet)
+    note(
+        f"Indexing {path.name} for this run; `canonym index {index} -o FOLDER` keeps the index.",
+        quiet=quiet,
+    )
+    with stages(quiet=quiet) as report:
+        return Linker.build(content, progress=report)

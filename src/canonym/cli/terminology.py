@@ -1,0 +1,198 @@
+"""``canonym terminology``: what a terminology holds, what is wrong in it, what has changed."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from canonym.terminology import Terminology
+    from canonym.terminology.diff import Difference
+
+__all__ = ["terminology"]
+
+_FORMAT = click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Format of the report.",
+)
+_SAMPLES = click.option(
+    "--samples", type=click.IntRange(min=0), default=5, show_default=True, help="Samples shown."
+)
+_QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress.")
+
+
+@click.group()
+def terminology() -> None:
+    """Show, check and compare terminologies.
+
+    Each takes files made by `canonym import`, or sources that it would recognise.
+    """
+
+
+@terminology.command()
+@click.argument("path", metavar="TERMINOLOGY", type=click.Path())
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@_SAMPLES
+@_FORMAT
+@_QUIET
+def show(path: str, ids: tuple[str, ...], samples: int, format_: str, quiet: bool) -> None:
+    """Show what TERMINOLOGY holds, or the concepts with the given IDs.
+
+    \b
+      canonym terminology show doid.db
+      canonym terminology show doid.db DOID:5844
+    """
+    from canonym.cli.description import counts, print_facts
+    from canonym.cli.sources import open_terminology
+
+    with open_terminology(path, quiet=quiet) as opened:
+        if ids:
+            described = [_concept(opened, id_) for id_ in ids]
+            if format_ == "json":
+                _print_json(described)
+                return
+            for place, facts in enumerate(described):
+                if place:
+                    click.echo()
+                print_facts({name: value for name, value in facts.items() if value not in ("", [])})
+            return
+        facts = {"file": path, **counts(opened)}
+        facts["samples"] = _samples(opened, samples)
+        if format_ == "json":
+            _print_json(facts)
+            return
+        facts["samples"] = "\n".join(f"  {id_}  {name}" for id_, name in facts["samples"].items())
+        shown = {name: value for name, value in facts.items() if name != "samples"}
+        print_facts(shown)
+        if facts["samples"]:
+            click.echo(f"samples\n{facts['samples']}")
+
+
+def _concept(opened: Terminology, id_: str) -> dict[str, Any]:
+    concept = opened.concept(id_)
+    return {
+        "id": concept.id,
+        "label": concept.label,
+        "definition": concept.definition,
+        "types": list(concept.types),
+        "source": " ".join(filter(None, (concept.source, concept.version))),
+        "deprecated": concept.deprecated,
+        "replaced by": list(concept.replaced_by),
+        "names": [
+            f"{name.text} ({name.scope}, {name.language})" for name in opened.names(concept.id)
+        ],
+        "parents": [_labelled(opened, parent) for parent in opened.parents(concept.id)],
+        "children": [_labelled(opened, child) for child in opened.children(concept.id)],
+    }
+
+
+def _labelled(opened: Terminology, id_: str) -> str:
+    known = opened.resolve(id_)
+    return f"{id_} {opened.concept(known).label}" if known else f"{id_} (not in the terminology)"
+
+
+def _samples(opened: Terminology, samples: int) -> dict[str, str]:
+    n = min(samples, opened.n_concepts)
+    spread = [place * opened.n_concepts // n for place in range(n)]
+    return {concept.id: concept.label for concept in opened.concepts_at(spread)}
+
+
+def _print_json(content: Any) -> None:
+    click.echo(json.dumps(content, ensure_ascii=False, indent=2))
+
+
+@terminology.command()
+@click.argument("path", metavar="TERMINOLOGY", type=click.Path())
+@_SAMPLES
+@_FORMAT
+@click.option("--strict", is_flag=True, help="Exit with code 2 if there are errors.")
+@_QUIET
+def lint(path: str, samples: int, format_: str, strict: bool, quiet: bool) -> None:
+    """Look for what is wrong, or suspicious, in TERMINOLOGY.
+
+    Ids with separators, encoding damage, cycles, dangling parents, names shared by several ids,
+    names of which nothing is left, successors that are deprecated, ...
+
+    \b
+      canonym terminology lint doid.db
+      canonym terminology lint doid.db --samples 50 --format json
+    """
+    from dataclasses import asdict
+
+    from canonym.cli.failures import Unusable, printable
+    from canonym.cli.sources import open_terminology
+    from canonym.terminology.lint import lint as find
+
+    with open_terminology(path, quiet=quiet) as opened:
+        findings = find(opened, samples=samples)
+    if format_ == "json":
+        _print_json([asdict(finding) for finding in findings])
+    else:
+        for finding in findings:
+            click.echo(printable(f"{finding.severity}: {finding.kind}: {finding.count:,}"))
+            for sample in finding.samples:
+                click.echo(printable(f"    {sample}"))
+            click.echo(f"  {finding.advice}")
+        if not findings:
+            click.echo("Nothing found.")
+    errors = sum(finding.severity == "error" for finding in findings)
+    if strict and errors:
+        raise Unusable(f"{errors} kinds of errors are in {path}")
+
+
+@terminology.command()
+@click.argument("old", type=click.Path())
+@click.argument("new", type=click.Path())
+@_SAMPLES
+@_FORMAT
+@click.option("-o", "--output", type=click.Path(), help="Write all changes to this file, as TSV.")
+@click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
+@_QUIET
+def diff(
+    old: str,
+    new: str,
+    samples: int,
+    format_: str,
+    output: str | None,
+    overwrite: bool,
+    quiet: bool,
+) -> None:
+    """Report what has changed from OLD to NEW, two versions of a terminology.
+
+    Concepts added, retired, merged and renamed; names added, removed and moved to other concepts;
+    places in the hierarchy gained and lost.
+
+    \b
+      canonym terminology diff doid-2023.db doid-2024.db
+      canonym terminology diff doid-2023.db doid-2024.db -o changes.tsv
+      canonym terminology diff doid-2023.db doid-2024.db --format json --samples 1000
+    """
+    from canonym.cli.sources import open_terminology
+    from canonym.terminology.diff import compare
+
+    with open_terminology(old, quiet=quiet) as before, open_terminology(new, quiet=quiet) as after:
+        difference = compare(before, after)
+    if output is not None:
+        difference.write_tsv(output, overwrite=overwrite)
+    if format_ == "json":
+        _print_json(difference.to_dict(limit=samples))
+    else:
+        _print_changes(difference, samples)
+
+
+def _print_changes(difference: Difference, samples: int) -> None:
+    from canonym.cli.failures import printable
+    from canonym.terminology.diff import KINDS
+
+    for kind, count in difference.counts.items():
+        click.echo(f"{kind:<16}{count:>10,}  {KINDS[kind]}")
+        for change in difference.changes(kind, limit=samples):
+            what = f"{change.id} {change.label}" + (f": {change.name}" if change.name else "")
+            both = f" ({change.before} -> {change.after})" if change.before or change.after else ""
+            click.echo(printable(f"{'':>16}{what}{both}"))

@@ -1,0 +1,373 @@
+"""From a source to links with the commands alone: nothing is replaced, nothing is made up."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from canonym.cli import main
+
+TABLE = """\
+id,name,type,source,language
+D:1,Myocardial infarction,disease,one,en
+D:1,Heart attack,disease,one,en
+D:1,Herzinfarkt,disease,one,de
+D:2,Breast cancer,disease,one,en
+D:3,Ovarian cancer,disease,one,en
+D:4,Hip fracture,injury,two,en
+D:4,Broken hip,injury,two,en
+D:5,Knee fracture,injury,two,en
+"""
+
+
+def run(*arguments: str, input: str | None = None, code: int = 0) -> Result:
+    result = CliRunner().invoke(main, list(arguments), input=input)
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    return result
+
+
+def rows(text: str, delimiter: str = "\t") -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
+
+
+@pytest.fixture(scope="module")
+def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("end")
+    (folder / "x.csv").write_text(TABLE)
+    run("import", str(folder / "x.csv"), "-o", str(folder / "x.db"))
+    return folder / "x.db"
+
+
+@pytest.fixture(scope="module")
+def index(db: Path) -> Path:
+    folder = db.parent / "x-index"
+    run("index", str(db), "-o", str(folder), "--encoder", "chargrams", "--quiet")
+    return folder
+
+
+def linked(index: Path, *arguments: str, input: str | None = None) -> list[dict[str, str]]:
+    return rows(run("link", "--index", str(index), *arguments, input=input).stdout)
+
+
+# --- index ----------------------------------------------------------------------------------------
+
+
+def test_an_index_reports_what_it_is(db: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    text = run(
+        *("index", str(db), "-o", str(out), "--encoder", "chargrams", "--encoder", "chargrams:2-3"),
+        *("--weight", "1", "--weight", "0.5"),
+    ).stdout
+    assert "concepts     5" in text
+    assert "name: chargrams" in text
+    assert "weight: 0.5" in text
+    info = json.loads(run("info", str(out), "--format", "json").stdout)
+    assert [encoder["weight"] for encoder in info["encoders"]] == [1.0, 0.5]
+    assert info["fingerprint"] in text
+
+
+def test_an_index_is_made_of_a_source_too(db: Path, index: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run("index", str(db.with_suffix(".csv")), "-o", str(out), "-e", "chargrams", "-q")
+    fingerprints = {
+        json.loads(run("info", str(folder), "--format", "json").stdout)["fingerprint"]
+        for folder in (index, out)
+    }
+    assert len(fingerprints) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "setting", "value"),
+    [
+        (("--no-spelling",), "spelling", False),
+        (("--no-composites",), "composites", False),
+        (("--trials",), "trials", True),
+        (("--abbreviations", "schwartz-hearst"), "abbreviations", "schwartz-hearst"),
+        (("--min-length", "5"), "min_length", 5),
+    ],
+)
+def test_every_setting_of_an_index_is_kept(
+    db: Path, index: Path, tmp_path: Path, arguments: tuple[str, ...], setting: str, value: object
+) -> None:
+    run("index", str(db), "-o", str(tmp_path / "out"), "-e", "chargrams", *arguments)
+    before = json.loads(run("info", str(index), "--format", "json").stdout)["settings"]
+    after = json.loads(run("info", str(tmp_path / "out"), "--format", "json").stdout)["settings"]
+    assert before[setting] != value
+    assert after == {**before, setting: value}
+
+
+def test_an_index_that_is_there_is_kept_unless_told_otherwise(
+    db: Path, index: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(index, out)
+    arguments = ("index", str(db), "-o", str(out), "--encoder", "chargrams", "--trials")
+    assert "exists already" in run(*arguments, code=2).stderr
+    assert "trials: no" in run("info", str(out)).stdout
+    run(*arguments, "--overwrite")
+    assert "trials: yes" in run("info", str(out)).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("--encoder", "nonsense"), "neither a file or folder"),
+        (("--encoder", "chargrams", "--weight", "1", "--weight", "2"), "2 weights"),
+        (("--encoder", "chargrams", "--weight", "-1"), "at least 0"),
+    ],
+)
+def test_what_an_index_cannot_use_is_refused(
+    db: Path, tmp_path: Path, arguments: tuple[str, ...], problem: str
+) -> None:
+    failed = run("index", str(db), "-o", str(tmp_path / "out"), *arguments, code=2)
+    assert problem in failed.stderr
+    assert not (tmp_path / "out").exists()
+
+
+# --- link -----------------------------------------------------------------------------------------
+
+
+def test_names_are_linked(index: Path) -> None:
+    found = linked(index, "heart attacks", "Hip, broken", "hert atack", "!!", "")
+    assert [(r["id"], r["sieve"]) for r in found] == [
+        ("D:1", "normalised"),
+        ("D:4", "reordered"),
+        ("D:1", "search"),
+        ("", ""),
+        ("", ""),
+    ]
+    assert found[0]["label"] == "Myocardial infarction"
+    assert found[3]["reason"]
+
+
+def test_composites_have_rows_for_their_parts(index: Path) -> None:
+    found = linked(index, "breast and ovarian cancer")
+    assert [(r["row"], r["part"], r["id"]) for r in found] == [
+        ("1", "breast cancer", "D:2"),
+        ("1", "ovarian cancer", "D:3"),
+    ]
+
+
+def test_filters_change_what_is_found(index: Path, tmp_path: Path) -> None:
+    assert linked(index, "broken hip")[0]["id"] == "D:4"
+    assert linked(index, "broken hip", "--type", "disease")[0]["id"] != "D:4"
+    assert linked(index, "Herzinfarkt", "--language", "de")[0]["name"] == "Herzinfarkt"
+    assert linked(index, "Herzinfarkt", "--language", "en")[0]["name"] != "Herzinfarkt"
+    ids = tmp_path / "ids"
+    ids.write_text("D:5\n")
+    assert linked(index, "broken hip", "--ids", str(ids))[0]["id"] in {"D:5", ""}
+    assert len(linked(index, "cancer", "-k", "2")) == 2
+    assert linked(index, "cancer", "--min-score", "0.99")[0]["nil"] == "true"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("--type", "nonsense"), ("--source", "nonsense"), ("--language", "tlh")],
+)
+def test_filters_that_name_nothing_are_refused(index: Path, arguments: tuple[str, ...]) -> None:
+    failed = run("link", "--index", str(index), "x", *arguments, code=2)
+    assert arguments[1] in failed.stderr
+    assert failed.stdout == ""
+
+
+def test_abbreviations_of_a_context_and_of_a_document(index: Path, tmp_path: Path) -> None:
+    file = tmp_path / "x.csv"
+    file.write_text("dx,note\nBH,a broken hip (BH)\n")
+    arguments = ("--file", str(file), "--column", "dx")
+    assert linked(index, *arguments)[0]["canonym_id"] == ""
+    assert linked(index, *arguments, "--context-column", "note")[0]["canonym_id"] == "D:4"
+    text = "1|t|A broken hip (BH)\n1\t14\t16\tBH\tInjury\t-1\n"
+    assert linked(index, input=text)[0]["id"] == "D:4"
+
+
+def test_a_terminology_is_indexed_for_the_run(
+    db: Path, index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from canonym.linker import Linker
+
+    build = Linker.build
+    monkeypatch.setattr(
+        Linker, "build", lambda terminology, **_: build(terminology, encoders=["chargrams"])
+    )
+    result = run("link", "--index", str(db), "broken hip")
+    assert rows(result.stdout) == linked(index, "broken hip")
+    assert "Indexing x.db for this run" in result.stderr
+    assert run("link", "--index", str(db), "-q", "broken hip").stderr == ""
+
+
+@pytest.mark.parametrize("damage", ["missing", "newer", "cut", "other", "manifest"])
+def test_an_index_that_cannot_be_used_is_refused(index: Path, tmp_path: Path, damage: str) -> None:
+    broken = tmp_path / "broken"
+    if damage != "missing":
+        shutil.copytree(index, broken)
+    manifest = broken / "canonym.json"
+    if damage == "newer":
+        content = json.loads(manifest.read_text())
+        manifest.write_text(json.dumps({**content, "format": 999}))
+    elif damage == "cut":
+        victim = broken / "rows" / "concept_of_row.npy"
+        victim.write_bytes(victim.read_bytes()[:-4])
+    elif damage == "manifest":
+        manifest.write_text("{")
+    elif damage == "other":
+        content = json.loads(manifest.read_text())
+        content["terminology"]["digest"] = "0" * 64
+        manifest.write_text(json.dumps(content))
+    failed = run("link", "--index", str(broken), "x", code=2)
+    expected = {
+        "missing": "no such index",
+        "newer": "newer canonym",
+        "cut": "damaged",
+        "other": "was built for the terminology",
+        "manifest": "the manifest is damaged",
+    }
+    assert expected[damage] in failed.stderr
+
+
+def test_strange_mentions_are_nil_or_refused_but_never_a_crash(index: Path) -> None:
+    strange = ["", "!!", "漢字", "a\0b", "\ud800", "x" * 1_000_000]
+    text = "".join(json.dumps({"mention": mention}) + "\n" for mention in strange)
+    found = run("link", "--index", str(index), "--format", "jsonl", input=text).stdout
+    assert [json.loads(line)["mention"] for line in found.splitlines()] == strange
+    assert len(linked(index, input=text)) >= len(strange)
+
+
+# --- info -----------------------------------------------------------------------------------------
+
+
+def test_info_describes_whatever_it_is_given(db: Path, index: Path, tmp_path: Path) -> None:
+    assert "concepts          5" in run("info", str(db)).stdout
+    assert "encoder" in run("info", str(index / "encoder-0")).stdout
+    failed = run("info", str(tmp_path / "nothing"), code=2)
+    assert "no such file or folder" in failed.stderr
+    failed = run("info", str(db.with_suffix(".csv")), code=2)
+    assert "neither a terminology" in failed.stderr
+    assert "canonym.json" in run("info", str(tmp_path), code=2).stderr
+
+
+def test_info_describes_the_installation(
+    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CANONYM_CACHE", str(tmp_path / "cache"))
+    content = json.loads(run("info", "--format", "json").stdout)
+    assert content["cached indexes"] == {}
+    assert set(content["extras"]) == {"torch", "onnx", "abbreviations", "arrow", "pandas", "owl"}
+    shutil.copytree(index, tmp_path / "cache" / "one")
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    text = run("info").stdout
+    assert "one" in text
+    assert "not installed: pip install 'canonym[torch]'" in text
+
+
+# --- in a real process ----------------------------------------------------------------------------
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "canonym", *arguments]
+
+
+def in_terminal(arguments: list[str], *, columns: int = 100) -> str:
+    """Run a command whose output and errors are a terminal; return what it shows."""
+    import fcntl
+    import struct
+    import termios
+
+    outer, inner = pty.openpty()
+    fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": str(columns)}
+    process = subprocess.Popen(
+        arguments, stdin=inner, stdout=inner, stderr=inner, env=environment, close_fds=True
+    )
+    os.close(inner)
+    shown = b""
+    while True:
+        try:
+            block = os.read(outer, 65536)
+        except OSError:
+            break
+        if not block:
+            break
+        shown += block
+    os.close(outer)
+    process.wait()
+    return shown.decode()
+
+
+def test_a_terminal_gets_a_table_and_progress(index: Path, tmp_path: Path) -> None:
+    shown = in_terminal(command("link", "--index", str(index), "broken hip"))
+    assert "matched name" in shown
+    assert "D:4" in shown
+    names = tmp_path / "names.txt"
+    names.write_text("broken hip\n" * 50)
+    arguments = ("link", "--index", str(index), "--file", str(names), "-o", str(tmp_path / "x.tsv"))
+    shown = in_terminal(command(*arguments), columns=120)
+    assert "Linking" in shown
+    assert "50 of 50 mentions" in shown
+    assert "Linking" not in in_terminal(command(*arguments, "--quiet"))
+
+
+def test_a_terminal_with_nothing_to_link_gets_a_hint(index: Path) -> None:
+    assert "there is nothing to link" in in_terminal(command("link", "--index", str(index)))
+    assert "Parquet is binary" in in_terminal(command("link", "x", "--format", "parquet"))
+
+
+def test_progress_of_importing_and_indexing(db: Path, tmp_path: Path) -> None:
+    source = str(db.with_suffix(".csv"))
+    shown = in_terminal(command("import", source, "-o", str(tmp_path / "x.db")))
+    assert "Importing" in shown
+    shown = in_terminal(command("index", source, "-o", str(tmp_path / "i"), "-e", "chargrams"))
+    assert "chargrams" in shown
+
+
+def test_a_killed_run_is_gone_on_with(index: Path, tmp_path: Path) -> None:
+    names, out = tmp_path / "names.txt", tmp_path / "out.tsv"
+    names.write_text("".join(f"broken hip {i}\n" for i in range(5000)))
+    arguments = ("link", "--index", str(index), "--file", str(names), "-o", str(out), "-q")
+    often = "import canonym.cli.journal as j, canonym.cli as c; j._INTERVAL = 0.2; c.main()"
+    process = subprocess.Popen([sys.executable, "-c", often, *arguments])
+    record = tmp_path / "out.tsv.partial.json"
+    deadline = time.monotonic() + 60
+    while not record.exists() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    if process.poll() is None:
+        process.send_signal(signal.SIGKILL)
+    process.wait()
+    if not out.exists():  # else the machine was faster than the first record
+        assert record.exists()
+        subprocess.run(command(*arguments, "--resume"), check=True)
+    with out.open() as stream:
+        assert [row["row"] for row in csv.DictReader(stream, delimiter="\t")] == [
+            str(i) for i in range(1, 5001)
+        ]
+    assert sorted(f.name for f in tmp_path.iterdir()) == ["names.txt", "out.tsv"]
+
+
+def test_a_full_disk_is_a_message(index: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("needs /dev/full")
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            command("link", "--index", str(index), "broken hip"),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr

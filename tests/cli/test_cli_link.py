@@ -1,0 +1,476 @@
+"""``canonym link``: inputs, outputs, options and failures, with a linker that is known by heart."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from canonym.cli import main
+from canonym.errors import InvalidInput
+from canonym.types import Candidate, Document, Link, Mention, Step
+
+KNOWN = {
+    "heart attack": [("I21", "Acute myocardial infarction", 1.0), ("I22", "Subsequent", 0.5)],
+    "broken hip": [("S72", "Fracture of femur", 0.9), ("S79", "Other injuries", 0.8)],
+    "hip fracture": [("S72", "Fracture of femur", 0.7)],
+}
+
+
+class Linker:
+    """Knows three names; remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.options: dict[str, Any] = {}
+        self.asked: list[Mention] = []
+        self.fingerprint = "f1"
+
+    def info(self) -> dict[str, Any]:
+        return {"fingerprint": self.fingerprint}
+
+    def link_stream(
+        self, mentions: Iterable[str | Mention], *, long: str = "", **options: Any
+    ) -> Iterator[Link]:
+        self.options = options
+        if "Nonsense" in options["types"]:
+            raise InvalidInput("type 'Nonsense' is unknown; expected one of A, B")
+        stream = iter(mentions)
+        while block := [m for _, m in zip(range(3), stream, strict=False)]:  # three at a time
+            for mention in block:
+                assert isinstance(mention, Mention)
+                self.asked.append(mention)
+                yield self.one(mention, long)
+
+    def one(self, mention: Mention, long: str = "") -> Link:
+        if " and " in mention.text:
+            parts = (self.one(Mention(text)) for text in mention.text.split(" and "))
+            return Link(mention, parts=tuple(parts))
+        text = long if mention.text == "FH" and long else mention.text
+        steps = (Step("abbreviation", "FH", text),) if text != mention.text else ()
+        candidates = tuple(
+            Candidate(id_, label, score, text, "exact", ("T",), "verbatim", {"default": score})
+            for id_, label, score in KNOWN.get(text, [])
+        )[: self.options["k"]]
+        low = self.options["min_score"]
+        nil = not candidates or (low is not None and candidates[0].score < low)
+        return Link(mention, candidates, nil, "no name is like it" if nil else "", text, steps)
+
+    def link_document(self, document: Document, **options: Any) -> list[Link]:
+        long = "hip fracture" if "hip fracture (FH)" in document.text else ""
+        return list(self.link_stream(document.mentions, long=long, **options))
+
+
+@pytest.fixture
+def linker(monkeypatch: pytest.MonkeyPatch) -> Linker:
+    fake = Linker()
+    opened: list[Any] = []
+
+    def open_linker(index: str | None, *, quiet: bool = False) -> Linker:
+        opened.append((index, quiet))
+        return fake
+
+    fake.opened = opened  # type: ignore[attr-defined]
+    monkeypatch.setattr("canonym.cli.sources.open_linker", open_linker)
+    return fake
+
+
+def run(*arguments: str, input: str | bytes | None = None, code: int = 0) -> Result:
+    result = CliRunner().invoke(main, ["link", *arguments], input=input)
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.stderr
+    return result
+
+
+def rows(text: str, delimiter: str = "\t") -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
+
+
+@pytest.fixture
+def names(tmp_path: Path) -> Path:
+    file = tmp_path / "names.txt"
+    file.write_text("heart attack\n\nbroken hip\nnonsense\n")
+    return file
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    file = tmp_path / "visits.csv"
+    file.write_text('visit,dx,note\n1,heart attack,"a, b"\n2,FH,hip fracture (FH)\n3,,\n')
+    return file
+
+
+PUBTATOR = """\
+1|t|A hip fracture (FH)
+1|a|FH and heart attack
+1\t16\t18\tFH\tDisease\tD1
+1\t20\t22\tFH\tChemical\tD2
+1\t20\t39\tFH and heart attack\tDisease\tD1|D2
+
+2|t|nothing here
+"""
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    file = tmp_path / "corpus.txt"
+    file.write_text(PUBTATOR)
+    return file
+
+
+# --- what goes in ---------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("linker")
+def test_names_as_arguments_are_a_tsv_in_a_pipe() -> None:
+    found = rows(run("heart attack", "nonsense").stdout)
+    assert [(r["row"], r["mention"], r["id"], r["score"], r["nil"]) for r in found] == [
+        ("1", "heart attack", "I21", "1", "false"),
+        ("2", "nonsense", "", "", "true"),
+    ]
+    assert found[0]["margin"] == "0.5"
+    assert found[1]["reason"] == "no name is like it"
+
+
+@pytest.mark.usefixtures("linker")
+def test_lines_of_a_file_keep_their_order_and_blank_lines(names: Path) -> None:
+    found = rows(run("--file", str(names)).stdout)
+    assert [(r["row"], r["mention"], r["id"]) for r in found] == [
+        ("1", "heart attack", "I21"),
+        ("2", "", ""),
+        ("3", "broken hip", "S72"),
+        ("4", "nonsense", ""),
+    ]
+
+
+@pytest.mark.usefixtures("linker")
+@pytest.mark.parametrize("arguments", [(), ("-",), ("--file", "-")])
+def test_standard_input_is_read(arguments: tuple[str, ...]) -> None:
+    found = rows(run(*arguments, input="\nbroken hip").stdout)
+    assert [r["id"] for r in found] == ["", "S72"]
+
+
+def test_a_column_of_a_table_with_its_context(linker: Linker, table: Path) -> None:
+    arguments = ("--file", str(table), "--column", "dx")
+    found = rows(run(*arguments, "--format", "csv").stdout, ",")
+    assert [(r["visit"], r["dx"], r["note"], r["canonym_id"]) for r in found] == [
+        ("1", "heart attack", "a, b", "I21"),
+        ("2", "FH", "hip fracture (FH)", ""),
+        ("3", "", "", ""),
+    ]
+    assert [m.context for m in linker.asked] == ["", "", ""]
+    run("--file", str(table), "--mention-column", "dx", "--context-column", "note")
+    assert [m.context for m in linker.asked[3:]] == ["a, b", "hip fracture (FH)", ""]
+
+
+@pytest.mark.usefixtures("linker")
+def test_a_delimiter_and_an_encoding_can_be_given(tmp_path: Path) -> None:
+    file = tmp_path / "x.dat"
+    file.write_bytes("a:b,c\n1:Sjögren\n".encode("latin-1"))
+    arguments = ("--file", str(file), "--column", "b,c", "--delimiter", ":")
+    result = run(*arguments, "--encoding", "latin-1", "--format", "tsv")
+    assert rows(result.stdout)[0]["b,c"] == "Sjögren"
+    assert "not UTF-8" in run(*arguments, code=2).stderr
+    assert "no column 'b,c'" in run(*arguments[:-2], "--encoding", "latin-1", code=2).stderr
+
+
+@pytest.mark.usefixtures("linker")
+def test_documents_are_recognised_and_their_abbreviations_used(corpus: Path) -> None:
+    found = rows(run("--file", str(corpus)).stdout)
+    assert [
+        (r["row"], r["document"], r["start"], r["type"], r["part"], r["id"]) for r in found
+    ] == [
+        ("1", "1", "16", "Disease", "", "S72"),
+        ("2", "1", "20", "Chemical", "", "S72"),
+        ("3", "1", "20", "Disease", "FH", ""),
+        ("3", "1", "20", "Disease", "heart attack", "I21"),
+    ]
+
+
+@pytest.mark.usefixtures("linker")
+def test_mentions_of_a_type_only(corpus: Path) -> None:
+    found = rows(run("--file", str(corpus), "--mention-type", "Chemical").stdout)
+    assert [(r["row"], r["type"]) for r in found] == [("1", "Chemical")]
+    both = run("--file", str(corpus), "--mention-type", "Chemical", "--mention-type", "Disease")
+    assert len(rows(both.stdout)) == 4
+    failed = run("--file", str(corpus), "--mention-type", "disease", code=2)
+    assert "no mention has the type 'disease'; the input has Chemical, Disease" in failed.stderr
+
+
+@pytest.mark.usefixtures("linker")
+def test_json_documents_and_json_mentions() -> None:
+    text = json.dumps({"id": 7, "text": "a broken hip", "mentions": [{"start": 2, "end": 12}]})
+    assert [r["document"] for r in rows(run(input=text).stdout)] == ["7"]
+    text = '{"mention": "broken hip", "type": "D"}\n{"mention": "heart attack"}\n'
+    assert [r["id"] for r in rows(run(input=text).stdout)] == ["S72", "I21"]
+    typed = run("--mention-type", "D", input=text)
+    assert [r["id"] for r in rows(typed.stdout)] == ["S72"]
+    assert "line 1: no JSON" in run(input="{broken\n", code=2).stderr
+    assert "found [1]" in run("--input-format", "jsonl", input="[1]\n", code=2).stderr
+
+
+@pytest.mark.usefixtures("linker")
+def test_the_kind_of_input_can_be_said(corpus: Path) -> None:
+    found = rows(run("--file", str(corpus), "--input-format", "lines").stdout)
+    assert found[0]["mention"] == "1|t|A hip fracture (FH)"
+    failed = run("--input-format", "pubtator", input="broken hip\n", code=2)
+    assert "standard input, line 1: a document begins with" in failed.stderr
+
+
+@pytest.mark.usefixtures("linker")
+def test_documents_without_mentions_are_said_to_have_none() -> None:
+    result = run(input="1|t|nothing here\n")
+    assert "no annotated mentions" in result.stderr
+    assert rows(result.stdout) == []
+    assert run("--quiet", input="1|t|nothing here\n").stderr == ""
+
+
+@pytest.mark.usefixtures("linker")
+def test_the_name_of_a_file_is_looked_up_but_noted(names: Path) -> None:
+    assert f"use --file {names}" in run(str(names)).stderr
+    assert run(str(names), "-q").stderr == ""
+
+
+# --- what comes out -------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("linker")
+def test_json_lines() -> None:
+    result = run("heart attack", "broken hip and nonsense", "--format", "jsonl")
+    first, second = map(json.loads, result.stdout.splitlines())
+    assert [c["id"] for c in first["candidates"]] == ["I21", "I22"]
+    assert first["ids"] == ["I21"]
+    assert [part["ids"] for part in second["parts"]] == [["S72"], []]
+    one = json.loads(run("heart attack", "--format", "jsonl", "-k", "1").stdout)
+    assert [c["id"] for c in one["candidates"]] == ["I21"]
+    assert one["margin"] == 0.5
+
+
+@pytest.mark.usefixtures("linker")
+def test_json_lines_keep_the_columns(table: Path) -> None:
+    result = run("--file", str(table), "--column", "dx", "--format", "jsonl")
+    first = json.loads(result.stdout.splitlines()[0])
+    assert first["input"] == {"visit": "1", "dx": "heart attack", "note": "a, b"}
+
+
+@pytest.mark.usefixtures("linker")
+def test_a_table_for_people() -> None:
+    result = run("heart attack", "broken hip and nonsense", "-k", "1", "--format", "table")
+    lines = [line.rstrip() for line in result.stdout.splitlines()]
+    assert lines[0].split() == ["mention", "id", "label", "score", "matched", "name"]
+    assert lines[2].split("  ")[0].strip() == "heart attack"
+    assert "I21" in lines[2]
+    assert "1.000" in lines[2]
+    assert "(2 parts)" in lines[3]
+    assert lines[4].strip().startswith("+ broken hip")
+    assert "NIL" in lines[5]
+    assert "no name is like it" in lines[5]
+
+
+@pytest.mark.usefixtures("linker")
+def test_long_input_is_many_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("canonym.cli.tables._BLOCK", 2)
+    result = run("--format", "table", *["heart attack"] * 3, "x" * 1000 + "\x1b[31m")
+    assert result.stdout.count("matched name") == 2
+    assert "\x1b" not in result.stdout
+    assert "…" in result.stdout
+    assert run("--format", "table", input="1|t|nothing\n", code=0).stdout == ""
+
+
+@pytest.mark.usefixtures("linker")
+def test_parquet_in_a_file_and_in_a_pipe(tmp_path: Path) -> None:
+    from pyarrow import parquet
+
+    file = tmp_path / "x.parquet"
+    run("heart attack", "-o", str(file))
+    assert parquet.read_table(file)["id"].to_pylist() == ["I21", "I22"]
+    piped = run("heart attack", "--format", "parquet", "-k", "1").stdout_bytes
+    assert parquet.read_table(io.BytesIO(piped))["id"].to_pylist() == ["I21"]
+
+
+@pytest.mark.usefixtures("linker")
+def test_pubtator_with_the_ids_filled_in(corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.pubtator"
+    run("--file", str(corpus), "-o", str(out), "--mention-type", "Disease")
+    assert out.read_text() == (
+        "1|t|A hip fracture (FH)\n1|a|FH and heart attack\n1\t16\t18\tFH\tDisease\tS72\n"
+        "1\t20\t39\tFH and heart attack\tDisease\tI21\n\n2|t|nothing here\n\n"
+    )
+    nil = run("--format", "pubtator", input="1|t|hip\n1\t0\t3\thip\tT\tD1\n").stdout
+    assert nil.splitlines()[1].endswith("\t-1")
+    assert "goes with documents" in run("hip", "--format", "pubtator", code=2).stderr
+    explained = run("--file", str(corpus), "--format", "pubtator", "--explain", code=2)
+    assert "no place for explanations" in explained.stderr
+
+
+@pytest.mark.usefixtures("linker")
+def test_the_suffix_of_the_output_says_the_format(tmp_path: Path) -> None:
+    for suffix, delimiter in ((".csv", ","), (".tsv", "\t")):
+        file = tmp_path / f"x{suffix}"
+        result = run("heart attack", "-o", str(file))
+        assert rows(file.read_text(), delimiter)[0]["id"] == "I21"
+        assert f"1 mention is in {file}" in result.stderr
+        assert result.stdout == ""
+    run("heart attack", "-o", str(tmp_path / "x.jsonl"))
+    assert json.loads((tmp_path / "x.jsonl").read_text())["ids"] == ["I21"]
+    assert "names no format" in run("x", "-o", str(tmp_path / "x.txt"), code=2).stderr
+    run("heart attack", "-o", str(tmp_path / "x.txt"), "--format", "table")
+    assert "I21" in (tmp_path / "x.txt").read_text()
+    assert sorted(f.name for f in tmp_path.iterdir()) == ["x.csv", "x.jsonl", "x.tsv", "x.txt"]
+
+
+@pytest.mark.usefixtures("linker")
+def test_an_output_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    assert "does not exist" in run("x", "-o", str(tmp_path / "no" / "x.tsv"), code=2).stderr
+    (tmp_path / "x.tsv").mkdir()
+    assert "is a folder" in run("x", "-o", str(tmp_path / "x.tsv"), code=2).stderr
+
+
+@pytest.mark.usefixtures("linker")
+def test_a_column_called_as_one_of_ours_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "x.csv"
+    file.write_text("dx,canonym_id\nbroken hip,1\n")
+    out = tmp_path / "out.csv"
+    failed = run("--file", str(file), "--column", "dx", "-o", str(out), code=2)
+    assert "'canonym_id' already" in failed.stderr
+    assert sorted(f.name for f in tmp_path.iterdir()) == ["x.csv"]
+
+
+# --- options --------------------------------------------------------------------------------------
+
+
+def test_options_reach_the_linker(linker: Linker, tmp_path: Path) -> None:
+    ids = tmp_path / "ids.txt"
+    ids.write_text("# wanted\nI21\n\nS72\n")
+    run(
+        *("x", "-k", "7", "--type", "A", "--type", "B", "--source", "S", "--language", "de"),
+        *("--ids", str(ids), "--min-score", "0.25", "--index", "some-index"),
+    )
+    assert linker.options == {
+        "k": 7,
+        "types": ("A", "B"),
+        "sources": ("S",),
+        "languages": ("de",),
+        "ids": ("I21", "S72"),
+        "min_score": 0.25,
+    }
+    assert linker.opened == [("some-index", False)]  # type: ignore[attr-defined]
+
+
+@pytest.mark.usefixtures("linker")
+def test_min_score_makes_nil() -> None:
+    assert rows(run("broken hip", "--min-score", "0.95").stdout)[0]["nil"] == "true"
+    assert rows(run("broken hip", "--min-score", "0.85").stdout)[0]["nil"] == "false"
+
+
+@pytest.mark.usefixtures("linker")
+def test_k_is_the_number_of_rows() -> None:
+    assert len(rows(run("heart attack").stdout)) == 1
+    found = rows(run("heart attack", "-k", "2").stdout)
+    assert [(r["rank"], r["id"]) for r in found] == [("1", "I21"), ("2", "I22")]
+
+
+@pytest.mark.usefixtures("linker")
+def test_an_explanation_says_why() -> None:
+    result = run("heart attack", "hip fracture", "nonsense", "--explain", "--format", "table")
+    text = result.stdout
+    assert "matched name: 'heart attack' (exact)" in text
+    assert "score: 1.0000 (default 1.0000)" in text
+    assert "runner-up: I22 'Subsequent' by 'heart attack' 0.5000; margin 0.5000" in text
+    assert "runner-up: none" in text
+    assert "no concept: no name is like it" in text
+    found = rows(run("heart attack", "--explain").stdout)
+    assert found[0]["explanation"].startswith("matched name: 'heart attack' (exact); ")
+    assert json.loads(run("x", "--explain", "--format", "jsonl").stdout)["explanation"]
+
+
+@pytest.mark.usefixtures("linker")
+def test_an_explanation_of_parts_and_of_preparation(corpus: Path) -> None:
+    found = rows(run("--file", str(corpus), "--explain").stdout)
+    assert "step: abbreviation turned 'FH' into 'hip fracture'" in found[0]["explanation"]
+    assert "looked up: 'hip fracture'" in found[0]["explanation"]
+    assert "composite: 2 parts" in found[2]["explanation"]
+    assert "'heart attack': matched name" in found[2]["explanation"]
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("linker")
+@pytest.mark.parametrize(
+    ("arguments", "input", "problem"),
+    [
+        (("x", "--file", "y"), None, "names and --file are both given"),
+        (("x", "--column", "y"), None, "describe a file"),
+        (("x", "--input-format", "lines"), None, "describe a file"),
+        (("x", "--context-column", "y"), None, "go with --column"),
+        (("--delimiter", ";"), "x\n", "go with --column"),
+        (("--delimiter", ";;", "--column", "x"), "x\n", "one character"),
+        (("--column", "y", "--input-format", "jsonl"), "{}\n", "--column goes with tables"),
+        (("--input-format", "table"), "a,b\n", "needs --column; standard input has 'a', 'b'"),
+        ((), "a\tb\n1\t2\n", "is a table: name the column to link with --column"),
+        (("--column", "c"), "a,b\n1,2\n", "no column 'c'; the columns are 'a', 'b'"),
+        (("--column", "a"), "a,b\n1\n", "line 2: 1 cells where the header names 2 columns"),
+        (("--column", "a", "--mention-type", "x"), "a,b\n1,2\n", "not with tables"),
+        ((), "", "standard input: holds nothing"),
+        ((), "\n \n", "nothing but blank lines"),
+        ((), b"\xff\xfea", "is not"),
+        ((), b"abc\xe9\n", "the line is not UTF-8 (byte 0xe9)"),
+        ((), b"a\0b\n", "NUL character"),
+        (("--file", "missing.txt"), None, "no such file"),
+        (("--encoding", "klingon", "--file", "missing.txt"), None, "klingon"),
+        (("x", "--type", "Nonsense"), None, "expected one of A, B"),
+        (("x", "--ids", "missing.txt"), None, "no such file"),
+        (("x", "-k", "0"), None, "0 is not in the range"),
+        (("x", "--min-score", "1.5"), None, "not in the range"),
+        (("x", "--min-score", "nan"), None, "not a number"),
+        (("x", "--resume"), None, "--resume needs a file"),
+        (("x", "--format", "xml"), None, "'xml' is not one of"),
+        (("--file", "."), None, "is a folder"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(
+    arguments: tuple[str, ...],
+    input: str | bytes | None,
+    problem: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run(*arguments, input=input, code=2)
+    assert problem in result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+
+
+@pytest.mark.usefixtures("linker")
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz"])
+def test_a_table_without_a_column_is_refused_with_its_columns(tmp_path: Path, suffix: str) -> None:
+    import gzip
+
+    file = tmp_path / f"x{suffix}"
+    text = b"only one column\nbroken hip\n"
+    file.write_bytes(gzip.compress(text) if suffix.endswith("gz") else text)
+    failed = run("--file", str(file), code=2)
+    assert "it has 'only one column'" in failed.stderr
+    assert len(rows(run("--file", str(file), "--input-format", "lines").stdout)) == 2
+
+
+@pytest.mark.usefixtures("linker")
+def test_ids_must_be_there(tmp_path: Path) -> None:
+    (tmp_path / "ids").write_text("# none\n\n")
+    assert "holds no ids" in run("x", "--ids", str(tmp_path / "ids"), code=2).stderr
+
+
+@pytest.mark.usefixtures("linker")
+def test_strange_mentions_pass() -> None:
+    text = json.dumps({"mention": "a\0b\ud800"}) + "\n" + json.dumps({"mention": "x" * 1_000_000})
+    assert [r["nil"] for r in rows(run(input=text).stdout)] == ["true", "true"]
+    assert [json.loads(x)["nil"] for x in run("--format", "jsonl", input=text).stdout.splitlines()]
+    assert "NIL" in run("--format", "table", input=text).stdout

@@ -1,0 +1,211 @@
+"""The command as a whole: help, version, completion, exit codes, the page of reference."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from canonym import __version__
+from canonym.cli import main
+from canonym.cli.failures import printable
+from canonym.cli.options import keyword_options
+from canonym.cli.reference import reference
+from canonym.errors import InvalidInput, MissingExtra, NotTrained
+
+
+def commands() -> list[str]:
+    return main.list_commands(click.Context(main))
+
+
+def test_help_names_all_commands() -> None:
+    for flag in ("--help", "-h"):
+        result = CliRunner().invoke(main, [flag])
+        assert result.exit_code == 0
+        for name in commands():
+            assert f"\n  {name} " in result.stdout
+        assert 'canonym link "heart attack"' in result.stdout
+
+
+@pytest.mark.parametrize(
+    "command",
+    [*([name] for name in commands()), *(["terminology", x] for x in ("show", "lint", "diff"))],
+)
+def test_every_command_has_help_with_examples(command: list[str]) -> None:
+    result = CliRunner().invoke(main, [*command, "--help"])
+    assert result.exit_code == 0
+    assert "Usage: " in result.stdout
+    if command != ["terminology"]:
+        assert "canonym " + " ".join(command) in result.stdout.split("\n", 1)[1]
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    result = CliRunner().invoke(main, ["--version"])
+    assert result.stdout == f"canonym {__version__}\n"
+
+
+def test_an_unknown_command_is_refused() -> None:
+    result = CliRunner().invoke(main, ["lnik"])
+    assert result.exit_code == 2
+    assert "lnik" in result.stderr
+
+
+def test_the_page_of_reference_is_up_to_date() -> None:
+    page = Path(__file__).parents[2] / "docs" / "cli.md"
+    assert page.read_text() == reference(), "run: python -m canonym.cli.reference > docs/cli.md"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script(shell: str) -> None:
+    result = CliRunner().invoke(main, ["completion", shell])
+    assert result.exit_code == 0
+    assert "_CANONYM_COMPLETE" in result.stdout
+
+
+def test_completion_completes() -> None:
+    environment = {**os.environ, "_CANONYM_COMPLETE": "bash_complete"}
+    environment |= {"COMP_WORDS": "canonym li", "COMP_CWORD": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", "from canonym.cli import main; main(prog_name='canonym')"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "plain,link\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (InvalidInput("bad \ud800 \x1b name"), 2, "Error: bad \\ud800 \\x1b name\n"),
+        (NotTrained("fit it first"), 2, "Error: fit it first\n"),
+        (MissingExtra("writing Parquet", "arrow"), 2, "pip install 'canonym[arrow]'"),
+        (OSError(28, "No space left on device", "/x/y"), 1, "Error: /x/y: No space left"),
+        (PermissionError(13, "Permission denied"), 1, "Error: Permission denied"),
+        (OSError("odd"), 1, "Error: odd"),
+        (MemoryError(), 1, "the memory is not enough"),
+        (KeyboardInterrupt(), 130, "Stopped."),
+        (BrokenPipeError(32, "Broken pipe"), 141, ""),
+    ],
+)
+def test_failures_are_messages_and_codes(
+    monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, message: str
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise error
+
+    monkeypatch.setattr("canonym.cli.sources.open_linker", fail)
+    result = CliRunner().invoke(main, ["link", "x"])
+    assert result.exit_code == code
+    assert message in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("canonym.cli.sources.open_linker", fail)
+    assert isinstance(CliRunner().invoke(main, ["link", "x"]).exception, ZeroDivisionError)
+
+
+def test_printable_keeps_what_can_be_shown() -> None:
+    assert printable("a\tb\nç – 漢字 \x07\u202e") == "a\tb\nç – 漢字 \\x07\\u202e"
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys; from click.testing import CliRunner; from canonym.cli import main;"
+        "r = CliRunner().invoke(main, ['--help']); assert r.exit_code == 0;"
+        "heavy = {'numpy', 'scipy', 'rich', 'pyarrow', 'pandas', 'torch', 'sklearn'};"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_the_package_runs_as_a_module() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "canonym", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"canonym {__version__}\n"
+
+
+def test_a_reader_that_goes_is_no_error(tmp_path: Path) -> None:
+    source = tmp_path / "x.csv"
+    source.write_text("id,name\n" + "".join(f"{i},name {i}\n" for i in range(30_000)))
+    command = f"{sys.executable} -m canonym terminology show {source} "
+    ids = " ".join(map(str, range(5000)))
+    done = subprocess.run(
+        ["bash", "-c", f"{command} {ids} | head -n 1; echo ${{PIPESTATUS[0]}}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines()[1] == "141"
+    assert done.stderr == ""
+
+
+# --- options of readers ---------------------------------------------------------------------------
+
+
+def reader(
+    *,
+    flag: bool = True,
+    several: tuple[str, ...] | None = None,
+    either: bool | Collection[str] = True,  # type: ignore[name-defined]  # noqa: F821
+    number: int = 3,
+    word: str | None = None,
+    mapping: Mapping[str, str] | None = None,  # type: ignore[name-defined]  # noqa: F821
+    separator: str = "|",
+) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("pair", "expected"),
+    [
+        ("flag=no", False),
+        ("flag=TRUE", True),
+        ("either=yes", True),
+        ("either=a, b,", ("a", "b")),
+        ("number=7", 7),
+        ("word=none", None),
+        ("word=12", "12"),
+        ("word=", ""),
+        ("mapping=a=b,c=d", {"a": "b", "c": "d"}),
+        ("separator=\\t", "\t"),
+    ],
+)
+def test_values_become_what_the_reader_takes(pair: str, expected: Any) -> None:
+    import inspect
+
+    known = dict(inspect.signature(reader).parameters)
+    name = pair.partition("=")[0]
+    assert keyword_options(known, {"word": None}, [pair], format="x") == {name: expected}
+    assert keyword_options(known, {name: pair.partition("=")[2]}, [], format="x") == {
+        name: expected
+    }
+
+
+@pytest.mark.parametrize(
+    ("pair", "problem"),
+    [
+        ("flag=perhaps", "flag is 'perhaps'; yes or no"),
+        ("number=many", "number is 'many'; a whole number"),
+        ("other=1", "the format 'x' has no option 'other'; it has either, flag,"),
+        ("=1", "KEY=VALUE"),
+    ],
+)
+def test_values_that_the_reader_does_not_take_are_refused(pair: str, problem: str) -> None:
+    import inspect
+
+    with pytest.raises(InvalidInput) as caught:
+        keyword_options(dict(inspect.signature(reader).parameters), {}, [pair], format="x")
+    assert problem in str(caught.value)

@@ -1,0 +1,324 @@
+"""Output files that survive being stopped: what is kept, what is gone on from, what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from canonym.cli import journal as journal_module
+from canonym.cli import main
+from canonym.cli.inputs import Entry
+from canonym.cli.journal import Journal
+from canonym.errors import InvalidInput, Mismatch, ReadError
+from canonym.types import Candidate, Document, Link, Mention
+
+
+class Linker:
+    """Finds itself; stops where it is told to."""
+
+    def __init__(self) -> None:
+        self.stop_at: str | None = None
+        self.error: BaseException = KeyboardInterrupt()
+        self.fingerprint = "f1"
+        self.asked: list[str] = []
+
+    def info(self) -> dict[str, Any]:
+        return {"fingerprint": self.fingerprint}
+
+    def link_stream(self, mentions: Iterable[Mention], **_: Any) -> Iterator[Link]:
+        for mention in mentions:
+            if mention.text == self.stop_at:
+                raise self.error
+            self.asked.append(mention.text)
+            yield Link(
+                mention, tuple(Candidate(f"X:{i}", mention.text, 1.0, "n") for i in range(3))
+            )
+
+    def link_document(self, document: Document, **options: Any) -> list[Link]:
+        return list(self.link_stream(document.mentions, **options))
+
+
+@pytest.fixture
+def linker(monkeypatch: pytest.MonkeyPatch) -> Linker:
+    fake = Linker()
+    monkeypatch.setattr("canonym.cli.sources.open_linker", lambda *_, **__: fake)
+    return fake
+
+
+def run(*arguments: str, code: int = 0) -> Result:
+    result = CliRunner().invoke(main, ["link", *arguments])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.stderr
+    return result
+
+
+@pytest.fixture
+def names(tmp_path: Path) -> Path:
+    file = tmp_path / "names.txt"
+    file.write_text("".join(f"name {i}\n" for i in range(20)))
+    return file
+
+
+@pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl"])
+@pytest.mark.parametrize(
+    ("error", "code"), [(KeyboardInterrupt(), 130), (OSError(28, "No space left on device"), 1)]
+)
+def test_a_stopped_run_is_gone_on_with_to_the_same_bytes(
+    linker: Linker, names: Path, tmp_path: Path, suffix: str, error: BaseException, code: int
+) -> None:
+    whole, out = tmp_path / f"whole{suffix}", tmp_path / f"out{suffix}"
+    run("--file", str(names), "-k", "3", "-o", str(whole))
+    linker.stop_at, linker.error = "name 12", error
+    stopped = run("--file", str(names), "-k", "3", "-o", str(out), code=code)
+    assert "12 mentions, is kept" in stopped.stderr
+    assert "--resume" in stopped.stderr
+    assert not out.exists()
+    linker.stop_at = None
+    linker.asked.clear()
+    resumed = run("--file", str(names), "-k", "3", "-o", str(out), "--resume")
+    assert "Going on after 12 mentions" in resumed.stderr
+    assert linker.asked == [f"name {i}" for i in range(12, 20)]
+    assert out.read_bytes() == whole.read_bytes()
+    assert sorted(f.name for f in tmp_path.iterdir()) == [
+        "names.txt",
+        f"out{suffix}",
+        f"whole{suffix}",
+    ]
+
+
+def test_what_was_written_after_the_last_record_is_cut(
+    linker: Linker, names: Path, tmp_path: Path
+) -> None:
+    whole, out = tmp_path / "whole.csv", tmp_path / "out.csv"
+    run("--file", str(names), "-o", str(whole))
+    linker.stop_at = "name 12"
+    run("--file", str(names), "-o", str(out), code=130)
+    partial = tmp_path / "out.csv.partial"
+    partial.write_bytes(partial.read_bytes() + b"13,half a li")
+    linker.stop_at = None
+    run("--file", str(names), "-o", str(out), "--resume")
+    assert out.read_bytes() == whole.read_bytes()
+
+
+def test_documents_are_gone_on_with(linker: Linker, tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.pubtator"
+    corpus.write_text(
+        "0|t|none\n\n"
+        + "".join(f"{i}|t|name{i}\n{i}\t0\t5\tname{i}\tT\tD\n\n" for i in range(1, 9))
+    )
+    whole, out = tmp_path / "whole.tsv", tmp_path / "out.tsv"
+    run("--file", str(corpus), "-o", str(whole))
+    linker.stop_at = "name5"
+    run("--file", str(corpus), "-o", str(out), code=130)
+    linker.stop_at = None
+    run("--file", str(corpus), "-o", str(out), "--resume")
+    assert out.read_bytes() == whole.read_bytes()
+
+
+def test_a_table_is_gone_on_with(linker: Linker, tmp_path: Path) -> None:
+    file = tmp_path / "x.csv"
+    file.write_text("n,dx\n" + "".join(f"{i},name {i}\n" for i in range(9)))
+    whole, out = tmp_path / "whole.csv", tmp_path / "out.csv"
+    arguments = ("--file", str(file), "--column", "dx")
+    run(*arguments, "-o", str(whole))
+    linker.stop_at = "name 5"
+    run(*arguments, "-o", str(out), code=130)
+    linker.stop_at = None
+    run(*arguments, "-o", str(out), "--resume")
+    assert out.read_bytes() == whole.read_bytes()
+    # A cell that is not linked is part of the input all the same.
+    linker.stop_at = "name 5"
+    run(*arguments, "-o", str(out), code=130)
+    file.write_text(file.read_text().replace("2,name 2", "7,name 2"))
+    linker.stop_at = None
+    assert "the input has changed" in run(*arguments, "-o", str(out), "--resume", code=2).stderr
+
+
+def test_with_nothing_to_go_on_with_it_begins(names: Path, tmp_path: Path, linker: Linker) -> None:
+    out = tmp_path / "out.tsv"
+    run("--file", str(names), "-o", str(out), "--resume")
+    assert len(out.read_text().splitlines()) == 21
+    again = run("--file", str(names), "-o", str(out), "--resume", code=2)
+    assert "is finished, there is nothing to resume" in again.stderr
+    run("--file", str(names), "-o", str(out))
+    assert linker.asked == [f"name {i}" for i in range(20)] * 2
+
+
+def test_a_run_without_resume_begins_anew(linker: Linker, names: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.tsv"
+    linker.stop_at = "name 12"
+    run("--file", str(names), "-o", str(out), code=130)
+    linker.stop_at = None
+    result = run("--file", str(names), "-o", str(out))
+    assert "is discarded" in result.stderr
+    assert len(out.read_text().splitlines()) == 21
+
+
+def test_a_run_that_fails_at_once_leaves_nothing(
+    linker: Linker, names: Path, tmp_path: Path
+) -> None:
+    linker.stop_at = "name 0"
+    result = run("--file", str(names), "-o", str(tmp_path / "out.tsv"), code=130)
+    assert "is kept" not in result.stderr
+    assert sorted(f.name for f in tmp_path.iterdir()) == ["names.txt"]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (("-k", "2"), "another -k"),
+        (("--min-score", "0.5"), "another min_score"),
+        (("--type", "A"), "another types"),
+        (("--format", "csv"), "another format"),
+        (("--explain",), "another --explain"),
+    ],
+)
+def test_other_options_are_refused(
+    linker: Linker, names: Path, tmp_path: Path, change: tuple[str, ...], problem: str
+) -> None:
+    out = tmp_path / "out.tsv"
+    linker.stop_at = "name 12"
+    run("--file", str(names), "-o", str(out), code=130)
+    failed = run("--file", str(names), "-o", str(out), "--resume", *change, code=2)
+    assert problem in failed.stderr
+    assert (tmp_path / "out.tsv.partial").exists()
+
+
+def test_another_index_is_refused(linker: Linker, names: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.tsv"
+    linker.stop_at = "name 12"
+    run("--file", str(names), "-o", str(out), code=130)
+    linker.fingerprint = "f2"
+    failed = run("--file", str(names), "-o", str(out), "--resume", code=2)
+    assert "another index" in failed.stderr
+
+
+def test_another_input_is_refused(linker: Linker, names: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.tsv"
+    linker.stop_at = "name 12"
+    run("--file", str(names), "-o", str(out), code=130)
+    linker.stop_at = None
+    text = names.read_text()
+    names.write_text(text.replace("name 3\n", "NAME 3\n"))
+    failed = run("--file", str(names), "-o", str(out), "--resume", code=2)
+    assert "the input has changed within the 12" in failed.stderr
+    names.write_text("name 0\n")
+    failed = run("--file", str(names), "-o", str(out), "--resume", code=2)
+    assert "the input has only 1" in failed.stderr
+    names.write_text(text + "name 20\n")  # what comes after may have changed
+    run("--file", str(names), "-o", str(out), "--resume")
+    assert len(out.read_text().splitlines()) == 22
+
+
+def test_formats_that_cannot_be_cut_are_refused(
+    linker: Linker, names: Path, tmp_path: Path
+) -> None:
+    del linker
+    for name in ("x.parquet", "x.txt"):
+        arguments = ("--format", "table") if name == "x.txt" else ()
+        out = str(tmp_path / name)
+        failed = run("--file", str(names), "-o", out, "--resume", *arguments, code=2)
+        assert "one of the formats tsv, csv, jsonl, pubtator" in failed.stderr
+
+
+# --- the journal itself ---------------------------------------------------------------------------
+
+
+def entry(text: str) -> Entry:
+    return Entry(Mention(text))
+
+
+def begun(tmp_path: Path, n: int = 3) -> Path:
+    """Leave a run that was stopped after `n` items of two bytes."""
+    journal = Journal(tmp_path / "out", {"k": 1}, resume=False)
+    for i in range(n):
+        journal.begin()
+        journal.stream.write(f"{i}\n")
+        journal.done(entry(str(i)), 1)
+    assert journal.stop() == n
+    return tmp_path / "out.partial.json"
+
+
+def test_a_record_is_written_every_now_and_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_module, "_INTERVAL", 0.0)
+    journal = Journal(tmp_path / "out", {}, resume=False)
+    for i in range(3):
+        journal.begin()
+        journal.stream.write("é\n")
+        journal.done(entry("é"), 2)
+        record = json.loads((tmp_path / "out.partial.json").read_text())
+        assert (record["bytes"], record["items"], record["links"]) == (3 * i + 3, i + 1, 2 * i + 2)
+    journal.finish()
+    assert (tmp_path / "out").read_text() == "é\né\né\n"
+    assert [f.name for f in tmp_path.iterdir()] == ["out"]
+
+
+def test_an_item_that_is_half_written_is_not_recorded(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "out", {}, resume=False)
+    journal.begin()
+    journal.stream.write("a\n")
+    journal.done(entry("a"), 1)
+    journal.save()
+    journal.begin()
+    journal.stream.write("half")
+    assert journal.stop() == 1
+    again = Journal(tmp_path / "out", {}, resume=True)
+    assert again.skip(entry("a"))
+    assert not again.skip(entry("b"))
+    again.finish()
+    assert (tmp_path / "out").read_text() == "a\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("not json", "is damaged"),
+        ("[]", "is damaged"),
+        ('{"settings": {}}', "is damaged"),
+    ],
+)
+def test_a_damaged_record_is_refused(tmp_path: Path, content: str, problem: str) -> None:
+    begun(tmp_path).write_text(content)
+    with pytest.raises(ReadError, match=problem):
+        Journal(tmp_path / "out", {"k": 1}, resume=True)
+
+
+def test_an_output_shorter_than_recorded_is_refused(tmp_path: Path) -> None:
+    begun(tmp_path)
+    (tmp_path / "out.partial").write_text("0")
+    with pytest.raises(ReadError, match="has 1 bytes where 6 were recorded"):
+        Journal(tmp_path / "out", {"k": 1}, resume=True)
+    (tmp_path / "out.partial").unlink()
+    with pytest.raises(ReadError, match="has 0 bytes"):
+        Journal(tmp_path / "out", {"k": 1}, resume=True)
+
+
+def test_being_stopped_while_skipping_keeps_the_record(tmp_path: Path) -> None:
+    record = begun(tmp_path)
+    before = record.read_text()
+    journal = Journal(tmp_path / "out", {"k": 1}, resume=True)
+    assert journal.skip(entry("0"))
+    assert journal.stop() == 3
+    assert record.read_text() == before
+
+
+def test_settings_are_compared(tmp_path: Path) -> None:
+    begun(tmp_path)
+    with pytest.raises(Mismatch, match="another k"):
+        Journal(tmp_path / "out", {"k": 2}, resume=True)
+
+
+def test_two_runs_do_not_write_one_file(tmp_path: Path) -> None:
+    pytest.importorskip("fcntl")
+    journal = Journal(tmp_path / "out", {}, resume=False)
+    with pytest.raises(InvalidInput, match="another process is writing"):
+        Journal(tmp_path / "out", {}, resume=False)
+    journal.stop()
