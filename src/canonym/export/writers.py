@@ -61,7 +61,7 @@ class DelimitedWriter:
     first_row : int
         Number of the first link.
     header : bool
-        Whether the names of the columns are written first.
+        Whether the names of the columns are written first, before the first link.
 
     Raises
     ------
@@ -85,19 +85,26 @@ class DelimitedWriter:
         self._explain = explain
         self._keys = COLUMNS if columns is None else ("row", *RESULT_COLUMNS)
         names = result_columns(columns, explain=explain)
+        self._header = names if header else None
         self._write = _cell_writer(stream, delimiter)
-        if header:
-            self._write(names)
 
     def write(self, link: Link, cells: Sequence[str] = (), *, explanation: str = "") -> None:
         """Write the rows of one link."""
+        self._write_header()
         for row in link_to_rows(link, self._number, k=self._k):
             values = [*cells, *(_cell(row[key]) for key in self._keys)]
             self._write([*values, explanation] if self._explain else values)
         self._number += 1
 
     def close(self) -> None:
-        """Do nothing: every row is written at once."""
+        """Write the header if there was no link; rows are written at once."""
+        self._write_header()
+
+    def _write_header(self) -> None:
+        # Late, so that an error before the first link leaves the output empty.
+        if self._header is not None:
+            self._write(self._header)
+            self._header = None
 
 
 def _cell_writer(stream: IO[str], delimiter: str) -> Callable[[Sequence[str]], Any]:
