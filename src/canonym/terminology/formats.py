@@ -75,7 +75,7 @@ def _is_packaged(source: str | Path) -> bool:
 
 
 def read_records(
-    source: str | Path | None, *, format: str | None = None, **options: Any
+    source: str | Path | None, /, *, format: str | None = None, **options: Any
 ) -> Iterator[Record]:
     """Read a terminology of any format as a stream of records.
 
@@ -130,6 +130,7 @@ def read_records(
 def import_terminology(
     source: str | Path | None,
     output: str | Path,
+    /,
     *,
     format: str | None = None,
     overwrite: bool = False,
@@ -170,7 +171,7 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def read_terminology(
-    source: str | Path | None, *, format: str | None = None, **options: Any
+    source: str | Path | None, /, *, format: str | None = None, **options: Any
 ) -> Terminology:
     """Read a terminology of any format; its file is temporary and goes when the object goes.
 
