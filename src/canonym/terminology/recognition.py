@@ -109,11 +109,12 @@ def recognise_file(path: Path) -> tuple[str | None, str]:
         return _ROOTS.get(root), f"XML with the root element {root!r}"
     if start.startswith((b"{", b"[")) and not text.startswith("[Term]"):
         return ("owl" if _JSON_LD.search(text) else None), "JSON without the keys of JSON-LD"
-    with open_text(path, encoding=_encoding(head)) as stream:
+    encoding = _encoding(head)
+    with open_text(path, encoding=encoding) as stream:
         lines = [line.rstrip("\n") for line in itertools.islice(stream, _LINES)]
     found = _recognise_lines(lines)
     if found is None:
-        found = _recognise_table(path)
+        found = _recognise_table(path, encoding)
     first = next((line for line in lines if line.strip()), "")
     return found, f"the first line is {first[:80]!r}"
 
@@ -162,9 +163,9 @@ def _recognise_lines(lines: Sequence[str]) -> str | None:
     return None
 
 
-def _recognise_table(path: Path) -> str | None:
+def _recognise_table(path: Path, encoding: str) -> str | None:
     roles = dict.fromkeys(("id", "name", "label"))
-    with contextlib.suppress(ReadError), open_table(path) as table:
+    with contextlib.suppress(ReadError), open_table(path, encoding=encoding) as table:
         found = recognise_columns(table, roles)
         if "id" in found and len(found) > 1:
             return "table"
