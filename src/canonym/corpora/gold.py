@@ -1,0 +1,99 @@
+"""Gold ids as corpora write them: one id, several, or none.
+
+===============  ====================  =========  ==============================================
+ids as written   `Mention.ids`         `rule`     meaning
+===============  ====================  =========  ==============================================
+``D1``           ``("D1",)``           ``any``    one concept
+``D1+D2``        ``("D1", "D2")``      ``any``    alternatives: each id alone is right
+``D1|D2``        ``("D1", "D2")``      ``all``    composite: the mention stands for every id
+``D1|-1``        ``("D1", "-1")``      ``all``    composite, one of whose parts has no concept
+``-1``           ``()``                ``nil``    the annotators found no concept
+nothing          ``()``                ``any``    unknown
+===============  ====================  =========  ==============================================
+"""
+
+from __future__ import annotations
+
+from canonym.errors import InvalidInput
+from canonym.types import Mention
+
+__all__ = ["NO_CONCEPT", "id_prefix", "parse_ids", "written_ids"]
+
+NO_CONCEPT: tuple[str, ...] = (
+    *("-1", "-", "nil", "cui-less", "cui_less", "cuiless"),
+    *("concept-less", "concept_less", "conceptless"),
+)
+"""What corpora write, in any case, where the annotators found no concept."""
+
+
+def parse_ids(written: str, *, composite: str = "|") -> tuple[tuple[str, ...], str]:
+    """Read the ids of one mention.
+
+    Parameters
+    ----------
+    written : str
+        The ids as the corpus writes them.
+    composite : str
+        Characters each of which separates the parts of a composite.
+
+    Returns
+    -------
+    ids : tuple of str
+        In the order written.
+    rule : str
+        ``"any"``, ``"all"`` or ``"nil"``.
+
+    Examples
+    --------
+    >>> parse_ids("D001943|D010051")
+    (('D001943', 'D010051'), 'all')
+    >>> parse_ids("CUI-less")
+    ((), 'nil')
+    """
+    for further in composite[1:]:
+        written = written.replace(further, composite[0])
+    for separator, rule in ((composite[0], "all"), ("+", "any")):
+        if separator in written:
+            ids = tuple(part.strip() for part in written.split(separator) if part.strip())
+            return _ruled(ids, rule)
+    return _ruled((written.strip(),) if written.strip() else (), "any")
+
+
+def _ruled(ids: tuple[str, ...], rule: str) -> tuple[tuple[str, ...], str]:
+    if not ids:
+        return (), "any"
+    if all(id_.lower() in NO_CONCEPT for id_ in ids):
+        return (), "nil"
+    # A separator at the end leaves one id, which is no composite.
+    return ids, rule if len(ids) > 1 else "any"
+
+
+def written_ids(mention: Mention) -> str:
+    """Write the ids of a mention in one cell; `parse_ids` reads them back.
+
+    Raises
+    ------
+    InvalidInput
+        If an id holds a bar or a plus, which separate ids, or is empty.
+    """
+    for id_ in mention.ids:
+        if not id_.strip() or "|" in id_ or "+" in id_:
+            raise InvalidInput(
+                f"the id {id_[:60]!r} of mention {mention.text[:60]!r} is empty or holds a "
+                "separator of ids (| or +); write JSONL instead"
+            )
+    if mention.ids:
+        return ("|" if mention.rule == "all" else "+").join(mention.ids)
+    return "-1" if mention.rule == "nil" else ""
+
+
+def id_prefix(id_: str) -> str:
+    """Return what stands before the colon of an id, empty for an id without one.
+
+    Examples
+    --------
+    >>> id_prefix("OMIM:145250"), id_prefix("D009203")
+    ('OMIM', '')
+    """
+    prefix, colon, _ = id_.partition(":")
+    return prefix if colon else ""

@@ -1,0 +1,120 @@
+"""Gold ids and mentions in pieces: the rules that all readers of corpora share."""
+
+from __future__ import annotations
+
+import pytest
+
+from canonym.corpora.gold import id_prefix, parse_ids, written_ids
+from canonym.corpora.pubtator import parse_pubtator
+from canonym.corpora.spans import join_pieces, mention_pieces, pieces_problem
+from canonym.errors import InvalidInput
+from canonym.types import Mention
+
+KNEE = "pain in the left and right knee"
+
+
+@pytest.mark.parametrize(
+    ("written", "ids", "rule"),
+    [
+        ("D1", ("D1",), "any"),
+        (" D1 ", ("D1",), "any"),
+        ("D1+D2", ("D1", "D2"), "any"),
+        ("D1|D2", ("D1", "D2"), "all"),
+        ("D1 | D2", ("D1", "D2"), "all"),
+        ("D1|-1", ("D1", "-1"), "all"),
+        ("-1|-1", (), "nil"),
+        ("-1", (), "nil"),
+        ("CUI-less", (), "nil"),
+        ("CONCEPT_LESS", (), "nil"),
+        ("", (), "any"),
+        ("|", (), "any"),
+    ],
+)
+def test_ids_are_read_as_written(written: str, ids: tuple[str, ...], rule: str) -> None:
+    assert parse_ids(written) == (ids, rule)
+
+
+@pytest.mark.parametrize("written", ["D1", "D1+D2", "D1|D2", "D1|-1", "-1|-1", "-1", ""])
+def test_pubtator_reads_ids_the_same_way(written: str) -> None:
+    block = ["7|t|hip", f"7\t0\t3\thip\tDisease\t{written}"]
+    (mention,) = next(parse_pubtator(block, "x")).mentions
+    assert (mention.ids, mention.rule) == parse_ids(written)
+
+
+def test_further_separators_of_a_composite() -> None:
+    assert parse_ids("1;2|3", composite="|;") == (("1", "2", "3"), "all")
+    assert parse_ids("1;2") == (("1;2",), "any")
+    assert parse_ids("1;", composite="|;") == (("1",), "any")
+
+
+@pytest.mark.parametrize("written", ["D1", "D1+D2", "D1|D2", "D1|-1", "-1", ""])
+def test_written_ids_are_read_back(written: str) -> None:
+    ids, rule = parse_ids(written)
+    assert written_ids(Mention("x", ids=ids, rule=rule)) == written
+
+
+@pytest.mark.parametrize("id_", ["a|b", "a+b", " "])
+def test_an_id_with_a_separator_is_not_written(id_: str) -> None:
+    with pytest.raises(InvalidInput, match="JSONL"):
+        written_ids(Mention("x", ids=(id_,)))
+
+
+def test_prefix() -> None:
+    assert [id_prefix(i) for i in ("MESH:D1", "D1", "a:b:c")] == ["MESH", "", "a"]
+
+
+def test_pieces_are_joined_and_found_again() -> None:
+    pieces = [(0, 11), (21, 31)]
+    text = join_pieces(KNEE, pieces)
+    assert text == "pain in the right knee"
+    assert join_pieces(KNEE, pieces, how="cover") == KNEE
+    assert mention_pieces(KNEE, Mention(text, 0, 31)) == pieces
+    assert mention_pieces(KNEE, Mention(KNEE, 0, 31)) == [(0, 31)]
+    assert mention_pieces("a\nb", Mention("a b", 0, 3)) == [(0, 3)]
+
+
+def test_the_last_word_is_where_the_mention_ends() -> None:
+    assert mention_pieces("knee or left knee", Mention("or knee", 5, 17)) == [(5, 7), (13, 17)]
+
+
+@pytest.mark.parametrize(
+    ("mention", "said"),
+    [
+        (Mention("knee"), "no offsets"),
+        (Mention("knee", 0, 99), "no span"),
+        (Mention("hip", 0, 31), "hold"),
+        (Mention("in knee", 0, 31), "hold"),
+        (Mention("pain elbow knee", 0, 31), "hold"),
+        (Mention("pain left knee", 0, 16), "hold"),
+    ],
+)
+def test_pieces_that_are_not_there(mention: Mention, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        mention_pieces(KNEE, mention)
+
+
+def test_unknown_way_of_joining() -> None:
+    with pytest.raises(InvalidInput, match="join, cover"):
+        join_pieces(KNEE, [(0, 1)], how="glue")
+
+
+@pytest.mark.parametrize(
+    ("pieces", "written", "said"),
+    [
+        ([], None, "no offsets"),
+        ([(0, 4)], "pain", None),
+        ([(0, 4)], "hip", "hold 'pain'"),
+        ([(0, 4), (3, 7)], None, "overlap"),
+        ([(0, 4), (30, 40)], None, "no span"),
+        ([(0, 4), (27, 31)], None, None),
+        ([(0, 4), (27, 31)], "pain knee", None),
+        ([(0, 4), (27, 31)], "painknee", None),
+        ([(0, 4), (27, 31)], KNEE, None),
+        ([(0, 4), (27, 31)], "pain hip", "pieces 0-4, 27-31 hold 'pain knee'"),
+    ],
+)
+def test_problems_of_pieces(
+    pieces: list[tuple[int, int]], written: str | None, said: str | None
+) -> None:
+    problem = pieces_problem(KNEE, pieces, written)
+    assert problem is None if said is None else said in str(problem)
