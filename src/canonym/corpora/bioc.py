@@ -1,0 +1,267 @@
+"""BioC, in XML and in JSON: documents of passages with annotations.
+
+=========================  =====================================================================
+in the file                becomes
+=========================  =====================================================================
+document id                `Document.id`
+passages                   the text: each passage (or each of its sentences, where the passage
+                           itself has no text) stands at its offset, the first character between
+                           two of them is ``\\n`` and further ones are spaces
+annotation                 a `Mention`, wherever it stands: passage, sentence or document
+location(s)                start and end, counted from the beginning of the document; for several
+                           see `canonym.corpora.spans`
+infon ``type``             the mention's type
+infon of `ID_KEYS`         its ids, read as in `canonym.corpora.gold`; a semicolon is read as a bar
+infon ``CompositeRole``    which mention is a composite and which is a part of one (BC5CDR)
+relations, other infons    nothing
+=========================  =====================================================================
+
+References
+----------
+Comeau et al. (2013), BioC: a minimalist approach to interoperability for biomedical text
+processing.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from canonym.corpora.gold import parse_ids
+from canonym.corpora.records import Element, read_elements, read_json
+from canonym.corpora.spans import PIECES, Piece, join_pieces, pieces_problem
+from canonym.errors import InvalidInput, ReadError
+from canonym.terminology.streams import open_bytes
+from canonym.types import Document, Mention
+
+__all__ = ["COMPOSITES", "ID_KEYS", "read_bioc"]
+
+ID_KEYS: tuple[str, ...] = (
+    *("identifier", "MESH", "MEDIC", "OMIM", "CUI", "UMLS", "SNOMEDCT", "concept_id"),
+    *("NCBI Gene", "NCBI Taxonomy", "NCBI Homologene"),
+)
+"""Infons that hold ids; of those that an annotation has, the first counts. Case is ignored."""
+
+COMPOSITES: tuple[str, ...] = ("whole", "parts", "both")
+"""Which annotations of a composite are read: itself, its parts, or both (they overlap)."""
+
+_LARGEST_GAP = 10_000_000
+
+
+class _Options(NamedTuple):
+    id_keys: Sequence[str]
+    composites: str
+    pieces: str
+
+
+def read_bioc(
+    path: str | Path,
+    *,
+    id_keys: Sequence[str] = ID_KEYS,
+    composites: str = "whole",
+    pieces: str = "join",
+) -> Iterator[Document]:
+    """Read the documents of a BioC file, XML or JSON, plain or compressed.
+
+    XML is read one document at a time, JSON as a whole. A JSON file may hold a collection, a list
+    of documents, what the PubTator service answers, or one of these on each line.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; which syntax it is in shows at its first character.
+    id_keys : sequence of str
+        Infons that hold ids, the first that an annotation has counts.
+    composites : str
+        One of `COMPOSITES`.
+    pieces : str
+        What a mention in several pieces becomes, one of `canonym.corpora.spans.PIECES`.
+
+    Yields
+    ------
+    Document
+        With its mentions in the order of the file.
+
+    Raises
+    ------
+    ReadError
+        If the file is not BioC, an offset is missing, not a number or outside of the text, a
+        passage lies inside another, the offsets of an annotation do not hold its text, or there is
+        no document at all.
+    InvalidInput
+        If an option is unknown.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "one.json"
+    >>> _ = file.write_text('''{"documents": [{"id": "7", "passages": [{"offset": 0,
+    ... "text": "Broken hip", "annotations": [{"id": "a", "infons": {"identifier": "MESH:D006620"},
+    ... "text": "hip", "locations": [{"offset": 7, "length": 3}]}]}]}]}''')
+    >>> [mention.ids for mention in next(read_bioc(file)).mentions]
+    [('MESH:D006620',)]
+    """
+    if composites not in COMPOSITES:
+        raise InvalidInput(
+            f"composites={composites!r} is not known; use one of {', '.join(COMPOSITES)}"
+        )
+    if pieces not in PIECES:
+        raise InvalidInput(f"pieces={pieces!r} is not known; use one of {', '.join(PIECES)}")
+    options = _Options(tuple(key.lower() for key in id_keys), composites, pieces)
+    found = _from_xml(path) if _is_xml(path) else _from_json(path)
+    n = 0
+    for content, line in found:
+        yield _Reader(path, line, options).document(content)
+        n += 1
+    if not n:
+        raise ReadError(path, "holds no document: a BioC collection of at least one was expected")
+
+
+def _is_xml(path: str | Path) -> bool:
+    with open_bytes(path) as source:
+        return source.read(256).lstrip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n").startswith(b"<")
+
+
+def _from_xml(path: str | Path) -> Iterator[tuple[Any, int]]:
+    for element in read_elements(path, ("document",)):
+        yield _document_element(element), element.line
+
+
+def _document_element(element: Element) -> dict[str, Any]:
+    return {
+        "id": element.findtext("id"),
+        "passages": [
+            _text_element(passage)
+            | {"sentences": [_text_element(part) for part in passage.iterfind("sentence")]}
+            for passage in element.iterfind("passage")
+        ],
+        "annotations": _annotation_elements(element),
+    }
+
+
+def _text_element(element: ET.Element) -> dict[str, Any]:
+    return {
+        "offset": element.findtext("offset"),
+        "text": element.findtext("text"),
+        "annotations": _annotation_elements(element),
+        "line": getattr(element, "line", None),
+    }
+
+
+def _annotation_elements(parent: ET.Element) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": element.get("id"),
+            "infons": {i.get("key", ""): i.text or "" for i in element.iterfind("infon")},
+            "locations": [dict(place.attrib) for place in element.iterfind("location")],
+            "text": element.findtext("text"),
+            "line": getattr(element, "line", None),
+        }
+        for element in parent.iterfind("annotation")
+    ]
+
+
+def _from_json(path: str | Path) -> Iterator[tuple[Any, int]]:
+    for value, line in read_json(path):
+        for collection in value if isinstance(value, list) else [value]:
+            if not isinstance(collection, dict):
+                raise ReadError(
+                    path, "holds no BioC: an object with documents was expected", line=line
+                )
+            inside = [collection[key] for key in ("documents", "PubTator3") if key in collection]
+            for document in inside[0] if inside and isinstance(inside[0], list) else [collection]:
+                yield document, line
+
+
+class _Reader:
+    """One document of a file, being read."""
+
+    def __init__(self, path: str | Path, line: int, options: _Options) -> None:
+        self.path = path
+        self.line = line
+        self.options = options
+        self.id = ""
+        self.text = ""
+
+    def error(self, problem: str, part: Any = None) -> ReadError:
+        line = part.get("line") if isinstance(part, dict) else None
+        where = f"document {self.id!r}: " if self.id else ""
+        return ReadError(self.path, where + problem, line=line or self.line)
+
+    def document(self, content: Any) -> Document:
+        if not isinstance(content, dict) or not isinstance(content.get("passages"), list):
+            raise self.error("holds no BioC: a document with passages was expected")
+        if content.get("id") in (None, ""):
+            raise self.error("a document has no id")
+        self.id = str(content["id"])
+        annotations = self.parts(content, "annotations")
+        for passage in self.parts(content, "passages"):
+            sentences = self.parts(passage, "sentences")
+            for part in [passage] if passage.get("text") or not sentences else sentences:
+                self.add_text(part)
+            for part in (passage, *sentences):
+                annotations.extend(self.parts(part, "annotations"))
+        mentions = (self.mention(annotation) for annotation in annotations)
+        return Document(self.id, self.text, tuple(m for m in mentions if m is not None))
+
+    def parts(self, content: dict[str, Any], key: str) -> list[dict[str, Any]]:
+        found = content.get(key) or []
+        if not isinstance(found, list) or not all(isinstance(part, dict) for part in found):
+            raise self.error(f"{key!r} is no list of objects", content)
+        return list(found)
+
+    def number(self, part: dict[str, Any], key: str, owner: dict[str, Any]) -> int:
+        value = part.get(key)
+        if isinstance(value, str) and value.strip().isdecimal():
+            value = int(value)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise self.error(f"the {key} is {value!r}; a whole number is expected", owner)
+        return value
+
+    def add_text(self, part: dict[str, Any]) -> None:
+        offset = self.number(part, "offset", part)
+        text = part.get("text") or ""
+        if not isinstance(text, str):
+            raise self.error("the text of a passage is no string", part)
+        gap = offset - len(self.text)
+        if gap < 0:
+            raise self.error(
+                f"a passage starts at {offset:,}, inside the former one, which ends at "
+                f"{len(self.text):,}: offsets count code points from the start of the document",
+                part,
+            )
+        if gap > _LARGEST_GAP:
+            raise self.error(f"a passage starts {gap:,} characters after the former one", part)
+        self.text += ("\n" + " " * (gap - 1) if gap and text else "") + text
+
+    def mention(self, annotation: dict[str, Any]) -> Mention | None:
+        infons = annotation.get("infons") or {}
+        if not isinstance(infons, dict):
+            raise self.error("'infons' is no object", annotation)
+        values = {str(key).lower(): value for key, value in infons.items() if value is not None}
+        role = str(values.get("compositerole", "")).lower()
+        skipped = {"whole": "individualmention", "parts": "compositemention"}
+        if role and role == skipped.get(self.options.composites):
+            return None
+        spans: list[Piece] = []
+        for place in self.parts(annotation, "locations"):
+            start = self.number(place, "offset", annotation)
+            spans.append((start, start + self.number(place, "length", annotation)))
+        spans.sort()
+        written = annotation.get("text")
+        problem = pieces_problem(self.text, spans, str(written) if written else None)
+        if problem:
+            raise self.error(f"annotation {annotation.get('id')!r}: {problem}", annotation)
+        ids = next((str(values[key]) for key in self.options.id_keys if key in values), "")
+        gold, rule = parse_ids(ids, composite="|;")
+        return Mention(
+            join_pieces(self.text, spans, how=self.options.pieces),
+            spans[0][0],
+            spans[-1][1],
+            str(values.get("type", "")),
+            gold,
+            rule,
+            self.id,
+        )
