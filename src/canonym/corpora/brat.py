@@ -1,0 +1,264 @@
+"""Brat standoff: a folder of texts, each with a file of annotations beside it.
+
+::
+
+    notes/7.txt     A broken left and right hip.
+    notes/7.ann     T1<tab>Disease 2 8;24 27<tab>broken hip
+                    N1<tab>Reference T1 MESH:D006620<tab>Hip Fractures
+                    #1<tab>AnnotatorNotes T1<tab>MESH:D006620
+
+==================  ==============================================================================
+line                becomes
+==================  ==============================================================================
+``T``               a `Mention`; for one in several pieces see `canonym.corpora.spans`
+``N``               ids of the mention, ``RESOURCE:ID`` as written; several references of a mention
+                    are alternatives, unless ``references="all"``
+``#`` (any note)    ids of the mention where the whole note is ids (`NOTE_IDS`), read as in
+                    `canonym.corpora.gold`; other notes are text and left alone. A mention with a
+                    reference does not look at its notes
+``R E A M *``       nothing: relations, events, attributes, equivalences
+==================  ==============================================================================
+
+Offsets count code points of the text file as it is, line ends included: a carriage return counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from canonym.corpora.gold import NO_CONCEPT, parse_ids, written_ids
+from canonym.corpora.spans import PIECES, Piece, join_pieces, mention_pieces, pieces_problem
+from canonym.errors import InvalidInput, ReadError
+from canonym.terminology.streams import open_bytes, open_text
+from canonym.types import Document, Mention
+
+__all__ = ["NOTE_IDS", "REFERENCES", "brat_annotations", "read_brat"]
+
+NOTE_IDS = (
+    r"(?:[A-Za-z][\w.-]*:[\w.-]*\d[\w.-]*|[A-Za-z]{0,2}\d{4,}|"
+    + "|".join(re.escape(word) for word in NO_CONCEPT if len(word) > 1)
+    + ")"
+)
+"""What one id in a note looks like (regular expression, any case): a prefix, a colon and something
+with a digit; or at least four digits after at most two letters; or a word for "no concept"."""
+
+REFERENCES: tuple[str, ...] = ("any", "all")
+"""How several references of one mention combine: each is right, or the mention stands for all."""
+
+_MENTION = re.compile(r"(\S+) (\d+ \d+(?:;\d+ \d+)*)")
+_REFERENCE = re.compile(r"Reference (\S+) (\S+:.+)")
+_PASSED_OVER = tuple("REAM*")
+
+
+def read_brat(
+    path: str | Path,
+    *,
+    pieces: str = "join",
+    references: str = "any",
+    note_ids: str | None = NOTE_IDS,
+    encoding: str = "utf-8",
+) -> Iterator[Document]:
+    """Read a brat folder, its sub-folders included, one document at a time.
+
+    Parameters
+    ----------
+    path : str or Path
+        The folder, or one ``.ann`` or ``.txt`` file of a pair.
+    pieces : str
+        What a mention in several pieces becomes, one of `canonym.corpora.spans.PIECES`.
+    references : str
+        One of `REFERENCES`.
+    note_ids : str, optional
+        Regular expression of one id in a note; None leaves all notes alone.
+    encoding : str
+        Encoding of the texts and annotations.
+
+    Yields
+    ------
+    Document
+        In the order of their names; the id is the path inside the folder, without its ending.
+
+    Raises
+    ------
+    ReadError
+        If there is no pair at all, one file of a pair is missing, a line is none of the format, an
+        annotation refers to a mention that is not there or has an id that was used, or offsets do
+        not hold the mention.
+    InvalidInput
+        If an option is unknown or `note_ids` is no regular expression.
+    """
+    if pieces not in PIECES or references not in REFERENCES:
+        raise InvalidInput(
+            f"pieces={pieces!r}, references={references!r}: use one of {', '.join(PIECES)} and "
+            f"one of {', '.join(REFERENCES)}"
+        )
+    try:
+        note = None if note_ids is None else re.compile(f"(?i:{note_ids})")
+    except re.error as error:
+        raise InvalidInput(f"note_ids={note_ids!r} is no regular expression ({error})") from error
+    root, names = _names(Path(path))
+    for name in names:
+        annotations, text_file = root / f"{name}.ann", root / f"{name}.txt"
+        for file, other in ((annotations, text_file), (text_file, annotations)):
+            if not file.is_file():
+                raise ReadError(
+                    other,
+                    f"has no {file.name} beside it: brat files come in pairs, an empty .ann stands "
+                    "for a text without annotations",
+                )
+        text = _read_text(text_file, encoding)
+        block = _Annotations(annotations, name, text, note)
+        if annotations.stat().st_size:
+            with open_text(annotations, encoding=encoding) as lines:
+                for number, line in enumerate(lines, start=1):
+                    block.add(line.rstrip("\n"), number)
+        yield Document(name, text, tuple(block.mentions(pieces, references)))
+
+
+def _names(path: Path) -> tuple[Path, list[str]]:
+    if path.suffix in (".ann", ".txt") and path.is_file():
+        return path.parent, [path.stem]
+    if not path.is_dir():
+        raise ReadError(path, "is no folder and no .ann or .txt file")
+    # Two endings of a name are one document; a readme beside the annotations is not one.
+    annotated = {file.with_suffix("") for file in path.rglob("*.ann")}
+    texts = {file.with_suffix("") for file in path.rglob("*.txt")}
+    if not annotated:
+        raise ReadError(path, f"holds no .ann file ({len(texts)} .txt files): is this brat?")
+    return path, sorted(name.relative_to(path).as_posix() for name in annotated | texts)
+
+
+def _read_text(path: Path, encoding: str) -> str:
+    if not path.stat().st_size:
+        return ""
+    with open_bytes(path) as source:
+        content = source.read()
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise ReadError(
+            path,
+            f"is not {encoding.upper()} (byte 0x{content[error.start]:02x}): pass encoding=...",
+            line=1 + content.count(b"\n", 0, error.start),
+        ) from error
+
+
+class _Annotations:
+    """The lines of one annotation file, collected and checked."""
+
+    def __init__(self, path: Path, id_: str, text: str, note: re.Pattern[str] | None) -> None:
+        self.path = path
+        self.id = id_
+        self.text = text
+        self.note = note
+        self.spans: dict[str, tuple[str, list[Piece], int]] = {}
+        self.references: dict[str, list[tuple[str, int]]] = {}
+        self.notes: dict[str, list[tuple[str, int]]] = {}
+
+    def add(self, line: str, number: int) -> None:
+        if not line.strip():
+            return
+        key, _, rest = line.partition("\t")
+        body, _, last = rest.partition("\t")
+        if key.startswith("T"):
+            self.add_mention(key, body, last, number)
+        elif key.startswith("N"):
+            found = _REFERENCE.fullmatch(body)
+            if not found:
+                raise ReadError(
+                    self.path,
+                    f"'Reference T1 RESOURCE:ID' was expected, found {body[:60]!r}",
+                    line=number,
+                )
+            self.references.setdefault(found[1], []).append((found[2].strip(), number))
+        elif key.startswith("#"):
+            self.notes.setdefault(body.rpartition(" ")[2], []).append((last.strip(), number))
+        elif not key.startswith(_PASSED_OVER):
+            raise ReadError(
+                self.path, f"{line[:60]!r} is no line of brat: is this brat?", line=number
+            )
+
+    def add_mention(self, key: str, body: str, written: str, number: int) -> None:
+        found = _MENTION.fullmatch(body)
+        if not found:
+            raise ReadError(
+                self.path, f"'TYPE START END' was expected, found {body[:60]!r}", line=number
+            )
+        if key in self.spans:
+            raise ReadError(self.path, f"the id {key} was used in a line above", line=number)
+        bounds = (piece.split() for piece in found[2].split(";"))
+        pieces = sorted((int(start), int(end)) for start, end in bounds)
+        problem = pieces_problem(self.text, pieces, written or None)
+        if problem:
+            raise ReadError(self.path, problem, line=number)
+        self.spans[key] = (found[1], pieces, number)
+
+    def mentions(self, how: str, references: str) -> Iterator[Mention]:
+        for key, uses in self.references.items():
+            if key not in self.spans:
+                raise ReadError(
+                    self.path,
+                    f"the reference is to {key}, which is no mention of this file",
+                    line=uses[0][1],
+                )
+        for key, (type_, pieces, _) in self.spans.items():
+            ids, rule = self.gold(key, references)
+            text = join_pieces(self.text, pieces, how=how)
+            yield Mention(text, pieces[0][0], pieces[-1][1], type_, ids, rule, self.id)
+
+    def gold(self, key: str, references: str) -> tuple[tuple[str, ...], str]:
+        found = tuple(dict.fromkeys(id_ for id_, _ in self.references.get(key, ())))
+        if found:
+            return found, references if len(found) > 1 else "any"
+        for note, _ in self.notes.get(key, ()):
+            parts = re.split(r"\s*[|+]\s*", note)
+            if self.note and all(self.note.fullmatch(part) for part in parts):
+                return parse_ids(note)
+        return (), "any"
+
+
+def brat_annotations(document: Document) -> str:
+    """Return the annotation file of a document: mentions, and their ids as notes.
+
+    Parameters
+    ----------
+    document : Document
+        Its mentions need offsets. Its text goes into a file beside this one, unchanged: open that
+        with ``newline=""``.
+
+    Returns
+    -------
+    str
+        What `read_brat` reads back.
+
+    Raises
+    ------
+    InvalidInput
+        If a mention has no offsets, other text at its offsets or a type with a space, or an id
+        would not be read back from a note.
+    """
+    lines = []
+    for i, mention in enumerate(document.mentions, start=1):
+        pieces = mention_pieces(document.text, mention)
+        if not mention.type or any(letter.isspace() for letter in mention.type):
+            raise InvalidInput(
+                f"the type {mention.type!r} is empty or holds a space; brat has none"
+            )
+        spans = ";".join(f"{start} {end}" for start, end in pieces)
+        lines.append(f"T{i}\t{mention.type} {spans}\t{_one_line(mention.text)}\n")
+        ids = written_ids(mention)
+        if not all(re.fullmatch(f"(?i:{NOTE_IDS})", id_) for id_ in _split(ids)):
+            raise InvalidInput(f"the ids {ids[:60]!r} would be read back as an ordinary note")
+        if ids:
+            lines.append(f"#{i}\tAnnotatorNotes T{i}\t{ids}\n")
+    return "".join(lines)
+
+
+def _split(ids: str) -> Iterable[str]:
+    return filter(None, re.split(r"[|+]", ids))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
