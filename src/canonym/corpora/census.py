@@ -1,0 +1,161 @@
+"""What a corpus holds, and what is odd about it: counted, listed, never corrected."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from canonym.corpora.duplicates import Duplicate, duplicates
+from canonym.corpora.gold import NO_CONCEPT, id_prefix
+from canonym.errors import InvalidInput
+from canonym.types import Document, Mention
+
+__all__ = ["Census", "take_census"]
+
+
+@dataclass(frozen=True, slots=True)
+class Census:
+    """Counts and oddities of a corpus.
+
+    Parameters
+    ----------
+    n_documents, n_mentions : int
+        Duplicates included. Mentions without documents count the document ids that they name.
+    types : dict of str to int
+        Mentions per type.
+    prefixes : dict of str to int
+        Gold ids per prefix, ``""`` for ids without one.
+    n_composite, n_nil, n_unknown : int
+        Mentions that stand for several concepts at once, for none, and without a gold id.
+    duplicates : list of Duplicate
+        Documents that are there more than once.
+    outside : list of Mention
+        Mentions whose offsets are no span of the text.
+    overlaps : list of (Mention, Mention)
+        Mentions of one document whose spans share a character.
+    repeated : list of Mention
+        Mentions with the document, span and type of an earlier one.
+    """
+
+    n_documents: int
+    n_mentions: int
+    types: dict[str, int]
+    prefixes: dict[str, int]
+    n_composite: int
+    n_nil: int
+    n_unknown: int
+    duplicates: list[Duplicate] = field(default_factory=list)
+    outside: list[Mention] = field(default_factory=list)
+    overlaps: list[tuple[Mention, Mention]] = field(default_factory=list)
+    repeated: list[Mention] = field(default_factory=list)
+
+    def oddities(self) -> list[str]:
+        """Say in a sentence each what a user should know; empty for a tidy corpus."""
+        said = [
+            f"{len(copy.ids)} documents are the same ({', '.join(dict.fromkeys(copy.ids))}): "
+            f"{'same' if copy.same_text else 'different'} text, "
+            f"{'same' if copy.same_mentions else 'different'} mentions"
+            for copy in self.duplicates
+        ]
+        if len(self.prefixes) > 1:
+            found = ", ".join(f"{key or 'none'} {n:,}" for key, n in self.prefixes.items())
+            said.append(f"the gold ids have several prefixes: {found}")
+        for what, mentions in (
+            ("mentions have offsets outside of their text", self.outside),
+            ("pairs of mentions overlap", [first for first, _ in self.overlaps]),
+            ("mentions repeat the span and type of another", self.repeated),
+        ):
+            if mentions:
+                first = mentions[0]
+                said.append(
+                    f"{len(mentions):,} {what}, the first is {first.text[:60]!r} at "
+                    f"{first.start}-{first.end} of document {first.document_id!r}"
+                )
+        return said
+
+
+def take_census(items: Iterable[Document | Mention]) -> Census:
+    """Count what a corpus holds and list what is odd about it.
+
+    Parameters
+    ----------
+    items : iterable of Document or Mention
+        What a reader yields.
+
+    Returns
+    -------
+    Census
+        Mentions without offsets cannot overlap, repeat or lie outside.
+
+    Raises
+    ------
+    InvalidInput
+        If there is neither a document nor a mention.
+
+    Examples
+    --------
+    >>> take_census([Mention("hip", ids=("D1",)), Mention("leg", ids=("OMIM:2",))]).prefixes
+    {'': 1, 'OMIM': 1}
+    """
+    documents: list[Document] = []
+    loose: dict[str, list[Mention]] = {}
+    for item in items:
+        if isinstance(item, Document):
+            documents.append(item)
+        else:
+            loose.setdefault(item.document_id, []).append(item)
+    if not documents and not loose:
+        raise InvalidInput("the corpus is empty: it has neither documents nor mentions")
+    groups: list[Sequence[Mention]] = [document.mentions for document in documents]
+    groups.extend(loose.values())
+    mentions = [mention for group in groups for mention in group]
+    ids = [id_ for mention in mentions for id_ in mention.ids if id_.lower() not in NO_CONCEPT]
+    overlaps, repeated = [], []
+    for group in groups:
+        crossing, again = _crossings(group)
+        overlaps += crossing
+        repeated += again
+    return Census(
+        n_documents=len(documents) + sum(1 for id_ in loose if id_),
+        n_mentions=len(mentions),
+        types=dict(Counter(mention.type for mention in mentions)),
+        prefixes=dict(Counter(id_prefix(id_) for id_ in ids)),
+        n_composite=sum(m.rule == "all" and len(m.ids) > 1 for m in mentions),
+        n_nil=sum(m.rule == "nil" for m in mentions),
+        n_unknown=sum(m.rule != "nil" and not m.ids for m in mentions),
+        duplicates=duplicates(documents),
+        outside=[m for d in documents for m in d.mentions if _is_outside(m, d.text)],
+        overlaps=overlaps,
+        repeated=repeated,
+    )
+
+
+def _is_outside(mention: Mention, text: str) -> bool:
+    if mention.start is None or mention.end is None:
+        return False
+    return not 0 <= mention.start < mention.end <= len(text)
+
+
+def _crossings(mentions: Sequence[Mention]) -> tuple[list[tuple[Mention, Mention]], list[Mention]]:
+    """Find the overlapping pairs and the repeated mentions of one document."""
+    met: set[tuple[int, int, str]] = set()
+    spans: list[tuple[int, int, int]] = []
+    repeated = []
+    for i, mention in enumerate(mentions):
+        if mention.start is None or mention.end is None:
+            continue
+        key = (mention.start, mention.end, mention.type)
+        if key in met:
+            repeated.append(mention)
+        else:
+            met.add(key)
+            spans.append((mention.start, mention.end, i))
+    spans.sort()
+    pairs = []
+    running: list[tuple[int, int]] = []  # end and place of the spans that are still open
+    for start, end, i in spans:
+        running = [(other_end, j) for other_end, j in running if other_end > start]
+        pairs += [(mentions[j], mentions[i]) for _, j in running]
+        running.append((end, i))
+    return pairs, repeated
