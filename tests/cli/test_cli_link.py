@@ -61,9 +61,15 @@ class Linker:
         nil = not candidates or (low is not None and candidates[0].score < low)
         return Link(mention, candidates, nil, "no name is like it" if nil else "", text, steps)
 
-    def link_document(self, document: Document, **options: Any) -> list[Link]:
-        long = "hip fracture" if "hip fracture (FH)" in document.text else ""
-        return list(self.link_stream(document.mentions, long=long, **options))
+    def link_documents(
+        self, documents: Iterable[Document], **options: Any
+    ) -> Iterator[tuple[Document, list[Link]]]:
+        for document in documents:
+            long = "hip fracture" if "hip fracture (FH)" in document.text else ""
+            yield document, list(self.link_stream(document.mentions, long=long, **options))
+
+    def link_documents(self, documents: Iterable[Document], **options: Any) -> Iterator[Any]:
+        return ((one, self.link_document(one, **options)) for one in documents)
 
 
 @pytest.fixture
@@ -383,6 +389,7 @@ def test_an_explanation_says_why() -> None:
     assert "matched name: 'heart attack' (exact)" in text
     assert "score: 1.0000 (default 1.0000)" in text
     assert "runner-up: I22 'Subsequent' by 'heart attack' 0.5000; margin 0.5000" in text
+    assert "normal forms: 'heart attack' of the mention, 'heart attack' of the name" in text
     assert "runner-up: none" in text
     assert "no concept: no name is like it" in text
     found = rows(run("heart attack", "--explain").stdout)

@@ -39,8 +39,8 @@ class Linker:
                 mention, tuple(Candidate(f"X:{i}", mention.text, 1.0, "n") for i in range(3))
             )
 
-    def link_document(self, document: Document, **options: Any) -> list[Link]:
-        return list(self.link_stream(document.mentions, **options))
+    def link_documents(self, documents: Iterable[Document], **options: Any) -> Iterator[Any]:
+        return ((one, list(self.link_stream(one.mentions, **options))) for one in documents)
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from canonym.errors import ReadError
+from canonym.streams import open_text
 from canonym.terminology.delimited import columns, rows
-from canonym.terminology.streams import open_text
 
 
 def rows_of(path: Path, text: str, **options: object) -> list[list[str]]:

@@ -251,7 +251,7 @@ def _warn_of_files(names: Sequence[str], *, quiet: bool) -> None:
 
 def _read_ids(path: str) -> tuple[str, ...]:
     from canonym.errors import ReadError
-    from canonym.terminology.streams import open_text
+    from canonym.streams import open_text
 
     with open_text(path) as lines:
         ids = tuple(line.strip() for line in lines if line.strip() and not line.startswith("#"))
@@ -287,8 +287,8 @@ def _linked(
     linker: Linker, given: Input, options: dict[str, Any], report: Callable[[int], None]
 ) -> Linked:
     def documents(items: Iterator[Any]) -> Iterator[tuple[Item, Sequence[Link]]]:
-        for n, document in enumerate(items, start=1):
-            yield document, linker.link_document(document, **options)
+        for n, answered in enumerate(linker.link_documents(items, **options), start=1):
+            yield answered
             report(n)
 
     def entries(items: Iterator[Any]) -> Iterator[tuple[Item, Sequence[Link]]]:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from canonym.streams import TextStream, open_text
 from canonym.terminology.delimited import columns, rows
-from canonym.terminology.streams import TextStream, open_text
 from canonym.types import Concept, Name, Record, Relation, Xref
 
 __all__ = ["read_ctd"]

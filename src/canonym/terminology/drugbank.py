@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from canonym.streams import open_text
 from canonym.terminology.delimited import columns, rows
-from canonym.terminology.streams import open_text
 from canonym.types import Concept, Name, Record, Xref
 
 __all__ = ["read_drugbank_vocabulary"]

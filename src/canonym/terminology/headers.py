@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from canonym.errors import ReadError, require
+from canonym.streams import TextStream, open_bytes, open_text
 from canonym.terminology.delimited import rows
-from canonym.terminology.streams import TextStream, open_bytes, open_text
 
 __all__ = ["RECOGNISED", "Table", "open_table", "recognise"]
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from canonym.errors import InvalidInput, ReadError
+from canonym.streams import open_text
 from canonym.terminology.delimited import rows
 from canonym.terminology.releases import Release
-from canonym.terminology.streams import open_text
 from canonym.types import Concept, Name, Record, Relation, Xref
 
 __all__ = ["read_meddra"]

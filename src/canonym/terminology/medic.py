@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from canonym.errors import InvalidInput
-from canonym.terminology.streams import TextStream, open_text
+from canonym.streams import TextStream, open_text
 from canonym.types import Concept, Name, Record, Xref
 
 __all__ = ["read_medic"]

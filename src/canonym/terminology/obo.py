@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from canonym.terminology.streams import TextStream, open_text
+from canonym.streams import TextStream, open_text
 from canonym.types import Concept, Name, Record, Relation, Xref
 
 __all__ = ["read_obo"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from canonym.errors import InvalidInput, ReadError, require
-from canonym.terminology.streams import open_bytes
+from canonym.streams import open_bytes
 
 __all__ = ["FORMATS", "parse_rdf"]
 

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from canonym.errors import ReadError
+from canonym.streams import members, open_bytes, open_text
 from canonym.terminology.headers import open_table
 from canonym.terminology.headers import recognise as recognise_columns
 from canonym.terminology.markup import read_prolog
-from canonym.terminology.streams import members, open_bytes, open_text
 
 __all__ = ["is_sqlite", "recognise_file", "recognise_folder"]
 

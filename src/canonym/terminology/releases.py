@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from canonym.errors import InvalidInput, ReadError
+from canonym.streams import open_text
 from canonym.terminology.delimited import columns, rows
-from canonym.terminology.streams import open_text
 
 __all__ = ["Release", "check_folder", "check_known", "curie", "headed_rows"]
 

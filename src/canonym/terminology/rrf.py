@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from canonym.errors import InvalidInput
-from canonym.terminology.streams import open_text
+from canonym.streams import open_text
 from canonym.types import Relation
 
 __all__ = ["ABBREVIATIONS", "LANGUAGES", "lat_of", "relation_of", "rrf_rows"]

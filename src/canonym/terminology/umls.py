@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from canonym.errors import ReadError
+from canonym.streams import open_text
 from canonym.terminology.releases import Release, check_known, curie
 from canonym.terminology.rrf import ABBREVIATIONS, LANGUAGES, lat_of, relation_of, rrf_rows
-from canonym.terminology.streams import open_text
 from canonym.types import Concept, Name, Record, Relation, Xref
 
 __all__ = ["read_umls"]
