@@ -276,5 +276,14 @@ def test_parquet_needs_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
         links_to_arrow([FOUND])
 
 
+def test_every_column_and_key_is_documented() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "formats" / "links.md").read_text()
+    rows, objects = page.split("## JSON lines")
+    for name in (*COLUMNS, "explanation"):
+        assert f"`{name}`" in rows
+    for name in (*link_to_json(FOUND), *link_to_json(FOUND)["candidates"][0], "input"):
+        assert f"`{name}`" in objects
+
+
 def test_the_public_names_are_there() -> None:
     assert all(hasattr(export, name) for name in export.__all__)

@@ -68,9 +68,6 @@ class Linker:
             long = "hip fracture" if "hip fracture (FH)" in document.text else ""
             yield document, list(self.link_stream(document.mentions, long=long, **options))
 
-    def link_documents(self, documents: Iterable[Document], **options: Any) -> Iterator[Any]:
-        return ((one, self.link_document(one, **options)) for one in documents)
-
 
 @pytest.fixture
 def linker(monkeypatch: pytest.MonkeyPatch) -> Linker:

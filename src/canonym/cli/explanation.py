@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from canonym.text import PLAIN, STRONG, UNORDERED, normalise
 from canonym.types import Link
 
 __all__ = ["explain"]
@@ -14,6 +15,7 @@ _SIEVES = {
     "reordered": "the normal forms have the same words",
     "search": "no name has the same normal form; the most similar one",
 }
+_FORMS = {"verbatim": PLAIN, "reordered": UNORDERED}
 
 
 def explain(link: Link) -> list[str]:
@@ -28,8 +30,8 @@ def explain(link: Link) -> list[str]:
     -------
     list of str
         The steps of preparation and normalisation that changed something, the name that matched,
-        the sieve that decided, what each scorer gave, the runner-up and the margin; for a composite
-        mention all of that for each part.
+        the normal forms of the two, the sieve that decided, what each scorer gave, the runner-up
+        and the margin; for a composite mention all of that for each part.
     """
     return list(_lines(link))
 
@@ -50,6 +52,9 @@ def _lines(link: Link) -> Iterator[str]:
         return
     best = link.candidates[0]
     yield f"matched name: {best.name!r} ({best.scope})"
+    forms = _FORMS.get(best.sieve, STRONG)
+    searched = normalise(link.searched or link.mention.text, forms)
+    yield f"normal forms: {searched!r} of the mention, {normalise(best.name, forms)!r} of the name"
     yield f"sieve: {best.sieve} ({_SIEVES.get(best.sieve, 'a normal form is shared')})"
     scores = ", ".join(f"{name} {score:.4f}" for name, score in best.parts.items())
     yield f"score: {best.score:.4f}" + (f" ({scores})" if scores else "")

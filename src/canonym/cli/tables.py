@@ -71,7 +71,8 @@ class TableWriter:
                 table = _table([link], self._k)
                 self._console.print(table)
                 for line in explanation.split("\n"):
-                    self._console.print(Text(f"    {printable(line)}", style="dim"))
+                    # Not wrapped: the terminal does that, and a pipe needs whole lines.
+                    self._console.print(Text(f"    {printable(line)}", style="dim"), soft_wrap=True)
                 self._console.print()
         else:
             self._console.print(_table([link for link, _ in self._pending], self._k))
