@@ -12,7 +12,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.streams import MAX_LINE, TextStream, open_text
 from canonym.types import Document, Mention
 
-__all__ = ["KINDS", "Entry", "Input", "Item", "count_items", "open_input"]
+__all__ = ["KINDS", "Entry", "Input", "Item", "count_items", "of_types", "open_input"]
 
 KINDS: tuple[str, ...] = ("lines", "table", "jsonl", "pubtator")
 """Kinds of file that can be named on the command line."""
@@ -219,3 +219,26 @@ def count_items(file: str | None, *, documents: bool) -> int | None:
         if documents:
             return sum(1 for line in stream if b"|t|" in line or line.startswith(b"{"))
         return sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 20), b""))
+
+
+def of_types(items: Iterator[Item], wanted: Sequence[str]) -> Iterator[Item]:
+    """Keep the annotated mentions of some types.
+
+    Raises
+    ------
+    InvalidInput
+        At the end, if the whole input had no mention of one of the types.
+    """
+    seen: set[str] = set()
+    for item in items:
+        if isinstance(item, Document):
+            seen.update(mention.type for mention in item.mentions)
+            yield replace(item, mentions=tuple(m for m in item.mentions if m.type in wanted))
+        else:
+            seen.add(item.mention.type)
+            if item.mention.type in wanted:
+                yield item
+    missing = [type_ for type_ in wanted if type_ not in seen]
+    if missing:
+        found = ", ".join(sorted(filter(None, seen))) or "none"
+        raise InvalidInput(f"no mention has the type {missing[0]!r}; the input has {found}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from collections import Counter, deque
+    from collections import deque
     from collections.abc import Callable, Iterator, Sequence
 
     from canonym.cli.inputs import Input, Item
@@ -169,7 +169,7 @@ def link(
     docs/formats/links.md.
     """
     from canonym import __version__
-    from canonym.cli.inputs import count_items, open_input
+    from canonym.cli.inputs import count_items, of_types, open_input
     from canonym.cli.outputs import Layout, choose_format, write_output
     from canonym.cli.progress import counter, watched
     from canonym.cli.sources import open_linker
@@ -216,7 +216,7 @@ def link(
                 output,
                 resume=resume,
                 settings=settings,
-                items=_of_types(given.items, mention_types) if mention_types else given.items,
+                items=of_types(given.items, mention_types) if mention_types else given.items,
                 quiet=quiet,
             )
         _say_what_was_done(n, given, output, quiet=quiet)
@@ -258,29 +258,6 @@ def _read_ids(path: str) -> tuple[str, ...]:
     if not ids:
         raise ReadError(path, "holds no ids: one id a line is expected")
     return ids
-
-
-def _of_types(items: Iterator[Item], wanted: Sequence[str]) -> Iterator[Item]:
-    """Keep the mentions of some types; refuse types that the whole input has not."""
-    from collections import Counter
-    from dataclasses import replace
-
-    from canonym.errors import InvalidInput
-    from canonym.types import Document
-
-    seen: Counter[str] = Counter()
-    for item in items:
-        if isinstance(item, Document):
-            seen.update(mention.type for mention in item.mentions)
-            yield replace(item, mentions=tuple(m for m in item.mentions if m.type in wanted))
-        else:
-            seen[item.mention.type] += 1
-            if item.mention.type in wanted:
-                yield item
-    missing = [type_ for type_ in wanted if type_ not in seen]
-    if missing:
-        found = ", ".join(sorted(filter(None, seen))) or "none"
-        raise InvalidInput(f"no mention has the type {missing[0]!r}; the input has {found}")
 
 
 def _linked(
