@@ -1,0 +1,161 @@
+"""Hashed words, word pairs and character n-grams of a whole batch of names at once.
+
+The text of a batch becomes one array of code points; every feature is a stretch of that array, and
+a prefix hash gives the hash of any stretch in one subtraction and one product. No Python loop
+touches a character.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.types import Int32Array
+
+__all__ = ["hash_features"]
+
+_UInt64Array = npt.NDArray[np.uint64]
+
+# Any odd base has an inverse modulo 2**64, which is what moves a stretch to the front.
+_BASE = 0x9E3779B97F4A7C15
+_INVERSE = pow(_BASE, -1, 1 << 64)
+_SPREAD = np.uint64(0xD6E8FEB86659FD93)
+_MIX = np.uint64(0x94D049BB133111EB)
+# What is added to the hash of a word and of a pair of words; an n-gram gets its length.
+_WORD, _PAIR = np.uint64(0x2545F4914F6CDD1D), np.uint64(0x7FB5D329728EA185)
+_32, _31, _29 = np.uint64(32), np.uint64(31), np.uint64(29)
+_SPACE = 32
+_KEPT = 1 << 18
+_tables: tuple[_UInt64Array, _UInt64Array] | None = None
+
+
+def _powers(base: int, n: int) -> _UInt64Array:
+    values = np.full(n, base, dtype=np.uint64)
+    values[0] = 1
+    return np.cumprod(values, dtype=np.uint64)
+
+
+def _power_tables(n: int) -> tuple[_UInt64Array, _UInt64Array]:
+    """Return base**i and base**-i modulo 2**64 for at least i < n, kept for the next batch."""
+    global _tables
+    tables = _tables
+    if tables is None or len(tables[0]) < n:
+        size = max(1 << 12, 1 << (n - 1).bit_length())
+        tables = (_powers(_BASE, size), _powers(_INVERSE, size))
+        if size <= _KEPT:
+            _tables = tables
+    return tables
+
+
+def _buckets(hashes: _UInt64Array, n_bits: int) -> Int32Array:
+    # The low bits of a polynomial hash depend on the low bits of the characters only: fold the high
+    # half in, multiply, and take the top bits.
+    hashes ^= hashes >> _31
+    hashes *= _MIX
+    hashes ^= hashes >> _29
+    hashes *= _SPREAD
+    hashes >>= np.uint64(64 - n_bits)
+    return hashes.astype(np.int32)
+
+
+def hash_features(
+    texts: Sequence[str], *, grams: tuple[int, int], n_bits: int
+) -> tuple[npt.NDArray[np.int64], Int32Array]:
+    """Hash the features of normalised texts.
+
+    The features of a text are its words, its pairs of neighbouring words, and the character n-grams
+    of each word with a mark at its start and its end. A feature that occurs twice is listed twice.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Normalised texts: words separated by one space, none at the ends. Lone surrogates are
+        characters like any other.
+    grams : tuple of int
+        Shortest and longest n-gram, the marks counted; the shortest has at least two characters.
+    n_bits : int
+        Buckets are numbered ``0 … 2**n_bits - 1``.
+
+    Returns
+    -------
+    indptr : (n + 1,) int64
+        The features of text ``i`` are ``buckets[indptr[i]:indptr[i + 1]]``.
+    buckets : (n_features,) int32
+        Words first, then pairs, then n-grams by length; each in the order of the text.
+
+    Notes
+    -----
+    With ``P[j] = Σ_{i<j} c_i b^i`` the stretch from ``i`` to ``j`` hashes to
+    ``(P[j] − P[i]) b^−i`` modulo 2^64, wherever it stands. A salt for each kind of feature is added
+    and the sum is mixed. All of it is unsigned 64-bit arithmetic on code points, so buckets depend
+    neither on the platform nor on the process.
+    """
+    n = len(texts)
+    indptr = np.zeros(n + 1, dtype=np.int64)
+    # Two spaces between texts: a stretch with spaces at its ends only cannot cross from one text to
+    # the next.
+    joined = f" {'  '.join(texts)} "
+    codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    m = len(codes)
+    space = codes == _SPACE
+    # Words: the space before the first letter, and the last letter.
+    first, last = np.flatnonzero(space[:-1] != space[1:]).reshape(-1, 2).T
+    if not len(first):
+        return indptr, np.empty(0, dtype=np.int32)
+    # Neighbours in the array are neighbours in a text unless two spaces lie between them.
+    near = np.flatnonzero(first[1:] == last[:-1] + 1)
+
+    # n-grams: no space inside, and not two spaces side by side.
+    shortest, longest = grams
+    n_lengths = longest - shortest + 1
+    clear = np.zeros((n_lengths, m), dtype=bool)
+    spaces = np.zeros(m + 1, dtype=np.int32)
+    np.cumsum(space, out=spaces[1:])
+    for i, length in enumerate(range(shortest, min(longest, m) + 1)):
+        n_starts = m - length + 1
+        if length == 2:
+            np.logical_not(space[:-1] & space[1:], out=clear[i, :n_starts])
+        else:
+            np.equal(spaces[length - 1 : m], spaces[1 : n_starts + 1], out=clear[i, :n_starts])
+    lengths, at = np.nonzero(clear)
+    lengths += shortest
+
+    n_words = len(first)
+    n_other = n_words + len(near)
+    starts = np.concatenate((first, first[near], at))
+    ends = np.concatenate((last + 2, last[near + 1] + 2, at + lengths))
+    powers, inverses = _power_tables(m)
+    values = codes.astype(np.uint64)
+    values *= _SPREAD
+    values ^= values >> _32
+    values *= powers[:m]
+    prefix = np.zeros(m + 1, dtype=np.uint64)
+    np.cumsum(values, out=prefix[1:])
+    hashes = prefix[ends]
+    hashes -= prefix[starts]
+    hashes *= inverses[starts]
+    hashes[:n_words] += _WORD
+    hashes[n_words:n_other] += _PAIR
+    hashes[n_other:] += lengths.astype(np.uint64)
+    found = _buckets(hashes, n_bits)
+    if n == 1:
+        indptr[1] = len(found)
+        return indptr, found
+
+    # Bring the features of a text together, its kinds in order.
+    text_lengths = np.fromiter(map(len, texts), dtype=np.int64, count=n)
+    groups = np.repeat(np.arange(n, dtype=np.int64), text_lengths + 2)[starts]
+    groups[n_words:n_other] += n
+    groups[n_other:] += (lengths - (shortest - 2)) * n
+    counts = np.bincount(groups, minlength=(n_lengths + 2) * n)
+    table = counts.reshape(-1, n)
+    np.cumsum(table.sum(axis=0), out=indptr[1:])
+    # A group moves as a whole from its place by kind to its place by text.
+    places = indptr[:-1] + np.cumsum(table, axis=0) - table
+    shift = (places.ravel() - (np.cumsum(counts) - counts))[groups]
+    shift += np.arange(len(found))
+    buckets = np.empty(len(found), dtype=np.int32)
+    buckets[shift] = found
+    return indptr, buckets

@@ -1,0 +1,287 @@
+"""Hashed subwords: a name is the sum of the vectors of its words, word pairs and n-grams.
+
+The encoder that canonym ships and that `canonym.training.fit_subword` fits to any terminology in
+minutes. It needs NumPy only, encodes tens of thousands of names a second on a CPU, and an unseen
+word still has n-grams, as in fastText [1]_; unlike it, this one is trained so that the names of a
+concept meet.
+
+Notes
+-----
+With ``F(x)`` the features of a name (`canonym.encoders.hashing`), ``T`` the table and ``s`` the
+scale of its columns::
+
+    v(x) = s ⊙ Σ_{f ∈ F(x)} T[hash(f)],    encode(x) = v(x) / ‖v(x)‖₂
+
+A quantised table holds 8-bit integers with one scale for each column. Their sums are exact, so a
+vector does not depend on the order of the sum, on the number of names encoded together, on threads
+or on the instruction set.
+
+References
+----------
+.. [1] P. Bojanowski et al., "Enriching Word Vectors with Subword Information", TACL 2017.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.encoders.hashing import hash_features
+from canonym.encoders.inputs import check_count, checked_names, distinct_names
+from canonym.encoders.manifest import read_encoder_manifest, write_encoder_manifest
+from canonym.encoders.memo import MemoNormaliser
+from canonym.encoders.tables import blocks, checked_table, sum_rows
+from canonym.encoders.tensors import checksum, map_tensors, write_tensors
+from canonym.errors import InvalidInput, ReadError
+from canonym.text import PLAIN
+from canonym.types import Float32Array, Int32Array
+
+__all__ = ["NORMAL_STEPS", "Subword"]
+
+NORMAL_STEPS: tuple[str, ...] = (*PLAIN, "possessive", "spelling", "plural", "numerals")
+"""Normalisation of names: what a hash cannot see through, at a few microseconds a name."""
+
+_TENSORS = "model.safetensors"
+# From so many names on, a table of floats pays for its making.
+_MANY = 512
+# Sums of more features of 8 bits than this would leave the integers that float32 holds exactly.
+_MAX_CHARACTERS = 8192
+
+
+class Subword:
+    """Encode names as sums of hashed feature vectors.
+
+    Parameters
+    ----------
+    table : (n_buckets, d) int8 or float32
+        Vectors of the buckets; the number of buckets is a power of two.
+    scale : (d,) float32, optional
+        What a unit of each column is worth; needed with an int8 table, not taken with another.
+    n_min, n_max : int
+        Shortest and longest character n-gram, the marks of word boundaries counted.
+    characters : int
+        Characters of a name that are used; the rest of a longer one is left out.
+    steps : sequence of str
+        Normalisation of the names, steps of `canonym.text.STEPS`.
+    trained : mapping, optional
+        How the table came about: kept in the manifest, otherwise unused.
+
+    Raises
+    ------
+    InvalidInput
+        If the table or the options cannot be used.
+
+    Examples
+    --------
+    >>> encoder = Subword(np.eye(4, dtype=np.float32).repeat(2, axis=0))
+    >>> encoder.encode(["flu", ""]).shape
+    (2, 4)
+    """
+
+    def __init__(
+        self,
+        table: npt.NDArray[Any],
+        *,
+        scale: npt.NDArray[Any] | None = None,
+        n_min: int = 2,
+        n_max: int = 5,
+        characters: int = 1000,
+        steps: Sequence[str] = NORMAL_STEPS,
+        trained: Mapping[str, Any] | None = None,
+    ) -> None:
+        check_count("n_min", n_min, least=2)
+        check_count("n_max", n_max, least=2)
+        check_count("characters", characters)
+        if n_min > n_max:
+            raise InvalidInput(f"n_min={n_min} is larger than n_max={n_max}; swap them")
+        if characters > _MAX_CHARACTERS:
+            raise InvalidInput(f"characters={characters}: at most {_MAX_CHARACTERS} are expected")
+        self.table, self.scale = checked_table(table, scale)
+        self.n_min, self.n_max = int(n_min), int(n_max)
+        self.characters = int(characters)
+        self.steps = tuple(steps)
+        self._normalise = MemoNormaliser(self.steps)
+        self.trained = dict(trained or {})
+        self._floats: Float32Array | None = None
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        n_buckets, dimensions = self.table.shape
+        return f"Subword({n_buckets} buckets, {dimensions} dimensions, {self.table.dtype})"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the manifest keeps: options, shape and type of the table, how it was trained."""
+        return {
+            "n_min": self.n_min,
+            "n_max": self.n_max,
+            "characters": self.characters,
+            "steps": list(self.steps),
+            "buckets": self.table.shape[0],
+            "dimensions": self.table.shape[1],
+            "dtype": str(self.table.dtype),
+            "trained": self.trained,
+        }
+
+    @property
+    def dimensions(self) -> int:
+        """Width of the vectors."""
+        return int(self.table.shape[1])
+
+    def features(self, names: Sequence[str]) -> tuple[npt.NDArray[np.int64], Int32Array]:
+        """Return the buckets of the features of each name.
+
+        Returns
+        -------
+        indptr : (n + 1,) int64
+            The features of name ``i`` are ``buckets[indptr[i]:indptr[i + 1]]``.
+        buckets : (n_features,) int32
+            Rows of `table`.
+        """
+        texts = self.texts(checked_names(names))
+        return hash_features(
+            texts, grams=(self.n_min, self.n_max), n_bits=self.table.shape[0].bit_length() - 1
+        )
+
+    def encode(self, names: Sequence[str]) -> Float32Array:
+        """Encode `names`.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Any strings; equal ones are encoded once.
+
+        Returns
+        -------
+        (n, d) float32
+            Vectors of L2 norm 1, zero where a name has no letter or digit.
+
+        Raises
+        ------
+        InvalidInput
+            If `names` is not a collection of strings.
+        """
+        distinct, place_of = distinct_names(checked_names(names))
+        vectors = np.zeros((len(distinct), self.dimensions), dtype=np.float32)
+        if len(distinct) >= _MANY or self.scale is None:
+            self._encode_many(distinct, vectors)
+        elif distinct:
+            indptr, buckets = self.features(distinct)
+            for row, (start, end) in enumerate(pairwise(indptr.tolist())):
+                vectors[row] = self.table[buckets[start:end]].astype(np.float32).sum(axis=0)
+            self._finish(vectors)
+        return vectors if len(distinct) == len(place_of) else vectors[place_of]
+
+    def quantised(self) -> Subword:
+        """Return this encoder with a table of 8-bit integers, a quarter of the size.
+
+        Each column is scaled so that its largest absolute value becomes 127.
+        """
+        if self.scale is not None:
+            return self
+        scale = np.abs(self.table).max(axis=0) / np.float32(127)
+        scale[scale == 0] = 1
+        table = np.rint(self.table / scale).astype(np.int8)
+        return Subword(table, scale=scale, **self.options())
+
+    def save(self, folder: Path) -> None:
+        """Write the encoder into `folder`, which is made if it is missing.
+
+        ``model.safetensors`` holds ``table`` and, for 8 bits, ``scale``; ``encoder.json`` the
+        settings and a checksum. Equal encoders give equal bytes.
+        """
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        tensors = {"table": self.table}
+        if self.scale is not None:
+            tensors["scale"] = self.scale
+        write_tensors(folder / _TENSORS, tensors)
+        settings = self.settings | {"crc32": checksum(tensors)}
+        write_encoder_manifest(folder, kind="subword", settings=settings)
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Open an encoder that `save` wrote; its table is mapped into memory.
+
+        Raises
+        ------
+        ReadError
+            If a file is missing, truncated or damaged.
+        Mismatch
+            If the folder holds another kind of encoder, or one of a newer canonym.
+        """
+        folder = Path(folder)
+        _, settings = read_encoder_manifest(folder, kind="subword")
+        tensors = map_tensors(folder / _TENSORS)
+        if not set(tensors) <= {"table", "scale"} or "table" not in tensors:
+            raise ReadError(
+                folder / _TENSORS,
+                f"it holds {sorted(tensors)}, expected a table and its scale; save it again",
+            )
+        options = dict(settings)
+        shape = [options.pop("buckets", None), options.pop("dimensions", None)]
+        described = (shape, options.pop("dtype", None), options.pop("crc32", None))
+        table = tensors["table"]
+        if described != (list(table.shape), str(table.dtype), checksum(tensors)):
+            raise ReadError(
+                folder / _TENSORS,
+                "the arrays are not those that encoder.json describes: a file is damaged, or of "
+                "another encoder; save it again",
+            )
+        try:
+            return cls(table, scale=tensors.get("scale"), **options)
+        except (TypeError, InvalidInput) as error:
+            raise ReadError(folder, f"the settings are damaged ({error}); save it again") from error
+
+    def options(self) -> dict[str, Any]:
+        """Keyword arguments, beside the table and its scale, that make this encoder again."""
+        return {
+            "n_min": self.n_min,
+            "n_max": self.n_max,
+            "characters": self.characters,
+            "steps": self.steps,
+            "trained": self.trained,
+        }
+
+    def texts(self, names: Sequence[str]) -> list[str]:
+        """Return the names as their features are taken from them: cut off and normalised."""
+        return self._normalise(name[: self.characters] for name in names)
+
+    def _encode_many(self, names: list[str], vectors: Float32Array) -> None:
+        floats = self._float_table()
+
+        def encode_block(place: slice) -> None:
+            indptr, buckets = self.features(names[place])
+            vectors[place] = sum_rows(floats, indptr, buckets)
+            self._finish(vectors[place])
+
+        places = list(blocks(names, self.characters))
+        if len(places) < 2:
+            for place in places:
+                encode_block(place)
+            return
+        with ThreadPoolExecutor(min(len(places), os.cpu_count() or 1)) as threads:
+            list(threads.map(encode_block, places))
+
+    def _float_table(self) -> Float32Array:
+        if self.scale is None:
+            return self.table
+        with self._lock:
+            if self._floats is None:
+                self._floats = self.table.astype(np.float32)
+            return self._floats
+
+    def _finish(self, sums: Float32Array) -> None:
+        if self.scale is not None:
+            sums *= self.scale
+        norms = np.sqrt(np.square(sums).sum(axis=1))
+        norms[norms == 0] = 1
+        sums /= norms[:, None]
