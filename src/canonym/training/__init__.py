@@ -1,0 +1,1 @@
+"""Fitting encoders: batches, losses and the data they are made of."""

@@ -1,0 +1,389 @@
+"""Fitting the subword encoder to the synonyms of a terminology, in minutes on a CPU.
+
+A batch is a handful of names with synonyms of each and with names of other concepts that the
+encoder takes for them; `multi_positive_loss` pulls the first together and pushes the second apart.
+All of it is sums of rows of one table, so NumPy and SciPy do it faster than a deep-learning library
+and a user needs neither an extra nor a GPU.
+
+Notes
+-----
+The optimiser is Adam without momentum and with one second moment for each row [1]_, touching the
+rows of the batch alone: with ``g`` the gradient of a row of width ``d`` and ``u`` the number of its
+updates::
+
+    m ← β m + (1 − β) ‖g‖² / d,    row ← row − η g / (√(m / (1 − β^u)) + ε)
+
+The learning rate ``η`` falls to zero over the second half of the steps.
+
+References
+----------
+.. [1] D. Mudigere et al., "Software-Hardware Co-design for Fast and Scalable Training of Deep
+   Learning Recommendation Models", ISCA 2022, §4.1.4 (row-wise moments).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.encoders.hashing import hash_features
+from canonym.encoders.inputs import checked_names
+from canonym.encoders.subword import NORMAL_STEPS, Subword
+from canonym.encoders.tables import sum_rows
+from canonym.errors import InvalidInput
+from canonym.training.contrast import multi_positive_loss
+from canonym.training.neighbours import find_hard_neighbours
+from canonym.types import Float32Array, Int32Array
+
+__all__ = ["fit_subword"]
+
+_BETA, _EPSILON = 0.999, 1e-8
+# Names asked for, and searched, when hard neighbours are refreshed: seconds rather than minutes.
+_POOL, _SEARCHED = 16_384, 200_000
+_NEAREST = 8
+_BLOCK = 2048
+
+
+def fit_subword(
+    names: Sequence[str],
+    concepts: npt.NDArray[Any] | Sequence[int],
+    *,
+    steps: int = 3000,
+    batch: int = 512,
+    dimensions: int = 128,
+    n_bits: int = 17,
+    temperature: float = 0.05,
+    dropout: float = 0.3,
+    learning_rate: float = 2e-3,
+    hard_neighbours: int = 1,
+    refresh: int = 2,
+    positives: int = 3,
+    seed: int = 0,
+    normalisation: Sequence[str] = NORMAL_STEPS,
+    weights: npt.NDArray[Any] | None = None,
+    sources: npt.NDArray[Any] | None = None,
+    start: Subword | None = None,
+    quantise: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+    log: Callable[[str], None] | None = None,
+) -> Subword:
+    """Fit a `Subword` encoder to groups of synonyms.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of concepts.
+    concepts : (n,) int
+        The concept of each name; any whole numbers from 0.
+    steps : int
+        Number of batches.
+    batch : int
+        Names in a batch before hard neighbours: ``batch / (1 + positives)`` are drawn, each brings
+        its synonyms.
+    dimensions : int
+        Width of the vectors. Ignored with `start`.
+    n_bits : int
+        The table has ``2**n_bits`` rows. Ignored with `start`.
+    temperature : float
+        Divides the similarities, see `multi_positive_loss`.
+    dropout : float
+        Share of the features of a name that a batch leaves out, in [0, 1).
+    learning_rate : float
+        Size of the first steps.
+    hard_neighbours : int
+        Names of other concepts, near by the encoder so far, that each drawn name brings along;
+        each of them brings one synonym.
+    refresh : int
+        How often the neighbours are searched, at equal distances; none before the first time.
+    positives : int
+        Synonyms that each drawn name brings along.
+    seed : int
+        Seed of every random draw. With the same libraries on the same machine, equal seeds give
+        equal bytes.
+    normalisation : sequence of str
+        Steps of `canonym.text.STEPS`. Ignored with `start`.
+    weights : (n_concepts,) float, optional
+        How often a name of each concept is drawn, relative to others; equally by default.
+    sources : (n_concepts,) int, optional
+        Bits of the sources of each concept, where several terminologies are mixed; see
+        `find_hard_neighbours`.
+    start : Subword, optional
+        Encoder to go on from; by default random vectors, the shorter the more names share the
+        feature.
+    quantise : bool
+        Whether the table becomes 8-bit integers at the end.
+    progress : callable, optional
+        Called with the number of steps done and in all.
+    log : callable, optional
+        Called with a line of text now and then.
+
+    Returns
+    -------
+    Subword
+        The fitted encoder.
+
+    Raises
+    ------
+    InvalidInput
+        If no concept has two names that differ after normalisation, since there is nothing to
+        learn from then, or an option is out of range.
+    """
+    listed = checked_names(names)
+    concept_of = np.asarray(concepts)
+    _check(listed, concept_of, steps, batch, temperature, dropout, learning_rate, n_bits)
+    rng = np.random.default_rng(seed)
+    encoder = start
+    if encoder is None:
+        empty = np.zeros((1 << n_bits, dimensions), dtype=np.float32)
+        encoder = Subword(empty, steps=normalisation)
+    groups = _Groups(encoder, listed, concept_of.astype(np.int32), weights, sources)
+    table = _initial(groups, rng) if start is None else _floats(start)
+    optimiser = _RowAdam(table, learning_rate)
+    drawn = max(1, batch // (1 + positives))
+    refreshes = (
+        {steps * i // (refresh + 1) for i in range(1, refresh + 1)} if hard_neighbours else ()
+    )
+    near: _Neighbours | None = None
+    total = 0.0
+    for step in range(steps):
+        if step in refreshes:
+            near = _Neighbours(groups, table, rng)
+            if log:
+                log(f"step {step}: neighbours searched for {len(near.rows):,} names")
+        if near is None:
+            rows = groups.draw(drawn, positives, rng)
+        else:
+            rows = near.draw(drawn, positives, hard_neighbours, rng)
+        rows = np.unique(rows)
+        rate = min(1.0, 2 * (1 - step / steps))
+        total += _step(groups, rows, optimiser, rate, temperature, dropout, rng)
+        if progress:
+            progress(step + 1, steps)
+        if log and (step + 1) % 500 == 0:
+            log(f"step {step + 1}: loss {total / 500:.4f}")
+            total = 0.0
+    fitted = Subword(table, **encoder.options())
+    return fitted.quantised() if quantise else fitted
+
+
+def _check(
+    names: list[str],
+    concepts: npt.NDArray[Any],
+    steps: int,
+    batch: int,
+    temperature: float,
+    dropout: float,
+    learning_rate: float,
+    n_bits: int,
+) -> None:
+    if concepts.shape != (len(names),) or not np.issubdtype(concepts.dtype, np.integer):
+        raise InvalidInput(
+            f"{len(names)} names were given with concepts of shape {concepts.shape} and type "
+            f"{concepts.dtype}; one whole number for each name is expected"
+        )
+    if len(names) and (concepts.min() < 0 or concepts.max() >= 1 << 31):
+        raise InvalidInput("concepts have to be whole numbers from 0 to 2**31 - 1")
+    for what, value, good, expected in (
+        ("steps", steps, steps >= 1, "at least 1"),
+        ("batch", batch, batch >= 2, "at least 2"),
+        ("temperature", temperature, temperature > 0, "a number above 0"),
+        ("dropout", dropout, 0 <= dropout < 1, "a number from 0 to below 1"),
+        ("learning_rate", learning_rate, learning_rate > 0, "a number above 0"),
+        ("n_bits", n_bits, 1 <= n_bits <= 24, "1 to 24"),
+    ):
+        if not good:
+            raise InvalidInput(f"{what}={value!r}: {expected} is expected")
+
+
+class _Groups:
+    """Distinct names of each concept, as rows sorted by concept."""
+
+    def __init__(
+        self,
+        encoder: Subword,
+        names: list[str],
+        concepts: Int32Array,
+        weights: npt.NDArray[Any] | None,
+        sources: npt.NDArray[Any] | None,
+    ) -> None:
+        self.encoder = encoder
+        texts = encoder.texts(names)
+        numbers: dict[str, int] = {"": 0}
+        number_of = np.fromiter(
+            (numbers.setdefault(text, len(numbers)) for text in texts), np.int64, count=len(texts)
+        )
+        keys = concepts.astype(np.int64) * len(numbers) + number_of
+        _, rows = np.unique(keys[number_of > 0], return_index=True)
+        rows = np.flatnonzero(number_of > 0)[rows]
+        self.texts = [texts[row] for row in rows]
+        self.text_numbers = number_of[rows]
+        self.concepts = concepts[rows]
+        n_concepts = int(self.concepts[-1]) + 1 if len(rows) else 0
+        self.sources = None if sources is None else np.asarray(sources, np.int64)[self.concepts]
+        self.sizes = np.bincount(self.concepts, minlength=n_concepts)
+        self.starts = np.cumsum(self.sizes) - self.sizes
+        chances = self.sizes[self.concepts] > 1
+        if not chances.any():
+            raise InvalidInput(
+                f"none of {len(np.unique(concepts)):,} concepts has two different names, and an "
+                "encoder learns from synonyms: use a terminology with synonyms, or the default "
+                "encoder as it is"
+            )
+        shares = chances.astype(np.float64)
+        if weights is not None:
+            shares *= np.asarray(weights, dtype=np.float64)[self.concepts]
+        self.cumulative = np.cumsum(shares)
+
+    def features(self, rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], Int32Array]:
+        """Return `hash_features` of some rows."""
+        encoder = self.encoder
+        return hash_features(
+            [self.texts[row] for row in rows],
+            grams=(encoder.n_min, encoder.n_max),
+            n_bits=encoder.table.shape[0].bit_length() - 1,
+        )
+
+    def encode(self, table: Float32Array, rows: npt.NDArray[np.int64]) -> Float32Array:
+        """Encode some rows with the table so far."""
+        vectors = np.empty((len(rows), table.shape[1]), dtype=np.float32)
+        for start in range(0, len(rows), _BLOCK):
+            place = slice(start, start + _BLOCK)
+            vectors[place] = sum_rows(table, *self.features(rows[place]))
+        vectors /= np.sqrt(np.square(vectors).sum(axis=1, keepdims=True) + 1e-12)
+        return vectors
+
+    def draw_names(self, n: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+        """Draw names that have synonyms, by weight."""
+        points = rng.random(n) * self.cumulative[-1]
+        rows: npt.NDArray[np.int64] = np.searchsorted(self.cumulative, points, side="right")
+        return rows
+
+    def draw(self, n: int, positives: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+        """Draw names with `positives` synonyms each."""
+        return self.with_synonyms(self.draw_names(n, rng), positives, rng)
+
+    def with_synonyms(
+        self, rows: npt.NDArray[np.int64], positives: int, rng: np.random.Generator
+    ) -> npt.NDArray[np.int64]:
+        """Add `positives` names of the concept of each row, with replacement."""
+        concepts = np.tile(self.concepts[rows], positives)
+        places = rng.random(len(concepts)) * self.sizes[concepts]
+        return np.concatenate((rows, self.starts[concepts] + places.astype(np.int64)))
+
+
+class _Neighbours:
+    """Hard neighbours of a pool of names, found with the table of the moment."""
+
+    def __init__(self, groups: _Groups, table: Float32Array, rng: np.random.Generator) -> None:
+        self.groups = groups
+        self.rows = np.unique(groups.draw_names(_POOL, rng))
+        searched = np.sort(rng.permutation(len(groups.texts))[:_SEARCHED])
+        sources = groups.sources
+        found = find_hard_neighbours(
+            groups.encode(table, self.rows),
+            groups.concepts[self.rows],
+            groups.encode(table, searched),
+            groups.concepts[searched],
+            rng,
+            k=_NEAREST,
+            query_sources=None if sources is None else sources[self.rows],
+            sources=None if sources is None else sources[searched],
+        )
+        self.found = np.where(found >= 0, searched[found], -1)
+
+    def draw(
+        self,
+        drawn: int,
+        positives: int,
+        n: int,
+        rng: np.random.Generator,
+    ) -> npt.NDArray[np.int64]:
+        """Draw names of the pool, with `positives` synonyms and `n` neighbours each."""
+        places = rng.integers(len(self.rows), size=drawn)
+        anchors = self.groups.with_synonyms(self.rows[places], positives, rng)
+        columns = rng.integers(_NEAREST, size=(n, drawn))
+        near = self.found[places, columns].ravel()
+        near = self.groups.with_synonyms(near[near >= 0], 1, rng)
+        return np.concatenate((anchors, near))
+
+
+class _RowAdam:
+    """Updates of rows of a table; see the notes of the module."""
+
+    def __init__(self, table: Float32Array, learning_rate: float) -> None:
+        self.table = table
+        self.learning_rate = learning_rate
+        self.moments = np.zeros(len(table))
+        self.updates = np.zeros(len(table))
+
+    def update(self, rows: npt.NDArray[np.int64], gradient: Float32Array, rate: float) -> None:
+        """Apply the gradient of some rows."""
+        squares = np.square(gradient).mean(axis=1, dtype=np.float64)
+        self.updates[rows] += 1
+        moments = _BETA * self.moments[rows] + (1 - _BETA) * squares
+        self.moments[rows] = moments
+        moments /= 1 - _BETA ** self.updates[rows]
+        sizes = rate * self.learning_rate / (np.sqrt(moments) + _EPSILON)
+        self.table[rows] -= gradient * sizes[:, None].astype(np.float32)
+
+
+def _initial(groups: _Groups, rng: np.random.Generator) -> Float32Array:
+    """Return random vectors whose length is the inverse document frequency, at most 1."""
+    n_buckets, dimensions = groups.encoder.table.shape
+    counts = np.zeros(n_buckets)
+    every = np.arange(len(groups.texts))
+    for start in range(0, len(every), _BLOCK):
+        counts += np.bincount(
+            groups.features(every[start : start + _BLOCK])[1], minlength=n_buckets
+        )
+    idf = np.log((len(every) + 1) / (np.minimum(counts, len(every)) + 1))
+    table = rng.standard_normal((n_buckets, dimensions), dtype=np.float32)
+    table *= (idf / max(idf.max(), 1e-12) / np.sqrt(dimensions))[:, None].astype(np.float32)
+    return table
+
+
+def _floats(encoder: Subword) -> Float32Array:
+    table = encoder.table.astype(np.float32)
+    return table if encoder.scale is None else table * encoder.scale
+
+
+def _step(
+    groups: _Groups,
+    rows: npt.NDArray[np.int64],
+    optimiser: _RowAdam,
+    rate: float,
+    temperature: float,
+    dropout: float,
+    rng: np.random.Generator,
+) -> float:
+    """Make one step on a batch and return its loss."""
+    from scipy.sparse import csr_array
+
+    indptr, buckets = groups.features(rows)
+    owners = np.repeat(np.arange(len(rows)), np.diff(indptr))
+    kept = rng.random(len(buckets)) >= dropout
+    buckets, owners = buckets[kept], owners[kept]
+    seen = np.zeros(len(optimiser.table), dtype=bool)
+    seen[buckets] = True
+    touched = np.flatnonzero(seen)
+    places = np.empty(len(seen), dtype=np.int32)
+    places[touched] = np.arange(len(touched), dtype=np.int32)
+    starts = np.zeros(len(rows) + 1, dtype=np.int32)
+    np.cumsum(np.bincount(owners, minlength=len(rows)), out=starts[1:])
+    ones = np.ones(len(buckets), dtype=np.float32)
+    shape = (len(rows), len(touched))
+    matrix = csr_array((ones, places[buckets], starts), shape=shape)
+    sums = matrix @ optimiser.table[touched]
+    norms = np.sqrt(np.square(sums).sum(axis=1, keepdims=True) + 1e-12)
+    vectors = sums / norms
+    loss, gradient = multi_positive_loss(
+        vectors, groups.concepts[rows], groups.text_numbers[rows], temperature=temperature
+    )
+    # Through the normalisation, then back onto the rows of the table.
+    gradient -= vectors * (gradient * vectors).sum(axis=1, keepdims=True)
+    gradient /= norms
+    optimiser.update(touched, matrix.T @ gradient, rate)
+    return loss
