@@ -186,6 +186,7 @@ FORMS = {
         ("HD disease", "Huntington disease"),
         ("HD or APC", "Huntington disease or adenomatous polyposis coli"),
         ("breast BC", "breast cancer"),
+        ("abreast BC", "abreast breast cancer"),
         ("BC/HD", "breast cancer/Huntington disease"),
         ("BC-associated", "breast cancer-associated"),
         ("T2D", "type 2 diabetes"),

@@ -135,6 +135,7 @@ def test_split(text, parts):
         "hair and nail syndrome",
         "CL/P",
         "breast and/or",
+        "breast and ovarian cancer, familial",
         "gold and silver",
         "and and and cancer",
         "cancer of and",

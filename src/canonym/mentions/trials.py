@@ -28,9 +28,10 @@ _UNIT = (
     r"|percent|million|billion"
 )
 _PER = (
-    r"(?:\s*(?:/|per)\s*(?:\d+\s*)?(?:kg|m2|m²|m\^2|day|d|h|hr|hour|week|wk|dose|min|ml|l|puff))*"
+    r"(?:\s*(?:/|per)\s*(?:\d+\s*)?"
+    r"(?:kg|m2|m²|m\^2|day|daily|d|h|hr|hour|week|wk|dose|min|ml|l|puff)\b)*"
 )
-_AMOUNT = r"\d[\d,]*(?:[.·]\d+)?(?:\s*(?:-|–|/|to)\s*\d[\d,]*(?:[.·]\d+)?)?"
+_AMOUNT = r"(?<!\d)(?<!\d,)\d[\d,]*(?:[.·]\d+)?(?:\s*(?:-|–|/|to)\s*\d[\d,]*(?:[.·]\d+)?)?"
 _DOSE = rf"{_AMOUNT}\s*(?:(?:{_UNIT})\b{_PER}|%)"
 _TIMES = (
     r"\b(?:once|twice|thrice|(?:one|two|three|four|\d+)\s+times?)"
@@ -57,13 +58,17 @@ _ARMS = (
     r"(?:\s+(?:[a-h]|[ivx]{1,4}|\d{1,2})\b|\s*$)"
     r"|\b(?:placebo[- ]controlled|double[- ]blind(?:ed)?|single[- ]blind(?:ed)?|open[- ]label"
     r"|randomi[sz]ed|investigational|experimental)\b"
-    r"|\b(?:low|high|standard|single|multiple|fixed|escalating|loading|maintenance)[- ]doses?\b"
-    r"|\bdos(?:e|es|age|ing)\b(?:\s+(?:level|escalation)s?)?(?:\s+(?:[a-h]|\d+)\b)?"
+    r"|\b(?:low|high|standard|single|multiple|fixed|escalating|loading|maintenance)"
+    r"[- ]doses?\b(?!-)"
+    r"|\bdos(?:e|es|age|ing)\b(?!-)(?:\s+(?:level|escalation)s?)?(?:\s+(?:[a-h]|\d+)\b)?"
 )
 _NOISE = re.compile("|".join((_DOSE, _TIMES, _FORMS, _ARMS)), re.IGNORECASE)
 _ROUTE = re.compile(_ROUTES, re.IGNORECASE)
-_LAST_ROUTE = re.compile(rf"(?:{_ROUTES})\s*$", re.IGNORECASE)
+_LAST_ROUTE = re.compile(
+    rf"(?<!stage )(?<!grade )(?<!class )(?<!type )(?<!phase )(?:{_ROUTES})\s*$", re.IGNORECASE
+)
 _HOLLOW = re.compile(r"\(\s*[,;:/-]*\s*\)|\[\s*\]")
+_ROUNDS = 6
 _EDGES = " \t\r\n,;:/-–+&.="
 _DANGLING = re.compile(r"(?:\s+(?:of|at|with|and|or|in|the|as|for|to|by|versus|vs))+$", re.I)
 _LEADING = re.compile(r"^(?:(?:of|at|with|and|or|the|by|as)\s+)+", re.I)
@@ -101,7 +106,8 @@ def clean_trial_field(text: str) -> tuple[str, ...]:
     for chunk in _JOINTS.split(text):
         announced = _COMBINATION.search(chunk)
         pieces.extend(_LIST.split(_COMBINATION.sub(",", chunk)) if announced else [chunk])
-    cleaned = (_strip(piece) for piece in pieces)
+    worded = [piece for piece in pieces if any(letter.isalnum() for letter in piece)]
+    cleaned = (_strip(piece) for piece in worded or pieces)
     return tuple(dict.fromkeys(piece for piece in cleaned if piece)) or ((text,) if text else ())
 
 
@@ -112,9 +118,7 @@ def _strip(piece: str) -> str:
     bare = (_ROUTE if n_removed else _LAST_ROUTE).sub(" ", bare)
     if bare.count("(") != bare.count(")"):
         bare = bare.replace("(", " ").replace(")", " ")
-    before = None
-    while bare != before:  # removing one thing may leave another at the edge
-        before = bare
+    for _ in range(_ROUNDS):  # removing one thing may leave another at the edge
         bare = " ".join(_HOLLOW.sub(" ", bare).split()).strip(_EDGES)
         bare = _LEADING.sub("", _DANGLING.sub("", bare))
     bare = re.sub(r"[\s,;]+\)", ")", bare)

@@ -1,0 +1,202 @@
+"""Correction of words towards a terminology's own."""
+
+from __future__ import annotations
+
+import doctest
+import itertools
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from canonym.errors import ReadError
+from canonym.mentions import spelling
+from canonym.mentions.spelling import Speller, edit_distance, read_spelling_list
+
+NAMES = [
+    "Myocardial infarction",
+    "Myocardial rupture",
+    "Hypertension",
+    "Portal hypertension",
+    "Hypotension",
+    "Postural hypotension",
+    "Acute infarction",
+    "Sjögren syndrome",
+    "Sjögren disease",
+    "Carcinoma of breast",
+    "Carcinoma of lung",
+    "Rareword",
+    "心筋梗塞症候群病 a",
+    "心筋梗塞症候群病 b",
+]
+
+
+@pytest.fixture(scope="module")
+def speller():
+    return Speller.build(NAMES)
+
+
+def test_examples_in_docstrings():
+    assert doctest.testmod(spelling).failed == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "corrected"),
+    [
+        ("myocardail infarction", "myocardial infarction"),
+        ("Acute Myocadial Infarctoin", "Acute myocardial infarction"),
+        ("hypertenssion", "hypertension"),
+        ("sjorgen", "sjogren"),
+        ("Sjögrem", "sjogren"),
+        ("carcinma", "carcinoma"),
+        ("carcinomma-like", "carcinoma-like"),
+    ],
+)
+def test_one_edit_is_undone(speller, given, corrected):
+    assert speller.correct(given) == corrected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "hypertension",  # known
+        "carcinomas",  # a plural of a known word
+        "Hypertensions",
+        "hypretention",  # two edits
+        "rarewort",  # only one name has it
+        "HYPERTENSSION",  # an abbreviation, for all one can tell
+        "lumg",  # too short
+        "carcin0ma",  # a digit
+        "myocardial\ud800",
+        "Sjögren",  # a diacritic is no mistake
+    ],
+)
+def test_the_rest_is_left_alone(speller, text):
+    assert speller.correct(text) == text
+
+
+def test_other_scripts(speller):
+    assert speller.correct("心筋梗塞症候群") == "心筋梗塞症候群病"
+
+
+def test_of_several_words_the_clearly_more_frequent_one():
+    names = [f"patella {i}" for i in range(6)] + [f"patelle {i}" for i in range(2)]
+    assert Speller.build(names).correct("patellx") == "patella"
+    assert (
+        Speller.build([*names, *(f"patelle b{i}" for i in range(2))]).correct("patellx")
+        == "patellx"
+    )
+
+
+def test_membership_and_length(speller):
+    words = {"myocardial", "hypertension", "sjogren", "rareword", "of"}
+    assert all(word in speller for word in words)
+    assert not any(word in speller for word in ("", "zzz", "aaa", "hypertensio", "\ud800"))
+    assert len(speller) == len({w for n in NAMES for w in spelling.normalise(n).split()})
+
+
+def test_empty_vocabulary():
+    speller = Speller.build([])
+    assert len(speller) == 0
+    assert speller.correct("hypertension") == "hypertension"
+
+
+def test_saved_and_opened_again(speller, tmp_path):
+    speller.save(tmp_path)
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".npy"] * 4
+    start = time.perf_counter()
+    opened = Speller.load(tmp_path)
+    assert time.perf_counter() - start < 0.5
+    texts = ["myocardail infarction", "hypertenssion", "hypertension"]
+    assert [opened.correct(text) for text in texts] == [speller.correct(text) for text in texts]
+    assert all(isinstance(array, np.memmap) for array in opened._arrays.values())
+
+
+def test_opening_what_is_not_there(speller, tmp_path):
+    with pytest.raises(ReadError, match="build the index again"):
+        Speller.load(tmp_path)
+    speller.save(tmp_path)
+    (tmp_path / "counts.npy").write_bytes(b"not an array")
+    with pytest.raises(ReadError, match="cannot be opened"):
+        Speller.load(tmp_path)
+
+
+def test_many_threads(speller):
+    texts = [f"myocardail hypertenssion {i}" for i in range(200)]
+    alone = [speller.correct(text) for text in texts]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(speller.correct, texts)) == alone
+
+
+def naive_distance(a: str, b: str) -> int:
+    if not a or not b:
+        return len(a) + len(b)
+    options = [
+        naive_distance(a[:-1], b) + 1,
+        naive_distance(a, b[:-1]) + 1,
+        naive_distance(a[:-1], b[:-1]) + (a[-1] != b[-1]),
+    ]
+    if len(a) > 1 and len(b) > 1 and a[-1] == b[-2] and a[-2] == b[-1]:
+        options.append(naive_distance(a[:-2], b[:-2]) + 1)
+    return min(options)
+
+
+@given(st.text("abc", max_size=5), st.text("abc", max_size=5))
+def test_edit_distance_is_the_naive_one(a, b):
+    assert edit_distance(a, b) == naive_distance(a, b) == edit_distance(b, a)
+
+
+def test_every_single_edit_of_a_word_is_found(speller):
+    word = "myocardial"
+    edits = {word[:i] + word[i + 1 :] for i in range(len(word))}
+    edits |= {word[:i] + "z" + word[i:] for i in range(len(word) + 1)}
+    edits |= {word[:i] + "é" + word[i + 1 :] for i in range(len(word))}
+    edits |= {word[:i] + "ж" + word[i + 1 :] for i in range(len(word))}
+    edits |= {word[:i] + b + a + word[i + 2 :] for i, (a, b) in enumerate(itertools.pairwise(word))}
+    assert {speller.correct(edit) for edit in edits if edit != word} == {word}
+
+
+@given(st.text(st.characters(exclude_categories=[]), max_size=40))
+def test_any_string(text):
+    corrected = Speller.build(NAMES).correct(text)
+    assert isinstance(corrected, str)
+    assert corrected != "" or text == ""
+
+
+def test_reading_a_list(tmp_path):
+    path = tmp_path / "list.txt"
+    path.write_text("bactermia||bacteremia\n\n fist || first \n", "utf-8")
+    assert read_spelling_list(path) == {"bactermia": "bacteremia", "fist": "first"}
+
+
+@pytest.mark.parametrize(
+    ("content", "problem", "line"),
+    [
+        (b"a||b\nno mark\n", "not of the form", 2),
+        (b"||b\n", "not of the form", 1),
+        (b"a||\n", "not of the form", 1),
+        (b"a||b||c\n", "not of the form", 1),
+        (b"a||\xff\n", "not UTF-8", None),
+        (None, "cannot be read", None),
+    ],
+)
+def test_reading_a_bad_list(tmp_path, content, problem, line):
+    path = tmp_path / "list.txt"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(ReadError, match=problem) as caught:
+        read_spelling_list(path)
+    assert caught.value.line == line
+
+
+def test_on_real_mistakes(data):
+    lines = (data / "medic-2012" / "medic_06Jul2012.txt").read_text("utf-8").splitlines()
+    speller = Speller.build(name for line in lines for name in line.split("||")[-1].split("|"))
+    listed = read_spelling_list(data / "medic-2012" / "ncbi-spell-check.txt")
+    answers = [(speller.correct(wrong), wrong, right) for wrong, right in listed.items()]
+    assert sum(answer == right for answer, _, right in answers) >= 20
+    assert sum(answer not in (wrong, right) for answer, wrong, right in answers) == 0
