@@ -131,7 +131,7 @@ class Lookup:
                 else len(plain[string]) >= self._shortest
             )
         ]
-        found = self._search(searched, k, chosen)
+        found = self.search(searched, k, chosen)
         answers: dict[str, Answer] = {}
         for string in strings:
             name, score, pairs = sieved.get(string, ("search", 1.0, []))
@@ -159,9 +159,27 @@ class Lookup:
             best.setdefault(int(owners[place]), int(rows[place]))
         return list(best.items())[:k]
 
-    def _search(
+    def search(
         self, strings: Sequence[str], k: int, chosen: Filter
     ) -> dict[str, list[tuple[int, int, float, dict[str, float]]]]:
+        """Search without sieves, for whatever owns the rows of a filter's tie rule.
+
+        Parameters
+        ----------
+        strings : sequence of str
+            Distinct, and not empty in normal form.
+        k : int
+            Owners wanted.
+        chosen : Filter
+            What may be found. The owners are those of ``chosen.ties.concept_of_row``: concepts, or
+            anything else that is a number for every row.
+
+        Returns
+        -------
+        dict of str to list
+            For each string owner, its best row, score and every encoder's part of it, best first;
+            nothing at all without an encoder.
+        """
         if not strings or not self._searchers:
             return {}
         encoded = [

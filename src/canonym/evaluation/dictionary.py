@@ -1,0 +1,218 @@
+"""The terminology that is searched in an evaluation: names in normal form, training mentions in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from canonym.errors import InvalidInput
+from canonym.filters import Filter
+from canonym.linker import Linker
+from canonym.ranking.pooling import TieRule
+from canonym.terminology import Terminology
+from canonym.text import biosyn_normal
+from canonym.types import Encoder, Name, Record
+
+__all__ = [
+    "TRAINING",
+    "Dictionary",
+    "FoundConcept",
+    "FoundName",
+    "build_dictionary",
+    "dictionary_records",
+]
+
+TRAINING = "training"
+"""`Name.source` of the names that training mentions have brought in."""
+
+
+class FoundName(NamedTuple):
+    """A name as a string, the ids of all concepts that have it, and its score."""
+
+    text: str
+    ids: tuple[str, ...]
+    score: float
+
+
+class FoundConcept(NamedTuple):
+    """A concept, the best of its names, and the score of that."""
+
+    id: str
+    name: str
+    score: float
+
+
+def dictionary_records(
+    terminology: Terminology, learned: Iterable[tuple[str, str]] = ()
+) -> Iterator[Record]:
+    """Yield a terminology with its names in BioSyn's normal form, and further names.
+
+    Parameters
+    ----------
+    terminology : Terminology
+        The concepts. Names of which nothing is left are left out.
+    learned : iterable of (str, str)
+        Names of training mentions and the ids of their concepts.
+
+    Yields
+    ------
+    Concept or Name
+        Concepts without label, then the names in the order of their rows, labels among them, then
+        the learned names with the source `TRAINING`.
+    """
+    for concept in terminology.iter_concepts():
+        yield replace(concept, label="", definition="")
+    for name in terminology.iter_names():
+        text = biosyn_normal(name.text)
+        if text:
+            yield replace(name, text=text)
+    for text, concept_id in learned:
+        yield Name(text, concept_id, source=TRAINING)
+
+
+def build_dictionary(
+    terminology: Terminology,
+    learned: Iterable[tuple[str, str]] = (),
+    *,
+    encoders: Sequence[str | Encoder] = ("chargrams",),
+    weights: Sequence[float] | None = None,
+) -> Dictionary:
+    """Index the terminology of an evaluation, to be searched by similarity alone.
+
+    Parameters
+    ----------
+    terminology, learned
+        As `dictionary_records` takes them.
+    encoders, weights
+        As `canonym.linker.Linker.build` takes them. Without encoders a string finds the name that
+        equals it, and nothing else.
+
+    Returns
+    -------
+    Dictionary
+        Temporary: it goes when the object goes.
+    """
+    records = Terminology.build(dictionary_records(terminology, learned))
+    linker = Linker.build(
+        records,
+        encoders=encoders,
+        weights=weights,
+        sieves=(),
+        spelling=False,
+        composites=False,
+        min_length=0,
+    )
+    return Dictionary(linker)
+
+
+class Dictionary:
+    """Finds the nearest names, and the nearest concepts, of prepared strings.
+
+    Parameters
+    ----------
+    linker : Linker
+        Of a terminology in normal form, without sieves.
+    """
+
+    def __init__(self, linker: Linker) -> None:
+        self.linker = linker
+        self._ids = [concept.id for concept in linker.terminology.iter_concepts()]
+        self._texts: list[str] = []
+        self._number: dict[str, int] = {}
+        owners = []
+        for batch in linker.terminology.iter_texts():
+            for text in batch:
+                owners.append(self._number.setdefault(text, len(self._number)))
+            self._texts += batch
+        self._chosen = linker.lookup.filters.choose()
+        self._names = list(self._number)
+        self._rows: list[list[int]] = [[] for _ in self._names]
+        for row, name in enumerate(owners):
+            self._rows[name].append(row)
+        # To a search for names, every distinct string is what a concept is to one for concepts.
+        n = len(self._names)
+        ties = TieRule(
+            np.array(owners, dtype=np.int32),
+            np.zeros(len(owners), dtype=np.int8),
+            np.arange(n, dtype=np.int32),
+            by_scope=False,
+        )
+        self._by_name = Filter(None, len(owners), n, ties)
+
+    def concepts_named(self, text: str) -> tuple[str, ...]:
+        """Return the ids of the concepts that have a string as a name, labels first, then by id."""
+        name = self._number.get(text)
+        if name is None:
+            return ()
+        ties = self._chosen.ties
+        owners = sorted(
+            (int(ties.scope_of_row[row]), int(ties.concept_rank[ties.concept_of_row[row]]), row)
+            for row in self._rows[name]
+        )
+        rows = (row for _, _, row in owners)
+        return tuple(dict.fromkeys(self._ids[ties.concept_of_row[row]] for row in rows))
+
+    def find_names(self, strings: Iterable[str], k: int) -> dict[str, tuple[FoundName, ...]]:
+        """Rank the names nearest to each string.
+
+        Parameters
+        ----------
+        strings : iterable of str
+            In normal form.
+        k : int
+            Distinct names wanted, at least 1.
+
+        Returns
+        -------
+        dict of str to tuple of FoundName
+            Best first; equal scores in the order of the terminology. Without encoders the name
+            that equals the string.
+        """
+        wanted = _distinct(strings, k)
+        if not self._searches:
+            return {text: self._same_name(text) for text in wanted}
+        found = self.linker.lookup.search([text for text in wanted if text], k, self._by_name)
+        return {
+            text: tuple(
+                FoundName(self._names[name], self.concepts_named(self._names[name]), score)
+                for name, _, score, _ in found.get(text, ())
+            )
+            for text in wanted
+        }
+
+    def find_concepts(self, strings: Iterable[str], k: int) -> dict[str, tuple[FoundConcept, ...]]:
+        """Rank the concepts nearest to each string by their best names; see `find_names`.
+
+        Equal scores: labels first, then by id.
+        """
+        wanted = _distinct(strings, k)
+        if not self._searches:
+            return {
+                text: tuple(FoundConcept(id_, text, 1.0) for id_ in self.concepts_named(text)[:k])
+                for text in wanted
+            }
+        found = self.linker.lookup.search([text for text in wanted if text], k, self._chosen)
+        return {
+            text: tuple(
+                FoundConcept(self._ids[concept], self._texts[row], score)
+                for concept, row, score, _ in found.get(text, ())
+            )
+            for text in wanted
+        }
+
+    @property
+    def _searches(self) -> bool:
+        return bool(self.linker.manifest["encoders"])
+
+    def _same_name(self, text: str) -> tuple[FoundName, ...]:
+        ids = self.concepts_named(text)
+        return (FoundName(text, ids, 1.0),) if ids else ()
+
+
+def _distinct(strings: Iterable[str], k: int) -> list[str]:
+    if k < 1:
+        raise InvalidInput(f"k is {k}; expected the number of candidates wanted, at least 1")
+    return list(dict.fromkeys(strings))

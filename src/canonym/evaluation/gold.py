@@ -1,0 +1,191 @@
+"""Ids as corpora and other tools write them, brought to the concepts of one terminology.
+
+Corpora write ``D003920`` or ``OMIM:123456``, terminologies ``MESH:D003920``; some ids are an
+alternative of another concept, and some the terminology does not have. What was done to each is
+counted, and what is unknown is listed: an evaluation has no business with ids that vanish.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from canonym.corpora.gold import id_prefix
+from canonym.terminology import Terminology
+
+__all__ = ["ConceptIds", "IdCensus"]
+
+# What bare ids of the two terminologies of most corpora look like; others are tried in order.
+_BARE = ((re.compile(r"[CD]\d{6}(?:\d{3})?"), "MESH"), (re.compile(r"\d{6}"), "OMIM"))
+
+
+@dataclass(frozen=True, slots=True)
+class IdCensus:
+    """What ids were met and how they were understood; every number counts occurrences.
+
+    Parameters
+    ----------
+    n : int
+        Ids met.
+    as_written : int
+        The id of a concept, letter for letter.
+    prefix_added, prefix_removed, prefix_changed : int
+        The id of a concept once its prefix was put before it, taken off, or written otherwise.
+    alternative : int
+        An alternative id of a concept, with or without a change of prefix.
+    unknown : dict of str to int
+        Ids that the terminology does not have, and how often each was met; most frequent first.
+    prefixes : dict of str to int
+        Prefixes as written; ``""`` stands for ids without one.
+    """
+
+    n: int
+    as_written: int
+    prefix_added: int
+    prefix_removed: int
+    prefix_changed: int
+    alternative: int
+    unknown: dict[str, int]
+    prefixes: dict[str, int]
+
+    @property
+    def n_unknown(self) -> int:
+        """Occurrences of ids that the terminology does not have."""
+        return sum(self.unknown.values())
+
+    @property
+    def mixed(self) -> bool:
+        """Whether ids with and without a prefix were met, a sign of two sources."""
+        return "" in self.prefixes and len(self.prefixes) > 1
+
+    def remarks(self) -> list[str]:
+        """Return one sentence for everything that a reader of the figures has to know."""
+        found = []
+        if self.unknown:
+            shown = ", ".join(list(self.unknown)[:5])
+            more = ", …" if len(self.unknown) > 5 else ""
+            found.append(
+                f"{self.n_unknown:,} of {self.n:,} ids ({len(self.unknown):,} different ones) are "
+                f"not in the terminology: {shown}{more}"
+            )
+        if self.mixed:
+            given = ", ".join(
+                f"{count:,} {prefix + ':' if prefix else 'without one'}"
+                for prefix, count in self.prefixes.items()
+            )
+            found.append(f"ids are written with different prefixes: {given}")
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the census as plain dicts, ready for JSON."""
+        return {
+            "n": self.n,
+            "as_written": self.as_written,
+            "prefix_added": self.prefix_added,
+            "prefix_removed": self.prefix_removed,
+            "prefix_changed": self.prefix_changed,
+            "alternative": self.alternative,
+            "n_unknown": self.n_unknown,
+            "unknown": dict(self.unknown),
+            "prefixes": dict(self.prefixes),
+            "mixed": self.mixed,
+        }
+
+
+class ConceptIds:
+    """Finds the concept that an id stands for, and remembers what it met.
+
+    Parameters
+    ----------
+    terminology : Terminology
+        Whose concepts are wanted.
+
+    Examples
+    --------
+    >>> from canonym import Concept, Terminology, Xref
+    >>> ids = ConceptIds(
+    ...     Terminology.build([Concept("MESH:D1", "flu"), Xref("MESH:D1", "OMIM:7", "alternative")])
+    ... )
+    >>> ids.concept("D1"), ids.concept("OMIM:7"), ids.concept("D2")
+    ('MESH:D1', 'MESH:D1', None)
+    >>> ids.census().unknown
+    {'D2': 1}
+    """
+
+    def __init__(self, terminology: Terminology) -> None:
+        self.terminology = terminology
+        self._known: dict[str, tuple[str | None, str]] = {}
+        self._met: Counter[str] = Counter()
+        self._prefixes: tuple[str, ...] | None = None
+
+    def concept(self, id_: str) -> str | None:
+        """Return the id of the concept as the terminology writes it, None if it has none.
+
+        The id is counted as met.
+        """
+        self._met[id_] += 1
+        return self.find(id_)
+
+    def find(self, id_: str) -> str | None:
+        """Return what `concept` returns without counting the id as met."""
+        if id_ not in self._known:
+            self._known[id_] = self._resolve(id_)
+        return self._known[id_][0]
+
+    def census(self, ids: Iterable[str] | None = None) -> IdCensus:
+        """Count how the ids met so far, or those given, were understood."""
+        met = self._met if ids is None else Counter(ids)
+        how: Counter[str] = Counter()
+        unknown: dict[str, int] = {}
+        prefixes: Counter[str] = Counter()
+        for id_, count in met.items():
+            prefixes[id_prefix(id_)] += count
+            if self.find(id_) is None:
+                unknown[id_] = count
+            how[self._known[id_][1]] += count
+        return IdCensus(
+            sum(met.values()),
+            how["as written"],
+            how["added"],
+            how["removed"],
+            how["changed"],
+            how["alternative"],
+            dict(sorted(unknown.items(), key=lambda pair: (-pair[1], pair[0]))),
+            dict(sorted(prefixes.items(), key=lambda pair: (-pair[1], pair[0]))),
+        )
+
+    def _resolve(self, id_: str) -> tuple[str | None, str]:
+        for form, how in self._forms(id_):
+            concept = self.terminology.resolve(form)
+            if concept is not None:
+                return concept, how if concept == form else "alternative"
+        return None, "unknown"
+
+    def _forms(self, id_: str) -> Iterable[tuple[str, str]]:
+        """Yield what the id may be called in the terminology, and what that changes."""
+        yield id_, "as written"
+        prefix, bare = id_prefix(id_), id_.partition(":")[2] if ":" in id_ else id_
+        how = "changed" if prefix else "added"
+        if not prefix:
+            yield from ((f"{p}:{bare}", how) for form, p in _BARE if form.fullmatch(bare))
+        for known in self._known_prefixes():
+            # Another prefix names another concept: only the same one in other letters will do.
+            if not prefix or known.lower() == prefix.lower():
+                yield f"{known}:{bare}", how
+        if prefix:
+            yield bare, "removed"
+
+    def _known_prefixes(self) -> tuple[str, ...]:
+        if self._prefixes is None:
+            counts = Counter(id_prefix(concept.id) for concept in self.terminology.iter_concepts())
+            counts.update(
+                id_prefix(xref.target)
+                for xref in self.terminology.iter_xrefs()
+                if xref.kind == "alternative"
+            )
+            counts.pop("", None)
+            self._prefixes = tuple(sorted(counts, key=lambda prefix: (-counts[prefix], prefix)))
+        return self._prefixes

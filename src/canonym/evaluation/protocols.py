@@ -1,0 +1,200 @@
+"""Protocols: the rules under which a system is asked and its answers are judged.
+
+A number without its protocol says nothing: on the same mentions and with the same system, the
+choices below move accuracy by twenty points. `PROTOCOLS` has four of them.
+
+=============  ================  ============  ===========  ====================================
+protocol       looked up         dictionary    composites   mentions
+=============  ================  ============  ===========  ====================================
+``biosyn``     prepared strings  + training    gold / text  with an id in the dictionary
+``refined``    prepared strings  + training    gold / text  and not in the training data, once
+``zero-shot``  prepared strings  alone         gold / text  and of a concept not in the training
+``raw``        text and span     alone         the linker   all, NIL included
+=============  ================  ============  ===========  ====================================
+
+Three readings of the answers stand beside each other:
+
+``lenient``
+    BioSyn's rule. *Names* are ranked, distinct strings that carry the ids of every concept which
+    has them. A part is right when its top name carries any id of the mention, a mention when all
+    its parts are. It forgives homonyms: a name of ten concepts counts for each of them.
+``strict``
+    *Concepts* are ranked by their best name, ties by label and then by id. A part is right when the
+    top concept is one of the mention's.
+``complete``
+    As strict, and the parts have to stand for all concepts of a composite mention, one to one. The
+    only reading of ``raw``.
+
+References
+----------
+Sung, Jeon, Lee and Kang (2020), Biomedical Entity Representations with Synonym Marginalization.
+Miftahutdinov et al. (2021), Drug and Disease Interpretation Learning with Biomedical Entity
+Representation Transformer. Tutubalina et al. (2020), Fair Evaluation in Concept Normalization.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from canonym.corpora.splits import SAME
+from canonym.errors import InvalidInput
+
+__all__ = ["PROTOCOLS", "READINGS", "SPLITS", "Protocol", "choose_protocol"]
+
+READINGS: tuple[str, ...] = ("lenient", "strict", "complete")
+"""Readings of the answers, from the most forgiving to the least."""
+
+SPLITS: dict[str, str] = {
+    "gold": "a mention is split only if the gold has several ids for it, and then by its text: "
+    "this leans on the gold, as BioSyn's released code does",
+    "text": "a mention is split if its text alone says so",
+    "file": "mentions are prepared already, and split at the bars that the file has in them",
+    "linker": "the linker splits a mention, or does not",
+}
+"""Ways of splitting composite mentions."""
+
+_KEEP: dict[str, str] = {
+    "known": "mentions are dropped unless every id they have is in the terminology",
+    "refined": "of those, mentions are dropped whose prepared text is in the training data, and "
+    "repetitions: the first stays",
+    "zero-shot": "of those, mentions are dropped if any of their concepts is in the training data",
+    "all": "no mention is dropped; one without a concept is right when called NIL, and one whose "
+    "id the terminology does not have is always wrong",
+}
+_SAME: dict[str, str] = {
+    "text": "two mentions are the same when their texts are",
+    "pair": "two mentions are the same when their texts and their concepts are: the rule that "
+    "gives the published sizes",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """The rules of an evaluation; made by `choose_protocol`.
+
+    Parameters
+    ----------
+    name : str
+        A key of `PROTOCOLS`.
+    split : str
+        How composite mentions are split, a key of `SPLITS`.
+    keep : str
+        Which mentions are asked: ``"known"``, ``"refined"``, ``"zero-shot"`` or ``"all"``.
+    merge : bool
+        Whether the names that training mentions have are added to the terminology.
+    readings : tuple of str
+        Of `READINGS`; the first is the one that published numbers are to be compared with.
+    same : str
+        When ``"refined"`` takes mentions for the same, one of `canonym.corpora.splits.SAME`.
+    """
+
+    name: str
+    split: str
+    keep: str
+    merge: bool
+    readings: tuple[str, ...] = READINGS
+    same: str = "text"
+
+    @property
+    def prepared(self) -> bool:
+        """Whether strings are prepared here, and not by the linker."""
+        return self.split != "linker"
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The rules as sentences, in the order in which they apply; for the report."""
+        rules = []
+        if self.split in {"gold", "text"}:
+            rules.append(
+                "abbreviations that the document defines are written out, and mentions and names "
+                "brought to lower case without punctuation"
+            )
+        rules.append(SPLITS[self.split])
+        if self.prepared:
+            rules.append(_KEEP["known"])
+        if self.keep != "known":
+            rules.append(_KEEP[self.keep])
+        if self.keep == "refined":
+            rules.append(_SAME[self.same])
+        rules.append(
+            "training mentions are names of their concepts as well: train for dev, train and dev "
+            "for test"
+            if self.merge
+            else "the terminology is searched as it is, without training mentions"
+        )
+        if self.prepared:
+            rules.append("neither sieves nor spelling: names are ranked by similarity alone")
+        if "lenient" in self.readings:
+            rules.append(
+                "lenient: right when the top name of every part carries any id of the mention"
+            )
+            rules.append(
+                "strict: right when the top concept of every part is one of the mention's; ties by "
+                "label, then by id"
+            )
+        rules.append(
+            "complete: right when the top concepts of the parts are the mention's, one to one"
+        )
+        return tuple(rules)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the protocol and its rules as plain dicts and lists."""
+        return {**asdict(self), "readings": list(self.readings), "rules": list(self.rules)}
+
+
+PROTOCOLS: dict[str, Protocol] = {
+    "biosyn": Protocol("biosyn", split="gold", keep="known", merge=True),
+    "refined": Protocol("refined", split="gold", keep="refined", merge=True),
+    "zero-shot": Protocol("zero-shot", split="gold", keep="zero-shot", merge=False),
+    "raw": Protocol("raw", split="linker", keep="all", merge=False, readings=("complete",)),
+}
+"""The protocols by name, each in the variant that was published."""
+
+
+def choose_protocol(
+    protocol: str | Protocol, *, split: str | None = None, same: str | None = None
+) -> Protocol:
+    """Return a protocol, or a variant of it.
+
+    Parameters
+    ----------
+    protocol : str or Protocol
+        A key of `PROTOCOLS`.
+    split : str, optional
+        Another way of splitting composite mentions: ``"gold"``, ``"text"`` or ``"file"``.
+    same : str, optional
+        Another rule for equal mentions of ``refined``: ``"text"`` or ``"pair"``.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such protocol, or it has no such variant.
+
+    Examples
+    --------
+    >>> choose_protocol("biosyn", split="text").split
+    'text'
+    """
+    if isinstance(protocol, str):
+        if protocol not in PROTOCOLS:
+            raise InvalidInput(
+                f"there is no protocol {protocol!r}; there are {', '.join(PROTOCOLS)}"
+            )
+        protocol = PROTOCOLS[protocol]
+    if split is not None and split != protocol.split:
+        allowed = [name for name in SPLITS if name != "linker"] if protocol.prepared else []
+        if split not in allowed:
+            raise InvalidInput(
+                f"the protocol {protocol.name!r} cannot split by {split!r}; "
+                + (f"it can by {', '.join(allowed)}" if allowed else "the linker does it")
+            )
+        protocol = replace(protocol, split=split)
+    if same is not None and same != protocol.same:
+        if protocol.keep != "refined" or same not in SAME:
+            raise InvalidInput(
+                f"same={same!r} is no variant of the protocol {protocol.name!r}; only 'refined' "
+                f"has one, {' or '.join(map(repr, SAME))}"
+            )
+        protocol = replace(protocol, same=same)
+    return protocol
