@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import json
 import sqlite3
 import threading
@@ -18,7 +17,7 @@ import numpy as np
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.types import Int32Array
 
-__all__ = ["APPLICATION_ID", "BATCH", "FORMAT", "INDEXES", "SCHEMA", "Database", "content_digest"]
+__all__ = ["APPLICATION_ID", "BATCH", "FORMAT", "INDEXES", "SCHEMA", "Database"]
 
 FORMAT = 1
 """Format number of the files this version writes, and the newest it reads."""
@@ -50,26 +49,8 @@ CREATE INDEX relations_by_tail ON relations (tail, relation);
 CREATE INDEX xrefs_by_target ON xrefs (target, kind);
 """
 
-_DIGESTED = (
-    "SELECT id, label, definition, types, source, version, deprecated, replaced_by "
-    "FROM concepts ORDER BY ordinal",
-    "SELECT concept, text, scope, language, source FROM names ORDER BY row",
-    "SELECT head, relation, tail FROM relations ORDER BY 1, 2, 3",
-    "SELECT concept_id, kind, target FROM xrefs ORDER BY 1, 2, 3",
-)
 _MAGIC = b"SQLite format 3\0"
 _HOW = "expected a terminology made by `canonym import`"
-
-
-def content_digest(connection: sqlite3.Connection) -> str:
-    """Hash all concepts, names, relations and cross-references with SHA-256, in hexadecimal."""
-    whole = hashlib.sha256()
-    for sql in _DIGESTED:
-        cursor = connection.execute(sql)
-        while batch := cursor.fetchmany(BATCH):
-            whole.update(json.dumps(batch, ensure_ascii=False).encode())
-        whole.update(b"\x1d")
-    return whole.hexdigest()
 
 
 class _Connection:

@@ -41,11 +41,11 @@ def concept_row(concept: Concept) -> tuple[Any, ...]:
         concept.id,
         concept.label.strip(),
         concept.definition,
-        _json_list(_strings(concept.types)),
+        _json_list(_strings(concept.types)) if concept.types else "[]",
         concept.source,
         concept.version,
         int(concept.deprecated),
-        _json_list(_strings(concept.replaced_by)),
+        _json_list(_strings(concept.replaced_by)) if concept.replaced_by else "[]",
     )
 
 

@@ -11,13 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from canonym.errors import InvalidInput
-from canonym.terminology.database import (
-    APPLICATION_ID,
-    FORMAT,
-    INDEXES,
-    SCHEMA,
-    content_digest,
-)
+from canonym.terminology.database import APPLICATION_ID, FORMAT, INDEXES, SCHEMA
+from canonym.terminology.digest import content_digest
 from canonym.terminology.records import check_rows, check_text, concept_row
 from canonym.types import SCOPES, Concept, Name, Record, Relation, Xref
 
@@ -222,9 +217,13 @@ class Writer:
     def _insert(self, what: str, sql: str, rows: list[Any]) -> None:
         if not rows:
             return
+        # SQLite would take bytes for a string, and give bytes back.
+        kinds = {kind for cells in zip(*rows, strict=True) for kind in set(map(type, cells))}
+        if not all(issubclass(kind, str | int) for kind in kinds):
+            check_rows(what, rows)
         try:
             self.connection.executemany(sql, rows)
-        except (UnicodeEncodeError, sqlite3.ProgrammingError, sqlite3.IntegrityError) as error:
+        except UnicodeEncodeError as error:
             check_rows(what, rows)
             raise InvalidInput(f"a {what} cannot be stored ({error})") from error
         rows.clear()
@@ -281,16 +280,12 @@ class Writer:
                 f"the terminology has {counts['n_concepts']:,} concepts and no names; nothing "
                 "could be found by name: check the format and the columns"
             )
-        try:
-            digest = content_digest(self.connection)
-        except TypeError as error:  # SQLite takes bytes anywhere, JSON does not
-            raise InvalidInput("a record holds bytes where a string was expected") from error
         self._remarks["repeated names stored once"] = self._n_given_names - counts["n_names"]
         self._remarks["concepts made from names alone"] = self._defined.count(0)
         meta = {
             **counts,
             "format": FORMAT,
-            "digest": digest,
+            "digest": content_digest(self.connection),
             "remarks": {kind: count for kind, count in sorted(self._remarks.items()) if count},
         }
         self.connection.executemany(
