@@ -83,7 +83,7 @@ def find_abbreviations(text: str, *, engine: str = "auto") -> Abbreviations:
     Returns
     -------
     Abbreviations
-        Long form by short form, and the name of the engine used. May be called from many threads.
+        Long form by short form, and the engine used. May be called from many threads.
 
     Raises
     ------
@@ -204,10 +204,9 @@ def _long_form(short: str, text: str) -> str | None:
         found = _match_letters(short[:-1], text)
     if found is None:
         return None
-    too_many = len(_WORD.findall(found)) > min(len(short) + 5, 2 * len(short))
-    if too_many or len(found) <= len(short) or short in found.split():
+    too_long = len(_WORD.findall(found)) > min(len(short) + 5, 2 * len(short))
+    if too_long or len(found) <= len(short) or short in found.split():
         return None
-    # A parenthesis that opens in the middle is none of the long form's.
     return None if found.count("(") != found.count(")") else found
 
 

@@ -8,7 +8,6 @@ written once. Established names that happen to hold an *and* stay whole.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from canonym.mentions.phrases import (
     ESTABLISHED,
@@ -22,6 +21,7 @@ from canonym.mentions.phrases import (
     is_adjective,
     is_code,
     is_disease,
+    list_conjuncts,
 )
 
 __all__ = ["split_composite"]
@@ -32,9 +32,6 @@ _MOST_WORDS = 5
 
 _COORDINATED = re.compile(
     r"(?i)\s(?:and|or|and/or|as well as|&)\s|[^\s/]/[^\s/]|\s/\s|-\s(?:and|or)"
-)
-_JOINTS = re.compile(
-    r"(?i)\s*,?\s(?:and/or|and|or|as well as|&)\s+|\s*(?<!\band)(?<!\bor)/(?!or\b)\s*|,\s+"
 )
 _GLOSS = re.compile(r"\s*\([^()]*\)")
 _PREPOSITION = re.compile(rf"(?i)\s(?:{PREPOSITIONS})\s")
@@ -119,7 +116,7 @@ def _split_numbers(phrase: str) -> list[str] | None:
     if match is None:
         return None
     before, counted, after = match["before"], match["counted"], match["after"]
-    return [f"{before}{counted} {number}{after}" for number in _conjuncts(match["numbers"])]
+    return [f"{before}{counted} {number}{after}" for number in list_conjuncts(match["numbers"])]
 
 
 def _split_hanging(phrase: str) -> list[str] | None:
@@ -146,7 +143,7 @@ def _split_phrase(phrase: str) -> list[str] | None:
 
 
 def _split_subject(phrase: str) -> list[str] | None:
-    conjuncts = _conjuncts(phrase)
+    conjuncts = list_conjuncts(phrase)
     if len(conjuncts) < 2 or any(len(part.split()) > _MOST_WORDS for part in conjuncts[:-1]):
         return None
     if all(is_code(part) for part in conjuncts):
@@ -252,7 +249,7 @@ def _split_object(phrase: str) -> list[str] | None:
     after = _PREPOSITION.search(listed)
     if after is not None:
         listed, tail = listed[: after.start()], listed[after.start() :]
-    conjuncts = _conjuncts(listed)
+    conjuncts = list_conjuncts(listed)
     if len(conjuncts) < 2 or any(len(part.split()) > _MOST_WORDS for part in conjuncts):
         return None
     *others, last = conjuncts
@@ -271,37 +268,3 @@ def _split_object(phrase: str) -> list[str] | None:
 
 def _with_article(part: str, article: str) -> str:
     return part if part.lower().startswith(("the ", "a ", "an ")) else f"{article}{part}"
-
-
-# --- lists ----------------------------------------------------------------------------------------
-
-
-def _conjuncts(phrase: str) -> list[str]:
-    """Cut a list at its commas, conjunctions and slashes.
-
-    Commas alone make no list: "sudden, unexplained death".
-    """
-    pieces: list[str] = []
-    place = 0
-    last_joint = max((match.start() for match in _real_joints(phrase)), default=-1)
-    for joint in _JOINTS.finditer(phrase):
-        if joint.start() > last_joint:
-            break
-        pieces.append(phrase[place : joint.start()])
-        place = joint.end()
-    pieces.append(phrase[place:])
-    pieces = [piece.strip() for piece in pieces]
-    return pieces if all(_is_conjunct(piece) for piece in pieces) else [phrase]
-
-
-def _real_joints(phrase: str) -> Iterable[re.Match[str]]:
-    return (joint for joint in _JOINTS.finditer(phrase) if joint[0].strip() != ",")
-
-
-def _is_conjunct(piece: str) -> bool:
-    """Tell whether a piece can stand in a list: not empty, no lone letter, no dangling bracket."""
-    return (
-        bool(re.match(r"\w", piece))
-        and (len(piece) > 1 or piece.isdigit() or piece.lower() in "ivx")
-        and piece.count("(") == piece.count(")")
-    )

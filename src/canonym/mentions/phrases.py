@@ -7,7 +7,7 @@ lists behind the syntax of composite mentions. They hold word classes, not conce
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 __all__ = [
     "ESTABLISHED",
@@ -21,6 +21,7 @@ __all__ = [
     "is_adjective",
     "is_code",
     "is_disease",
+    "list_conjuncts",
 ]
 
 ESTABLISHED = re.compile(
@@ -104,6 +105,9 @@ _LONG_HEADS = (
 )
 _ADJECTIVE = re.compile(r"(?i)[a-z-]{2,}(?:[aei]al|[^aeiou]al|ic|ous|ive|[iu]lar|[ln]ary)")
 _NUMBER = re.compile(r"(?i)\s(?:\d+[a-z]?|[ivx]+)$")
+_JOINTS = re.compile(
+    r"(?i)\s*,?\s(?:and/or|and|or|as well as|&)\s+|\s*(?<!\band)(?<!\bor)/(?!or\b)\s*|,\s+"
+)
 _CODE = re.compile(r"(?=\S*[A-Z0-9]\S*[A-Z0-9])[A-Z][A-Za-z0-9-]{1,9}")
 
 
@@ -128,3 +132,34 @@ def count_head(words: Sequence[str]) -> int:
     if not words or _DISEASE.fullmatch(words[-1]) is None:
         return 0
     return 2 if re.fullmatch(_LONG_HEADS, " ".join(words[-2:]), re.IGNORECASE) else 1
+
+
+def list_conjuncts(phrase: str) -> list[str]:
+    """Cut a list at its commas, conjunctions and slashes.
+
+    Commas alone make no list: "sudden, unexplained death".
+    """
+    pieces: list[str] = []
+    place = 0
+    last_joint = max((match.start() for match in _real_joints(phrase)), default=-1)
+    for joint in _JOINTS.finditer(phrase):
+        if joint.start() > last_joint:
+            break
+        pieces.append(phrase[place : joint.start()])
+        place = joint.end()
+    pieces.append(phrase[place:])
+    pieces = [piece.strip() for piece in pieces]
+    return pieces if all(_is_conjunct(piece) for piece in pieces) else [phrase]
+
+
+def _real_joints(phrase: str) -> Iterable[re.Match[str]]:
+    return (joint for joint in _JOINTS.finditer(phrase) if joint[0].strip() != ",")
+
+
+def _is_conjunct(piece: str) -> bool:
+    """Tell whether a piece can stand in a list: not empty, no lone letter, no dangling bracket."""
+    return (
+        bool(re.match(r"\w", piece))
+        and (len(piece) > 1 or piece.isdigit() or piece.lower() in "ivx")
+        and piece.count("(") == piece.count(")")
+    )
