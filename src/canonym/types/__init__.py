@@ -1,0 +1,29 @@
+"""The nouns of canonym: what goes in, what comes out, and the arrays in between.
+
+Inside the library names and concepts are rows of arrays; the objects of this package exist at the
+edges, in what a reader yields and in what a caller receives.
+"""
+
+from canonym.types.arrays import Encoder, Float32Array, Hits, Int32Array, SparseVectors
+from canonym.types.links import Candidate, Link
+from canonym.types.mentions import Document, Mention, Step
+from canonym.types.records import SCOPES, Concept, Name, Record, Relation, Xref
+
+__all__ = [
+    "SCOPES",
+    "Candidate",
+    "Concept",
+    "Document",
+    "Encoder",
+    "Float32Array",
+    "Hits",
+    "Int32Array",
+    "Link",
+    "Mention",
+    "Name",
+    "Record",
+    "Relation",
+    "SparseVectors",
+    "Step",
+    "Xref",
+]

@@ -1,0 +1,52 @@
+"""The arrays between the parts: vectors in, rows and scores out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Encoder", "Float32Array", "Hits", "Int32Array", "SparseVectors"]
+
+Int32Array = npt.NDArray[np.int32]
+Float32Array = npt.NDArray[np.float32]
+
+
+class Hits(NamedTuple):
+    """Nearest rows of a batch of queries.
+
+    ``rows`` is ``(n, k)`` int32 and ``scores`` ``(n, k)`` float32, falling; larger is better.
+    Places that could not be filled hold row −1 and score −inf.
+    """
+
+    rows: Int32Array
+    scores: Float32Array
+
+
+class SparseVectors(NamedTuple):
+    """A batch of sparse vectors in compressed rows.
+
+    Vector ``i`` has the values ``data[indptr[i]:indptr[i + 1]]`` (float32) in the columns
+    ``indices[indptr[i]:indptr[i + 1]]`` (int32, rising); ``n_columns`` is its width.
+    """
+
+    indptr: npt.NDArray[np.int64]
+    indices: Int32Array
+    data: Float32Array
+    n_columns: int
+
+    @property
+    def n_rows(self) -> int:
+        """Number of vectors."""
+        return len(self.indptr) - 1
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """Turns strings into vectors: one method, and a folder to be saved in."""
+
+    def encode(self, names: Sequence[str]) -> Float32Array | SparseVectors:
+        """Encode `names`: ``(n, d)`` float32, or `SparseVectors` of ``n`` rows."""
+        ...

@@ -1,0 +1,119 @@
+"""What comes out: candidates, and the decision for a mention."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from canonym.types.mentions import Mention, Step
+
+__all__ = ["Candidate", "Link"]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A concept proposed for a mention.
+
+    Parameters
+    ----------
+    id, label : str
+        The concept and its preferred name.
+    score : float
+        Similarity; larger is better. 1.0 is a verbatim match.
+    name : str
+        The name of the concept that matched best.
+    scope : str
+        The scope of that name.
+    types : tuple of str
+        Semantic types of the concept.
+    sieve : str
+        Which sieve found it: ``"verbatim"``, ``"normalised"`` or ``"search"``.
+    parts : dict of str to float
+        What each scorer gave this concept's best name, by encoder.
+    """
+
+    id: str
+    label: str
+    score: float
+    name: str
+    scope: str = "exact"
+    types: tuple[str, ...] = ()
+    sieve: str = "search"
+    parts: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """The decision for one mention.
+
+    Parameters
+    ----------
+    mention : Mention
+        What was asked.
+    candidates : tuple of Candidate
+        Ranked concepts, best first. Empty when nothing was found or the mention is composite.
+    nil : bool
+        Whether canonym decided that no concept fits.
+    reason : str
+        Why NIL, empty otherwise.
+    searched : str
+        The string that was looked up in the end.
+    steps : tuple of Step
+        What preparation did to get there.
+    parts : tuple of Link
+        For a composite mention, one link per part.
+    """
+
+    mention: Mention
+    candidates: tuple[Candidate, ...] = ()
+    nil: bool = False
+    reason: str = ""
+    searched: str = ""
+    steps: tuple[Step, ...] = ()
+    parts: tuple[Link, ...] = ()
+
+    @property
+    def id(self) -> str | None:
+        """Id of the best candidate, or None for NIL and for composite mentions."""
+        return None if self.nil or not self.candidates else self.candidates[0].id
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Ids of the decision: one, one per part of a composite mention, or none for NIL."""
+        if self.parts:
+            return tuple(id_ for part in self.parts for id_ in part.ids)
+        return () if self.id is None else (self.id,)
+
+    @property
+    def label(self) -> str | None:
+        """Preferred name of the best candidate, or None."""
+        return None if self.nil or not self.candidates else self.candidates[0].label
+
+    @property
+    def score(self) -> float | None:
+        """Score of the best candidate, or None when there is none."""
+        return self.candidates[0].score if self.candidates else None
+
+    @property
+    def margin(self) -> float | None:
+        """Score of the best candidate minus the runner-up's, or None without a runner-up."""
+        if len(self.candidates) < 2:
+            return None
+        return self.candidates[0].score - self.candidates[1].score
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the link as plain dicts and lists, ready for JSON."""
+        return {
+            "mention": self.mention.text,
+            "start": self.mention.start,
+            "end": self.mention.end,
+            "type": self.mention.type,
+            "document": self.mention.document_id,
+            "ids": list(self.ids),
+            "nil": self.nil,
+            "reason": self.reason,
+            "searched": self.searched,
+            "steps": [step._asdict() for step in self.steps],
+            "candidates": [asdict(candidate) for candidate in self.candidates],
+            "parts": [part.to_dict() for part in self.parts],
+        }

@@ -1,0 +1,59 @@
+"""What is linked: mentions, their documents, and what preparation did to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+__all__ = ["Document", "Mention", "Step"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A span of text that names a concept.
+
+    Parameters
+    ----------
+    text : str
+        The span as it stands in the document.
+    start, end : int, optional
+        Half-open code-point offsets in the document's text.
+    type : str
+        The annotated entity type, may be empty.
+    ids : tuple of str
+        Gold ids as the corpus writes them, empty when unknown. How several ids combine is in
+        `rule`.
+    rule : str
+        ``"any"``: each id alone is right; ``"all"``: the mention is composite and stands for every
+        id.
+    document_id : str
+        The document the mention is from, may be empty.
+    context : str
+        Text around the mention where there is no document (a column of a table), may be empty.
+    """
+
+    text: str
+    start: int | None = None
+    end: int | None = None
+    type: str = ""
+    ids: tuple[str, ...] = ()
+    rule: str = "any"
+    document_id: str = ""
+    context: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text with its mentions; offsets of the mentions point into `text`."""
+
+    id: str
+    text: str
+    mentions: tuple[Mention, ...] = ()
+
+
+class Step(NamedTuple):
+    """One thing that preparation did to a mention: which step, what it saw, what it left."""
+
+    name: str
+    before: str
+    after: str
