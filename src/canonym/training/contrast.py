@@ -64,13 +64,13 @@ def multi_positive_loss(
     logits = vectors @ vectors.T
     logits /= temperature
     logits[hidden] = -np.inf
-    # A positive is never hidden, so every used row has a finite largest logit.
-    largest = logits.max(axis=1, keepdims=True, where=~hidden, initial=-np.inf)
-    largest[~used] = 0
+    # Only a name without a positive can be left without anything to compare it with.
+    largest = logits.max(axis=1, keepdims=True)
+    largest[np.isneginf(largest)] = 0
     logits -= largest
     masses = np.exp(logits)
     totals = masses.sum(axis=1, keepdims=True)
-    totals[~used] = 1
+    totals[totals == 0] = 1
     of_positives = np.where(positive, logits, 0).sum(axis=1)[used] / counts[used]
     loss = float((np.log(totals[used, 0]) - of_positives).mean())
     # By the logits: the softmax minus the uniform distribution over the positives.

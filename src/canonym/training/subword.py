@@ -29,22 +29,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from canonym.encoders.hashing import hash_features
 from canonym.encoders.inputs import checked_names
 from canonym.encoders.subword import NORMAL_STEPS, Subword
-from canonym.encoders.tables import sum_rows
 from canonym.errors import InvalidInput
 from canonym.training.contrast import multi_positive_loss
-from canonym.training.neighbours import find_hard_neighbours
-from canonym.types import Float32Array, Int32Array
+from canonym.training.groups import HardPool, SynonymGroups
+from canonym.types import Float32Array
 
 __all__ = ["fit_subword"]
 
 _BETA, _EPSILON = 0.999, 1e-8
-# Names asked for, and searched, when hard neighbours are refreshed: seconds rather than minutes.
-_POOL, _SEARCHED = 16_384, 200_000
-_NEAREST = 8
 _BLOCK = 2048
+_LOGGED = 500
 
 
 def fit_subword(
@@ -133,24 +129,36 @@ def fit_subword(
     """
     listed = checked_names(names)
     concept_of = np.asarray(concepts)
-    _check(listed, concept_of, steps, batch, temperature, dropout, learning_rate, n_bits)
+    _check_concepts(listed, concept_of)
+    _check_options(
+        steps=(steps, 1, np.inf),
+        batch=(batch, 2, np.inf),
+        dimensions=(dimensions, 1, 4096),
+        n_bits=(n_bits, 1, 24),
+        temperature=(temperature, 1e-4, 1e4),
+        dropout=(dropout, 0, 0.99),
+        learning_rate=(learning_rate, 1e-12, 10),
+        hard_neighbours=(hard_neighbours, 0, np.inf),
+        refresh=(refresh, 0, np.inf),
+        positives=(positives, 1, np.inf),
+    )
     rng = np.random.default_rng(seed)
     encoder = start
     if encoder is None:
         empty = np.zeros((1 << n_bits, dimensions), dtype=np.float32)
         encoder = Subword(empty, steps=normalisation)
-    groups = _Groups(encoder, listed, concept_of.astype(np.int32), weights, sources)
+    groups = SynonymGroups(encoder, listed, concept_of.astype(np.int32), weights, sources)
     table = _initial(groups, rng) if start is None else _floats(start)
     optimiser = _RowAdam(table, learning_rate)
     drawn = max(1, batch // (1 + positives))
     refreshes = (
         {steps * i // (refresh + 1) for i in range(1, refresh + 1)} if hard_neighbours else ()
     )
-    near: _Neighbours | None = None
+    near: HardPool | None = None
     total = 0.0
     for step in range(steps):
         if step in refreshes:
-            near = _Neighbours(groups, table, rng)
+            near = HardPool(groups, table, rng)
             if log:
                 log(f"step {step}: neighbours searched for {len(near.rows):,} names")
         if near is None:
@@ -162,23 +170,14 @@ def fit_subword(
         total += _step(groups, rows, optimiser, rate, temperature, dropout, rng)
         if progress:
             progress(step + 1, steps)
-        if log and (step + 1) % 500 == 0:
-            log(f"step {step + 1}: loss {total / 500:.4f}")
+        if log and (step + 1) % _LOGGED == 0:
+            log(f"step {step + 1}: loss {total / _LOGGED:.4f}")
             total = 0.0
     fitted = Subword(table, **encoder.options())
     return fitted.quantised() if quantise else fitted
 
 
-def _check(
-    names: list[str],
-    concepts: npt.NDArray[Any],
-    steps: int,
-    batch: int,
-    temperature: float,
-    dropout: float,
-    learning_rate: float,
-    n_bits: int,
-) -> None:
+def _check_concepts(names: list[str], concepts: npt.NDArray[Any]) -> None:
     if concepts.shape != (len(names),) or not np.issubdtype(concepts.dtype, np.integer):
         raise InvalidInput(
             f"{len(names)} names were given with concepts of shape {concepts.shape} and type "
@@ -186,128 +185,12 @@ def _check(
         )
     if len(names) and (concepts.min() < 0 or concepts.max() >= 1 << 31):
         raise InvalidInput("concepts have to be whole numbers from 0 to 2**31 - 1")
-    for what, value, good, expected in (
-        ("steps", steps, steps >= 1, "at least 1"),
-        ("batch", batch, batch >= 2, "at least 2"),
-        ("temperature", temperature, temperature > 0, "a number above 0"),
-        ("dropout", dropout, 0 <= dropout < 1, "a number from 0 to below 1"),
-        ("learning_rate", learning_rate, learning_rate > 0, "a number above 0"),
-        ("n_bits", n_bits, 1 <= n_bits <= 24, "1 to 24"),
-    ):
-        if not good:
-            raise InvalidInput(f"{what}={value!r}: {expected} is expected")
 
 
-class _Groups:
-    """Distinct names of each concept, as rows sorted by concept."""
-
-    def __init__(
-        self,
-        encoder: Subword,
-        names: list[str],
-        concepts: Int32Array,
-        weights: npt.NDArray[Any] | None,
-        sources: npt.NDArray[Any] | None,
-    ) -> None:
-        self.encoder = encoder
-        texts = encoder.texts(names)
-        numbers: dict[str, int] = {"": 0}
-        number_of = np.fromiter(
-            (numbers.setdefault(text, len(numbers)) for text in texts), np.int64, count=len(texts)
-        )
-        keys = concepts.astype(np.int64) * len(numbers) + number_of
-        _, rows = np.unique(keys[number_of > 0], return_index=True)
-        rows = np.flatnonzero(number_of > 0)[rows]
-        self.texts = [texts[row] for row in rows]
-        self.text_numbers = number_of[rows]
-        self.concepts = concepts[rows]
-        n_concepts = int(self.concepts[-1]) + 1 if len(rows) else 0
-        self.sources = None if sources is None else np.asarray(sources, np.int64)[self.concepts]
-        self.sizes = np.bincount(self.concepts, minlength=n_concepts)
-        self.starts = np.cumsum(self.sizes) - self.sizes
-        chances = self.sizes[self.concepts] > 1
-        if not chances.any():
-            raise InvalidInput(
-                f"none of {len(np.unique(concepts)):,} concepts has two different names, and an "
-                "encoder learns from synonyms: use a terminology with synonyms, or the default "
-                "encoder as it is"
-            )
-        shares = chances.astype(np.float64)
-        if weights is not None:
-            shares *= np.asarray(weights, dtype=np.float64)[self.concepts]
-        self.cumulative = np.cumsum(shares)
-
-    def features(self, rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], Int32Array]:
-        """Return `hash_features` of some rows."""
-        encoder = self.encoder
-        return hash_features(
-            [self.texts[row] for row in rows],
-            grams=(encoder.n_min, encoder.n_max),
-            n_bits=encoder.table.shape[0].bit_length() - 1,
-        )
-
-    def encode(self, table: Float32Array, rows: npt.NDArray[np.int64]) -> Float32Array:
-        """Encode some rows with the table so far."""
-        vectors = np.empty((len(rows), table.shape[1]), dtype=np.float32)
-        for start in range(0, len(rows), _BLOCK):
-            place = slice(start, start + _BLOCK)
-            vectors[place] = sum_rows(table, *self.features(rows[place]))
-        vectors /= np.sqrt(np.square(vectors).sum(axis=1, keepdims=True) + 1e-12)
-        return vectors
-
-    def draw_names(self, n: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-        """Draw names that have synonyms, by weight."""
-        points = rng.random(n) * self.cumulative[-1]
-        rows: npt.NDArray[np.int64] = np.searchsorted(self.cumulative, points, side="right")
-        return rows
-
-    def draw(self, n: int, positives: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-        """Draw names with `positives` synonyms each."""
-        return self.with_synonyms(self.draw_names(n, rng), positives, rng)
-
-    def with_synonyms(
-        self, rows: npt.NDArray[np.int64], positives: int, rng: np.random.Generator
-    ) -> npt.NDArray[np.int64]:
-        """Add `positives` names of the concept of each row, with replacement."""
-        concepts = np.tile(self.concepts[rows], positives)
-        places = rng.random(len(concepts)) * self.sizes[concepts]
-        return np.concatenate((rows, self.starts[concepts] + places.astype(np.int64)))
-
-
-class _Neighbours:
-    """Hard neighbours of a pool of names, found with the table of the moment."""
-
-    def __init__(self, groups: _Groups, table: Float32Array, rng: np.random.Generator) -> None:
-        self.groups = groups
-        self.rows = np.unique(groups.draw_names(_POOL, rng))
-        searched = np.sort(rng.permutation(len(groups.texts))[:_SEARCHED])
-        sources = groups.sources
-        found = find_hard_neighbours(
-            groups.encode(table, self.rows),
-            groups.concepts[self.rows],
-            groups.encode(table, searched),
-            groups.concepts[searched],
-            rng,
-            k=_NEAREST,
-            query_sources=None if sources is None else sources[self.rows],
-            sources=None if sources is None else sources[searched],
-        )
-        self.found = np.where(found >= 0, searched[found], -1)
-
-    def draw(
-        self,
-        drawn: int,
-        positives: int,
-        n: int,
-        rng: np.random.Generator,
-    ) -> npt.NDArray[np.int64]:
-        """Draw names of the pool, with `positives` synonyms and `n` neighbours each."""
-        places = rng.integers(len(self.rows), size=drawn)
-        anchors = self.groups.with_synonyms(self.rows[places], positives, rng)
-        columns = rng.integers(_NEAREST, size=(n, drawn))
-        near = self.found[places, columns].ravel()
-        near = self.groups.with_synonyms(near[near >= 0], 1, rng)
-        return np.concatenate((anchors, near))
+def _check_options(**options: tuple[float, float, float]) -> None:
+    for name, (value, least, most) in options.items():
+        if not least <= value <= most:
+            raise InvalidInput(f"{name}={value!r}: from {least} to {most} is expected")
 
 
 class _RowAdam:
@@ -330,7 +213,7 @@ class _RowAdam:
         self.table[rows] -= gradient * sizes[:, None].astype(np.float32)
 
 
-def _initial(groups: _Groups, rng: np.random.Generator) -> Float32Array:
+def _initial(groups: SynonymGroups, rng: np.random.Generator) -> Float32Array:
     """Return random vectors whose length is the inverse document frequency, at most 1."""
     n_buckets, dimensions = groups.encoder.table.shape
     counts = np.zeros(n_buckets)
@@ -351,7 +234,7 @@ def _floats(encoder: Subword) -> Float32Array:
 
 
 def _step(
-    groups: _Groups,
+    groups: SynonymGroups,
     rows: npt.NDArray[np.int64],
     optimiser: _RowAdam,
     rate: float,

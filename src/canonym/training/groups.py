@@ -1,0 +1,142 @@
+"""Names by concept, to draw batches from: synonyms, and names that are taken for one another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.encoders.hashing import hash_features
+from canonym.encoders.subword import Subword
+from canonym.encoders.tables import sum_rows
+from canonym.errors import InvalidInput
+from canonym.training.neighbours import find_hard_neighbours
+from canonym.types import Float32Array, Int32Array
+
+__all__ = ["HardPool", "SynonymGroups"]
+
+# Names asked for, and searched, when hard neighbours are refreshed: seconds rather than minutes.
+POOL_SIZE, SEARCHED = 32_768, 131_072
+NEAREST = 8
+_BLOCK = 2048
+
+
+class SynonymGroups:
+    """Distinct names of each concept, as rows sorted by concept."""
+
+    def __init__(
+        self,
+        encoder: Subword,
+        names: list[str],
+        concepts: Int32Array,
+        weights: npt.NDArray[Any] | None,
+        sources: npt.NDArray[Any] | None,
+    ) -> None:
+        self.encoder = encoder
+        texts = encoder.texts(names)
+        numbers: dict[str, int] = {"": 0}
+        number_of = np.fromiter(
+            (numbers.setdefault(text, len(numbers)) for text in texts), np.int64, count=len(texts)
+        )
+        keys = concepts.astype(np.int64) * len(numbers) + number_of
+        _, rows = np.unique(keys[number_of > 0], return_index=True)
+        rows = np.flatnonzero(number_of > 0)[rows]
+        self.texts = [texts[row] for row in rows]
+        self.text_numbers = number_of[rows]
+        self.concepts = concepts[rows]
+        n_concepts = int(self.concepts[-1]) + 1 if len(rows) else 0
+        self.sources = None if sources is None else np.asarray(sources, np.int64)[self.concepts]
+        self.sizes = np.bincount(self.concepts, minlength=n_concepts)
+        self.starts = np.cumsum(self.sizes) - self.sizes
+        chances = self.sizes[self.concepts] > 1
+        if not chances.any():
+            raise InvalidInput(
+                f"none of {len(np.unique(concepts)):,} concepts has two different names, and an "
+                "encoder learns from synonyms: use a terminology with synonyms, or the default "
+                "encoder as it is"
+            )
+        shares = chances.astype(np.float64)
+        if weights is not None:
+            shares *= np.asarray(weights, dtype=np.float64)[self.concepts]
+            if not (shares.min() >= 0 and 0 < shares.sum() < np.inf):
+                raise InvalidInput(
+                    "weights have to be finite, none below 0, and at least one concept with two "
+                    "names needs one above 0"
+                )
+        self.cumulative = np.cumsum(shares)
+
+    def features(self, rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], Int32Array]:
+        """Return `hash_features` of some rows."""
+        encoder = self.encoder
+        return hash_features(
+            [self.texts[row] for row in rows],
+            grams=(encoder.n_min, encoder.n_max),
+            n_bits=encoder.table.shape[0].bit_length() - 1,
+        )
+
+    def encode(self, table: Float32Array, rows: npt.NDArray[np.int64]) -> Float32Array:
+        """Encode some rows with the table so far."""
+        vectors = np.empty((len(rows), table.shape[1]), dtype=np.float32)
+        for start in range(0, len(rows), _BLOCK):
+            place = slice(start, start + _BLOCK)
+            vectors[place] = sum_rows(table, *self.features(rows[place]))
+        vectors /= np.sqrt(np.square(vectors).sum(axis=1, keepdims=True) + 1e-12)
+        return vectors
+
+    def draw_names(self, n: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+        """Draw names that have synonyms, by weight."""
+        points = rng.random(n) * self.cumulative[-1]
+        rows: npt.NDArray[np.int64] = np.searchsorted(self.cumulative, points, side="right")
+        return rows
+
+    def draw(self, n: int, positives: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+        """Draw names with `positives` synonyms each."""
+        return self.with_synonyms(self.draw_names(n, rng), positives, rng)
+
+    def with_synonyms(
+        self, rows: npt.NDArray[np.int64], positives: int, rng: np.random.Generator
+    ) -> npt.NDArray[np.int64]:
+        """Add `positives` names of the concept of each row, with replacement."""
+        concepts = np.tile(self.concepts[rows], positives)
+        places = rng.random(len(concepts)) * self.sizes[concepts]
+        return np.concatenate((rows, self.starts[concepts] + places.astype(np.int64)))
+
+
+class HardPool:
+    """Hard neighbours of a pool of names, found with the table of the moment."""
+
+    def __init__(
+        self, groups: SynonymGroups, table: Float32Array, rng: np.random.Generator
+    ) -> None:
+        self.groups = groups
+        # Each name is searched for once, and used as often as it was drawn.
+        self.rows, self.draws = np.unique(groups.draw_names(POOL_SIZE, rng), return_inverse=True)
+        searched = np.sort(rng.permutation(len(groups.texts))[:SEARCHED])
+        sources = groups.sources
+        found = find_hard_neighbours(
+            groups.encode(table, self.rows),
+            groups.concepts[self.rows],
+            groups.encode(table, searched),
+            groups.concepts[searched],
+            rng,
+            k=NEAREST,
+            query_sources=None if sources is None else sources[self.rows],
+            sources=None if sources is None else sources[searched],
+        )
+        self.found = np.where(found >= 0, searched[found], -1)
+
+    def draw(
+        self,
+        drawn: int,
+        positives: int,
+        n: int,
+        rng: np.random.Generator,
+    ) -> npt.NDArray[np.int64]:
+        """Draw names of the pool, with `positives` synonyms and `n` neighbours each."""
+        places = self.draws[rng.integers(len(self.draws), size=drawn)]
+        anchors = self.groups.with_synonyms(self.rows[places], positives, rng)
+        columns = rng.integers(NEAREST, size=(n, drawn))
+        near = self.found[places, columns].ravel()
+        near = self.groups.with_synonyms(near[near >= 0], 1, rng)
+        return np.concatenate((anchors, near))

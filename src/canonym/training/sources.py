@@ -1,0 +1,111 @@
+"""The open terminologies that the default encoder is trained on."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from canonym.terminology.ctd import read_ctd
+from canonym.terminology.drugbank import read_drugbank_vocabulary
+from canonym.terminology.icd10cm import read_icd10cm
+from canonym.terminology.medic import read_medic
+from canonym.terminology.obo import read_obo
+from canonym.terminology.table import read_table
+from canonym.training.synonyms import SynonymPool
+from canonym.training.variants import icd_variants
+from canonym.types import Concept, Name, Record
+
+__all__ = ["SOURCES", "read_consumer_names", "read_pool"]
+
+SOURCES: dict[str, str] = {
+    "MeSH 2024": "mesh-2024/terms.tsv.gz",
+    "MeSH supplementary": "mesh-supplementary/scr_names.tsv.gz",
+    "CTD 2017": "ctd-diseases-2017/CTD_diseases.tsv.gz",
+    "MEDIC 2012": "medic-2012/medic_06Jul2012.txt",
+    "DOID 2015": "doid/HumanDO-2015-05-14.obo.gz",
+    "HPO 2014": "hpo/hp-2014-11-14.obo.gz",
+    "DrugBank": "drugbank-vocabulary/drugbank_vocabulary.csv.gz",
+    "MedQuAD": "medquad-synonyms/names.tsv.gz",
+}
+"""Files of the data folder, by source. ICD-10-CM comes with an installed package."""
+
+_PREFIXES = {
+    "MSH": "MESH",
+    "MeSH": "MESH",
+    "UMLS_CUI": "UMLS",
+    "ICD-10": "ICD10CM",
+    "ICD10": "ICD10CM",
+}
+# Chemicals outnumber diseases several times over; most users look for diseases.
+_OTHER = 0.3
+
+
+def read_consumer_names(path: Path) -> Iterator[Record]:
+    """Read MedQuAD's table of topics, their names and their UMLS ids.
+
+    Topics without an id are pages of advice, and those with a dash are about a part of a concept
+    ("Hip fracture - discharge"): both are left out. The ids are not passed on, since a page on the
+    vaccine has the id of the disease.
+
+    Yields
+    ------
+    Concept or Name
+    """
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as stream:
+        for row in csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE):
+            id_, topic, name = row["umls_cuis"], row["focus"], row["name"]
+            if not id_ or " - " in topic or " - " in name:
+                continue
+            concept_id = f"MEDQUAD:{topic.casefold()}"
+            yield Concept(concept_id, topic)
+            yield Name(name, concept_id)
+
+
+def _with_variants(records: Iterable[Record]) -> Iterator[Record]:
+    for record in records:
+        yield record
+        if isinstance(record, Concept):
+            yield from (Name(text, record.id) for text in icd_variants(record.label))
+        elif isinstance(record, Name):
+            yield from (replace(record, text=text) for text in icd_variants(record.text))
+
+
+def read_pool(data: Path, *, log: Callable[[str], None] | None = None) -> SynonymPool:
+    """Read all sources under `data`, and ICD-10-CM, and join their concepts.
+
+    Parameters
+    ----------
+    data : Path
+        The folder with the files of `SOURCES`.
+    log : callable, optional
+        Called with a line of text for each step.
+    """
+    pool = SynonymPool()
+    paths = {name: data / path for name, path in SOURCES.items()}
+    say = log or (lambda _: None)
+    # MeSH first: its ids are what CTD and MEDIC use, its weight that of the chemicals.
+    mesh = read_table(
+        paths["MeSH 2024"],
+        id_column="descriptor_ui",
+        name_column="term",
+        label_column="descriptor_name",
+        prefix="MESH:",
+    )
+    supplementary = read_table(
+        paths["MeSH supplementary"], id_column="scr_id", name_column="name", prefix="MESH:"
+    )
+    pool.add("MeSH", mesh, weight=_OTHER)
+    pool.add("MeSH", supplementary, weight=_OTHER)
+    pool.add("MeSH", read_ctd(paths["CTD 2017"]))
+    pool.add("MeSH", read_medic(paths["MEDIC 2012"]))
+    pool.add("ICD-10-CM", _with_variants(read_icd10cm()))
+    pool.add("DOID", read_obo(paths["DOID 2015"]))
+    pool.add("HPO", read_obo(paths["HPO 2014"]))
+    pool.add("DrugBank", read_drugbank_vocabulary(paths["DrugBank"]), weight=_OTHER)
+    pool.add("MedQuAD", read_consumer_names(paths["MedQuAD"]), exclusive=False)
+    say(f"{pool.join_xrefs(_PREFIXES):,} concepts joined by references")
+    say(f"{pool.join_names():,} concepts joined by names")
+    return pool

@@ -1,0 +1,137 @@
+"""Hashed features against a plain loop over the characters."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from canonym.encoders import hashing
+from canonym.encoders.hashing import hash_features
+
+MASK = (1 << 64) - 1
+SPREAD, MIX, BASE = 0xD6E8FEB86659FD93, 0x94D049BB133111EB, 0x9E3779B97F4A7C15
+
+
+def naive_bucket(stretch: str, salt: int, n_bits: int) -> int:
+    total = 0
+    for place, character in enumerate(stretch):
+        code = ord(character) * SPREAD & MASK
+        code ^= code >> 32
+        total = (total + code * pow(BASE, place, 1 << 64)) & MASK
+    value = (total + salt) & MASK
+    value ^= value >> 31
+    value = value * MIX & MASK
+    value ^= value >> 29
+    value = value * SPREAD & MASK
+    return value >> (64 - n_bits)
+
+
+def naive_features(text: str, shortest: int, longest: int, n_bits: int) -> list[int]:
+    words = text.split(" ") if text else []
+    buckets = [naive_bucket(f" {word} ", 0x2545F4914F6CDD1D, n_bits) for word in words]
+    buckets += [
+        naive_bucket(f" {one} {other} ", 0x7FB5D329728EA185, n_bits)
+        for one, other in pairwise(words)
+    ]
+    for length in range(shortest, longest + 1):
+        for word in words:
+            marked = f" {word} "
+            buckets += [
+                naive_bucket(marked[start : start + length], length, n_bits)
+                for start in range(len(marked) - length + 1)
+            ]
+    return buckets
+
+
+def parts(texts: list[str], shortest: int = 2, longest: int = 5) -> list[list[int]]:
+    indptr, buckets = hash_features(texts, grams=(shortest, longest), n_bits=17)
+    assert indptr.dtype == np.int64
+    assert buckets.dtype == np.int32
+    assert indptr[0] == 0
+    assert indptr[-1] == len(buckets)
+    return [part.tolist() for part in np.split(buckets, indptr[1:-1])] if texts else []
+
+
+TEXTS = [
+    "heart attack",
+    "",
+    "a",
+    "flu",
+    "type 2 diabetes mellitus",
+    "心筋 梗塞",
+    "\ud800x \udfff",
+    "",
+]
+
+
+@pytest.mark.parametrize("span", [(2, 5), (3, 3), (2, 2), (4, 9)])
+def test_features_are_those_of_a_plain_loop(span: tuple[int, int]) -> None:
+    assert parts(TEXTS, *span) == [naive_features(text, *span, 17) for text in TEXTS]
+
+
+def test_one_text_has_the_features_it_has_in_a_batch() -> None:
+    assert [parts([text])[0] for text in TEXTS] == parts(TEXTS)
+
+
+@given(
+    st.lists(
+        st.lists(st.text("abc心\U0001f600", min_size=1, max_size=7), max_size=4).map(" ".join),
+        min_size=1,
+        max_size=6,
+    )
+)
+@settings(max_examples=60, deadline=None)
+def test_features_of_any_words(texts: list[str]) -> None:
+    assert parts(texts) == [naive_features(text, 2, 5, 17) for text in texts]
+
+
+def test_nothing_in_nothing_out() -> None:
+    indptr, buckets = hash_features([], grams=(2, 5), n_bits=17)
+    assert indptr.tolist() == [0]
+    assert len(buckets) == 0
+    assert parts(["", ""]) == [[], []]
+
+
+def test_known_buckets() -> None:
+    assert parts(["flu"], 2, 3) == [[119624, 73759, 41145, 107783, 97141, 67171, 28878, 128727]]
+
+
+def test_buckets_do_not_depend_on_the_process() -> None:
+    code = (
+        "from canonym.encoders.hashing import hash_features as f;"
+        "print(f(['heart attack'], grams=(2, 5), n_bits=17)[1].tolist())"
+    )
+    seen = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for seed in ("1", "2")
+    }
+    assert seen == {str(parts(["heart attack"])[0])}
+
+
+def test_buckets_are_spread_evenly() -> None:
+    words = [f"{one}{other}{third}" for one in "abcdefgh" for other in "aeiouy" for third in "lmnr"]
+    _, buckets = hash_features(words, grams=(5, 5), n_bits=4)
+    counts = np.bincount(buckets, minlength=16)
+    expected = counts.sum() / 16
+    assert ((counts - expected) ** 2 / expected).sum() < 45  # 15 degrees of freedom, p = 1e-4
+
+
+def test_a_long_batch_needs_longer_tables_only_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hashing, "_tables", None)
+    monkeypatch.setattr(hashing, "_KEPT", 1 << 13)
+    short = parts(["flu"])
+    assert len(hashing._tables[0]) == 1 << 12  # type: ignore[index]
+    assert parts(["ab " * 4000 + "flu"])[0][-2:] == short[0][-2:]
+    assert len(hashing._tables[0]) == 1 << 12  # type: ignore[index]

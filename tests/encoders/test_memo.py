@@ -1,0 +1,52 @@
+"""Remembering words gives what normalising whole names gives."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from canonym.encoders import memo
+from canonym.encoders.memo import MemoNormaliser
+from canonym.encoders.subword import NORMAL_STEPS
+from canonym.errors import InvalidInput
+from canonym.text import PLAIN, STRONG, UNORDERED, normalise
+
+NAMES = [
+    "Haemorrhagic oedemas of the Tumours, type II",
+    "Crohn’s diseases",
+    "",
+    "  ?! ",
+    "β-thalassaemias",
+    "men-2b women",
+    "\ud800 caries\x00",
+]
+
+
+@pytest.mark.parametrize("steps", [PLAIN, STRONG, UNORDERED, NORMAL_STEPS, ("spelling", "case")])
+def test_equal_to_normalising_each_name(steps: tuple[str, ...]) -> None:
+    expected = [normalise(name, steps) for name in NAMES]
+    normaliser = MemoNormaliser(steps)
+    assert normaliser(NAMES) == expected
+    assert normaliser(iter(NAMES)) == expected  # from memory
+
+
+@given(st.lists(st.text(max_size=30), max_size=3))
+def test_equal_for_any_text(names: list[str]) -> None:
+    assert MemoNormaliser(NORMAL_STEPS)(names) == [normalise(name, NORMAL_STEPS) for name in names]
+
+
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memo, "_KEPT", 2)
+    words = memo._Words(("plural",))
+    long = "x" * 40 + "omas"
+    assert list(words.apply([f"{long} tumors lesions", "cysts"])) == [
+        f"{'x' * 40}oma tumor lesion",
+        "cyst",
+    ]
+    assert dict(words) == {"tumors": "tumor", "lesions": "lesion"}
+
+
+def test_an_unknown_step_is_reported() -> None:
+    with pytest.raises(InvalidInput, match="shout"):
+        MemoNormaliser(("case", "shout"))

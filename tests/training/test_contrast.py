@@ -1,0 +1,102 @@
+"""The in-batch softmax against a double loop, and its gradient against differences."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from canonym.training.contrast import multi_positive_loss
+
+
+def naive_loss(vectors: Any, concepts: Any, texts: Any, temperature: float) -> float:
+    n = len(vectors)
+    losses = []
+    for i in range(n):
+        positives = [j for j in range(n) if j != i and concepts[j] == concepts[i]]
+        if not positives:
+            continue
+        total = 0.0
+        for k in range(n):
+            hidden = texts is not None and texts[k] == texts[i] and concepts[k] != concepts[i]
+            if k != i and not hidden:
+                total += math.exp(float(vectors[i] @ vectors[k]) / temperature)
+        losses.append(
+            -sum(
+                math.log(math.exp(float(vectors[i] @ vectors[j]) / temperature) / total)
+                for j in positives
+            )
+            / len(positives)
+        )
+    return sum(losses) / len(losses) if losses else 0.0
+
+
+def batch(n: int = 9) -> Any:
+    vectors = np.random.default_rng(1).normal(size=(n, 4))
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+CONCEPTS = np.array([0, 0, 0, 1, 1, 2, 3, 3, 4])
+TEXTS = np.array([0, 1, 2, 3, 2, 0, 6, 7, 2])
+
+
+@pytest.mark.parametrize("texts", [None, TEXTS])
+@pytest.mark.parametrize("temperature", [0.05, 0.5])
+def test_loss_is_that_of_a_double_loop(texts: Any, temperature: float) -> None:
+    loss, _ = multi_positive_loss(batch(), CONCEPTS, texts, temperature=temperature)
+    assert loss == pytest.approx(naive_loss(batch(), CONCEPTS, texts, temperature), rel=1e-10)
+
+
+@pytest.mark.parametrize("texts", [None, TEXTS])
+def test_gradient_is_that_of_differences(texts: Any) -> None:
+    vectors = batch()
+    _, gradient = multi_positive_loss(vectors, CONCEPTS, texts, temperature=0.3)
+    expected = np.zeros_like(vectors)
+    for place in np.ndindex(vectors.shape):
+        step = np.zeros_like(vectors)
+        step[place] = 1e-6
+        above = naive_loss(vectors + step, CONCEPTS, texts, 0.3)
+        expected[place] = (above - naive_loss(vectors - step, CONCEPTS, texts, 0.3)) / 2e-6
+    np.testing.assert_allclose(gradient, expected, atol=1e-7)
+
+
+def test_by_hand() -> None:
+    # Two names of one concept at right angles, a third name on the first: softmax of (0, 1).
+    vectors = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    loss, _ = multi_positive_loss(vectors, np.array([0, 0, 1]), temperature=1.0)
+    first, second = math.log(1 + math.e), math.log(2)
+    assert loss == pytest.approx((first + second) / 2)
+
+
+def test_without_positives_there_is_nothing_to_learn() -> None:
+    loss, gradient = multi_positive_loss(batch(3), np.array([0, 1, 2]))
+    assert loss == 0
+    assert not gradient.any()
+    loss, gradient = multi_positive_loss(batch(1), np.array([0]))
+    assert loss == 0
+    assert not gradient.any()
+
+
+def test_one_concept_alone_is_uniform_at_best() -> None:
+    vectors = np.tile([[1.0, 0.0]], (3, 1))
+    loss, gradient = multi_positive_loss(vectors, np.zeros(3, int))
+    assert loss == pytest.approx(math.log(2))
+    np.testing.assert_allclose(gradient, 0, atol=1e-12)
+
+
+def test_texts_of_several_concepts_are_no_negatives() -> None:
+    vectors = batch(4)
+    concepts = np.array([0, 0, 1, 1])
+    everything_equal = np.zeros(4, int)
+    loss, _ = multi_positive_loss(vectors, concepts, everything_equal)
+    assert loss == pytest.approx(0)
+
+
+def test_large_logits_stay_finite() -> None:
+    vectors = np.array([[1, 0], [-1, 0], [1, 0]], dtype=np.float32)
+    loss, gradient = multi_positive_loss(vectors, np.array([0, 0, 1]), temperature=1e-3)
+    assert loss == pytest.approx((2000 + math.log(2)) / 2, rel=1e-4)
+    assert np.isfinite(gradient).all()
+    assert gradient.dtype == np.float32

@@ -1,0 +1,186 @@
+"""Fitting a subword encoder: it learns, it repeats itself, it says what it cannot use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from canonym.encoders.subword import Subword
+from canonym.errors import InvalidInput
+from canonym.training import subword
+from canonym.training.groups import SynonymGroups
+from canonym.training.subword import fit_subword
+
+# A made-up language in which every stem has a second, unrelated form.
+STEMS = [
+    ("kidney", "renal"), ("heart", "cardiac"), ("liver", "hepatic"), ("lung", "pulmonary"),
+    ("stomach", "gastric"), ("skin", "dermal"), ("brain", "cerebral"), ("eye", "ocular"),
+    ("bone", "osseous"), ("ear", "aural"),
+]  # fmt: skip
+SIGNS = ["stone", "failure", "pain", "tumor", "infection", "abscess", "injury", "ulcer", "bleeding"]
+PAIRS = [(f"{lay} {sign}", f"{sign} {learned}") for lay, learned in STEMS for sign in SIGNS]
+SMALL: dict[str, Any] = {
+    "steps": 90,
+    "batch": 64,
+    "dimensions": 24,
+    "n_bits": 12,
+    "learning_rate": 0.02,
+}
+
+
+def synonyms() -> tuple[list[str], Any]:
+    return [name for pair in PAIRS for name in pair], np.repeat(np.arange(len(PAIRS)), 2)
+
+
+def accuracy(encoder: Subword, held: list[int]) -> float:
+    """Share of the learned names held out whose nearest lay name is the right one."""
+    lay = encoder.encode([pair[0] for pair in PAIRS])
+    learned = encoder.encode([PAIRS[row][1] for row in held])
+    return float(np.mean((learned @ lay.T).argmax(axis=1) == held))
+
+
+def test_synonyms_that_were_not_seen_are_found() -> None:
+    held = list(range(3, len(PAIRS), 7))
+    names, concepts = synonyms()
+    left = [row for row in range(len(names)) if row not in {2 * held_row + 1 for held_row in held}]
+    rest = [names[row] for row in left]
+    start = fit_subword(rest, concepts[left], **SMALL | {"steps": 1})
+    fitted = fit_subword(rest, concepts[left], **SMALL)
+    assert accuracy(start, held) < 0.75
+    assert accuracy(fitted, held) > 0.95
+
+
+def test_equal_seeds_give_equal_bytes(tmp_path: Path) -> None:
+    names, concepts = synonyms()
+    for run, seed in (("one", 4), ("two", 4), ("three", 5)):
+        fit_subword(names, concepts, **SMALL | {"steps": 12}, seed=seed).save(tmp_path / run)
+    one, two, three = (
+        (tmp_path / run / "model.safetensors").read_bytes() for run in ("one", "two", "three")
+    )
+    assert one == two
+    assert one != three
+
+
+def test_progress_and_log_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subword, "_LOGGED", 4)
+    names, concepts = synonyms()
+    done: list[tuple[int, int]] = []
+    lines: list[str] = []
+    options = SMALL | {"steps": 9, "refresh": 2}
+    fit_subword(
+        names, concepts, progress=lambda *both: done.append(both), log=lines.append, **options
+    )
+    assert done == [(step + 1, 9) for step in range(9)]
+    assert [line.split(":")[0] for line in lines] == ["step 3", "step 4", "step 6", "step 8"]
+    assert "neighbours searched for" in lines[0]
+    assert "loss" in lines[1]
+
+
+def test_it_goes_on_from_another_encoder() -> None:
+    names, concepts = synonyms()
+    options = SMALL | {"steps": 30}
+    start = fit_subword(names, concepts, **options)
+    further = fit_subword(names, concepts, steps=1, learning_rate=1e-6, batch=64, start=start)
+    assert further.settings == start.settings
+    np.testing.assert_allclose(further.encode(names), start.encode(names), atol=0.02)
+    exact = fit_subword(names, concepts, **options, quantise=False)
+    assert exact.table.dtype == np.float32
+    before = exact.table.copy()
+    on = fit_subword(names, concepts, steps=3, batch=64, start=exact, quantise=False)
+    np.testing.assert_array_equal(exact.table, before)  # not changed in place
+    assert not np.array_equal(on.table, before)
+
+
+def test_weights_and_sources(monkeypatch: pytest.MonkeyPatch) -> None:
+    names, concepts = synonyms()
+    seen: list[Any] = []
+    step = subword._step
+    monkeypatch.setattr(
+        subword, "_step", lambda groups, rows, *rest: seen.append(rows) or step(groups, rows, *rest)
+    )
+    weights = np.zeros(len(PAIRS))
+    weights[[2, 5]] = 1
+    fit_subword(names, concepts, **SMALL | {"steps": 4, "refresh": 0}, weights=weights)
+    assert {row // 2 for rows in seen for row in rows.tolist()} == {2, 5}
+    seen.clear()
+    sources = np.where(np.arange(len(PAIRS)) < 5, 1, 2)
+    options = SMALL | {"steps": 6, "refresh": 1}
+    fit_subword(names, concepts, **options, weights=weights, sources=sources)
+    # From the first search on, concepts of the same source come along, and no others.
+    joined = {row // 2 for rows in seen[3:] for row in rows.tolist()}
+    assert {2, 5} < joined
+    weights[5] = 0
+    seen.clear()
+    fit_subword(names, concepts, **options, weights=weights, sources=sources)
+    assert {row // 2 for rows in seen for row in rows.tolist()} <= {0, 1, 2, 3, 4}
+
+
+def test_without_hard_neighbours_no_search_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subword, "HardPool", None)
+    names, concepts = synonyms()
+    fit_subword(names, concepts, **SMALL | {"steps": 4}, hard_neighbours=0)
+
+
+def test_features_of_common_words_start_short() -> None:
+    names, concepts = synonyms()
+    groups = SynonymGroups(
+        Subword(np.zeros((1 << 14, 64), np.float32)), names, concepts.astype(np.int32), None, None
+    )
+    table = subword._initial(groups, np.random.default_rng(0))
+    lengths = np.linalg.norm(table, axis=1)
+    rows = {text: row for row, text in enumerate(groups.texts)}
+    _, buckets = groups.features(np.array([rows["kidney stone"]]))
+    kidney, stone = buckets[:2]
+    n = len(names)
+    # "kidney" is in 9 names, "stone" in 20.
+    expected = np.log((n + 1) / (20 + 1)) / np.log((n + 1) / (9 + 1))
+    assert lengths[stone] / lengths[kidney] == pytest.approx(expected, rel=0.3)
+
+
+# --- what cannot be used --------------------------------------------------------------------------
+
+
+def test_concepts_with_one_name_each_have_nothing_to_teach() -> None:
+    with pytest.raises(InvalidInput, match="none of 3 concepts has two different names"):
+        fit_subword(["one", "two", "three", "ONE!"], [0, 1, 2, 0])
+    with pytest.raises(InvalidInput, match="none of 0 concepts"):
+        fit_subword([], np.empty(0, int))
+    with pytest.raises(InvalidInput, match="none of 1 concepts"):
+        fit_subword(["?", "!"], [0, 0])
+
+
+def test_weights_that_leave_nothing() -> None:
+    names, concepts = synonyms()
+    with pytest.raises(InvalidInput, match="weights"):
+        fit_subword(names, concepts, weights=np.zeros(len(PAIRS)))
+
+
+@pytest.mark.parametrize(
+    ("concepts", "message"),
+    [
+        ([0], r"shape \(1,\)"),
+        ([0.0, 1.0], "float64"),
+        ([0, -1], "from 0"),
+        ([0, 1 << 31], "from 0"),
+    ],
+)
+def test_concepts_that_cannot_be_used(concepts: list[Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        fit_subword(["one", "two"], concepts)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"steps": 0}, {"batch": 1}, {"temperature": 0}, {"dropout": 1.0}, {"learning_rate": -1},
+        {"n_bits": 25}, {"dimensions": 0}, {"positives": 0}, {"refresh": -1},
+        {"hard_neighbours": -1}, {"dropout": float("nan")},
+    ],
+)  # fmt: skip
+def test_options_that_cannot_be_used(option: dict[str, Any]) -> None:
+    name = next(iter(option))
+    with pytest.raises(InvalidInput, match=f"{name}="):
+        fit_subword(["one", "two"], [0, 0], **option)
