@@ -17,7 +17,7 @@ LAYERS = {
     0: {"types", "errors", "text", "files", "streams", "compression"},
     1: {"mentions", "encoders", "indexes", "ranking", "terminology", "corpora"},
     2: {
-        *("linker", "building", "lookup", "filters", "decision", "links", "default"),
+        *("linker", "building", "lookup", "filters", "decision", "links", "default", "settings"),
         *("training", "evaluation", "export"),
     },
     3: {"cli", "service", "bulk"},

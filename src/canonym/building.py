@@ -6,9 +6,9 @@ import itertools
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,35 +19,17 @@ from canonym.files import write_folder, write_manifest
 from canonym.indexes.inverted import Inverted
 from canonym.indexes.verbatim import Verbatim
 from canonym.mentions.spelling import Speller
+from canonym.settings import Settings, chosen_sieves, complete
 from canonym.terminology import Terminology
-from canonym.text import PLAIN, STRONG, UNORDERED, normalise_all
+from canonym.text import PLAIN, normalise_all
 from canonym.types import Encoder, SparseVectors
 
-__all__ = ["FORMAT", "SIEVES", "Progress", "Sieve", "build_folder", "build_linker"]
+__all__ = ["FORMAT", "Progress", "build_folder", "build_linker"]
 
 FORMAT = 1
 """Format number of the folders this version writes, and the newest it reads."""
 
 _BATCH = 20_000
-
-
-class Sieve(NamedTuple):
-    """A way of finding a mention without similarity.
-
-    `steps` normalise both sides; `score` is what its candidates get.
-    """
-
-    name: str
-    steps: tuple[str, ...]
-    score: float
-
-
-SIEVES = (
-    Sieve("verbatim", PLAIN, 1.0),
-    Sieve("normalised", STRONG, 0.99),
-    Sieve("reordered", UNORDERED, 0.98),
-)
-"""Tried in this order; the first that finds anything decides."""
 
 
 class Progress(Protocol):
@@ -62,7 +44,7 @@ def build_folder(
     *,
     encoders: Sequence[str | Encoder],
     weights: Sequence[float] | None = None,
-    settings: Mapping[str, Any],
+    settings: Settings,
     progress: Progress | None = None,
 ) -> None:
     """Write everything a linker needs to `folder`, which exists and is empty.
@@ -78,8 +60,8 @@ def build_folder(
         the sieves alone to find concepts.
     weights : sequence of float, optional
         One per encoder, 1 each by default.
-    settings : mapping
-        How mentions are prepared; stored with the index.
+    settings : Settings
+        What is left out has its default.
     progress : Progress, optional
         Called after every batch of names.
 
@@ -89,6 +71,7 @@ def build_folder(
         If the weights do not fit the encoders.
     """
     report = progress or _silent
+    chosen = complete(settings)
     weights = [1.0] * len(encoders) if weights is None else list(weights)
     if len(weights) != len(encoders):
         raise InvalidInput(
@@ -105,12 +88,12 @@ def build_folder(
     np.save(rows / "concept_of_row.npy", terminology.concept_of_row())
     np.save(rows / "scope_of_row.npy", terminology.scope_of_row())
     np.save(rows / "id_rank.npy", terminology.id_rank())
-    for sieve in chosen_sieves(settings["sieves"]):
+    for sieve in chosen_sieves(chosen["sieves"]):
         place = folder / f"sieve-{sieve.name}"
         place.mkdir()
         texts = _reported(terminology, f"{sieve.name} names", report)
         Verbatim.build(list(normalise_all(batch, sieve.steps)) for batch in texts).save(place)
-    if settings["spelling"]:
+    if chosen["spelling"]:
         place = folder / "speller"
         place.mkdir()
         texts = _reported(terminology, "vocabulary", report)
@@ -142,7 +125,7 @@ def build_folder(
             "n_names": terminology.n_names,
         },
         "encoders": described,
-        "settings": dict(settings),
+        "settings": chosen,
     }
     write_manifest(folder, kind="linker", format_number=FORMAT, content=content)
 
@@ -180,21 +163,6 @@ def _add_index(
         row += len(batch)
     vectors.flush()
     return "exact"
-
-
-def chosen_sieves(names: Sequence[str]) -> list[Sieve]:
-    """Return the sieves of these names, in the order of `SIEVES`.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such sieve.
-    """
-    known = [sieve.name for sieve in SIEVES]
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        raise InvalidInput(f"there is no sieve {unknown[0]!r}; there are {', '.join(known)}")
-    return [sieve for sieve in SIEVES if sieve.name in names]
 
 
 def encoder_steps(encoder: Any) -> tuple[str, ...]:

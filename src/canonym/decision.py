@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from canonym.building import SIEVES
 from canonym.errors import InvalidInput
 from canonym.lookup import Answer
 from canonym.mentions.prepare import Part, Prepared
+from canonym.settings import SIEVES
 from canonym.text import explain
 from canonym.types import Link, Mention
 

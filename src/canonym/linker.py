@@ -17,9 +17,9 @@ import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
-from canonym.building import FORMAT, SIEVES, Progress, build_linker
+from canonym.building import FORMAT, Progress, build_linker
 from canonym.decision import as_mention, decide, parts_of
 from canonym.errors import InvalidInput, Mismatch
 from canonym.files import MANIFEST, file_digest, read_manifest, write_folder
@@ -29,6 +29,7 @@ from canonym.lookup import Lookup
 from canonym.mentions.abbreviations import find_abbreviations
 from canonym.mentions.prepare import Preparation, Prepared
 from canonym.mentions.spelling import Speller
+from canonym.settings import Settings
 from canonym.terminology import Terminology
 from canonym.types import Document, Encoder, Link, Mention
 
@@ -44,13 +45,11 @@ class Linker:
     Examples
     --------
     >>> from canonym import Concept, Linker, Name, Terminology
-    >>> terminology = Terminology.build(
-    ...     [Concept("X:1", "Myocardial infarction"), Name("heart attack", "X:1")]
-    ... )
-    >>> linker = Linker.build(terminology, encoders=["chargrams"])
+    >>> records = [Concept("X:1", "Myocardial infarction"), Name("heart attack", "X:1")]
+    >>> linker = Linker.build(Terminology.build(records), encoders=["chargrams"])
     >>> link = linker.link(["Heart Attacks"])[0]
-    >>> link.id, link.label, link.candidates[0].name, link.candidates[0].sieve
-    ('X:1', 'Myocardial infarction', 'heart attack', 'normalised')
+    >>> link.id, link.label, link.candidates[0].sieve
+    ('X:1', 'Myocardial infarction', 'normalised')
     """
 
     def __init__(self, folder: Path, *, terminology: Terminology | None = None) -> None:
@@ -63,14 +62,10 @@ class Linker:
                 f"the index {folder} was built for the terminology {digest[:12]}…, but "
                 f"{self.terminology.path} is {self.terminology.digest[:12]}…; build the index again"
             )
-        self.settings: dict[str, Any] = self.manifest["settings"]
         self.lookup = Lookup(folder, self.manifest, self.terminology)
-        speller = Speller.load(folder / "speller") if self.settings["spelling"] else None
-        self.preparation = Preparation(
-            speller=speller,
-            composites=bool(self.settings["composites"]),
-            trials=bool(self.settings["trials"]),
-        )
+        self.settings = settings = self.manifest["settings"]
+        speller = Speller.load(folder / "speller") if settings["spelling"] else None
+        self.preparation = Preparation(speller, settings["composites"], settings["trials"])
         self._finalizer: weakref.finalize[Any, Any] | None = None
 
     # --- made, saved, opened --------------------------------------------------------------------
@@ -82,15 +77,10 @@ class Linker:
         *,
         encoders: Sequence[str | Encoder] = ("default",),
         weights: Sequence[float] | None = None,
-        spelling: bool = True,
-        composites: bool = True,
-        trials: bool = False,
-        abbreviations: str = "auto",
-        min_length: int = 3,
-        sieves: Sequence[str] = tuple(sieve.name for sieve in SIEVES),
         folder: str | Path | None = None,
         overwrite: bool = False,
         progress: Progress | None = None,
+        **settings: Unpack[Settings],
     ) -> Linker:
         """Index a terminology.
 
@@ -103,41 +93,28 @@ class Linker:
             are fused. None at all leaves the sieves.
         weights : sequence of float, optional
             One per encoder, 1 each by default.
-        spelling, composites : bool
-            Whether unknown words are corrected and composite mentions split.
-        trials : bool
-            Whether doses, forms and arms are cleaned off, as for fields of clinical trials.
-        abbreviations : str
-            Engine for the abbreviations of a document: ``"auto"``, ``"ab3p"``,
-            ``"schwartz-hearst"``.
-        min_length : int
-            Strings shorter than this, in normal form, are looked up but not searched: similarity
-            says nothing about two letters.
-        sieves : sequence of str
-            Which sieves go before the search: ``"verbatim"``, ``"normalised"``, ``"reordered"``.
         folder : str or Path, optional
             Where to save; a temporary folder that goes with the object by default.
         overwrite : bool
             Whether an existing index may be replaced.
         progress : Progress, optional
             Called with the stage, the names done and their number.
+        **settings
+            How mentions are prepared and looked up; see `canonym.settings.Settings`.
 
         Raises
         ------
         InvalidInput
             If an encoder is unknown or a weight does not fit.
         """
-        settings = {
-            "spelling": spelling,
-            "composites": composites,
-            "trials": trials,
-            "abbreviations": abbreviations,
-            "min_length": min_length,
-            "sieves": list(sieves),
-        }
-        what = {"encoders": encoders, "weights": weights, "settings": settings}
         target, temporary = build_linker(
-            terminology, folder, overwrite=overwrite, progress=progress, **what
+            terminology,
+            folder,
+            overwrite=overwrite,
+            encoders=encoders,
+            weights=weights,
+            settings=settings,
+            progress=progress,
         )
         linker = cls(target)
         if temporary:
@@ -184,18 +161,15 @@ class Linker:
 
     def info(self) -> dict[str, Any]:
         """Describe the linker: its terminology, encoders and settings."""
+        sources = [" ".join(filter(None, pair)) for pair in self.terminology.sources()]
         return {
             "folder": str(self.folder),
-            "format": self.manifest["format"],
             "fingerprint": self.fingerprint,
+            **{key: self.manifest[key] for key in ("format", "encoders", "settings")},
             "terminology": {
                 **self.manifest["terminology"],
-                "sources": [
-                    " ".join(filter(None, pair)) for pair in self.terminology.sources() if any(pair)
-                ],
+                "sources": [source for source in sources if source],
             },
-            "encoders": self.manifest["encoders"],
-            "settings": self.settings,
         }
 
     @property
@@ -208,15 +182,7 @@ class Linker:
     def link(self, mentions: Iterable[str | Mention], **options: Any) -> Links:
         """Link mentions; see `link_stream` for the options.
 
-        Parameters
-        ----------
-        mentions : iterable of str or Mention
-            A single string is an error: put it in a list.
-
-        Returns
-        -------
-        Links
-            One link per mention, in order.
+        Returns one link per mention, in order. A single string is an error: put it in a list.
         """
         return Links(self.link_stream(mentions, **options))
 

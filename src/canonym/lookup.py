@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from canonym.building import chosen_sieves
 from canonym.encoders import load_encoder
 from canonym.filters import Filter, Filters
 from canonym.indexes import BoolArray, Index
@@ -18,6 +17,7 @@ from canonym.indexes.inverted import Inverted
 from canonym.indexes.verbatim import Verbatim
 from canonym.ranking.fusion import FusedHits, Scorer, fuse
 from canonym.ranking.pooling import TieRule, search_concepts
+from canonym.settings import chosen_sieves
 from canonym.terminology import Terminology
 from canonym.text import PLAIN, normalise_all
 from canonym.types import Candidate, Concept, SparseVectors
