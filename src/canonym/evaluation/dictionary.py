@@ -122,11 +122,9 @@ class Dictionary:
         self._ids = [concept.id for concept in linker.terminology.iter_concepts()]
         self._texts: list[str] = []
         self._number: dict[str, int] = {}
-        owners = []
         for batch in linker.terminology.iter_texts():
-            for text in batch:
-                owners.append(self._number.setdefault(text, len(self._number)))
             self._texts += batch
+        owners = [self._number.setdefault(text, len(self._number)) for text in self._texts]
         self._chosen = linker.lookup.filters.choose()
         self._names = list(self._number)
         self._rows: list[list[int]] = [[] for _ in self._names]

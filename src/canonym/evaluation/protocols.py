@@ -107,8 +107,8 @@ class Protocol:
         rules = []
         if self.split in {"gold", "text"}:
             rules.append(
-                "abbreviations that the document defines are written out, and mentions and names "
-                "brought to lower case without punctuation"
+                "abbreviations that the document defines are written out where they stand as words "
+                "between spaces, and mentions and names brought to lower case without punctuation"
             )
         rules.append(SPLITS[self.split])
         if self.prepared:
