@@ -68,8 +68,6 @@ class Linker:
         self.preparation = Preparation(speller, settings["composites"], settings["trials"])
         self._finalizer: weakref.finalize[Any, Any] | None = None
 
-    # --- made, saved, opened --------------------------------------------------------------------
-
     @classmethod
     def build(
         cls,
@@ -176,8 +174,6 @@ class Linker:
     def fingerprint(self) -> str:
         """SHA-256 of the manifest: changes with the terminology, the encoders and the settings."""
         return file_digest(self.folder / MANIFEST)
-
-    # --- linking --------------------------------------------------------------------------------
 
     def link(self, mentions: Iterable[str | Mention], **options: Any) -> Links:
         """Link mentions; see `link_stream` for the options.
