@@ -384,12 +384,15 @@ def model(records: list[Record]) -> tuple[list[Concept], list[Name], list[Relati
     )
 
 
-@given(RECORDS, st.sampled_from([2, 5, 400_000]))
+@given(RECORDS, st.sampled_from([2, 5, 400_000]), st.sampled_from([1, 20, 900]))
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_reading_back_gives_what_a_naive_model_holds(records: list[Record], cached: int) -> None:
+def test_reading_back_gives_what_a_naive_model_holds(
+    records: list[Record], cached: int, together: int
+) -> None:
     concepts, names, relations, xrefs = model(records)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(writer, "_CACHED_CONCEPTS", cached)
+        patch.setattr(writer, "_VARIABLES", together)
         if not names:
             with pytest.raises(InvalidInput, match="and no names"):
                 build(records)
@@ -423,7 +426,7 @@ def test_more_concepts_than_the_cache_holds_change_nothing(monkeypatch: pytest.M
 def test_an_id_that_only_looks_like_one_met_before_is_looked_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(writer._Seen, "add", lambda *_: True)
+    monkeypatch.setattr(writer.Seen, "add", lambda *_: True)
     terminology = build(HEART)
     assert terminology.digest == build(HEART).digest
     assert terminology.n_concepts == 2

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sqlite3
-import zlib
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,6 +14,7 @@ from canonym.errors import InvalidInput
 from canonym.terminology.database import APPLICATION_ID, FORMAT, INDEXES, SCHEMA
 from canonym.terminology.digest import content_digest
 from canonym.terminology.records import check_rows, check_text, concept_row
+from canonym.terminology.seen import Seen
 from canonym.types import SCOPES, Concept, Name, Record, Relation, Xref
 
 __all__ = ["Writer"]
@@ -23,26 +24,7 @@ _EXACT = SCOPES.index("exact")
 _SCOPE_NUMBERS = {scope: number for number, scope in enumerate(SCOPES)}
 _CACHED_CONCEPTS = 400_000
 _CACHED_KIB = 128 << 10  # of the database
-
-
-class _Seen:
-    """Which ids may have been met: never wrong about a new one, seldom about an old one.
-
-    Spares a look into the database for nearly every new concept, at 16 MiB whatever their number.
-    """
-
-    def __init__(self) -> None:
-        self._bits = bytearray(1 << 24)
-
-    def add(self, id_: str) -> bool:
-        """Note an id; return whether it may have been noted before."""
-        # Not `hash`, which differs between runs, and with it the order of pages in the file.
-        place = zlib.crc32(id_.encode("utf-8", "surrogatepass"))
-        byte, bit = place >> 3 & 0xFFFFFF, 1 << (place & 7)
-        if self._bits[byte] & bit:
-            return True
-        self._bits[byte] |= bit
-        return False
+_VARIABLES = 900  # in one statement: much faster than one row each, and any SQLite takes as many
 
 
 class Writer:
@@ -67,7 +49,7 @@ class Writer:
         # SQLite numbers rows one above the largest: this one makes the first name row 0.
         self.connection.execute("INSERT INTO names VALUES (-1, -1, '', 0, '', '')")
         self._ordinals: dict[str, int] = {}
-        self._seen = _Seen()
+        self._seen = Seen()
         self._defined = bytearray()  # by ordinal: whether the concept itself has come
         self._n_given_names = 0
         self._remarks: Counter[str] = Counter()
@@ -215,23 +197,30 @@ class Writer:
     # --- rows -----------------------------------------------------------------------------------
 
     def _insert(self, what: str, sql: str, rows: list[Any]) -> None:
+        """Insert rows by a statement with ``{}`` for their values, many rows per statement."""
         if not rows:
             return
         # SQLite would take bytes for a string, and give bytes back.
         kinds = {kind for cells in zip(*rows, strict=True) for kind in set(map(type, cells))}
         if not all(issubclass(kind, str | int) for kind in kinds):
             check_rows(what, rows)
+        marks = f"({', '.join('?' * len(rows[0]))})"
+        together = max(_VARIABLES // len(rows[0]), 1)
+        whole = len(rows) - len(rows) % together
+        several = sql.format(", ".join([marks] * together))
         try:
-            self.connection.executemany(sql, rows)
+            for start in range(0, whole, together):
+                values = itertools.chain.from_iterable(rows[start : start + together])
+                self.connection.execute(several, tuple(values))
+            self.connection.executemany(sql.format(marks), rows[whole:])
         except UnicodeEncodeError as error:
             check_rows(what, rows)
             raise InvalidInput(f"a {what} cannot be stored ({error})") from error
         rows.clear()
 
     def _flush_concepts(self) -> None:
-        sql = "INSERT INTO concepts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        self._insert("concept", sql, self._concepts)
-        self._insert("type", "INSERT INTO types VALUES (?, ?)", self._types)
+        self._insert("concept", "INSERT INTO concepts VALUES {}", self._concepts)
+        self._insert("type", "INSERT INTO types VALUES {}", self._types)
 
     def _flush(self) -> None:
         self._flush_concepts()
@@ -239,12 +228,12 @@ class Writer:
         # The first of equal names stays; a label that comes late raises its scope.
         self._insert(
             "name",
-            "INSERT INTO names (concept, text, scope, language, source) VALUES (?, ?, ?, ?, ?) "
+            "INSERT INTO names (concept, text, scope, language, source) VALUES {} "
             "ON CONFLICT (concept, text, language) "
             "DO UPDATE SET scope = MIN(scope, excluded.scope)",
             self._names,
         )
-        once = "INSERT INTO {} VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+        once = "INSERT INTO {} VALUES {{}} ON CONFLICT DO NOTHING"
         self._insert("relation", once.format("relations"), self._relations)
         self._insert("cross-reference", once.format("xrefs"), self._xrefs)
 
