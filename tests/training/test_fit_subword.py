@@ -47,9 +47,9 @@ def test_synonyms_that_were_not_seen_are_found() -> None:
     names, concepts = synonyms()
     left = [row for row in range(len(names)) if row not in {2 * held_row + 1 for held_row in held}]
     rest = [names[row] for row in left]
-    start = fit_subword(rest, concepts[left], **SMALL | {"steps": 1})
+    start = fit_subword(rest, concepts[left], **SMALL | {"steps": 1, "learning_rate": 1e-9})
     fitted = fit_subword(rest, concepts[left], **SMALL)
-    assert accuracy(start, held) < 0.75
+    assert accuracy(start, held) < 0.5
     assert accuracy(fitted, held) > 0.95
 
 

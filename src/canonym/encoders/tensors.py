@@ -27,9 +27,10 @@ _HEADER_LIMIT = 1 << 20
 
 def write_tensors(path: Path, tensors: Mapping[str, npt.NDArray[Any]]) -> None:
     """Write arrays to a safetensors file; its bytes depend on the arrays alone."""
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save
 
-    save_file({name: np.ascontiguousarray(array) for name, array in tensors.items()}, path)
+    # Not `save_file`, which leaves a file that only its owner can read.
+    path.write_bytes(save({name: np.ascontiguousarray(array) for name, array in tensors.items()}))
 
 
 def map_tensors(path: Path) -> dict[str, npt.NDArray[Any]]:

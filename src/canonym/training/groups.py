@@ -17,7 +17,7 @@ from canonym.types import Float32Array, Int32Array
 __all__ = ["HardPool", "SynonymGroups"]
 
 # Names asked for, and searched, when hard neighbours are refreshed: seconds rather than minutes.
-POOL_SIZE, SEARCHED = 32_768, 131_072
+POOL_SIZE, SEARCHED = 16_384, 131_072
 NEAREST = 8
 _BLOCK = 2048
 
@@ -46,7 +46,11 @@ class SynonymGroups:
         self.text_numbers = number_of[rows]
         self.concepts = concepts[rows]
         n_concepts = int(self.concepts[-1]) + 1 if len(rows) else 0
-        self.sources = None if sources is None else np.asarray(sources, np.int64)[self.concepts]
+        self.sources = None
+        if sources is not None:
+            bits = np.asarray(sources)
+            # Compared pair by pair in the search: the fewer bytes the better.
+            self.sources = bits.astype(np.min_scalar_type(bits.max(initial=0)))[self.concepts]
         self.sizes = np.bincount(self.concepts, minlength=n_concepts)
         self.starts = np.cumsum(self.sizes) - self.sizes
         chances = self.sizes[self.concepts] > 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -20,8 +22,8 @@ def find_hard_neighbours(
     rng: np.random.Generator,
     *,
     k: int = 8,
-    query_sources: npt.NDArray[np.int64] | None = None,
-    sources: npt.NDArray[np.int64] | None = None,
+    query_sources: npt.NDArray[Any] | None = None,
+    sources: npt.NDArray[Any] | None = None,
 ) -> npt.NDArray[np.int64]:
     """Find near names of other concepts: the nearest one in each of `k` random parts of the names.
 
@@ -39,7 +41,7 @@ def find_hard_neighbours(
         Deals the names into parts.
     k : int
         Number of neighbours of each query.
-    query_sources, sources : (q,) and (n,) int64, optional
+    query_sources, sources : (q,) and (n,) int, optional
         Sets of sources as bits. A neighbour that shares no source with the query is passed over:
         two sources have their own concept for one thing, one source has not.
 
@@ -66,7 +68,8 @@ def find_hard_neighbours(
             offsets = np.repeat(low - (np.cumsum(lengths) - lengths), lengths)
             scores[rows, offsets + np.arange(len(rows))] = -np.inf
             if sources is not None and query_sources is not None:
-                scores[(query_sources[block, None] & sources[part]) == 0] = -np.inf
+                apart = (query_sources[block, None] & sources[part]) == 0
+                np.copyto(scores, -np.inf, where=apart)
             best = scores.argmax(axis=1)
             good = np.isfinite(scores[np.arange(len(scores)), best])
             found[block, column] = np.where(good, part[best], -1)

@@ -1,0 +1,183 @@
+"""How accurate is the subword encoder, how fast, and what does it lose with 8 bits?
+
+Accuracy is BioSyn's: a mention is right when the name nearest to it has any of the gold's ids, a
+composite mention when each of its parts is. Mentions and dictionaries are those of the BioSyn
+authors; ``merged`` is the dictionary with the names of the training and development mentions,
+``alone`` the dictionary without. Two encoders: the one that comes with canonym, and one fitted to
+the names of MEDIC in the dictionary alone, as ``canonym fit`` does it. Everyday names are looked up
+among all names of ICD-10-CM; one is right when the first code, or one of the first five, belongs to
+an accepted family (``everyday_names.tsv``).
+
+    python benchmarks/subword_accuracy.py [--splits dev test] [--fit] [--seeds N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from canonym.corpora.concepts import mention_parts, read_concepts
+from canonym.encoders import make_encoder
+from canonym.encoders.subword import Subword
+from canonym.terminology.icd10cm import read_icd10cm
+from canonym.training.subword import fit_subword
+from canonym.types import Concept, Name
+from record import data_folder, save
+
+CORPORA = ("ncbi-disease", "bc5cdr-disease")
+EVERYDAY = Path(__file__).parent / "everyday_names.tsv"
+
+
+def read_dictionary(path: Path) -> tuple[list[str], list[set[str]]]:
+    """Return the names of a dictionary ``id|id||name`` and the ids of each."""
+    names, ids = [], []
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
+        for line in stream:
+            written, _, name = line.rstrip("\n").partition("||")
+            names.append(name)
+            ids.append(set(written.split("|")))
+    return names, ids
+
+
+def nearest(queries: Any, vectors: Any) -> list[int]:
+    """Return the row of the nearest vector for each query, the first of equals."""
+    return [
+        int(row)
+        for start in range(0, len(queries), 256)
+        for row in (queries[start : start + 256] @ vectors.T).argmax(axis=1)
+    ]
+
+
+def accuracy(encoder: Subword, folder: Path, dictionary: str, split: str) -> float:
+    """Return acc@1 in percent."""
+    names, ids = read_dictionary(folder / f"{dictionary}_dictionary.txt.gz")
+    mentions = list(read_concepts(folder / f"{split}.concept"))
+    parts = sorted({part for mention in mentions for part in mention_parts(mention)})
+    rows = nearest(encoder.encode(parts), encoder.encode(names))
+    found = dict(zip(parts, (ids[row] for row in rows), strict=True))
+    right = [
+        all(found[part] & set(mention.ids) for part in mention_parts(mention))
+        for mention in mentions
+    ]
+    return round(100 * float(np.mean(right)), 2)
+
+
+def accuracies(encoder: Subword, data: Path, splits: list[str]) -> dict[str, Any]:
+    """Return the accuracy on each corpus, split and dictionary."""
+    # The dictionary for a split has the mentions of the splits before it merged in.
+    return {
+        f"{corpus} {split}": {
+            kind: accuracy(encoder, data / "biosyn-processed" / corpus, dictionary, split)
+            for kind, dictionary in (("merged", split), ("alone", "train"))
+        }
+        for corpus in CORPORA
+        for split in splits
+    }
+
+
+def everyday(encoder: Subword) -> dict[str, Any]:
+    """Look up everyday names in ICD-10-CM."""
+    codes, names = [], []
+    for record in read_icd10cm():
+        if isinstance(record, Concept | Name):
+            text, id_ = (
+                (record.label, record.id)
+                if isinstance(record, Concept)
+                else (record.text, record.concept_id)
+            )
+            codes.append(id_.removeprefix("ICD10CM:"))
+            names.append(text)
+    vectors = encoder.encode(names)
+    with EVERYDAY.open(encoding="utf-8", newline="") as stream:
+        asked = list(csv.DictReader(stream, delimiter="\t"))
+    first = five = 0
+    wrong = {}
+    for row in asked:
+        scores = (encoder.encode([row["name"]]) @ vectors.T)[0]
+        best: dict[str, float] = {}
+        for place in np.argsort(-scores)[:100]:
+            best.setdefault(codes[place], float(scores[place]))
+        # Of equals the more general code first, as the linker does by label and id.
+        ranked = sorted(best, key=lambda code: (-round(best[code], 6), len(code), code))[:5]
+        accepted = tuple(row["families"].split())
+        right = [code.startswith(accepted) for code in ranked]
+        first += right[0]
+        five += any(right)
+        if not right[0]:
+            wrong[row["name"]] = ranked[0]
+    return {
+        "names": len(asked),
+        "top-1": round(100 * first / len(asked), 1),
+        "top-5": round(100 * five / len(asked), 1),
+        "first code of the others": wrong,
+    }
+
+
+def speed(encoder: Subword, names: list[str]) -> dict[str, float]:
+    """Return names a second in a batch, best of three, and milliseconds for one, median."""
+    distinct = list(dict.fromkeys(names))
+    encoder.encode(distinct)
+    batches = []
+    for _ in range(3):
+        began = time.perf_counter()
+        encoder.encode(distinct)
+        batches.append(time.perf_counter() - began)
+    singles = []
+    for name in distinct[:2000]:
+        began = time.perf_counter()
+        encoder.encode([name])
+        singles.append(time.perf_counter() - began)
+    return {
+        "names a second": round(len(distinct) / min(batches)),
+        "ms for one name": round(1000 * float(np.median(singles)), 3),
+    }
+
+
+def main() -> None:
+    """Measure and write the result."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--splits", nargs="+", default=["dev", "test"])
+    parser.add_argument("--fit", action="store_true", help="also fit to MEDIC alone")
+    parser.add_argument("--seeds", type=int, default=1)
+    arguments = parser.parse_args()
+    data = data_folder()
+    folder = data / "biosyn-processed"
+    names, ids = read_dictionary(folder / "ncbi-disease" / "train_dictionary.txt.gz")
+    default = make_encoder("default")
+    assert isinstance(default, Subword)
+    result: dict[str, Any] = {
+        "default, 8 bits": accuracies(default, data, arguments.splits),
+        "everyday names": everyday(default),
+        "speed": speed(default, names),
+    }
+    print(result, flush=True)
+    numbers: dict[str, int] = {}
+    concepts = [numbers.setdefault("|".join(sorted(those)), len(numbers)) for those in ids]
+    for seed in range(arguments.seeds if arguments.fit else 0):
+        began = time.perf_counter()
+        exact = fit_subword(names, concepts, seed=seed, quantise=False)
+        seconds = round(time.perf_counter() - began)
+        result[f"fitted to MEDIC, seed {seed}"] = {
+            "seconds": seconds,
+            "float32": accuracies(exact, data, arguments.splits),
+            "8 bits": accuracies(exact.quantised(), data, arguments.splits),
+        }
+        print(result[f"fitted to MEDIC, seed {seed}"], flush=True)
+    files = [
+        folder / corpus / file
+        for corpus in CORPORA
+        for split in dict.fromkeys(("train", *arguments.splits))
+        for file in (f"{split}.concept", f"{split}_dictionary.txt.gz")
+    ]
+    path = save("subword_accuracy", result, packages=["numpy", "scipy"], data=[EVERYDAY, *files])
+    print(f"written to {path.name}")
+
+
+if __name__ == "__main__":
+    main()
