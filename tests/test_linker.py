@@ -498,5 +498,5 @@ def test_progress_reaches_the_end_of_every_stage(terminology: Terminology) -> No
         seen[stage] = (done, total)
 
     Linker.build(terminology, encoders=["chargrams"], progress=progress)
-    assert {"verbatim names", "vocabulary", "counting", "chargrams vectors"} <= set(seen)
+    assert {"normal forms", "vocabulary", "counting", "chargrams vectors"} <= set(seen)
     assert all(done == total for done, total in seen.values())

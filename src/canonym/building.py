@@ -17,11 +17,12 @@ from canonym.encoders.manifest import read_encoder_manifest
 from canonym.errors import InvalidInput, NotTrained
 from canonym.files import write_folder, write_manifest
 from canonym.indexes.inverted import Inverted
-from canonym.indexes.verbatim import Verbatim
+from canonym.indexes.verbatim import VerbatimBuilder
 from canonym.mentions.spelling import Speller
-from canonym.settings import Settings, chosen_sieves, complete
+from canonym.settings import Settings, Sieve, chosen_sieves, complete
 from canonym.terminology import Terminology
 from canonym.text import PLAIN, normalise_all
+from canonym.text.memo import MemoNormaliser
 from canonym.types import Encoder, SparseVectors
 
 __all__ = ["FORMAT", "Progress", "build_folder", "build_linker"]
@@ -88,11 +89,7 @@ def build_folder(
     np.save(rows / "concept_of_row.npy", terminology.concept_of_row())
     np.save(rows / "scope_of_row.npy", terminology.scope_of_row())
     np.save(rows / "id_rank.npy", terminology.id_rank())
-    for sieve in chosen_sieves(chosen["sieves"]):
-        place = folder / f"sieve-{sieve.name}"
-        place.mkdir()
-        texts = _reported(terminology, f"{sieve.name} names", report)
-        Verbatim.build(list(normalise_all(batch, sieve.steps)) for batch in texts).save(place)
+    _add_sieves(terminology, folder, chosen_sieves(chosen["sieves"]), report)
     if chosen["spelling"]:
         place = folder / "speller"
         place.mkdir()
@@ -128,6 +125,30 @@ def build_folder(
         "settings": chosen,
     }
     write_manifest(folder, kind="linker", format_number=FORMAT, content=content)
+
+
+def _add_sieves(
+    terminology: Terminology, folder: Path, sieves: Sequence[Sieve], report: Progress
+) -> None:
+    if not sieves:
+        return
+    # Where the steps of a sieve go on from those of the one before, so do its strings.
+    onwards: list[tuple[bool, MemoNormaliser, VerbatimBuilder]] = []
+    before: tuple[str, ...] = ()
+    for sieve in sieves:
+        follows = bool(before) and sieve.steps[: len(before)] == before
+        steps = sieve.steps[len(before) :] if follows else sieve.steps
+        onwards.append((follows, MemoNormaliser(steps), VerbatimBuilder()))
+        before = sieve.steps
+    for batch in _reported(terminology, "normal forms", report):
+        forms = batch
+        for follows, normalise, builder in onwards:
+            forms = normalise(forms if follows else batch)
+            builder.add(forms)
+    for sieve, (_, _, builder) in zip(sieves, onwards, strict=True):
+        place = folder / f"sieve-{sieve.name}"
+        place.mkdir()
+        builder.finish().save(place)
 
 
 def fit_encoder(encoder: Any, terminology: Terminology, report: Progress | None = None) -> None:

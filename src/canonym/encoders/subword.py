@@ -37,11 +37,11 @@ import numpy.typing as npt
 from canonym.encoders.hashing import hash_features
 from canonym.encoders.inputs import check_count, checked_names, distinct_names
 from canonym.encoders.manifest import read_encoder_manifest, write_encoder_manifest
-from canonym.encoders.memo import MemoNormaliser
 from canonym.encoders.tables import blocks, checked_table, sum_rows
 from canonym.encoders.tensors import checksum, map_tensors, write_tensors
 from canonym.errors import InvalidInput, ReadError
 from canonym.text import PLAIN
+from canonym.text.memo import MemoNormaliser
 from canonym.types import Float32Array, Int32Array
 
 __all__ = ["NORMAL_STEPS", "Subword"]

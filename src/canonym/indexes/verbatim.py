@@ -12,7 +12,7 @@ import numpy.typing as npt
 from canonym.errors import ReadError
 from canonym.types import Int32Array
 
-__all__ = ["Verbatim"]
+__all__ = ["Verbatim", "VerbatimBuilder"]
 
 
 class Verbatim:
@@ -41,17 +41,10 @@ class Verbatim:
     @classmethod
     def build(cls, batches: Iterable[Sequence[str]]) -> Verbatim:
         """Index strings given in row order, in batches of any size."""
-        key_parts = [np.empty(0, dtype=np.uint64)]
-        row_parts = [np.empty(0, dtype=np.int32)]
-        first = 0
+        collected = VerbatimBuilder()
         for batch in batches:
-            rows = np.fromiter((first + i for i, s in enumerate(batch) if s), dtype=np.int32)
-            key_parts.append(_hash([s for s in batch if s]))
-            row_parts.append(rows)
-            first += len(batch)
-        keys, rows = np.concatenate(key_parts), np.concatenate(row_parts)
-        order = np.argsort(keys, kind="stable")
-        return cls(keys[order], rows[order])
+            collected.add(batch)
+        return collected.finish()
 
     def find(self, strings: Sequence[str]) -> list[Int32Array]:
         """Return the rows that hold exactly each string, rising; none for an empty string."""
@@ -82,6 +75,28 @@ class Verbatim:
                 folder, f"holds {len(keys):,} keys and {len(rows):,} rows; build the index again"
             )
         return cls(keys, rows)
+
+
+class VerbatimBuilder:
+    """Collects strings in row order; for building several indexes in one pass over the names."""
+
+    def __init__(self) -> None:
+        self._keys = [np.empty(0, dtype=np.uint64)]
+        self._rows = [np.empty(0, dtype=np.int32)]
+        self._next = 0
+
+    def add(self, strings: Sequence[str]) -> None:
+        """Take the strings of the next rows; an empty string leaves its row out."""
+        there = [place for place, string in enumerate(strings) if string]
+        self._rows.append(self._next + np.array(there, dtype=np.int32))
+        self._keys.append(_hash([strings[place] for place in there]))
+        self._next += len(strings)
+
+    def finish(self) -> Verbatim:
+        """Return the index of all strings added."""
+        keys, rows = np.concatenate(self._keys), np.concatenate(self._rows)
+        order = np.argsort(keys, kind="stable")
+        return Verbatim(keys[order], rows[order].astype(np.int32))
 
 
 def _hash(strings: Sequence[str]) -> npt.NDArray[np.uint64]:

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from canonym.encoders.memo import MemoNormaliser
 from canonym.text import STRONG, UNORDERED, normalise_all
+from canonym.text.memo import MemoNormaliser
 from canonym.training.variants import WordSwaps, without_residue
 from canonym.types import Concept, Int32Array, Name, Record, Relation, Xref
 
@@ -179,7 +179,7 @@ class SynonymPool:
     def synonyms(self) -> Synonyms:
         """Return every name with the number of the concept that it belongs to after joining.
 
-        The weight of a concept doubles with each further source that has it: what many
+        The weight of a concept is multiplied by the number of sources that have it: what many
         terminologies have is what people look for.
         """
         numbers: dict[int, int] = {}
@@ -196,7 +196,7 @@ class SynonymPool:
         roots = list(numbers)
         sources = [self._sources[root] for root in roots]
         weights = [
-            self._weights[root] * 2.0 ** (bits.bit_count() - 1)
+            self._weights[root] * bits.bit_count()
             for root, bits in zip(roots, sources, strict=True)
         ]
         return Synonyms(

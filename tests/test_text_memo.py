@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from canonym.encoders import memo
-from canonym.encoders.memo import MemoNormaliser
 from canonym.encoders.subword import NORMAL_STEPS
 from canonym.errors import InvalidInput
-from canonym.text import PLAIN, STRONG, UNORDERED, normalise
+from canonym.text import PLAIN, STRONG, UNORDERED, memo, normalise
+from canonym.text.memo import MemoNormaliser
 
 NAMES = [
     "Haemorrhagic oedemas of the Tumours, type II",
