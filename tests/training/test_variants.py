@@ -14,6 +14,11 @@ from canonym.training.variants import WordSwaps, icd_variants, without_residue
         ("Fracture of hip NOS", "Fracture of hip"),
         ("Pneumonia, unspecified", "Pneumonia"),
         ("Unspecified fever", "fever"),
+        ("Pneumonia, unspecified organism", "Pneumonia"),
+        (
+            "Burn, unspecified degree, of the very long left hand",
+            "Burn, unspecified degree, of the very long left hand",
+        ),
         ("Stone (disorder)", "Stone"),
         ("Pain NOS (disorder)", "Pain"),
         ("NOS", "NOS"),

@@ -13,7 +13,7 @@ __all__ = ["WordSwaps", "icd_variants", "without_residue"]
 
 # What a classification writes to say that a name means no more than it says.
 _RESIDUE = re.compile(
-    r"(?:,?\s*\b(?:nos|unspecified|not otherwise specified)"
+    r"(?:,?\s*\b(?:nos|unspecified|not otherwise specified)|,\s*unspecified(?:\s[\w/-]+){1,3}"
     r"|\s*\((?:disorder|disease|finding|nos)\))\s*$|^unspecified\s+",
     re.IGNORECASE,
 )
@@ -24,7 +24,7 @@ _MOST_WORDS = 5
 
 
 def without_residue(name: str) -> str:
-    """Cut off marks of residual classes: NOS, unspecified, (disorder).
+    """Cut off marks of residual classes: NOS, unspecified, unspecified organism, (disorder).
 
     >>> without_residue("Fracture of hip NOS"), without_residue("Unspecified fever")
     ('Fracture of hip', 'fever')
