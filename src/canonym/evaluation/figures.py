@@ -76,8 +76,8 @@ def figures(
     metrics : sequence of str
         Names of metrics.
     shown : sequence of str, optional
-        Names of slices in the order wanted, those without mentions left out; all slices that there
-        are if None.
+        Names of slices in the order wanted; all slices that there are if None. Those without
+        mentions are left out, and those that hold all mentions but ``"all"`` itself.
     seed : int
         Of the draws: each figure starts from it, so that no figure depends on which others are
         shown.
@@ -92,7 +92,8 @@ def figures(
         counts = tally(some)
         tables = {name: columns(counts, name) for name in metrics}
         for part in slices(some):
-            if not part.n or (shown is not None and part.name not in shown):
+            idle = part.n in {0, len(some)} and part.name != "all"
+            if idle or (shown is not None and part.name not in shown):
                 continue
             for name, table in tables.items():
                 interval = bootstrap(table[part.rows], draws=DRAWS, rng=seed)

@@ -217,11 +217,9 @@ class _Clock:
 
 def _search(dictionary: Dictionary, asked: Asked, k: int) -> tuple[tuple[Answer, ...], ...]:
     strings = [text for question in asked.questions for text in question.parts]
-    names = dictionary.find_names(strings, k)
-    concepts = dictionary.find_concepts(strings, k)
+    found = dictionary.find(strings, k)
     return tuple(
-        tuple(Answer(text, names[text], concepts[text]) for text in question.parts)
-        for question in asked.questions
+        tuple(Answer(text, *found[text]) for text in question.parts) for question in asked.questions
     )
 
 
