@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from canonym.errors import InvalidInput
-from canonym.terminology import Terminology, build_terminology, writer
+from canonym.terminology import Terminology, build_terminology, pending, writer
 from canonym.terminology.database import BATCH
 from canonym.types import SCOPES, Concept, Name, Record, Relation, Xref
 
@@ -392,7 +392,7 @@ def test_reading_back_gives_what_a_naive_model_holds(
     concepts, names, relations, xrefs = model(records)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(writer, "_CACHED_CONCEPTS", cached)
-        patch.setattr(writer, "_VARIABLES", together)
+        patch.setattr(pending, "_VARIABLES", together)
         if not names:
             with pytest.raises(InvalidInput, match="and no names"):
                 build(records)
@@ -592,8 +592,8 @@ def test_a_full_disk_is_explained_and_changes_nothing(
     build_terminology(HEART, path)
     plain = writer.Writer.__init__
 
-    def small_disk(self: writer.Writer, target: Path) -> None:
-        plain(self, target)
+    def small_disk(self: writer.Writer, path: Path, target: Path) -> None:
+        plain(self, path, target)
         self.connection.execute("PRAGMA max_page_count = 40")
 
     monkeypatch.setattr(writer.Writer, "__init__", small_disk)

@@ -10,8 +10,7 @@ import shutil
 import sqlite3
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from canonym.errors import InvalidInput
@@ -57,32 +56,20 @@ def build_terminology(
     """
     path = Path(path)
     with write_file(path, overwrite=overwrite) as partial:
-        with _full_disk_explained(path):
-            writer = Writer(partial)
+        try:
+            writer = Writer(partial, path)
+        except sqlite3.OperationalError as error:
+            raise InvalidInput(f"{path} could not be created ({error})") from error
         try:
             count, source = 0, iter(records)
-            while batch := list(itertools.islice(source, BATCH)):
-                with _full_disk_explained(path):
-                    writer.add(batch)
-                count += len(batch)
+            while added := writer.add(itertools.islice(source, BATCH)):
+                count += added
                 if progress is not None:
                     progress(count)
-            with _full_disk_explained(path):
-                writer.finish()
+            writer.finish()
         finally:
             writer.connection.close()
     return Terminology(path)
-
-
-@contextmanager
-def _full_disk_explained(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        raise InvalidInput(
-            f"{path} could not be written ({error}); is the disk full, or the folder protected? "
-            "Nothing was changed"
-        ) from error
 
 
 def build_temporary(records: Iterable[Record]) -> Terminology:

@@ -44,10 +44,10 @@ CREATE TABLE xrefs (
 CREATE TABLE types (
     type TEXT NOT NULL, concept INTEGER NOT NULL, PRIMARY KEY (type, concept)) WITHOUT ROWID;
 """
-INDEXES = """
-CREATE INDEX relations_by_tail ON relations (tail, relation);
-CREATE INDEX xrefs_by_target ON xrefs (target, kind);
-"""
+INDEXES = (
+    "CREATE INDEX relations_by_tail ON relations (tail, relation)",
+    "CREATE INDEX xrefs_by_target ON xrefs (target, kind)",
+)
 
 _MAGIC = b"SQLite format 3\0"
 _HOW = "expected a terminology made by `canonym import`"

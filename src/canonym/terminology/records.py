@@ -13,15 +13,7 @@ from canonym.errors import InvalidInput
 from canonym.terminology.database import Database
 from canonym.types import SCOPES, Concept, Name
 
-__all__ = [
-    "CONCEPTS",
-    "NAMES",
-    "check_rows",
-    "check_text",
-    "concept_row",
-    "objects",
-    "objects_at",
-]
+__all__ = ["CONCEPTS", "NAMES", "concept_row", "objects", "objects_at"]
 
 CONCEPTS = (
     "SELECT id, label, definition, types, source, version, deprecated, replaced_by FROM concepts "
@@ -77,51 +69,6 @@ def _concept(row: tuple[Any, ...]) -> Concept:
 def _name(row: tuple[Any, ...]) -> Name:
     text, concept_id, scope, language, source = row
     return Name(text, concept_id, SCOPES[scope], language, source)
-
-
-_COLUMNS = {
-    "concept": ("ordinal", "id", "label", "definition", "types", "source", "version"),
-    "name": ("concept", "text", "scope", "language", "source"),
-    "relation": ("head", "relation", "tail"),
-    "cross-reference": ("concept_id", "target", "kind"),
-}
-
-
-def check_rows(what: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Raise for the first value that the database cannot take.
-
-    Parameters
-    ----------
-    what : str
-        What the rows are: ``"concept"``, ``"name"``, ``"relation"`` or ``"cross-reference"``.
-    rows : sequence of tuple
-        Values in the order of the columns.
-
-    Raises
-    ------
-    InvalidInput
-        If a value is neither a string nor a number, or holds a lone surrogate.
-    """
-    for row in rows:
-        for column, value in zip(_COLUMNS.get(what, ()), row, strict=False):
-            if isinstance(value, str):
-                check_text(value, f"the {column} of a {what}", row)
-            elif not isinstance(value, int):
-                raise InvalidInput(
-                    f"the {column} of the {what} {row!a:.200} should be a string, not "
-                    f"{type(value).__name__}"
-                )
-
-
-def check_text(text: str, what: str, shown: object) -> None:
-    """Raise if a string holds a lone surrogate; `what` and `shown` are for the message."""
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise InvalidInput(
-            f"{what} ({shown!a:.200}) holds a lone surrogate, which is no character; the file was "
-            "decoded with the wrong encoding"
-        ) from error
 
 
 _MAKERS = {CONCEPTS: _concept, NAMES: _name}

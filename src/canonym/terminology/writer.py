@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from canonym.errors import InvalidInput
 from canonym.terminology.database import APPLICATION_ID, FORMAT, INDEXES, SCHEMA
 from canonym.terminology.digest import content_digest
-from canonym.terminology.records import check_rows, check_text, concept_row
+from canonym.terminology.pending import Pending, Statements, UnwritableError, check_text
+from canonym.terminology.records import concept_row
 from canonym.terminology.seen import Seen
 from canonym.types import SCOPES, Concept, Name, Record, Relation, Xref
 
@@ -24,7 +23,7 @@ _EXACT = SCOPES.index("exact")
 _SCOPE_NUMBERS = {scope: number for number, scope in enumerate(SCOPES)}
 _CACHED_CONCEPTS = 400_000
 _CACHED_KIB = 128 << 10  # of the database
-_VARIABLES = 900  # in one statement: much faster than one row each, and any SQLite takes as many
+_CONCEPT = ("ordinal", *Concept.__slots__)
 
 
 class Writer:
@@ -36,9 +35,11 @@ class Writer:
     ----------
     path : Path
         The file to make. It is not safe against a crash: the caller renames it when complete.
+    target : Path
+        What the caller will call it, for messages.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, target: Path) -> None:
         self.connection = sqlite3.connect(path, isolation_level=None)
         # The file is temporary until it is complete and synced: no journal is needed meanwhile.
         self.connection.executescript(
@@ -53,11 +54,26 @@ class Writer:
         self._defined = bytearray()  # by ordinal: whether the concept itself has come
         self._n_given_names = 0
         self._remarks: Counter[str] = Counter()
-        self._concepts: list[tuple[Any, ...]] = []
-        self._types: list[tuple[str, int]] = []
-        self._names: list[tuple[int, str, int, str, str]] = []
-        self._relations: list[tuple[str, str, str]] = []
-        self._xrefs: list[tuple[str, str, str]] = []
+        self._statements = Statements(self.connection, target)
+        self._concepts = self._pending("concept", "concepts", _CONCEPT)
+        self._types = self._pending("type", "types", ("type", "concept"))
+        # The first of equal names stays; a label that comes late raises its scope.
+        self._names = self._pending(
+            "name",
+            "names",
+            ("concept", "text", "scope", "language", "source"),
+            "ON CONFLICT (concept, text, language) "
+            "DO UPDATE SET scope = MIN(scope, excluded.scope)",
+        )
+        once = "ON CONFLICT DO NOTHING"
+        self._relations = self._pending("relation", "relations", ("head", "relation", "tail"), once)
+        self._xrefs = self._pending(
+            "cross-reference", "xrefs", ("concept_id", "target", "kind"), once
+        )
+
+    def _pending(self, what: str, table: str, columns: tuple[str, ...], rest: str = "") -> Pending:
+        sql = f"INSERT INTO {table} ({', '.join(columns)}) VALUES {{}} {rest}"
+        return Pending(self._statements, what, columns, sql)
 
     # --- concepts -------------------------------------------------------------------------------
 
@@ -65,7 +81,7 @@ class Writer:
         """Look a concept up in the file, where the cache no longer has it."""
         self._flush_concepts()
         sql = "SELECT ordinal FROM concepts WHERE id = ?"
-        row = self.connection.execute(sql, (id_,)).fetchone()
+        row = self._statements.run(sql, (id_,)).fetchone()
         if row is None:
             return None
         self._remember(id_, row[0])
@@ -79,8 +95,9 @@ class Writer:
 
     def _insert_concept(self, concept: Concept, *, defined: bool) -> int:
         ordinal = len(self._defined)
-        self._concepts.append((ordinal, *concept_row(concept)))
-        self._types.extend((type_, ordinal) for type_ in dict.fromkeys(concept.types))
+        self._concepts.values.extend((ordinal, *concept_row(concept)))
+        for type_ in dict.fromkeys(concept.types):
+            self._types.values.extend((type_, ordinal))
         self._remember(concept.id, ordinal)
         self._defined.append(defined)
         return ordinal
@@ -103,7 +120,7 @@ class Writer:
     def _merge_concept(self, ordinal: int, concept: Concept) -> None:
         """Fill gaps of a concept met before; a second label becomes an exact synonym."""
         self._flush_concepts()
-        row = self.connection.execute(
+        row = self._statements.run(
             "SELECT label, definition, types, source, version, deprecated, replaced_by "
             "FROM concepts WHERE ordinal = ?",
             (ordinal,),
@@ -122,30 +139,31 @@ class Writer:
             bool(deprecated) or concept.deprecated,
             tuple(dict.fromkeys([*json.loads(replaced_by), *concept.replaced_by])),
         )
-        self.connection.execute(
+        self._statements.run(
             "UPDATE concepts SET id=?, label=?, definition=?, types=?, source=?, version=?, "
             "deprecated=?, replaced_by=? WHERE ordinal=?",
             (*concept_row(merged), ordinal),
         )
-        self.connection.executemany(
-            "INSERT OR IGNORE INTO types VALUES (?, ?)", [(t, ordinal) for t in merged.types]
-        )
+        for type_ in merged.types:
+            self._statements.run("INSERT OR IGNORE INTO types VALUES (?, ?)", (type_, ordinal))
         if concept.label:
             scope = _LABEL if merged.label.strip() == concept.label.strip() else _EXACT
             self._add_name(ordinal, concept.label, scope, "en", "")
 
     # --- records --------------------------------------------------------------------------------
 
-    def add(self, records: Iterable[Record]) -> None:
-        """Take a batch of records, small enough for memory.
+    def add(self, records: Iterable[Record]) -> int:
+        """Take a batch of records, small enough for memory; return how many there were.
 
         Raises
         ------
         InvalidInput
-            If a record cannot be used.
+            If a record cannot be used, or the file cannot be written.
         """
-        known, numbers, names = self._ordinals, _SCOPE_NUMBERS, self._names
+        known, numbers, add_name = self._ordinals, _SCOPE_NUMBERS, self._names.values.extend
+        count = 0
         for record in records:
+            count += 1
             try:
                 if isinstance(record, Name):
                     ordinal = known.get(record.concept_id)
@@ -159,23 +177,26 @@ class Writer:
                         )
                     text = record.text.strip()
                     if text:
-                        names.append((ordinal, text, scope, record.language, record.source))
+                        add_name((ordinal, text, scope, record.language, record.source))
                     else:
                         self._remarks["empty names left out"] += 1
                 elif isinstance(record, Concept):
                     self._add_concept(record)
                 elif isinstance(record, Relation):
-                    self._relations.append((record.head, record.relation, record.tail))
+                    self._relations.values.extend((record.head, record.relation, record.tail))
                 elif isinstance(record, Xref):
-                    self._xrefs.append((record.concept_id, record.target, record.kind))
+                    self._xrefs.values.extend((record.concept_id, record.target, record.kind))
                 else:
                     raise InvalidInput(
                         f"a terminology is made of Concept, Name, Relation and Xref, not of "
                         f"{type(record).__name__}"
                     )
+            except UnwritableError:
+                raise
             except (InvalidInput, AttributeError, TypeError, UnicodeEncodeError) as error:
                 raise InvalidInput(f"{record!a:.200} cannot be used: {error}") from error
         self._flush()
+        return count
 
     def _concept_of(self, name: Name) -> int:
         """Find the concept of a name that is not in the cache, or make it."""
@@ -190,52 +211,21 @@ class Writer:
 
     def _add_name(self, ordinal: int, text: str, scope: int, language: str, source: str) -> None:
         if text := text.strip():
-            self._names.append((ordinal, text, scope, language, source))
+            self._names.values.extend((ordinal, text, scope, language, source))
         else:
             self._remarks["empty names left out"] += 1
 
     # --- rows -----------------------------------------------------------------------------------
 
-    def _insert(self, what: str, sql: str, rows: list[Any]) -> None:
-        """Insert rows by a statement with ``{}`` for their values, many rows per statement."""
-        if not rows:
-            return
-        # SQLite would take bytes for a string, and give bytes back.
-        kinds = {kind for cells in zip(*rows, strict=True) for kind in set(map(type, cells))}
-        if not all(issubclass(kind, str | int) for kind in kinds):
-            check_rows(what, rows)
-        marks = f"({', '.join('?' * len(rows[0]))})"
-        together = max(_VARIABLES // len(rows[0]), 1)
-        whole = len(rows) - len(rows) % together
-        several = sql.format(", ".join([marks] * together))
-        try:
-            for start in range(0, whole, together):
-                values = itertools.chain.from_iterable(rows[start : start + together])
-                self.connection.execute(several, tuple(values))
-            self.connection.executemany(sql.format(marks), rows[whole:])
-        except UnicodeEncodeError as error:
-            check_rows(what, rows)
-            raise InvalidInput(f"a {what} cannot be stored ({error})") from error
-        rows.clear()
-
     def _flush_concepts(self) -> None:
-        self._insert("concept", "INSERT INTO concepts VALUES {}", self._concepts)
-        self._insert("type", "INSERT INTO types VALUES {}", self._types)
+        self._concepts.flush()
+        self._types.flush()
 
     def _flush(self) -> None:
         self._flush_concepts()
-        self._n_given_names += len(self._names)
-        # The first of equal names stays; a label that comes late raises its scope.
-        self._insert(
-            "name",
-            "INSERT INTO names (concept, text, scope, language, source) VALUES {} "
-            "ON CONFLICT (concept, text, language) "
-            "DO UPDATE SET scope = MIN(scope, excluded.scope)",
-            self._names,
-        )
-        once = "INSERT INTO {} VALUES {{}} ON CONFLICT DO NOTHING"
-        self._insert("relation", once.format("relations"), self._relations)
-        self._insert("cross-reference", once.format("xrefs"), self._xrefs)
+        self._n_given_names += self._names.n_rows
+        for pending in (self._names, self._relations, self._xrefs):
+            pending.flush()
 
     def finish(self) -> None:
         """Label what came without a label, make the indexes, write counts and digest.
@@ -245,7 +235,7 @@ class Writer:
         InvalidInput
             If there are no names at all.
         """
-        run = self.connection.execute
+        run = self._statements.run
         run("DELETE FROM names WHERE row = -1")
         # A concept may have come without a label: its label-scoped name, else its first, serves.
         run("CREATE TEMP TABLE bare (ordinal INTEGER PRIMARY KEY, best INTEGER)")
@@ -259,7 +249,9 @@ class Writer:
             "WHERE b.ordinal = concepts.ordinal) WHERE ordinal IN (SELECT ordinal FROM bare)"
         )
         run(f"UPDATE names SET scope = {_LABEL} WHERE row IN (SELECT best FROM bare)")
-        self.connection.executescript(INDEXES)  # commits first
+        run("COMMIT")
+        for index in INDEXES:
+            run(index)
         counts = {
             f"n_{table}": run(f"SELECT COUNT(*) FROM {table}").fetchone()[0]
             for table in ("concepts", "names", "relations", "xrefs")
@@ -277,7 +269,5 @@ class Writer:
             "digest": content_digest(self.connection),
             "remarks": {kind: count for kind, count in sorted(self._remarks.items()) if count},
         }
-        self.connection.executemany(
-            "INSERT INTO meta VALUES (?, ?)",
-            [(key, json.dumps(value)) for key, value in sorted(meta.items())],
-        )
+        for key, value in sorted(meta.items()):
+            run("INSERT INTO meta VALUES (?, ?)", (key, json.dumps(value)))
