@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -602,6 +603,34 @@ def test_a_full_disk_is_explained_and_changes_nothing(
         build_terminology(records, path, overwrite=True)
     assert Terminology(path).n_names == 6
     assert [each.name for each in tmp_path.iterdir()] == ["t.db"]
+
+
+def test_a_file_that_cannot_be_made_is_explained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> sqlite3.Connection:
+        raise sqlite3.OperationalError("unable to open database file")
+
+    monkeypatch.setattr(sqlite3, "connect", refuse)
+    with pytest.raises(InvalidInput, match=r"t\.db could not be created \(unable to open"):
+        build_terminology(HEART, tmp_path / "t.db")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_that_is_full_while_a_concept_is_looked_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plain = pending.Statements.run
+
+    def fail(self: pending.Statements, sql: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+        if sql.startswith("SELECT ordinal"):
+            sql, values = "SELECT * FROM nowhere", ()
+        return plain(self, sql, values)
+
+    monkeypatch.setattr(pending.Statements, "run", fail)
+    monkeypatch.setattr(writer.Seen, "add", lambda *_: True)
+    with pytest.raises(InvalidInput, match=r"could not be written \(no such table"):
+        build([Concept("X:1", "flu")])
 
 
 def test_a_disk_that_fills_up_for_good(tmp_path: Path) -> None:

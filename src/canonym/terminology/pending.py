@@ -115,11 +115,10 @@ class Pending:
                 self._statements.run(sql, chunk)
         except UnicodeEncodeError:
             self._check()
-            raise
         values.clear()
 
     def _check(self) -> None:
-        """Raise for the first value that cannot be stored."""
+        """Raise for the first value that cannot be stored: there is one."""
         width = len(self._columns)
         for at, value in enumerate(self.values):
             column = self._columns[at % width]
