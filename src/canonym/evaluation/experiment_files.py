@@ -94,7 +94,7 @@ def read_experiment(name: str | Path, *, folder: str | Path = EXPERIMENTS) -> Ex
         raise ReadError(path, f"is no TOML ({error})") from error
     rows = content.pop("row", [])
     title, source = content.pop("title", path.stem), content.pop("source", "")
-    if not rows:
+    if not rows or not isinstance(rows, list):
         raise ReadError(path, "has no [[row]]: nothing would be run")
     for row in rows:
         unknown = sorted({*content, *row} - _SHARED - {"name", "published"})

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from canonym import InvalidInput, ReadError
+from canonym.encoders.chargrams import CharGrams
+from canonym.evaluation.experiment_files import read_experiment
+from canonym.evaluation.experiments import ReproducedRow, reproduce
+
+ROOT = Path(__file__).parents[2]
+EXPERIMENTS = ROOT / "benchmarks" / "experiments"
+
+PUBTATOR = {
+    "train": "1|t|Ague is a fever.\n1\t0\t4\tAgue\tDisease\tD4\n",
+    "dev": "2|t|Brest cancer\n2\t0\t12\tBrest cancer\tDisease\tD1\n",
+    "test": "3|t|ague, brest cancer\n3\t0\t4\tague\tDisease\tD4\n"
+    "3\t6\t18\tbrest cancer\tDisease\tD1\n3\t6\t11\tbrest\tBreed\tD1\n",
+}
+CONCEPT = {
+    "train": "1||0|4||Disease||ague||D4\n",
+    "test": "3||0|4||Disease||ague||D4\n3||6|18||Disease||breast cancer|fever||D1|D4\n",
+}
+EXPERIMENT = """
+title = "Two names"
+source = "Nobody (1900), table 1"
+protocol = "biosyn"
+terminology = ["names.txt"]
+difference = 10
+seed = 3
+
+[[row]]
+name = "corrected"
+corpus = "corpus"
+types = ["Disease"]
+corrections = "words.txt"
+encoders = []
+published = { "accuracy@1" = 90, "accuracy@5" = 80 }
+
+[[row]]
+name = "dev"
+corpus = "corpus"
+part = "dev"
+reading = "strict"
+encoders = []
+published = { "accuracy@1" = "unknown" }
+caveat = "of no use"
+
+[[row]]
+name = "prepared"
+corpus = "prepared"
+format = "concept"
+split = "file"
+encoders = ["a model"]
+weights = [2.0]
+published = { "accuracy@1" = 100 }
+
+[[row]]
+name = "elsewhere"
+corpus = "nowhere"
+encoders = []
+published = { "accuracy@1" = 50 }
+"""
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Path:
+    for folder, files, ending in (
+        ("corpus", PUBTATOR, "pubtator"),
+        ("prepared", CONCEPT, "concept"),
+    ):
+        (tmp_path / folder).mkdir()
+        for part, text in files.items():
+            (tmp_path / folder / f"{part}.{ending}").write_text(text)
+    (tmp_path / "names.txt").write_text("D1||Breast cancer|breast tumor\nD4||Fever\n")
+    (tmp_path / "words.txt").write_text("brest||breast\n")
+    (tmp_path / "two.toml").write_text(EXPERIMENT)
+    return tmp_path
+
+
+def test_ours_stands_beside_the_published_number(shelf: Path) -> None:
+    table = reproduce("two", folder=shelf, data=shelf, models={"a model": CharGrams()})
+    rows = {(row.name, row.metric): row for row in table.rows}
+    first = rows["corrected", "accuracy@1"]
+    assert (first.published, first.value, first.n, first.reading) == (90, 100, 2, "lenient")
+    assert (first.low, first.high) == (100, 100)
+    assert (first.difference, first.agrees) == (10, True)
+    assert rows["corrected", "accuracy@5"].agrees is False
+    dev = rows["dev", "accuracy@1"]
+    assert (dev.published, dev.value, dev.reading) == (None, 0, "strict")
+    assert (dev.difference, dev.agrees, dev.caveat) == (None, None, "of no use")
+    assert rows["prepared", "accuracy@1"].value == 100
+    nowhere = rows["elsewhere", "accuracy@1"]
+    assert nowhere.value is nowhere.difference is nowhere.n is None
+    assert "nowhere is not in the data folder" in nowhere.problem
+    assert list(table.runs) == ["corrected", "dev", "prepared"]
+    assert table.runs["dev"].part == "dev"
+    assert table.runs["corrected"].fingerprints["seed"] == 3
+    assert set(table.runs["corrected"].fingerprints["corpus"]["files"]) == {
+        *("train.pubtator", "dev.pubtator", "test.pubtator")
+    }
+    assert table.runs["prepared"].fingerprints["index"]["encoders"][0]["weight"] == 2.0
+    content = table.to_dict()
+    assert content["title"] == "Two names"
+    assert content["rows"][0]["difference"] == 10
+    assert json.loads(json.dumps(content))["runs"]["dev"]["part"] == "dev"
+
+
+def test_only_the_rows_wanted_are_run(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CANONYM_DATA", str(shelf))
+    assert [row.name for row in reproduce(shelf / "two.toml", rows=["dev"]).rows] == ["dev"]
+    with pytest.raises(InvalidInput, match="no row 'x'; there are corrected, dev"):
+        reproduce(shelf / "two.toml", rows=["x"])
+
+
+def test_a_model_that_is_not_here_is_said(shelf: Path) -> None:
+    row = reproduce("two", folder=shelf, data=shelf, rows=["prepared"]).rows[0]
+    assert row.value is None
+    assert "the encoder 'a model' cannot be opened" in row.problem
+
+
+def test_without_data_nothing_is_run(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CANONYM_DATA", raising=False)
+    with pytest.raises(InvalidInput, match="set CANONYM_DATA"):
+        reproduce("two", folder=shelf)
+    with pytest.raises(InvalidInput, match=r"'.*gone' is not there"):
+        reproduce("two", folder=shelf, data=shelf / "gone")
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (("[[row]]", "[row]"), ReadError, r"\[\[row\]\] is one of several|no TOML"),
+        (("title =", "title"), ReadError, "is no TOML"),
+        (("part =", "parts ="), ReadError, "there is no setting 'parts'"),
+        (("protocol =", "same ="), ReadError, "the row 'corrected' has no 'protocol'"),
+        (('name = "dev"', ""), ReadError, r"the row '\?' has no 'name'"),
+        (('format = "concept"', 'format = "doc"'), InvalidInput, "'doc' is none of pubtator"),
+    ],
+)
+def test_what_an_experiment_cannot_say(
+    shelf: Path, change: tuple[str, str], error: type[Exception], message: str
+) -> None:
+    (shelf / "two.toml").write_text(EXPERIMENT.replace(*change))
+    with pytest.raises(error, match=message):
+        reproduce("two", folder=shelf, data=shelf, models={"a model": CharGrams()})
+
+
+def test_an_experiment_needs_rows_and_numbers(shelf: Path) -> None:
+    (shelf / "two.toml").write_text('title = "none"\n')
+    with pytest.raises(ReadError, match=r"has no \[\[row\]\]"):
+        read_experiment("two", folder=shelf)
+    (shelf / "two.toml").write_text("row = 3\n")
+    with pytest.raises(ReadError, match=r"has no \[\[row\]\]"):
+        read_experiment("two", folder=shelf)
+    (shelf / "two.toml").write_text(EXPERIMENT.replace('{ "accuracy@1" = 50 }', "{}"))
+    with pytest.raises(ReadError, match="the row 'elsewhere' has no 'published'"):
+        read_experiment("two", folder=shelf)
+    with pytest.raises(InvalidInput, match=r"no experiment 'three'; .* has two"):
+        read_experiment("three", folder=shelf)
+    with pytest.raises(InvalidInput, match="has none"):
+        read_experiment("three", folder=shelf / "corpus")
+
+
+def test_rounding_does_not_make_a_difference() -> None:
+    row = ReproducedRow("a", "accuracy@1", "lenient", 87.6, 87.9, 87.0, 88.0, 10, allowed=0.3)
+    assert row.agrees
+
+
+@pytest.mark.parametrize("path", sorted(EXPERIMENTS.glob("*.toml")), ids=lambda path: path.stem)
+def test_every_experiment_of_ours_can_be_read(path: Path) -> None:
+    experiment = read_experiment(path.stem, folder=EXPERIMENTS)
+    assert experiment.source
+    names = [row["name"] for row in experiment.rows]
+    assert len(names) == len({*names})

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from canonym import Candidate, InvalidInput, Link, Mention
+from canonym.evaluation.dictionary import FoundConcept, FoundName
+from canonym.evaluation.metrics import evaluate
+from canonym.evaluation.questions import Question
+from canonym.evaluation.readings import Answer, answers_of_link, read_answers
+
+
+def question(*gold: str, parts: tuple[str, ...] = ("a",), rule: str = "") -> Question:
+    """One gold set per argument; alternatives are joined by a plus."""
+    ids = tuple(id_ for one in gold for id_ in one.split("+"))
+    written = Mention("A", 0, 1, "Disease", ids, rule or ("all" if len(gold) > 1 else "any"))
+    return Question(written, parts, tuple(frozenset(one.split("+")) for one in gold))
+
+
+def answer(names: list[str], concepts: list[str], nil: bool = False) -> Answer:
+    """Names are given by their ids, joined by a plus, falling in score."""
+    return Answer(
+        "a",
+        tuple(FoundName(n, tuple(n.split("+")), 1 - i / 10) for i, n in enumerate(names)),
+        tuple(FoundConcept(c, c, 0.9 - i / 10) for i, c in enumerate(concepts)),
+        nil,
+    )
+
+
+def accuracy(q: Question, answers: list[Answer], reading: str, k: int = 1) -> float:
+    return evaluate(read_answers([q], [answers], reading), [f"accuracy@{k}"])[f"accuracy@{k}"]
+
+
+def test_a_homonym_is_forgiven_by_the_lenient_reading_alone() -> None:
+    q, found = question("B"), [answer(["A+B"], ["A", "B"])]
+    assert accuracy(q, found, "lenient") == 1
+    assert accuracy(q, found, "strict") == 0
+    assert accuracy(q, found, "strict", 2) == 1
+
+
+def test_a_name_without_a_right_id_stands_as_its_first() -> None:
+    case = read_answers([question("B")], [[answer(["C+D", "A+B"], [])]], "lenient")[0]
+    assert case.ranked == (("C", "B"),)
+    assert accuracy(question("B"), [answer(["C+D", "A+B"], [])], "lenient", 2) == 1
+
+
+def test_places_are_those_of_names_not_of_concepts() -> None:
+    found = [answer(["A", "A", "B"], ["A", "B"])]
+    assert accuracy(question("B"), found, "lenient", 2) == 0
+    assert accuracy(question("B"), found, "strict", 2) == 1
+
+
+@pytest.mark.parametrize(
+    ("gold", "found", "lenient", "strict", "complete"),
+    [
+        # parts found ...                    every part any id; the concepts one to one
+        (("A", "B"), ["A", "B"], 1, 1, 1),
+        (("A", "B"), ["B", "A"], 1, 1, 1),
+        (("A", "B"), ["A", "A"], 1, 1, 0),
+        (("A", "B"), ["A"], 1, 1, 0),
+        (("A", "B"), ["A", "C"], 0, 0, 0),
+        (("A", "B"), ["C"], 0, 0, 0),
+        (("A+B",), ["B"], 1, 1, 1),
+        (("A+B",), ["A", "B"], 1, 1, 0),
+        (("A",), ["A", "A"], 1, 1, 0),
+    ],
+)
+def test_composites_by_table(
+    gold: tuple[str, ...], found: list[str], lenient: int, strict: int, complete: int
+) -> None:
+    q, answers = question(*gold), [answer([one], [one]) for one in found]
+    assert accuracy(q, answers, "lenient") == lenient
+    assert accuracy(q, answers, "strict") == strict
+    assert accuracy(q, answers, "complete") == complete
+
+
+def test_a_part_that_finds_nothing_is_wrong() -> None:
+    q = question("A", "B")
+    for reading in ("lenient", "strict", "complete"):
+        assert accuracy(q, [answer(["A"], ["A"]), answer([], [])], reading) == 0
+        assert accuracy(question("A"), [answer([], [])], reading) == 0
+
+
+def test_nil_is_an_answer_and_keeps_its_candidates() -> None:
+    nil = question(rule="nil")
+    case = read_answers([nil], [[answer([], ["A"], nil=True)]], "complete")[0]
+    assert case.nil
+    assert case.predicted_nil
+    assert case.candidates == (("A",),)
+    assert accuracy(nil, [answer([], ["A"], nil=True)], "complete") == 1
+    assert accuracy(nil, [answer([], ["A"])], "complete") == 0
+    assert accuracy(question("A"), [answer([], ["A"], nil=True)], "complete") == 0
+
+
+def test_cases_carry_what_slices_need() -> None:
+    q = Question(
+        Mention("PD", 0, 2, "Disease", ("A", "B"), "all"),
+        ("p disease", "d"),
+        (frozenset({"A"}), frozenset({"B"})),
+        abbreviation=True,
+        seen_mention=False,
+        seen_concept=True,
+        frequency=3,
+    )
+    found = [answer(["A"], ["A"]), answer(["B", "C"], ["B"])]
+    case = read_answers([q], [found], "lenient", concepts_named={"d": 2})[0]
+    assert (case.abbreviation, case.seen_mention, case.seen_concept) == (True, False, True)
+    assert (case.composite, case.frequency, case.length, case.type) == (True, 3, 3, "Disease")
+    assert case.homonym is True
+    assert case.score == 1.0  # names are what the lenient reading ranks
+    assert read_answers([q], [found], "strict")[0].score == pytest.approx(0.9)
+    assert read_answers([q], [found], "strict")[0].homonym is None
+    assert read_answers([q], [found], "strict", concepts_named={})[0].homonym is False
+
+
+def test_links_become_answers() -> None:
+    mention = Mention("x and y")
+    found = Candidate("A", "label", 0.5, "a name")
+    whole = Link(mention, (found,), searched="x and y")
+    assert answers_of_link(whole) == (
+        Answer("x and y", (), (FoundConcept("A", "a name", 0.5),), False),
+    )
+    refused = Link(mention, (found,), nil=True, searched="x")
+    assert [one.nil for one in answers_of_link(refused)] == [True]
+    split = Link(mention, parts=(whole, refused))
+    assert [one.searched for one in answers_of_link(split)] == ["x and y", "x"]
+
+
+def test_bad_input() -> None:
+    with pytest.raises(InvalidInput, match="no reading 'liberal'"):
+        read_answers([], [], "liberal")
+    with pytest.raises(InvalidInput, match="1 questions have 0 answers"):
+        read_answers([question("A")], [], "strict")
+
+
+IDS = st.sampled_from(["A", "B", "C", "D"])
+
+
+@given(st.lists(st.tuples(st.lists(IDS, min_size=1, max_size=3, unique=True), IDS), min_size=1))
+def test_a_wrong_prediction_lowers_every_reading(drawn: list[tuple[list[str], str]]) -> None:
+    questions = [question(*gold) for gold, _ in drawn]
+    right = [[answer([g], [g]) for g in gold] for gold, _ in drawn]
+    for reading in ("lenient", "strict", "complete"):
+        best = evaluate(read_answers(questions, right, reading), ["accuracy@1"])["accuracy@1"]
+        assert best == 1
+        for i in range(len(questions)):
+            wrong = [*right]
+            wrong[i] = [*right[i][:-1], answer(["Z"], ["Z"])]
+            cases = read_answers(questions, wrong, reading)
+            lower = evaluate(cases, ["accuracy@1"])["accuracy@1"]
+            assert lower == pytest.approx(1 - 1 / len(questions))
