@@ -160,7 +160,9 @@ def test_shuffled_predictions_score_at_chance() -> None:
         documents.append(annotated(str(n), text, *((words[i], f"X:{i}") for i in chosen)))
     run = evaluate_corpus(documents, terminology=terminology)
     assert run.value("accuracy@1", reading="strict") == 1
-    keys = [(q.mention.document_id, q.mention.start, q.mention.end) for q in run.questions]
+    keys: list[Key] = [
+        (q.mention.document_id, q.mention.start or 0, q.mention.end or 0) for q in run.questions
+    ]
     ids = [q.mention.ids for q in run.questions]
     draw.shuffle(ids)
     found = compare(run, dict(zip(keys, ids, strict=True))).contrasts["strict"]

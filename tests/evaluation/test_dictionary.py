@@ -91,7 +91,10 @@ def test_without_encoders_a_string_finds_its_equal(terminology: Terminology) -> 
 def test_one_search_finds_what_two_would() -> None:
     # Few letters make many ties, and concepts with many names make the wide search too narrow.
     draw = random.Random(7)
-    word = lambda: "".join(draw.choice("abc") for _ in range(draw.randint(1, 5)))  # noqa: E731
+
+    def word() -> str:
+        return "".join(draw.choice("abc") for _ in range(draw.randint(1, 5)))
+
     records: list[Concept | Name] = []
     for i in range(40):
         records.append(Concept(f"X:{i}", word()))
