@@ -1,4 +1,4 @@
-"""The command line: ``canonym import | terminology | index | link | fit | info | completion``.
+"""The command line: ``canonym import | index | link | fit | evaluate`` and others.
 
 Commands are imported when they are called for, and import what they need when they run, so that
 ``canonym --help`` answers at once.
@@ -21,6 +21,8 @@ _COMMANDS = {
     "import": "canonym.cli.import_:import_",
     "index": "canonym.cli.index:index",
     "fit": "canonym.cli.fit:fit",
+    "evaluate": "canonym.cli.evaluate:evaluate",
+    "reproduce": "canonym.cli.reproduce:reproduce",
     "terminology": "canonym.cli.terminology:terminology",
     "info": "canonym.cli.info:info",
     "completion": "canonym.cli.completion:completion",
@@ -74,6 +76,10 @@ def main() -> None:
     Train an encoder on a terminology, in minutes, and use it:
       canonym fit doid.db -o doid-encoder
       canonym index doid.db -o doid-index --encoder doid-encoder --overwrite
+
+    \b
+    Measure how good linking is, on an annotated corpus:
+      canonym evaluate corpus.pubtator --index doid-index --html report.html
 
     Exit codes: 0 done, 2 the input or an option cannot be used, 1 the machine got in the way (disk,
     permission, memory), 130 stopped with Ctrl-C, 141 the reader of the output has gone.

@@ -1,14 +1,15 @@
-"""Links as a table for people to read."""
+"""Links, and anything else with rows, as a table for people to read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Any
 
 from canonym.cli.failures import printable
 from canonym.types import Candidate, Link
 
-__all__ = ["TableWriter", "console", "make_table"]
+__all__ = ["TableWriter", "console", "make_table", "print_table"]
 
 _BLOCK = 100  # mentions in one table: its columns fit what is in it
 _WIDTH = 120  # columns where the output is no terminal
@@ -31,6 +32,26 @@ def make_table(*columns: str, right: tuple[str, ...] = ()) -> Any:
     for column in columns:
         table.add_column(column, justify="right" if column in right else "left", overflow="fold")
     return table
+
+
+def print_table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    right: Sequence[str] = (),
+    title: str = "",
+) -> None:
+    """Print a table of strings to standard output, the columns in `right` aligned to the right."""
+    from rich.text import Text
+
+    screen = console(sys.stdout)
+    shown = make_table(*columns, right=tuple(right))
+    for cells in rows:
+        shown.add_row(*(Text(printable(cell)) for cell in cells))
+    if title:
+        screen.print(Text(printable(title), style="bold"))
+    screen.print(shown)
+    screen.print()
 
 
 class TableWriter:

@@ -1,0 +1,172 @@
+"""Annotated corpora named on the command line, recognised by what is in them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from canonym.errors import ReadError
+
+if TYPE_CHECKING:
+    from canonym.types import Document, Mention
+
+__all__ = ["FORMATS", "Corpus", "open_corpus"]
+
+FORMATS: dict[str, str] = {
+    "pubtator": "PubTator",
+    "bioc": "BioC, XML or JSON",
+    "brat": "a folder of .txt and .ann files",
+    "concept": "BioSyn's .concept, a file or a folder",
+    "jsonl": "JSON lines, a document or a mention each",
+    "table": "id<tab>mention, as CADEC and PsyTar",
+}
+"""Formats of annotated corpora."""
+
+_PUBTATOR = re.compile(r"[^|\t]+\|[ta]\|")
+_CONCEPT = re.compile(r"[^|]*\|\|\d+\|\|?\d+\|\|.*\|\|.*\|\|")
+
+
+class Corpus(NamedTuple):
+    """A corpus that was read: its format, its documents, and the files it is from."""
+
+    format: str
+    documents: list[Document]
+    files: tuple[Path, ...]
+
+
+def open_corpus(path: str, *, format: str | None = None) -> Corpus:
+    """Read an annotated corpus.
+
+    Parameters
+    ----------
+    path : str
+        A file, or a folder of brat or concept files.
+    format : str, optional
+        A key of `FORMATS`; recognised by default.
+
+    Returns
+    -------
+    Corpus
+        Mentions without a text are gathered by the document that they name.
+
+    Raises
+    ------
+    ReadError
+        If the format is not recognised, the file cannot be read, or it holds no mention.
+    """
+    place = Path(path)
+    if not place.exists():
+        raise ReadError(path, "there is no such file; an annotated corpus was expected")
+    format = format or _recognise(place)
+    documents = _documents(_READERS[format](place))
+    if not any(document.mentions for document in documents):
+        raise ReadError(
+            path, f"holds no annotated mention (read as {format}): there is nothing to evaluate"
+        )
+    files = sorted(file for file in place.rglob("*") if file.is_file()) if place.is_dir() else ()
+    return Corpus(format, documents, tuple(files) or (place,))
+
+
+def _recognise(path: Path) -> str:
+    if path.is_dir():
+        for format, pattern in (("concept", "*.concept"), ("brat", "*.ann")):
+            if next(path.glob(pattern), None):
+                return format
+        raise ReadError(path, "a folder with .ann or .concept files was expected; name a file")
+    first = _first_line(path)
+    if _PUBTATOR.match(first):
+        return "pubtator"
+    if _CONCEPT.match(first):
+        return "concept"
+    start = first.lstrip("\ufeff \t")[:1]
+    if start in {"<", "["}:
+        return "bioc"
+    if start == "{":
+        found = _object(first)
+        return "jsonl" if found.keys() & {"mention", "mentions", "text"} else "bioc"
+    if first.count("\t") in {1, 2}:
+        return "table"
+    raise ReadError(
+        path,
+        f"the format is not recognised by the first line, {first[:60]!r}; say which with --format: "
+        + ", ".join(FORMATS),
+    )
+
+
+def _first_line(path: Path) -> str:
+    from canonym.streams import open_text
+
+    with open_text(path) as lines:
+        return next((line.rstrip("\n") for line in lines if line.strip()), "")
+
+
+def _object(line: str) -> dict[str, Any]:
+    """Return the JSON object of a line; none where it goes on for several lines, as in BioC."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _documents(items: Iterable[Document | Mention]) -> list[Document]:
+    from canonym.types import Document
+
+    found: list[Document] = []
+    loose: dict[str, list[Mention]] = {}
+    for item in items:
+        if isinstance(item, Document):
+            found.append(item)
+        else:
+            loose.setdefault(item.document_id, []).append(item)
+    return found + [Document(id_, "", tuple(mentions)) for id_, mentions in loose.items()]
+
+
+def _pubtator(path: Path) -> Iterable[Document]:
+    from canonym.corpora.pubtator import read_pubtator
+
+    return read_pubtator(path)
+
+
+def _bioc(path: Path) -> Iterable[Document]:
+    from canonym.corpora.bioc import read_bioc
+
+    return read_bioc(path)
+
+
+def _brat(path: Path) -> Iterable[Document]:
+    from canonym.corpora.brat import read_brat
+
+    return read_brat(path)
+
+
+def _concept(path: Path) -> Iterable[Mention]:
+    from canonym.corpora.concepts import read_concepts
+
+    return read_concepts(path)
+
+
+def _jsonl(path: Path) -> Iterable[Document | Mention]:
+    from canonym.corpora.jsonl import read_jsonl_documents, read_jsonl_mentions
+
+    mentions = "mention" in _object(_first_line(path))
+    return read_jsonl_mentions(path) if mentions else read_jsonl_documents(path)
+
+
+def _table(path: Path) -> Iterable[Mention]:
+    from canonym.corpora.mention_tables import read_mention_table
+
+    return read_mention_table(path)
+
+
+_READERS: dict[str, Callable[[Path], Iterable[Document | Mention]]] = {
+    "pubtator": _pubtator,
+    "bioc": _bioc,
+    "brat": _brat,
+    "concept": _concept,
+    "jsonl": _jsonl,
+    "table": _table,
+}

@@ -1,0 +1,276 @@
+"""``canonym evaluate``: how good linking is on an annotated corpus, and how sure that is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from canonym.cli.annotated import FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from canonym.cli.annotated import Corpus
+    from canonym.evaluation.outcome import Run
+    from canonym.evaluation.report import Summary
+
+__all__ = ["evaluate"]
+
+_PROTOCOLS = ("biosyn", "refined", "zero-shot", "raw")
+_SPLITS = ("gold", "text", "file")
+_FILE = click.Path()
+
+
+@click.command()
+@click.argument("corpus", type=_FILE)
+@click.option(
+    "-i",
+    "--index",
+    type=_FILE,
+    help="A folder made by `canonym index`. Protocols other than raw take its terminology and its "
+    "encoders, and index the names anew.",
+)
+@click.option(
+    "-t",
+    "--terminology",
+    "terminologies",
+    type=_FILE,
+    multiple=True,
+    help="A terminology, or a source that `canonym import` recognises. Several are read one after "
+    "the other. Can be repeated.",
+)
+@click.option(
+    "-e",
+    "--encoder",
+    "encoders",
+    multiple=True,
+    metavar="SPEC",
+    help="As for `canonym index`; verbatim for none. Can be repeated.  [default: those of the "
+    "index, else default]",
+)
+@click.option(
+    "--weight", "weights", type=float, multiple=True, help="Weight of each encoder, in order."
+)
+@click.option(
+    "-p",
+    "--protocol",
+    type=click.Choice(_PROTOCOLS),
+    default="biosyn",
+    show_default=True,
+    help="The rules: what is asked and what is right.",
+)
+@click.option(
+    "--split",
+    type=click.Choice(_SPLITS),
+    help="What says that a mention is composite.  [default: gold; file for .concept files]",
+)
+@click.option(
+    "--same",
+    type=click.Choice(("text", "pair")),
+    help="When the refined protocol takes mentions for the same: by text, or by text and ids.",
+)
+@click.option(
+    "--training",
+    type=_FILE,
+    multiple=True,
+    metavar="FILE",
+    help="An annotated part that a system may have seen: train for dev, train and dev for test. "
+    "Can be repeated.",
+)
+@click.option(
+    "--mention-type",
+    "types",
+    multiple=True,
+    metavar="TYPE",
+    help="Only mentions of this type, such as Disease. Can be repeated.",
+)
+@click.option(
+    "--corrections", type=_FILE, metavar="FILE", help="Words to correct, wrong||right a line."
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(tuple(FORMATS)),
+    help="Format of the corpus; recognised when left out.",
+)
+@click.option("--part", default="test", show_default=True, help="What to call the corpus's part.")
+@click.option("--title", help="Title of the report.  [default: the name of the corpus]")
+@click.option(
+    "--note", "notes", multiple=True, metavar="TEXT", help="A caveat for the report's head."
+)
+@click.option(
+    "--compare",
+    "others",
+    type=_FILE,
+    multiple=True,
+    metavar="TSV",
+    help="Ids of another tool, document<tab>start<tab>end<tab>ids a line. Can be repeated.",
+)
+@click.option("--html", type=_FILE, metavar="FILE", help="Write the report as one HTML page.")
+@click.option("--json", "json_", type=_FILE, metavar="FILE", help="Write the report as JSON.")
+@click.option("--mentions", is_flag=True, help="List every mention in the JSON as well.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("-k", type=click.IntRange(1, 1000), default=20, show_default=True, help="Candidates.")
+@click.option(
+    "--min-score",
+    type=click.FloatRange(0, 1),
+    help="Under raw: mentions whose best candidate scores less are NIL.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="No progress and no notes.")
+def evaluate(
+    corpus: str,
+    index: str | None,
+    terminologies: tuple[str, ...],
+    encoders: tuple[str, ...],
+    weights: tuple[float, ...],
+    protocol: str,
+    split: str | None,
+    same: str | None,
+    training: tuple[str, ...],
+    types: tuple[str, ...],
+    corrections: str | None,
+    format_: str | None,
+    part: str,
+    title: str | None,
+    notes: tuple[str, ...],
+    others: tuple[str, ...],
+    html: str | None,
+    json_: str | None,
+    mentions: bool,
+    seed: int,
+    k: int,
+    min_score: float | None,
+    quiet: bool,
+) -> None:
+    """Measure how well the mentions of CORPUS are linked.
+
+    CORPUS is PubTator, BioC, brat, BioSyn's .concept, JSON lines, or a table of ids and mentions.
+    Numbers come with 95 % intervals, and beside those of all mentions stand those of mentions that
+    the training data does not have. docs/evaluation/reports.md explains the report.
+
+    \b
+    BioSyn's protocol, TF-IDF on character n-grams, and a page to read:
+      canonym evaluate test.pubtator --terminology medic.txt --encoder chargrams \\
+          --training train.pubtator --training dev.pubtator --html report.html
+
+    \b
+    An index as it is, text in and ids out, beside another tool:
+      canonym evaluate test.pubtator --index medic-index --protocol raw --compare other.tsv
+    """
+    import time
+    from dataclasses import replace
+    from pathlib import Path
+
+    from canonym.cli.annotated import open_corpus
+    from canonym.cli.progress import note
+    from canonym.cli.systems import open_system
+    from canonym.corpora.census import take_census
+    from canonym.evaluation.comparison import compare, read_predictions
+    from canonym.evaluation.preparation import read_corrections
+    from canonym.evaluation.report import summarise, write_page
+    from canonym.evaluation.run import evaluate_corpus
+
+    _check(index, terminologies, encoders, protocol, html, json_, mentions, min_score)
+    began = time.monotonic()
+    given = open_corpus(corpus, format=format_)
+    before = [open_corpus(path, format=format_) for path in training]
+    predictions = [(Path(path).name, read_predictions(path)) for path in others]
+    if split is None and given.format == "concept" and protocol != "raw":
+        split = "file"  # what is in it is prepared already
+    system = open_system(index, terminologies, encoders, weights, protocol, quiet=quiet)
+    run = evaluate_corpus(
+        given.documents,
+        **system._asdict(),
+        protocol=protocol,
+        split=split,
+        same=same,
+        part=part,
+        training=[document for one in before for document in one.documents],
+        types=types,
+        corrections=read_corrections(corrections) if corrections else None,
+        files=_files(given, *before),
+        k=k,
+        seed=seed,
+        min_score=min_score,
+    )
+    compared = [compare(run, found, name=name, seed=seed) for name, found in predictions]
+    summary = summarise(
+        run,
+        title=title or Path(corpus).name,
+        comparisons=compared,
+        # The prefixes of ids are told by the run, which knows what became of them.
+        oddities=replace(take_census(given.documents), prefixes={}).oddities(),
+        caveats=notes,
+    )
+    if html:
+        write_page(summary, html)
+    if json_:
+        _write_json(summary, run, json_, mentions=mentions)
+    _print(summary, quiet=quiet)
+    took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in run.seconds.items())
+    note(f"Took {time.monotonic() - began:.1f} s: {took}.", quiet=quiet)
+    for path in filter(None, (html, json_)):
+        note(f"The report is in {path}.", quiet=quiet)
+
+
+def _check(
+    index: str | None,
+    terminologies: Sequence[str],
+    encoders: Sequence[str],
+    protocol: str,
+    html: str | None,
+    json_: str | None,
+    mentions: bool,
+    min_score: float | None,
+) -> None:
+    """Refuse what cannot work before anything takes time."""
+    from pathlib import Path
+
+    from canonym.errors import InvalidInput
+
+    if bool(index) == bool(terminologies):
+        raise InvalidInput("name what to link to: either --index or --terminology")
+    if index and encoders and protocol == "raw":
+        raise InvalidInput(
+            "under --protocol raw the index is asked as it is; leave out --encoder, or name a "
+            "--terminology"
+        )
+    if min_score is not None and protocol != "raw":
+        raise InvalidInput(f"--min-score goes with --protocol raw, not with {protocol}")
+    if mentions and not json_:
+        raise InvalidInput("--mentions goes with --json, which lists them")
+    for path in filter(None, (html, json_)):
+        if not Path(path).absolute().parent.is_dir():
+            raise InvalidInput(f"{path} cannot be written: there is no such folder")
+    if html and json_ and Path(html).absolute() == Path(json_).absolute():
+        raise InvalidInput(f"--html and --json are both {html}; two files are expected")
+
+
+def _files(*corpora: Corpus) -> list[Any]:
+    return [file for corpus in corpora for file in corpus.files]
+
+
+def _write_json(summary: Summary, run: Run, path: str, *, mentions: bool) -> None:
+    import json
+
+    from canonym.evaluation.report.facts import plain
+    from canonym.files import write_file
+
+    content = summary.to_dict() | ({"mentions": plain(run.mentions(k=5))} if mentions else {})
+    with write_file(path) as partial:
+        # Surrogates have no place in UTF-8; escapes have one for everything.
+        text = json.dumps(content, indent=1, ensure_ascii=True, allow_nan=False)
+        partial.write_text(text + "\n", encoding="utf-8", newline="\n")
+
+
+def _print(summary: Summary, *, quiet: bool) -> None:
+    from canonym.cli.failures import printable
+    from canonym.cli.progress import note
+    from canonym.cli.tables import print_table
+    from canonym.evaluation.report import tables
+
+    for one in tables(summary):
+        print_table(one.columns, one.rows, right=one.columns[1:], title=one.title)
+    for remark in (*summary.caveats, *summary.remarks):
+        note(printable(f"Note: {remark.rstrip('.')}."), quiet=quiet)

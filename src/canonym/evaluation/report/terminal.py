@@ -1,0 +1,101 @@
+"""The report as lines of plain tables, for a terminal."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from canonym.evaluation.figures import Figure
+from canonym.evaluation.report.drawing import percent
+from canonym.evaluation.report.layout import slice_title
+from canonym.evaluation.report.summary import Summary
+
+__all__ = ["PlainTable", "tables"]
+
+
+class PlainTable(NamedTuple):
+    """A table: its title, its columns, its rows; every column but the first is of numbers."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def tables(summary: Summary) -> list[PlainTable]:
+    """Return what a terminal shows: the headline, further metrics, other tools, errors.
+
+    Parameters
+    ----------
+    summary : Summary
+        The report.
+
+    Returns
+    -------
+    list of PlainTable
+        Numbers in percent with their 95 % intervals.
+    """
+    found = [_headline(summary)]
+    if summary.comparisons:
+        found.append(_comparisons(summary))
+    found.append(_errors(summary))
+    if summary.left_out:
+        rows = tuple((f"{one.reason}", f"{one.n:,}") for one in summary.left_out)
+        found.append(PlainTable("Left out", ("mentions", "n"), rows))
+    return found
+
+
+def _headline(summary: Summary) -> PlainTable:
+    rows = []
+    for name in dict.fromkeys(figure.slice for figure in summary.headline):
+        figures = [summary.find(name, reading) for reading in summary.readings]
+        n = next(figure.n for figure in figures if figure)
+        rows.append((slice_title(name), "accuracy@1", f"{n:,}", *map(_figure, figures)))
+    for metric in dict.fromkeys(figure.metric for figure in summary.metrics):
+        if metric != "accuracy@1":
+            figures = [summary.find("all", reading, metric) for reading in summary.readings]
+            rows.append(("All mentions", metric, f"{summary.n:,}", *map(_figure, figures)))
+    trust = {one.reading: one.ece for one in summary.trust}
+    area = {one.reading: one.area for one in summary.refusal}
+    for metric, values in (("ECE", trust), ("AURC", area)):
+        cells = (_decimals(values[reading]) for reading in summary.readings)
+        rows.append(("All mentions", metric, f"{summary.n:,}", *cells))
+    return PlainTable(summary.title, ("mentions", "metric", "n", *summary.readings), tuple(rows))
+
+
+def _comparisons(summary: Summary) -> PlainTable:
+    rows = []
+    for one in summary.comparisons:
+        for reading, contrast in one.contrasts.items():
+            gap = contrast.difference
+            rows.append(
+                (
+                    one.name,
+                    reading,
+                    _figure(contrast.ours),
+                    _figure(contrast.theirs),
+                    f"{100 * gap.value:+.1f} [{100 * gap.low:+.1f}, {100 * gap.high:+.1f}]",
+                    f"{gap.p:.4f}",
+                    f"{contrast.test.p:.4f}",
+                )
+            )
+    columns = ("tool", "reading", "ours", "theirs", "difference", "p bootstrap", "p McNemar")
+    return PlainTable("Beside other tools", columns, tuple(rows))
+
+
+def _errors(summary: Summary) -> PlainTable:
+    rows = [
+        (one.kind, *(f"{one.counts[reading]:,}" for reading in summary.readings))
+        for one in summary.errors
+        if any(one.counts.values())
+    ]
+    return PlainTable("Errors", ("kind", *summary.readings), tuple(rows))
+
+
+def _figure(figure: Figure | None) -> str:
+    if figure is None or not math.isfinite(figure.value):
+        return "n/a"
+    return f"{percent(figure.value)} [{percent(figure.low)}, {percent(figure.high)}]"
+
+
+def _decimals(value: float) -> str:
+    return f"{value:.4f}" if math.isfinite(value) else "n/a"
