@@ -1,6 +1,6 @@
 # make test    what has to pass before a change goes in (needs a Python of 3.11 or newer, nothing else)
 # make check   formatting, lint and types
-# make docs    write docs/cli.md anew from the commands themselves
+# make docs    write docs/cli.md anew, and what commands print into the README and the tutorial
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -27,11 +27,12 @@ format: $(VENV)/installed
 docs: $(VENV)/installed
 	$(BIN)/python -m canonym.cli.reference > docs/cli.md.new
 	mv docs/cli.md.new docs/cli.md
+	$(BIN)/python tests/test_docs.py README.md docs/tutorial.md
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "canonym needs Python 3.11 or newer; none was found" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[dev]'
 	@touch $@
 
 clean:

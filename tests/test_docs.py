@@ -13,6 +13,8 @@ A comment right before a block changes what is done with it::
     <!-- needs: data -->    run it only where the corpora are ($CANONYM_DATA)
     <!-- terminal -->       run it as if at a terminal
     <!-- not run: WHY -->   leave it alone
+
+``python tests/test_docs.py PAGE...`` writes what comes out into the pages wherever it differs.
 """
 
 from __future__ import annotations
@@ -26,9 +28,10 @@ import pkgutil
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -39,111 +42,104 @@ _BLOCK = re.compile(
     r"^(?:<!-- (?P<comment>[^\n]*?) -->\n)?```(?P<language>[\w-]*)\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
+_COMMAND = re.compile(
+    r"^\$ (?P<command>(?:[^\n]*\\\n)*[^\n]*\n)(?P<printed>(?:(?!\$ )[^\n]*\n)*)", re.M
+)
 _FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 
 
-@dataclass
-class Block:
-    """A fenced block: its language, the comment before it, its text and its line."""
+class Difference(NamedTuple):
+    """What a page says comes out (`start` to `end` of its text), and what did."""
 
-    language: str
-    comment: str
-    text: str
-    line: int
-    adjacent: bool
-    """Whether nothing but blank lines stands between the block before and this one."""
+    start: int
+    end: int
+    command: str
+    said: str
 
 
 def _pages() -> list[Path]:
     return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-def _blocks(page: Path) -> list[Block]:
-    text = page.read_text(encoding="utf-8")
-    found, last = [], -1
-    for match in _BLOCK.finditer(text):
-        found.append(
-            Block(
-                match["language"],
-                match["comment"] or "",
-                match["text"],
-                text.count("\n", 0, match.start()) + 1,
-                last >= 0 and not text[last : match.start()].strip(),
-            )
-        )
-        last = match.end()
-    return found
+def _tidy(said: str) -> str:
+    return "".join(f"{line.rstrip()}\n" for line in said.strip("\n").splitlines())
 
 
-def matches(expected: str, given: str) -> bool:
+def matches(expected: str, said: str) -> bool:
     """Compare with ``…`` as a wildcard, and without blanks at the ends of lines."""
-    lines = [line.rstrip() for line in expected.strip("\n").splitlines()]
     pattern = ""
-    for line in lines:
+    for line in _tidy(expected).splitlines():
         if line.strip() == "…":
             pattern += r"(?:[^\n]*\n)*?"
         else:
-            pattern += ".*?".join(re.escape(part) for part in line.split("…")) + "\n"
-    said = "".join(f"{line.rstrip()}\n" for line in given.strip("\n").splitlines())
-    return re.fullmatch(pattern, said) is not None
+            pattern += "[^\n]*?".join(re.escape(part) for part in line.split("…")) + "\n"
+    return re.fullmatch(pattern, _tidy(said)) is not None
 
 
 class Reader:
-    """Someone who types in a page from top to bottom."""
+    """Someone who types in a page from top to bottom, in an empty folder."""
 
     def __init__(self, page: Path, folder: Path, environment: dict[str, str]) -> None:
+        self.text = page.read_text(encoding="utf-8")
         self.page = page
         self.folder = folder
         self.environment = environment
         self.names: dict[str, Any] = {"__name__": "__main__"}
 
-    def run(self, block: Block, printed: str | None) -> None:
-        """Do what a block says; `printed` is what it should print."""
-        where = f"{self.page.relative_to(ROOT)}:{block.line}"
-        if block.language == "console":
-            self.console(block, where)
-        elif ">>> " in block.text:
-            self.session(block, where)
-        else:
-            said = io.StringIO()
-            with contextlib.redirect_stdout(said):
-                exec(compile(block.text, where, "exec"), self.names)
-            if printed is not None:
-                assert matches(printed, said.getvalue()), f"{where} prints:\n{said.getvalue()}"
+    def read(self, data: Callable[[], Path]) -> Iterator[Difference]:
+        """Do what the page says and yield where it is wrong."""
+        blocks = list(_BLOCK.finditer(self.text))
+        for block, after in zip(blocks, [*blocks[1:], None], strict=True):
+            comment = block["comment"] or ""
+            if comment.startswith("not run: "):
+                continue
+            if comment == "needs: data":
+                self.environment["CANONYM_DATA"] = str(data())
+            if comment.startswith("file: "):
+                name = comment.removeprefix("file: ")
+                (self.folder / name).write_text(block["text"], encoding="utf-8")
+            elif block["language"] == "console":
+                yield from self._console(block, terminal=comment == "terminal")
+            elif block["language"] == "python":
+                printed = None
+                if after is not None and after["language"] == "text":
+                    between = self.text[block.end() : after.start()]
+                    printed = None if between.strip() else after
+                yield from self._python(block, printed)
 
-    def session(self, block: Block, where: str) -> None:
-        """Run a Python session with its prompts."""
-        text = block.text.replace("…", "...")
-        test = doctest.DocTestParser().get_doctest(text, self.names, where, where, block.line)
-        runner = doctest.DocTestRunner(optionflags=_FLAGS)
-        said: list[str] = []
-        runner.run(test, out=said.append, clear_globs=False)
-        self.names = test.globs
-        assert not runner.failures, "".join(said)
+    def _console(self, block: re.Match[str], *, terminal: bool) -> Iterator[Difference]:
+        assert block["text"].startswith("$ "), f"{self._where(block)}: no prompt"
+        for part in _COMMAND.finditer(self.text, block.start("text"), block.end("text")):
+            said = self._shell(part["command"], terminal=terminal)
+            if not matches(part["printed"], said):
+                yield Difference(part.start("printed"), part.end("printed"), part["command"], said)
 
-    def console(self, block: Block, where: str) -> None:
-        """Run the commands of a shell session."""
-        parts = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
-        assert not parts[0].strip(), f"{where}: a console block starts with a prompt"
-        for part in parts[1:]:
-            lines = part.splitlines()
-            n_lines = 1 + sum(1 for _ in self._continued(lines))
-            command, expected = "\n".join(lines[:n_lines]), "\n".join(lines[n_lines:])
-            said = self.shell(command, terminal=block.comment == "terminal")
-            assert matches(expected, said), f"{where}: {command}\nprints:\n{said}"
+    def _python(self, block: re.Match[str], printed: re.Match[str] | None) -> Iterator[Difference]:
+        where = self._where(block)
+        if ">>> " in block["text"]:
+            text = block["text"].replace("…", "...")
+            test = doctest.DocTestParser().get_doctest(text, self.names, where, where, 0)
+            wrong: list[str] = []
+            runner = doctest.DocTestRunner(optionflags=_FLAGS)
+            runner.run(test, out=wrong.append, clear_globs=False)
+            self.names = test.globs
+            assert not wrong, "".join(wrong)
+            return
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output):
+            exec(compile(block["text"], where, "exec"), self.names)
+        if printed is not None and not matches(printed["text"], output.getvalue()):
+            span = printed.span("text")
+            yield Difference(*span, block["text"], output.getvalue())
 
-    @staticmethod
-    def _continued(lines: list[str]) -> list[str]:
-        whole = []
-        for line in lines:
-            if not line.endswith("\\"):
-                break
-            whole.append(line)
-        return whole
+    def _where(self, block: re.Match[str]) -> str:
+        return f"{self.page.name}:{self.text.count(chr(10), 0, block.start('text'))}"
 
-    def shell(self, command: str, *, terminal: bool) -> str:
+    def _shell(self, command: str, *, terminal: bool) -> str:
         """Run one command and return what it says on both streams."""
-        spawn = "import pty, sys; pty.spawn(['bash', '-c', sys.argv[1]])"
+        # At a terminal, progress is left out: it is gone when the command is done.
+        spawn = "import pty, sys; pty.spawn(['bash', '-c', 'exec 2>/dev/null; ' + sys.argv[1]])"
         done = subprocess.run(
             [sys.executable, "-c", spawn, command] if terminal else ["bash", "-c", command],
             stdout=subprocess.PIPE,
@@ -151,22 +147,26 @@ class Reader:
             stdin=subprocess.DEVNULL,
             cwd=self.folder,
             env=self.environment,
-            timeout=120,
+            timeout=300,
         )
-        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", done.stdout.decode("utf-8"))
+        return _ESCAPES.sub("", done.stdout.decode("utf-8"))
 
 
-@pytest.fixture(scope="session")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def _environment(cache: Path) -> dict[str, str]:
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("COVERAGE_", "COV_CORE_"))}
     return {
         **kept,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "CANONYM_CACHE": str(tmp_path_factory.mktemp("cache")),
-        "COLUMNS": "100",
+        "CANONYM_CACHE": str(cache),
+        "COLUMNS": "110",
         "NO_COLOR": "1",
-        "TERM": "dumb",
+        "TERM": "xterm",
     }
+
+
+@pytest.fixture(scope="session")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    return _environment(tmp_path_factory.mktemp("cache"))
 
 
 @pytest.mark.parametrize("page", _pages(), ids=lambda page: str(page.relative_to(ROOT)))
@@ -180,22 +180,9 @@ def test_page(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CANONYM_CACHE", environment["CANONYM_CACHE"])
     reader = Reader(page, tmp_path, dict(environment))
-    blocks = _blocks(page)
-    for number, block in enumerate(blocks):
-        if block.comment.startswith("not run: "):
-            continue
-        if block.comment.startswith("file: "):
-            (tmp_path / block.comment.removeprefix("file: ")).write_text(block.text, "utf-8")
-            continue
-        if block.language not in {"python", "console"}:
-            continue
-        if block.comment == "needs: data":
-            reader.environment["CANONYM_DATA"] = str(request.getfixturevalue("data"))
-        after = blocks[number + 1 : number + 2]
-        printed = (
-            after[0].text if after and after[0].adjacent and after[0].language == "text" else None
-        )
-        reader.run(block, printed)
+    for found in reader.read(lambda: request.getfixturevalue("data")):
+        line = reader.text.count("\n", 0, found.start)
+        pytest.fail(f"{page.name}:{line}: {found.command}says:\n{found.said}", pytrace=False)
 
 
 @pytest.mark.parametrize("page", _pages(), ids=lambda page: str(page.relative_to(ROOT)))
@@ -237,3 +224,25 @@ def test_examples_in_docstrings(name: str, tmp_path: Path, monkeypatch: pytest.M
 )
 def test_wildcards(expected: str, given: str, same: bool) -> None:
     assert matches(expected, given) is same
+
+
+def _refresh(page: Path) -> None:
+    """Write what comes out into a page wherever it differs from what the page says."""
+    # Next to the repository, as in tests/conftest.py.
+    data = Path(os.environ.get("CANONYM_DATA", ROOT.parent / "shared" / "data"))
+    with tempfile.TemporaryDirectory() as scratch, contextlib.chdir(scratch):
+        cache = Path(scratch) / "cache"
+        os.environ["CANONYM_CACHE"] = str(cache)
+        folder = Path(scratch) / "page"
+        folder.mkdir()
+        os.chdir(folder)
+        reader = Reader(page, folder, _environment(cache))
+        text = reader.text
+        for found in reversed(list(reader.read(lambda: data))):
+            text = text[: found.start] + _tidy(found.said) + text[found.end :]
+    page.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for named in sys.argv[1:]:
+        _refresh(Path(named).resolve())
