@@ -34,10 +34,14 @@ def open_terminology(path: str, *, quiet: bool = False) -> Terminology:
     from canonym.terminology.formats import import_terminology
 
     scratch = tempfile.TemporaryDirectory(prefix="canonym-")
-    with counter("Reading", unit="records", quiet=quiet) as report:
-        terminology = import_terminology(
-            path, Path(scratch.name) / "terminology.db", progress=report
-        )
+    try:
+        with counter("Reading", unit="records", quiet=quiet) as report:
+            terminology = import_terminology(
+                path, Path(scratch.name) / "terminology.db", progress=report
+            )
+    except BaseException:
+        scratch.cleanup()
+        raise
     weakref.finalize(terminology, scratch.cleanup)
     return terminology
 

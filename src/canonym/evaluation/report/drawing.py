@@ -143,13 +143,6 @@ class Chart:
             f'y1="{self.y(low):.1f}" y2="{self.y(high):.1f}"/>'
         )
 
-    def add_text(self, x: float, y: float, text: str) -> None:
-        """Write a small text, centred over a point."""
-        self._parts.append(
-            f'<text class="note" x="{self.x(x):.1f}" y="{self.y(y) - 3:.1f}" '
-            f'text-anchor="middle">{escape(text)}</text>'
-        )
-
     def draw(self, title: str, description: str) -> str:
         """Return the chart; both texts are for those who do not see it."""
         return (

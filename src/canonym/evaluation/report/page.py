@@ -82,14 +82,14 @@ def write_page(summary: Summary, path: str | Path) -> None:
 
 def _head(summary: Summary) -> str:
     first, last = summary.readings[0], summary.readings[-1]
-    best = summary.find("all", first)
-    said = f"{summary.n:,} of {summary.n_mentions:,} mentions were asked."
-    if best is not None:
-        said += f" <strong>{percent(best.value)} %</strong> are right in the {first} reading"
-        strictest = summary.find("all", last)
-        if last != first and strictest is not None:
-            said += f" and {percent(strictest.value)} % in the {last} one"
-        said += "."
+    everything = {figure.reading: figure for figure in summary.headline if figure.slice == "all"}
+    said = (
+        f"{summary.n:,} of {summary.n_mentions:,} mentions were asked. "
+        f"<strong>{percent(everything[first].value)} %</strong> are right in the {first} reading"
+    )
+    if last != first:
+        said += f" and {percent(everything[last].value)} % in the {last} one"
+    said += "."
     unseen = summary.find("unseen mention", first)
     if unseen is None:
         said += " Whether training has a mention is not known: no training data was given."

@@ -43,12 +43,8 @@ def comparison_section(summary: Summary) -> str:
 
 def _contrast(one: Comparison, reading: str, contrast: Contrast) -> str:
     gap = contrast.difference
-    said = "n/a"
-    if math.isfinite(gap.value):
-        said = (
-            f'{100 * gap.value:+.1f} <span class="range">{100 * gap.low:+.1f} to '
-            f"{100 * gap.high:+.1f}</span>"
-        )
+    between = f"{100 * gap.low:+.1f} to {100 * gap.high:+.1f}"
+    said = f'{100 * gap.value:+.1f} <span class="range">{between}</span>'
     return row(
         clean(one.name),
         [

@@ -74,8 +74,8 @@ def _comparisons(summary: Summary) -> PlainTable:
                     _figure(contrast.ours),
                     _figure(contrast.theirs),
                     f"{100 * gap.value:+.1f} [{100 * gap.low:+.1f}, {100 * gap.high:+.1f}]",
-                    f"{gap.p:.4f}",
-                    f"{contrast.test.p:.4f}",
+                    _probability(gap.p),
+                    _probability(contrast.test.p),
                 )
             )
     columns = ("tool", "reading", "ours", "theirs", "difference", "p bootstrap", "p McNemar")
@@ -95,6 +95,10 @@ def _figure(figure: Figure | None) -> str:
     if figure is None or not math.isfinite(figure.value):
         return "n/a"
     return f"{percent(figure.value)} [{percent(figure.low)}, {percent(figure.high)}]"
+
+
+def _probability(p: float) -> str:
+    return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
 def _decimals(value: float) -> str:

@@ -1,0 +1,411 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from canonym.cli import main
+from canonym.cli.annotated import open_corpus
+from canonym.errors import ReadError
+
+OBO = """\
+format-version: 1.2
+
+[Term]
+id: MESH:D000001
+name: breast cancer
+is_a: MESH:D000004
+
+[Term]
+id: MESH:D000002
+name: migraine
+synonym: "cold head" EXACT []
+
+[Term]
+id: MESH:D000003
+name: common cold
+
+[Term]
+id: MESH:D000004
+name: cancer
+"""
+PUBTATOR = """\
+1|t|breast cancer and migraines
+1|a|
+1\t0\t13\tbreast cancer\tDisease\tD000001
+1\t18\t27\tmigraines\tSymptom\tD000002
+
+2|t|cancer, a fever
+2|a|
+2\t0\t6\tcancer\tDisease\tD000001
+2\t10\t15\tfever\tDisease\tD000009
+"""
+
+
+@pytest.fixture
+def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("t.obo").write_text(OBO)
+    Path("test.txt").write_text(PUBTATOR)
+    return Path("test.txt")
+
+
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["evaluate", *arguments])
+
+
+def evaluated(*arguments: str) -> Result:
+    terminology = () if "--index" in arguments else ("-t", "t.obo", "-e", "chargrams")
+    result = invoke("test.txt", *terminology, *arguments)
+    assert result.exit_code == 0, result.stderr
+    return result
+
+
+def report(*arguments: str) -> dict[str, object]:
+    evaluated(*arguments, "--json", "out.json", "-q")
+    found: dict[str, object] = json.loads(Path("out.json").read_text())
+    return found
+
+
+def value(found: dict[str, object], reading: str, slice: str = "all") -> float | None:
+    for figure in found["headline"]:  # type: ignore[attr-defined]
+        if (figure["slice"], figure["reading"]) == (slice, reading):
+            return float(figure["value"])
+    return None
+
+
+@pytest.mark.usefixtures("corpus")
+def test_the_table_the_page_and_the_json_agree() -> None:
+    result = evaluated("--html", "r.html", "--json", "r.json", "--title", "My corpus")
+    assert result.stdout.startswith("My corpus\n")
+    assert re.search(r"All mentions +accuracy@1 +3 +66\.7 \[", result.stdout)
+    assert "with an id that the terminology does not have" in result.stdout
+    assert "1 of 4 ids (1 different ones) are not in the terminology: D000009" in result.stderr
+    assert "The report is in r.html." in result.stderr
+    page = Path("r.html").read_text()
+    assert "<h1>My corpus</h1>" in page
+    assert ">66.7<" in page
+    assert value(json.loads(Path("r.json").read_text()), "strict") == pytest.approx(2 / 3)
+
+
+@pytest.mark.usefixtures("corpus")
+def test_a_rerun_gives_the_same_bytes() -> None:
+    for name in ("a", "b"):
+        evaluated("--html", f"{name}.html", "--json", f"{name}.json", "--mentions")
+    assert Path("a.html").read_bytes() == Path("b.html").read_bytes()
+    assert Path("a.json").read_bytes() == Path("b.json").read_bytes()
+
+
+@pytest.mark.usefixtures("corpus")
+def test_every_option_changes_something() -> None:
+    plain = report()
+    Path("train.txt").write_text("9|t|cancer\n9|a|\n9\t0\t6\tcancer\tDisease\tD000001\n")
+    Path("fix.txt").write_text("migraines||breast cancer\n")
+    Path("other.tsv").write_text("1\t0\t13\tD000001\n1\t18\t27\tD000003\n3\t0\t1\t-1\n")
+    trained = report("--training", "train.txt")
+    assert value(trained, "lenient", "unseen mention") is not None
+    assert value(trained, "lenient") == 1.0  # the training mention is a name now
+    assert value(report("--mention-type", "Symptom"), "strict") == 1.0
+    assert value(report("--corrections", "fix.txt"), "strict") == pytest.approx(1 / 3)
+    refined = report("--training", "train.txt", "--protocol", "refined", "--same", "pair")
+    assert (refined["protocol"], refined["n"]) == ("refined", 2)
+    assert report("--split", "text")["split"] == "text"
+    assert report("--part", "dev")["part"] == "dev"
+    assert report("--note", "mind the gap")["caveats"] == ["mind the gap"]
+    assert report("--seed", "7")["fingerprints"]["seed"] == "7"  # type: ignore[index]
+    assert len(report("-k", "3")["recall"]["strict"]) == 3  # type: ignore[index]
+    assert len(report("--mentions")["mentions"]) == 3  # type: ignore[arg-type]
+    assert "mentions" not in plain
+    (compared,) = report("--compare", "other.tsv")["comparisons"]  # type: ignore[misc]
+    assert (compared["name"], compared["missing"]) == ("other.tsv", 1)
+    assert compared["extra"] == {"that the corpus does not have": 1}
+    verbatim = invoke("test.txt", "-t", "t.obo", "-e", "verbatim", "--json", "v.json", "-q")
+    assert verbatim.exit_code == 0
+    assert value(json.loads(Path("v.json").read_text()), "strict") == pytest.approx(1 / 3)
+    weighed = report("-e", "default", "--weight", "1", "--weight", "0.5")
+    assert weighed["fingerprints"]["index, encoders 2, weight"] == "0.5"  # type: ignore[index]
+
+
+@pytest.mark.usefixtures("corpus")
+def test_several_terminologies_are_one() -> None:
+    Path("u.obo").write_text("format-version: 1.2\n\n[Term]\nid: MESH:D000009\nname: fever\n\n")
+    assert report("-t", "u.obo")["n"] == 4
+
+
+@pytest.mark.usefixtures("corpus")
+def test_an_index_is_asked_as_it_is_or_for_its_parts() -> None:
+    built = CliRunner().invoke(
+        main,
+        [
+            *("index", "t.obo", "-o", "ix", "-e", "chargrams", "-e", "default"),
+            *("--weight", "1", "--weight", "0.25", "-q"),
+        ],
+    )
+    assert built.exit_code == 0, built.stderr
+    raw = report("--index", "ix", "--protocol", "raw")
+    assert (raw["readings"], raw["n"]) == (["complete"], 4)
+    strictest = report("--index", "ix", "--protocol", "raw", "--min-score", "0.999")
+    assert value(strictest, "complete") != value(raw, "complete")
+    prepared = report("--index", "ix")
+    prints = prepared["fingerprints"]
+    assert prints["index, encoders 1, name"] == "chargrams"  # type: ignore[index]
+    assert prints["index, encoders 2, weight"] == "0.25"  # type: ignore[index]
+    other = report("--index", "ix", "-e", "chargrams")["fingerprints"]
+    assert "index, encoders 2, weight" not in other  # type: ignore[operator]
+    refused = invoke("test.txt", "--index", "ix", "--weight", "1")
+    assert refused.exit_code == 2
+    assert "the index has weights of its own" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "either --index or --terminology"),
+        (("-t", "t.obo", "-i", "ix"), "either --index or --terminology"),
+        (("-i", "ix", "-e", "chargrams", "-p", "raw"), "leave out --encoder"),
+        (("-t", "t.obo", "--min-score", "0.5"), "--min-score goes with --protocol raw"),
+        (("-t", "t.obo", "--mentions"), "--mentions goes with --json"),
+        (("-t", "t.obo", "--html", "no/r.html"), "there is no such folder"),
+        (("-t", "t.obo", "--html", "r", "--json", "r"), "two files are expected"),
+        (("-t", "t.obo", "-e", "verbatim", "-e", "chargrams"), "goes with no other"),
+        (("-t", "t.obo", "--mention-type", "Gene"), "no mention is of the type 'Gene'"),
+        (("-t", "t.obo", "--same", "pair"), "only 'refined'"),
+        (("-t", "t.obo", "--split", "gold", "-p", "raw"), "cannot split by 'gold'"),
+        (("-t", "none.obo"), "none.obo"),
+        (("-t", "t.obo", "--training", "none.txt"), "none.txt"),
+        (("-i", "none"), "no such index"),
+    ],
+)
+def test_what_cannot_work_is_refused(corpus: Path, arguments: tuple[str, ...], said: str) -> None:
+    result = invoke(str(corpus), *arguments)
+    assert result.exit_code == 2, result.stderr
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("1|t|flu\n1|a|\n1\t0\t30\tflu\tDisease\tD1\n", "line 3"),  # outside the text
+        ("1|t|flu\n1|a|\n", "no annotated mention"),
+        ("", "empty"),
+        ("just a line\n", "the format is not recognised by the first line, 'just a line'"),
+        ('{"id": "1", "text": "flu", "mentions": [{"start": 0, "end": 9}]}\n', "line 1"),
+        ("D1\tflu\n\tcold\n", "line 2"),
+    ],
+)
+def test_bad_corpora_are_told_with_their_line(corpus: Path, content: str, said: str) -> None:
+    corpus.write_text(content)
+    result = invoke("test.txt", "-t", "t.obo", "-e", "chargrams")
+    assert result.exit_code == 2
+    assert "test.txt" in result.stderr
+    assert said in result.stderr
+
+
+@pytest.mark.usefixtures("corpus")
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("1\t0\n", "other.tsv, line 1"),
+        ("1\t0\t13\tD000001\n1\tx\t3\tD1\n", "other.tsv, line 2"),
+        ("1\t0\t13\tD000001\n1\t0\t13\tD000002\n", "line 1 gives"),
+        ("8\t0\t13\tD000001\n", "none of the 1 predictions"),
+    ],
+)
+def test_bad_predictions_are_told_with_their_line(content: str, said: str) -> None:
+    Path("other.tsv").write_text(content)
+    result = invoke("test.txt", "-t", "t.obo", "-e", "chargrams", "--compare", "other.tsv")
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+def test_ids_that_nobody_knows_leave_nothing_to_evaluate(corpus: Path) -> None:
+    corpus.write_text(PUBTATOR.replace("D00000", "D90000"))
+    result = invoke("test.txt", "-t", "t.obo", "-e", "chargrams")
+    assert result.exit_code == 2
+    assert "4 with an id that the terminology does not have" in result.stderr
+
+
+BIOC = {
+    "documents": [
+        {
+            "id": "1",
+            "passages": [
+                {
+                    "offset": 0,
+                    "text": "breast cancer",
+                    "annotations": [
+                        {
+                            "id": "T1",
+                            "infons": {"type": "Disease", "MESH": "D000001"},
+                            "text": "breast cancer",
+                            "locations": [{"offset": 0, "length": 13}],
+                        }
+                    ],
+                }
+            ],
+        }
+    ]
+}
+XML = """\
+<?xml version="1.0"?>
+<collection><document><id>1</id><passage><offset>0</offset><text>breast cancer</text>
+<annotation id="T1"><infon key="type">Disease</infon><infon key="MESH">D000001</infon>
+<location offset="0" length="13"/><text>breast cancer</text></annotation></passage></document>
+</collection>
+"""
+SPAN = {"start": 0, "end": 13, "ids": ["D000001"]}
+
+
+@pytest.mark.parametrize(
+    ("format", "content"),
+    [
+        ("pubtator", "\n1|t|breast cancer\n1|a|\n1\t0\t13\tbreast cancer\tDisease\tD000001\n"),
+        ("concept", "1||0|13||Disease||breast cancer||D000001\n"),
+        ("table", "D000001\tbreast cancer\n"),
+        ("bioc", json.dumps(BIOC, indent=1)),
+        ("bioc", json.dumps(BIOC)),
+        ("bioc", XML),
+        ("jsonl", json.dumps({"id": "1", "text": "breast cancer", "mentions": [SPAN]})),
+        ("jsonl", json.dumps({"mention": "breast cancer", "ids": ["D000001"]})),
+    ],
+)
+def test_formats_are_recognised(tmp_path: Path, format: str, content: str) -> None:
+    file = tmp_path / "corpus"
+    file.write_text(content)
+    found = open_corpus(str(file))
+    assert (found.format, found.files) == (format, (file,))
+    (document,) = found.documents
+    (mention,) = document.mentions
+    assert (mention.text, mention.ids) == ("breast cancer", ("D000001",))
+    assert open_corpus(str(file), format=format).documents == found.documents
+
+
+def test_folders_are_recognised(tmp_path: Path) -> None:
+    concepts, brat = tmp_path / "c", tmp_path / "b"
+    for folder in (concepts, brat):
+        folder.mkdir()
+        with pytest.raises(ReadError, match=r"\.ann or \.concept"):
+            open_corpus(str(folder))
+    (concepts / "1.concept").write_text("1||0|6||Disease||cancer||D000001\n")
+    (brat / "1.txt").write_text("breast cancer")
+    (brat / "1.ann").write_text(
+        "T1\tDisease 0 13\tbreast cancer\nN1\tReference T1 MESH:D000001\tbreast cancer\n"
+    )
+    assert open_corpus(str(concepts)).format == "concept"
+    found = open_corpus(str(brat))
+    assert (found.format, [file.name for file in found.files]) == ("brat", ["1.ann", "1.txt"])
+    assert found.documents[0].mentions[0].ids == ("MESH:D000001",)
+    with pytest.raises(ReadError, match="no such file"):
+        open_corpus(str(tmp_path / "none"))
+
+
+def test_concept_files_are_split_as_they_are(corpus: Path) -> None:
+    corpus.write_text("1||0|13||Disease||breast cancer|migraine||D000001|D000002\n")
+    found = report()
+    assert (found["split"], value(found, "complete")) == ("file", 1.0)
+
+
+EXPERIMENT = """\
+title = "A table"
+source = "Somebody (2020), table 1"
+corpus = "c"
+terminology = ["t.obo"]
+protocol = "biosyn"
+difference = 0.5
+
+[[row]]
+name = "TF-IDF"
+encoders = ["chargrams"]
+published = { "accuracy@1" = 66.5, "accuracy@5" = "not in the paper" }
+
+[[row]]
+name = "Other"
+encoders = ["m"]
+published = { "accuracy@1" = 10 }
+caveat = "no strict comparison"
+"""
+
+
+@pytest.fixture
+def experiments(corpus: Path) -> None:
+    assert corpus.exists()
+    for folder in ("c", "x"):
+        Path(folder).mkdir()
+    for part in ("train", "test"):
+        Path("c", f"{part}.txt").write_text(
+            PUBTATOR if part == "test" else PUBTATOR.split("\n\n")[0]
+        )
+    Path("x", "table.toml").write_text(EXPERIMENT)
+
+
+def reproduced(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["reproduce", *arguments], env={"CANONYM_DATA": ""})
+
+
+@pytest.mark.usefixtures("experiments")
+def test_reproduce_puts_ours_beside_the_paper() -> None:
+    result = reproduced("table", "--folder", "x", "--data", ".", "--json", "out.json")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith("A table\n")
+    first, second, other = result.stdout.splitlines()[3:6]
+    ours = r"TF-IDF +accuracy@1 +lenient +3 +66\.5 +66\.7 +\[0\.0, 100\.0\] +\+0\.2 +yes"
+    assert re.match(ours, first), first
+    assert re.match(r"TF-IDF +accuracy@5 +lenient +3 +– +100\.0 .* +– +–$", second.rstrip()), second
+    assert re.match(r"Other +accuracy@1 +– +– +10\.0 +not run +– +– +–$", other.rstrip()), other
+    assert "Published: Somebody (2020), table 1." in result.stderr
+    assert "Note: Other: no strict comparison." in result.stderr
+    assert "the encoder 'm' cannot be opened" in result.stderr
+    rows = json.loads(Path("out.json").read_text())["rows"]
+    assert rows[0]["difference"] == pytest.approx(200 / 3 - 66.5)
+    only = reproduced("table", "--folder", "x", "--data", ".", "--row", "Other", "-q")
+    assert "TF-IDF" not in only.stdout
+    assert only.stderr == ""
+    model = reproduced("table", "--folder", "x", "--data", ".", "--model", "m=chargrams")
+    assert re.search(r"Other .* 10\.0 +66\.7 .* \+56\.7 +no", model.stdout)
+
+
+@pytest.mark.usefixtures("experiments")
+def test_reproduce_lists_what_there_is() -> None:
+    result = reproduced("--list", "--folder", "x")
+    assert result.exit_code == 0
+    assert re.search(r"^table +2 +A table", result.stdout, re.MULTILINE)
+
+
+@pytest.mark.usefixtures("experiments")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "say --list"),
+        (("table", "--folder", "x"), "set CANONYM_DATA"),
+        (("none", "--folder", "x", "--data", "."), "there is no experiment 'none'; x has table"),
+        (("table", "--folder", "x", "--data", ".", "--row", "z"), "there is no row 'z'"),
+        (("table", "--model", "m"), "NAME=FOLDER is expected"),
+        (("table", "--json", "no/x.json"), "there is no such folder"),
+        (("--list", "--folder", "c"), "holds no experiments"),
+    ],
+)
+def test_reproduce_refuses(arguments: tuple[str, ...], said: str) -> None:
+    result = reproduced(*arguments)
+    assert result.exit_code == 2, result.stdout
+    assert said in result.stderr
+
+
+@pytest.mark.slow
+def test_the_published_baseline_of_ncbi_disease(data: Path, tmp_path: Path) -> None:
+    ncbi = data / "ncbi-disease"
+    result = invoke(
+        *(str(ncbi / "test.pubtator"), "-t", str(data / "medic-2012" / "medic_06Jul2012.txt")),
+        *("-e", "verbatim", "--training", str(ncbi / "train.pubtator")),
+        *("--training", str(ncbi / "dev.pubtator"), "--json", str(tmp_path / "out.json"), "-q"),
+        *("--corrections", str(data / "medic-2012" / "ncbi-spell-check.txt")),
+    )
+    assert result.exit_code == 0, result.stderr
+    found = json.loads((tmp_path / "out.json").read_text())
+    assert found["n_mentions"] == 960
+    lenient = value(found, "lenient")
+    assert lenient is not None
+    assert 0.765 <= lenient <= 0.775
