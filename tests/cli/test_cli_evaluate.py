@@ -303,6 +303,17 @@ def test_folders_are_recognised(tmp_path: Path) -> None:
         open_corpus(str(tmp_path / "none"))
 
 
+def test_oddities_of_the_corpus_are_told_and_what_has_no_text_is_not_odd(corpus: Path) -> None:
+    corpus.write_text("1||0|13||Disease||breast cancer||D000001\n" * 2)
+    (said,) = report()["remarks"]  # type: ignore[misc]
+    assert said.startswith("1 mentions repeat the span and type of another")
+    again = PUBTATOR.replace("1|", "2|").replace("1\t", "2\t")
+    corpus.write_text(again)
+    found = report()
+    assert any(one.startswith("2 documents are the same (2)") for one in found["remarks"])  # type: ignore[attr-defined]
+    assert {"reason": "in a repeated document", "n": 2}.items() <= found["left_out"][0].items()  # type: ignore[index]
+
+
 def test_concept_files_are_split_as_they_are(corpus: Path) -> None:
     corpus.write_text("1||0|13||Disease||breast cancer|migraine||D000001|D000002\n")
     found = report()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from canonym.cli.annotated import Corpus
     from canonym.evaluation.outcome import Run
     from canonym.evaluation.report import Summary
+    from canonym.types import Document, Mention
 
 __all__ = ["evaluate"]
 
@@ -200,7 +201,7 @@ def evaluate(
         title=title or Path(corpus).name,
         comparisons=compared,
         # The prefixes of ids are told by the run, which knows what became of them.
-        oddities=replace(take_census(given.documents), prefixes={}).oddities(),
+        oddities=replace(take_census(_items(given)), prefixes={}).oddities(),
         caveats=notes,
     )
     if html:
@@ -245,6 +246,14 @@ def _check(
             raise InvalidInput(f"{path} cannot be written: there is no such folder")
     if html and json_ and Path(html).absolute() == Path(json_).absolute():
         raise InvalidInput(f"--html and --json are both {html}; two files are expected")
+
+
+def _items(corpus: Corpus) -> list[Document | Mention]:
+    """Return documents, and the mentions of those without a text, which no offset can leave."""
+    found: list[Document | Mention] = []
+    for document in corpus.documents:
+        found += [document] if document.text else document.mentions
+    return found
 
 
 def _files(*corpora: Corpus) -> list[Any]:

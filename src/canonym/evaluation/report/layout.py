@@ -68,7 +68,7 @@ def table(
     Parameters
     ----------
     head : sequence of (str, str)
-        Style and HTML of each heading.
+        Style and HTML of each heading; no headings are shown if all are empty.
     rows : iterable of str
         Of `row`.
     style : str
@@ -77,10 +77,11 @@ def table(
         What it is, for those who do not see it.
     """
     cells = "".join(f'<th scope="col"{_style(cls)}>{html}</th>' for cls, html in head)
+    shown = f"<thead><tr>{cells}</tr></thead>\n" if any(html for _, html in head) else ""
     label = f' aria-label="{clean(name)}"' if name else ""
     return (
-        f'<div class="scroll"><table{_style(style)}{label}>\n<thead><tr>{cells}</tr></thead>\n'
-        f"<tbody>\n{chr(10).join(rows)}\n</tbody></table></div>"
+        f'<div class="scroll"><table{_style(style)}{label}>\n'
+        f"{shown}<tbody>\n{chr(10).join(rows)}\n</tbody></table></div>"
     )
 
 

@@ -37,7 +37,8 @@ def tables(summary: Summary) -> list[PlainTable]:
     found = [_headline(summary)]
     if summary.comparisons:
         found.append(_comparisons(summary))
-    found.append(_errors(summary))
+    if summary.worst:
+        found.append(_errors(summary))
     if summary.left_out:
         rows = tuple((f"{one.reason}", f"{one.n:,}") for one in summary.left_out)
         found.append(PlainTable("Left out", ("mentions", "n"), rows))
