@@ -116,7 +116,8 @@ def test_only_the_rows_wanted_are_run(shelf: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_model_that_is_not_here_is_said(shelf: Path) -> None:
-    row = reproduce("two", folder=shelf, data=shelf, rows=["prepared"]).rows[0]
+    experiment = read_experiment("two", folder=shelf)
+    row = reproduce(experiment, data=shelf, rows=["prepared"]).rows[0]
     assert row.value is None
     assert "the encoder 'a model' cannot be opened" in row.problem
 
