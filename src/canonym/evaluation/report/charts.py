@@ -78,7 +78,7 @@ def draw_refusal(refusal: tuple[Refusal, ...]) -> str:
         (0.0, 1.0),
         (0.0, top),
         x_ticks=[(value, f"{100 * value:.0f} %") for value in _SHARES],
-        y_ticks=[(top * i / 4, f"{100 * top * i / 4:.3g} %") for i in range(5)],
+        y_ticks=[(top * i / 5, f"{100 * top * i / 5:.3g} %") for i in range(6)],
         x_label="mentions answered, surest first",
         y_label="wrong among them",
     )
