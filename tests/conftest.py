@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,3 +24,27 @@ def data() -> Path:
     if folder is None:
         pytest.skip("needs the real corpora: set CANONYM_DATA to the folder that holds them")
     return folder
+
+
+def clean_environment() -> dict[str, str]:
+    """The environment without what would measure coverage in another process, and slow it down."""
+    return {k: v for k, v in os.environ.items() if not k.startswith(("COVERAGE_", "COV_CORE_"))}
+
+
+@pytest.fixture(scope="session")
+def default_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache folder with the index of ICD-10-CM in it, built once for all workers."""
+    base = tmp_path_factory.getbasetemp()
+    cache = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "default-cache"
+    cache.mkdir(exist_ok=True)
+    with (cache.parent / "default-cache.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not any(cache.iterdir()):
+            subprocess.run(
+                [sys.executable, "-m", "canonym", "link", "--quiet", "heart attack"],
+                env={**clean_environment(), "CANONYM_CACHE": str(cache)},
+                stdout=subprocess.DEVNULL,
+                check=True,
+                timeout=300,
+            )
+    return cache
