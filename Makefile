@@ -1,4 +1,5 @@
 # make test    what has to pass before a change goes in (needs a Python of 3.11 or newer, nothing else)
+# make slow    the few tests that take long
 # make check   formatting, lint and types
 # make docs    write docs/cli.md anew, and what commands print into the README and the tutorial
 
@@ -8,12 +9,17 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11 python3.14 python; do \
 	$$each -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$each && break; done)
 
-.PHONY: test check format docs clean
+PYTEST := $(BIN)/python -m pytest -q -n 2 --dist worksteal
+
+.PHONY: test slow check format docs clean
 
 # Two workers on two cores: more threads would only get in each other's way.
-test: export OMP_NUM_THREADS = 1
+test slow: export OMP_NUM_THREADS = 1
 test: $(VENV)/installed
-	$(BIN)/python -m pytest -q -n 2 --dist worksteal --cov --cov-report=term --cov-fail-under=95
+	$(PYTEST) -m 'not slow' --cov --cov-report=term --cov-fail-under=95
+
+slow: $(VENV)/installed
+	$(PYTEST) -m slow
 
 check: $(VENV)/installed
 	$(BIN)/ruff format --check .
