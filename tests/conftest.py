@@ -8,7 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# The same examples everywhere, and no deadline: a busy machine is no defect.
+hypothesis.settings.register_profile("canonym", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("canonym")
 
 
 def _data_folder() -> Path | None:

@@ -90,7 +90,8 @@ class Reader:
     def read(self, data: Callable[[], Path]) -> Iterator[Difference]:
         """Do what the page says and yield where it is wrong."""
         blocks = list(_BLOCK.finditer(self.text))
-        for block, after in zip(blocks, [*blocks[1:], None], strict=True):
+        for number, block in enumerate(blocks):
+            after = blocks[number + 1] if number + 1 < len(blocks) else None
             comment = block["comment"] or ""
             if comment.startswith("not run: "):
                 continue
