@@ -35,6 +35,14 @@ def test_equal_for_any_text(names: list[str]) -> None:
     assert MemoNormaliser(NORMAL_STEPS)(names) == [normalise(name, NORMAL_STEPS) for name in names]
 
 
+WORDS = ["crohn", "s", "disease", "type", "ii", "iv", "i", "xxxix", "iiib", "x", "β", "men", "vb"]
+
+
+@given(st.lists(st.lists(st.sampled_from(WORDS)).map(" ".join), max_size=3))
+def test_steps_that_change_few_names_change_the_same(names: list[str]) -> None:
+    assert MemoNormaliser(NORMAL_STEPS)(names) == [normalise(name, NORMAL_STEPS) for name in names]
+
+
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memo, "_KEPT", 2)
     words = memo._Words(("plural",))

@@ -5,13 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 
-from canonym.text import normalise, normalise_all
+from canonym.text import PLAIN, STEPS, normalise, normalise_all
 
 __all__ = ["MemoNormaliser"]
 
 # Steps that look at one word at a time; a name has few words, and a terminology few of them.
 _WORDWISE = frozenset({"spelling", "plural"})
 _KEPT, _LONGEST = 1 << 17, 32
+# Words that `numerals` can change where words are separated by single spaces.
+_NUMERAL_WORDS = frozenset(
+    tens * "x" + unit + letter
+    for tens in range(4)
+    for unit in ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
+    for letter in ("", "a", "b", "c", "d")
+    if tens or unit
+)
+# What to look for before a step that changes few names, in plain ASCII names.
+_HINTS: dict[str, Callable[[str], bool]] = {
+    "possessive": lambda name: " s" in name,
+    "numerals": lambda name: not _NUMERAL_WORDS.isdisjoint(name.split(" ")),
+}
 
 
 class MemoNormaliser:
@@ -27,11 +40,18 @@ class MemoNormaliser:
         self.steps = tuple(steps)
         normalise("", self.steps)  # an unknown step is reported now
         self._runs: list[Callable[[Iterable[str]], Iterable[str]]] = []
-        settled = False
-        for wordwise, run in groupby(self.steps, key=_WORDWISE.__contains__):
+        rest = self.steps
+        plain = rest[: len(PLAIN)] == PLAIN
+        if plain:
+            self._runs.append(_whole(PLAIN))
+            rest = rest[len(PLAIN) :]
+        settled = plain
+        for kind, run in groupby(rest, key=lambda step: _kind(step, plain)):
             names = tuple(run)
-            if wordwise and settled:
+            if kind == "wordwise" and settled:
                 self._runs.append(_Words(names).apply)
+            elif kind == "hinted":
+                self._runs.extend(map(_hinted, names))
             else:
                 self._runs.append(_whole(names))
             settled = settled or "whitespace" in names
@@ -42,6 +62,19 @@ class MemoNormaliser:
         for run in self._runs:
             texts = run(texts)
         return list(texts)
+
+
+def _kind(step: str, plain: bool) -> str:
+    if step in _WORDWISE:
+        return "wordwise"
+    return "hinted" if plain and step in _HINTS else "whole"
+
+
+def _hinted(step: str) -> Callable[[Iterable[str]], Iterable[str]]:
+    function, hint = STEPS[step], _HINTS[step]
+    return lambda names: (
+        function(name) if hint(name) or not name.isascii() else name for name in names
+    )
 
 
 def _whole(steps: tuple[str, ...]) -> Callable[[Iterable[str]], Iterable[str]]:
