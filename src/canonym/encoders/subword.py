@@ -39,6 +39,7 @@ from canonym.encoders.inputs import check_count, checked_names, distinct_names
 from canonym.encoders.manifest import read_encoder_manifest, write_encoder_manifest
 from canonym.encoders.tables import blocks, checked_table, sum_rows
 from canonym.encoders.tensors import checksum, map_tensors, write_tensors
+from canonym.encoders.wordwise import sum_by_words
 from canonym.errors import InvalidInput, ReadError
 from canonym.text import PLAIN
 from canonym.text.memo import MemoNormaliser
@@ -257,6 +258,16 @@ class Subword:
 
     def _encode_many(self, names: list[str], vectors: Float32Array) -> None:
         floats = self._float_table()
+        if self.scale is not None:
+            vectors += sum_by_words(
+                self.texts(names),
+                floats,
+                grams=(self.n_min, self.n_max),
+                n_bits=self.table.shape[0].bit_length() - 1,
+                characters=self.characters,
+            )
+            self._finish(vectors)
+            return
 
         def encode_block(place: slice) -> None:
             indptr, buckets = self.features(names[place])

@@ -61,6 +61,7 @@ _GREEK_NAMES |= {letter.upper(): name for letter, name in _GREEK_NAMES.items()}
 _GREEK_RUN = re.compile("[\u0370-\u03ff\u1f00-\u1fff]+")
 _GLUED = "alpha|beta|gamma|delta|epsilon|zeta|theta|kappa|lambda|sigma|omega"
 _GLUED_NAME = re.compile(rf"(?<=\d)(?=(?:{_GLUED})(?![^\W\d_]))|(?<![^\W\d_])({_GLUED})(?=\d)")
+_DIGIT = re.compile(r"\d")
 # The German letter alone, with no letter beside it, is a beta typed on a German keyboard.
 _LONE_ESZETT = re.compile(r"(?<![^\W\d_])ß(?![^\W\d_])")
 
@@ -178,7 +179,7 @@ def greek(text: str) -> str:
     """
     if not text.isascii():
         text = _GREEK_RUN.sub(_spell, text)
-    return _GLUED_NAME.sub(_part, text)
+    return _GLUED_NAME.sub(_part, text) if _DIGIT.search(text) else text
 
 
 def _spell(match: re.Match[str]) -> str:

@@ -1,0 +1,75 @@
+"""Sum hashed features by way of the words: each different word of a batch is summed once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from canonym.encoders.hashing import hash_features
+from canonym.encoders.tables import blocks, sum_rows
+from canonym.types import Float32Array
+
+__all__ = ["sum_by_words"]
+
+# Spans that no stretch fits: words and pairs of words alone.
+_NO_GRAMS = (2, 1)
+
+
+def sum_by_words(
+    texts: Sequence[str],
+    table: Float32Array,
+    *,
+    grams: tuple[int, int],
+    n_bits: int,
+    characters: int,
+) -> Float32Array:
+    """Return the sum of the features of each text.
+
+    The n-grams of a name lie within its words, and terminologies use the same words over and over:
+    a name is the sum of its words, each summed once for the whole batch, and of its pairs of words.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Normalised texts; see `canonym.encoders.hashing.hash_features`.
+    table : (2**n_bits, d) float32
+        Whole numbers, small enough for every partial sum to be exact. Only then is the order of
+        the sum, and so this short cut, without effect on the result.
+    grams : tuple of int
+        Shortest and longest n-gram.
+    n_bits : int
+        Binary logarithm of the number of buckets.
+    characters : int
+        At most so many characters of a text are there.
+
+    Returns
+    -------
+    (n, d) float32
+        Zero where a text is empty.
+    """
+    places: dict[str, int] = {}
+    split = [text.split(" ") if text else [] for text in texts]
+    n_words = np.fromiter(map(len, split), dtype=np.int64, count=len(split))
+    owned = np.fromiter(
+        (places.setdefault(word, len(places)) for words in split for word in words),
+        dtype=np.int32,
+        count=int(n_words.sum()),
+    )
+    words = list(places)
+    of_words = np.empty((len(words), table.shape[1]), dtype=np.float32)
+    for block in blocks(words, characters):
+        indptr, buckets = hash_features(words[block], grams=grams, n_bits=n_bits)
+        of_words[block] = sum_rows(table, indptr, buckets)
+    word_ends = np.concatenate(([0], np.cumsum(n_words)))
+    sums = sum_rows(of_words, word_ends, owned)
+    for block in blocks(texts, characters):
+        indptr, buckets = hash_features(texts[block], grams=_NO_GRAMS, n_bits=n_bits)
+        counts = np.diff(indptr)
+        here = n_words[block]
+        # The words of a text come before its pairs.
+        within = np.arange(len(buckets)) - np.repeat(indptr[:-1], counts)
+        pairs = buckets[within >= np.repeat(here, counts)]
+        pair_ends = np.concatenate(([0], np.cumsum(counts - here)))
+        sums[block] += sum_rows(table, pair_ends, pairs)
+    return sums
