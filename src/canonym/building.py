@@ -187,12 +187,12 @@ def _add_index(
 
 
 def encoder_steps(encoder: Any) -> tuple[str, ...]:
-    """Return the normalisation steps an encoder wants before it sees a string.
+    """Return the normalisation that names get before an encoder sees them.
 
-    The embedded kind normalises for itself; all others get the plain form (lower case, no
-    punctuation), as BioSyn gives its encoders.
+    An encoder with `steps` of its own gets names as they are written. All others get the plain form
+    (lower case, no punctuation), as BioSyn gives its encoders.
     """
-    return tuple(getattr(encoder, "steps", PLAIN))
+    return () if hasattr(encoder, "steps") else PLAIN
 
 
 def _stack(batches: list[SparseVectors]) -> SparseVectors:
