@@ -1,7 +1,7 @@
 # make test    what has to pass before a change goes in (needs a Python of 3.11 or newer, nothing else)
 # make slow    the few tests that take long
 # make check   formatting, lint and types
-# make docs    write docs/cli.md anew, and what commands print into the README and the tutorial
+# make docs    write docs/cli.md anew, and results and what commands print into the README and the tutorial
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -33,6 +33,7 @@ format: $(VENV)/installed
 docs: $(VENV)/installed
 	$(BIN)/python -m canonym.cli.reference > docs/cli.md.new
 	mv docs/cli.md.new docs/cli.md
+	$(BIN)/python benchmarks/tables.py
 	$(BIN)/python tests/test_docs.py README.md docs/tutorial.md
 
 $(VENV)/installed: pyproject.toml constraints.txt

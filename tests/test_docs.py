@@ -26,6 +26,7 @@ import io
 import os
 import pkgutil
 import re
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -191,6 +192,13 @@ def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
         if "://" not in target:
             assert (page.parent / target).exists(), f"{page.relative_to(ROOT)} links to {target}"
+
+
+def test_the_readme_quotes_the_results() -> None:
+    tables = runpy.run_path(str(ROOT / "benchmarks" / "tables.py"))
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert text.count("<!-- results: ") == 2
+    assert text == tables["filled"](text), "run: python benchmarks/tables.py"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,85 @@
+"""Write the tables of results into the README: ``python benchmarks/tables.py``.
+
+A table stands between ``<!-- results: NAME -->`` and ``<!-- end of results -->``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+__all__ = ["filled"]
+
+ROOT = Path(__file__).parents[1]
+_PLACE = re.compile(
+    r"(?P<start><!-- results: (?P<name>\w+) -->\n).*?(?P<end><!-- end of results -->)", re.DOTALL
+)
+_CORPORA = ("ncbi-disease test", "bc5cdr-disease test")
+
+
+def _result(name: str) -> Any:
+    path = ROOT / "benchmarks" / "results" / f"{name}.json"
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _accuracy() -> str:
+    found = _result("subword_accuracy")
+    default = found["default, 8 bits"]
+    fitted = found["fitted to MEDIC, seed 0"]["8 bits"]
+    rows = {
+        "default model, BioSyn's protocol": [default[c]["merged"] for c in _CORPORA],
+        "`canonym fit` on MEDIC, BioSyn's protocol": [fitted[c]["merged"] for c in _CORPORA],
+        "BioSyn, as published": [91.1, 93.2],
+        "default model, dictionary without mentions": [default[c]["alone"] for c in _CORPORA],
+    }
+    lines = ["| | NCBI disease | BC5CDR disease |", "|---|---|---|"]
+    for name, (ncbi, bc5cdr) in rows.items():
+        lines.append(f"| {name} | {ncbi:.1f} | {bc5cdr:.1f} |")
+    everyday = found["everyday names"]
+    lines.append("")
+    lines.append(
+        f"Of {everyday['names']} everyday names, {everyday['top-1']:.0f} % have the right "
+        f"ICD-10-CM family first and {everyday['top-5']:.0f} % among the first five."
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _speed() -> str:
+    imports = _result("import_speed")
+    opening = _result("open_speed")
+    linking = _result("linking_speed")
+    encoding = _result("subword_accuracy")["speed"]
+    mesh, many = imports["mesh_2024"]["import"], imports["made_up"]["import"]
+    opened = opening["median"]
+    rows = {
+        "import MeSH 2024, 263,936 terms": f"{mesh['seconds']:.1f} s",
+        f"import {many['names']:,} made-up names": f"{many['seconds']:.0f} s, "
+        f"{many['peak_megabytes']:.0f} MB of memory",
+        f"open an index of {opening['names']:,} names": f"{opened['load_seconds']:.2f} s, "
+        f"{opened['resident_megabytes']:.0f} MB of memory in all",
+        f"link {linking['mentions']:,} mentions to MEDIC by character n-grams, {linking['k']} "
+        "candidates each": f"{linking['mentions_per_second']['canonym']:,.0f} mentions a second",
+        "… beside scikit-learn's `TfidfVectorizer`, dense, one mention at a time": (
+            f"canonym is {linking['ratio']:.0f} times as fast"
+        ),
+        "… beside the same, 64 mentions at a time": (
+            f"canonym is {linking['ratio_generous']:.1f} times as fast"
+        ),
+        "encode names with the default model": f"{encoding['names a second']:,} a second",
+    }
+    return "\n".join(["| | |", "|---|---|", *(f"| {a} | {b} |" for a, b in rows.items())]) + "\n"
+
+
+_TABLES = {"accuracy": _accuracy, "speed": _speed}
+
+
+def filled(text: str) -> str:
+    """Return a page with its tables of results as the results are now."""
+    return _PLACE.sub(lambda place: place["start"] + _TABLES[place["name"]]() + place["end"], text)
+
+
+if __name__ == "__main__":
+    readme = ROOT / "README.md"
+    readme.write_text(filled(readme.read_text(encoding="utf-8")), encoding="utf-8")
