@@ -18,7 +18,7 @@ from canonym.errors import InvalidInput, NotTrained
 from canonym.files import write_folder, write_manifest
 from canonym.indexes.inverted import Inverted
 from canonym.indexes.verbatim import VerbatimBuilder
-from canonym.mentions.spelling import Speller
+from canonym.mentions.spelling import SpellerBuilder
 from canonym.settings import Settings, Sieve, chosen_sieves, complete
 from canonym.terminology import Terminology
 from canonym.text import PLAIN, normalise_all
@@ -89,12 +89,8 @@ def build_folder(
     np.save(rows / "concept_of_row.npy", terminology.concept_of_row())
     np.save(rows / "scope_of_row.npy", terminology.scope_of_row())
     np.save(rows / "id_rank.npy", terminology.id_rank())
-    _add_sieves(terminology, folder, chosen_sieves(chosen["sieves"]), report)
-    if chosen["spelling"]:
-        place = folder / "speller"
-        place.mkdir()
-        texts = _reported(terminology, "vocabulary", report)
-        Speller.build(itertools.chain.from_iterable(texts)).save(place)
+    speller = SpellerBuilder() if chosen["spelling"] else None
+    _add_normal_forms(terminology, folder, chosen_sieves(chosen["sieves"]), speller, report)
     described: list[dict[str, Any]] = []
     for number, given in enumerate(encoders):
         encoder = make_encoder(given) if isinstance(given, str) else given
@@ -127,10 +123,15 @@ def build_folder(
     write_manifest(folder, kind="linker", format_number=FORMAT, content=content)
 
 
-def _add_sieves(
-    terminology: Terminology, folder: Path, sieves: Sequence[Sieve], report: Progress
+def _add_normal_forms(
+    terminology: Terminology,
+    folder: Path,
+    sieves: Sequence[Sieve],
+    speller: SpellerBuilder | None,
+    report: Progress,
 ) -> None:
-    if not sieves:
+    """Write what is looked up by normal form, the sieves and the vocabulary, in one pass."""
+    if not sieves and speller is None:
         return
     # Where the steps of a sieve go on from those of the one before, so do its strings.
     onwards: list[tuple[bool, MemoNormaliser, VerbatimBuilder]] = []
@@ -145,10 +146,16 @@ def _add_sieves(
         for follows, normalise, builder in onwards:
             forms = normalise(forms if follows else batch)
             builder.add(forms)
+        if speller is not None:
+            speller.add(normalise_all(batch, PLAIN))
     for sieve, (_, _, builder) in zip(sieves, onwards, strict=True):
         place = folder / f"sieve-{sieve.name}"
         place.mkdir()
         builder.finish().save(place)
+    if speller is not None:
+        place = folder / "speller"
+        place.mkdir()
+        speller.finish().save(place)
 
 
 def fit_encoder(encoder: Any, terminology: Terminology, report: Progress | None = None) -> None:

@@ -35,6 +35,16 @@ def test_equal_for_any_text(names: list[str]) -> None:
     assert MemoNormaliser(NORMAL_STEPS)(names) == [normalise(name, NORMAL_STEPS) for name in names]
 
 
+@given(st.lists(st.text(alphabet="2sbeta-'`_ &\t\x01,Xß", max_size=12), max_size=4))
+def test_equal_where_the_strong_form_begins(names: list[str]) -> None:
+    assert MemoNormaliser(STRONG)(names) == [normalise(name, STRONG) for name in names]
+
+
+@given(st.lists(st.sampled_from(["2", "beta", "-", "'", "s", " ", "x", "_", "\x01"])).map("".join))
+def test_equal_for_glued_letters_and_lone_s(name: str) -> None:
+    assert MemoNormaliser(STRONG)([name]) == [normalise(name, STRONG)]
+
+
 WORDS = ["crohn", "s", "disease", "type", "ii", "iv", "i", "xxxix", "iiib", "x", "β", "men", "vb"]
 
 

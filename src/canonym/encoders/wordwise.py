@@ -48,15 +48,13 @@ def sum_by_words(
     (n, d) float32
         Zero where a text is empty.
     """
-    places: dict[str, int] = {}
-    split = [text.split(" ") if text else [] for text in texts]
-    n_words = np.fromiter(map(len, split), dtype=np.int64, count=len(split))
-    owned = np.fromiter(
-        (places.setdefault(word, len(places)) for words in split for word in words),
-        dtype=np.int32,
-        count=int(n_words.sum()),
+    n_words = np.fromiter(
+        (text.count(" ") + 1 if text else 0 for text in texts), dtype=np.int64, count=len(texts)
     )
-    words = list(places)
+    tokens = " ".join(filter(None, texts)).split(" ")[: int(n_words.sum())]
+    words = list(dict.fromkeys(tokens))
+    places = dict(zip(words, range(len(words)), strict=True))
+    owned = np.fromiter(map(places.__getitem__, tokens), dtype=np.int32, count=len(tokens))
     of_words = np.empty((len(words), table.shape[1]), dtype=np.float32)
     for block in blocks(words, characters):
         indptr, buckets = hash_features(words[block], grams=grams, n_bits=n_bits)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from canonym.errors import ReadError
 from canonym.text import PLAIN, STRONG, normalise, normalise_all
 
-__all__ = ["Speller", "edit_distance", "read_spelling_list"]
+__all__ = ["Speller", "SpellerBuilder", "edit_distance", "read_spelling_list"]
 
 _SHORTEST = 7
 _RAREST = 2
@@ -77,19 +77,9 @@ class Speller:
     @classmethod
     def build(cls, names: Iterable[str]) -> Speller:
         """Collect the words of all names."""
-        counts: Counter[str] = Counter()
-        for name in normalise_all(names, PLAIN):
-            counts.update({word for word in name.split() if _WORD.fullmatch(word)})
-        words = sorted((word.encode(), count) for word, count in counts.items())
-        lengths = np.array([len(word) for word, _ in words], dtype=np.int64)
-        return cls(
-            {
-                "letters": np.frombuffer(b"".join(word for word, _ in words), dtype=np.uint8),
-                "starts": np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-                "counts": np.array([count for _, count in words], dtype=np.int32),
-                "signatures": np.array([_signature(word) for word, _ in words], dtype=np.uint32),
-            }
-        )
+        builder = SpellerBuilder()
+        builder.add(normalise_all(names, PLAIN))
+        return builder.finish()
 
     def __len__(self) -> int:
         return len(self._arrays["counts"])
@@ -165,6 +155,33 @@ class Speller:
             )
         except (OSError, ValueError) as error:
             raise ReadError(folder, f"cannot be opened ({error}); build the index again") from error
+
+
+class SpellerBuilder:
+    """Collects words; for building a speller in a pass over the names that has other ends too."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+
+    def add(self, names: Iterable[str]) -> None:
+        """Take names in `canonym.text.PLAIN` form."""
+        for name in names:
+            self._counts.update(set(name.split()))
+
+    def finish(self) -> Speller:
+        """Return the speller of all names added."""
+        words = sorted(
+            (word.encode(), count) for word, count in self._counts.items() if _WORD.fullmatch(word)
+        )
+        lengths = np.array([len(word) for word, _ in words], dtype=np.int64)
+        return Speller(
+            {
+                "letters": np.frombuffer(b"".join(word for word, _ in words), dtype=np.uint8),
+                "starts": np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+                "counts": np.array([count for _, count in words], dtype=np.int32),
+                "signatures": np.array([_signature(word) for word, _ in words], dtype=np.uint32),
+            }
+        )
 
 
 def _signature(word: bytes) -> int:

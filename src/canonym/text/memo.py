@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 
-from canonym.text import PLAIN, STEPS, normalise, normalise_all
+from canonym.text import PLAIN, STEPS, STRONG, normalise, normalise_all
+from canonym.text.characters import greek
 
 __all__ = ["MemoNormaliser"]
 
 # Steps that look at one word at a time; a name has few words, and a terminology few of them.
 _WORDWISE = frozenset({"spelling", "plural"})
 _KEPT, _LONGEST = 1 << 17, 32
+# `STRONG` down to its single spaces: `PLAIN` but for Greek letters and possessives, and few ASCII
+# names have a glued "beta2" or a lone s.
+_STRONG_HEAD = STRONG[: STRONG.index("whitespace") + 1]
 # Words that `numerals` can change where words are separated by single spaces.
 _NUMERAL_WORDS = frozenset(
     tens * "x" + unit + letter
@@ -41,10 +45,11 @@ class MemoNormaliser:
         normalise("", self.steps)  # an unknown step is reported now
         self._runs: list[Callable[[Iterable[str]], Iterable[str]]] = []
         rest = self.steps
-        plain = rest[: len(PLAIN)] == PLAIN
+        head = next((head for head in (PLAIN, _STRONG_HEAD) if rest[: len(head)] == head), ())
+        plain = bool(head)
         if plain:
-            self._runs.append(_whole(PLAIN))
-            rest = rest[len(PLAIN) :]
+            self._runs.append(_whole(PLAIN) if head == PLAIN else _strong_head)
+            rest = rest[len(head) :]
         settled = plain
         for kind, run in groupby(rest, key=lambda step: _kind(step, plain)):
             names = tuple(run)
@@ -77,6 +82,17 @@ def _hinted(step: str) -> Callable[[Iterable[str]], Iterable[str]]:
     )
 
 
+def _strong_head(names: Iterable[str]) -> Iterable[str]:
+    for name in names:
+        # Control characters go in one order here and in the other there.
+        if name.isascii() and name.isprintable() and "&" not in name:
+            plain = normalise(name)
+            if " s " not in f"{plain} " and greek(plain) == plain:
+                yield plain
+                continue
+        yield normalise(name, _STRONG_HEAD)
+
+
 def _whole(steps: tuple[str, ...]) -> Callable[[Iterable[str]], Iterable[str]]:
     return lambda names: normalise_all(names, steps)
 
@@ -95,6 +111,11 @@ class _Words(dict[str, str]):
         return form
 
     def apply(self, names: Iterable[str]) -> Iterable[str]:
-        """Normalise each word of each name."""
-        form = self.__getitem__
-        return (" ".join(map(form, name.split(" "))) for name in names)
+        """Normalise each word of each name; names have no whitespace but single spaces."""
+        # All names as one text, a line each: the loop over words then runs outside Python.
+        names = list(names)
+        if not names:
+            return []
+        together = "\n".join(names).replace("\n", " \n ")
+        forms = " ".join(map(self.__getitem__, together.split(" ")))
+        return forms.replace(" \n ", "\n").split("\n")
