@@ -139,6 +139,16 @@ def test_what_an_index_cannot_use_is_refused(
     assert not (tmp_path / "out").exists()
 
 
+def test_a_seed_breaks_ties_at_random(tmp_path: Path) -> None:
+    table = tmp_path / "cold.csv"
+    table.write_text("id,name\n" + "".join(f"D:{n},Cold\n" for n in range(6)))
+    run("index", str(table), "-o", str(tmp_path / "out"), "--encoder", "chargrams", "--quiet")
+    first = [linked(tmp_path / "out", "cold", "--seed", str(n))[0]["id"] for n in range(8)]
+    assert len(set(first)) > 1
+    assert linked(tmp_path / "out", "cold")[0]["id"] == "D:0"
+    assert linked(tmp_path / "out", "cold", "--seed", "7")[0]["id"] == first[7]
+
+
 # --- link -----------------------------------------------------------------------------------------
 
 

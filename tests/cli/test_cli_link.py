@@ -353,7 +353,8 @@ def test_options_reach_the_linker(linker: Linker, tmp_path: Path) -> None:
     ids.write_text("# wanted\nI21\n\nS72\n")
     run(
         *("x", "-k", "7", "--type", "A", "--type", "B", "--source", "S", "--language", "de"),
-        *("--ids", str(ids), "--min-score", "0.25", "--index", "some-index"),
+        *("--ids", str(ids), "--min-score", "0.25", "--seed", "3"),
+        *("--index", "some-index"),
     )
     assert linker.options == {
         "k": 7,
@@ -362,6 +363,7 @@ def test_options_reach_the_linker(linker: Linker, tmp_path: Path) -> None:
         "languages": ("de",),
         "ids": ("I21", "S72"),
         "min_score": 0.25,
+        "seed": 3,
     }
     assert linker.opened == [("some-index", False)]  # type: ignore[attr-defined]
 

@@ -7,13 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from collections import deque
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
-    from canonym.cli.inputs import Input, Item
-    from canonym.cli.outputs import Linked
-    from canonym.linker import Linker
-    from canonym.types import Link, Mention
+    from canonym.cli.inputs import Input
 
 __all__ = ["link"]
 
@@ -100,6 +96,12 @@ def _number(_ctx: click.Context, option: click.Parameter, value: float | None) -
     callback=_number,
     help="Mentions whose best candidate scores less are NIL.",
 )
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    help="Break ties between equal scores at random, the same way for the same number.  "
+    "[default: the more trusted name first, then the id]",
+)
 @click.option("--explain", is_flag=True, help="Say why: normal forms, scores, runner-up, margin.")
 @click.option("-o", "--output", type=click.Path(), help="Write to this file.")
 @click.option(
@@ -127,6 +129,7 @@ def link(
     languages: tuple[str, ...],
     ids: str | None,
     min_score: float | None,
+    seed: int | None,
     explain: bool,
     output: str | None,
     format_: str | None,
@@ -170,6 +173,7 @@ def link(
     """
     from canonym import __version__
     from canonym.cli.inputs import count_items, of_types, open_input
+    from canonym.cli.linking import linked, read_ids, say_what_was_done, warn_of_files
     from canonym.cli.outputs import Layout, choose_format, write_output
     from canonym.cli.progress import counter, watched
     from canonym.cli.sources import open_linker
@@ -187,15 +191,16 @@ def link(
         encoding=encoding,
     ) as given:
         _check(given, format_, mention_types)
-        _warn_of_files(names, quiet=quiet)
+        warn_of_files(names, quiet=quiet)
         linker = open_linker(index, quiet=quiet)
         options = {
             "k": max(k, 2),  # the margin needs a runner-up
             "types": types,
             "sources": sources,
             "languages": languages,
-            "ids": _read_ids(ids) if ids else (),
+            "ids": read_ids(ids) if ids else (),
             "min_score": min_score,
+            "seed": seed,
         }
         settings = {
             "canonym": __version__,
@@ -211,7 +216,7 @@ def link(
         unit = "documents" if given.documents else "mentions"
         with counter("Linking", unit=unit, total=total, quiet=quiet) as report:
             n = write_output(
-                _linked(linker, given, options, report),
+                linked(linker, given, options, report),
                 Layout(format_, k, given.columns, explain),
                 output,
                 resume=resume,
@@ -219,7 +224,7 @@ def link(
                 items=of_types(given.items, mention_types) if mention_types else given.items,
                 quiet=quiet,
             )
-        _say_what_was_done(n, given, output, quiet=quiet)
+        say_what_was_done(n, given, output, quiet=quiet)
 
 
 def _plain(value: Any) -> Any:
@@ -233,66 +238,3 @@ def _check(given: Input, format_: str, mention_types: Sequence[str]) -> None:
         raise InvalidInput("--format pubtator goes with documents; write tsv, csv or jsonl instead")
     if mention_types and given.columns is not None:
         raise InvalidInput("--mention-type goes with annotated mentions, not with tables")
-
-
-def _warn_of_files(names: Sequence[str], *, quiet: bool) -> None:
-    from pathlib import Path
-
-    from canonym.cli.progress import note
-
-    for name in names[:20]:
-        if len(name) < 200 and "\0" not in name and "." in name and Path(name).is_file():
-            note(
-                f"{name} is a file, and was looked up as a name: to link what is in it, use "
-                f"--file {name}",
-                quiet=quiet,
-            )
-
-
-def _read_ids(path: str) -> tuple[str, ...]:
-    from canonym.errors import ReadError
-    from canonym.streams import open_text
-
-    with open_text(path) as lines:
-        ids = tuple(line.strip() for line in lines if line.strip() and not line.startswith("#"))
-    if not ids:
-        raise ReadError(path, "holds no ids: one id a line is expected")
-    return ids
-
-
-def _linked(
-    linker: Linker, given: Input, options: dict[str, Any], report: Callable[[int], None]
-) -> Linked:
-    def documents(items: Iterator[Any]) -> Iterator[tuple[Item, Sequence[Link]]]:
-        for n, answered in enumerate(linker.link_documents(items, **options), start=1):
-            yield answered
-            report(n)
-
-    def entries(items: Iterator[Any]) -> Iterator[tuple[Item, Sequence[Link]]]:
-        from collections import deque
-
-        waiting: deque[Any] = deque()  # as many as the linker takes at once
-
-        def mentions() -> Iterator[Mention]:
-            for entry in items:
-                waiting.append(entry)
-                yield entry.mention
-
-        for n, found in enumerate(linker.link_stream(mentions(), **options), start=1):
-            yield waiting.popleft(), (found,)
-            report(n)
-
-    return documents if given.documents else entries
-
-
-def _say_what_was_done(n: int, given: Input, output: str | None, *, quiet: bool) -> None:
-    from canonym.cli.progress import note
-
-    if not n and given.documents:
-        note(
-            "The documents have no annotated mentions. canonym links mentions, it does not look "
-            "for them in text.",
-            quiet=quiet,
-        )
-    if output is not None:
-        note(f"{n:,} {'mention is' if n == 1 else 'mentions are'} in {output}.", quiet=quiet)
