@@ -142,12 +142,13 @@ def _add_normal_forms(
         onwards.append((follows, MemoNormaliser(steps), VerbatimBuilder()))
         before = sieve.steps
     for batch in _reported(terminology, "normal forms", report):
+        plain = list(normalise_all(batch, PLAIN))
         forms = batch
         for follows, normalise, builder in onwards:
-            forms = normalise(forms if follows else batch)
+            forms = normalise(forms) if follows else normalise(batch, plain)
             builder.add(forms)
         if speller is not None:
-            speller.add(normalise_all(batch, PLAIN))
+            speller.add(plain)
     for sieve, (_, _, builder) in zip(sieves, onwards, strict=True):
         place = folder / f"sieve-{sieve.name}"
         place.mkdir()

@@ -28,6 +28,7 @@ def test_equal_to_normalising_each_name(steps: tuple[str, ...]) -> None:
     normaliser = MemoNormaliser(steps)
     assert normaliser(NAMES) == expected
     assert normaliser(iter(NAMES)) == expected  # from memory
+    assert normaliser(NAMES, [normalise(name) for name in NAMES]) == expected
 
 
 @given(st.lists(st.text(max_size=30), max_size=3))

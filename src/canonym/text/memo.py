@@ -44,11 +44,12 @@ class MemoNormaliser:
         self.steps = tuple(steps)
         normalise("", self.steps)  # an unknown step is reported now
         self._runs: list[Callable[[Iterable[str]], Iterable[str]]] = []
+        self._head: Callable[[Iterable[str], Iterable[str]], Iterable[str]] | None = None
         rest = self.steps
         head = next((head for head in (PLAIN, _STRONG_HEAD) if rest[: len(head)] == head), ())
         plain = bool(head)
         if plain:
-            self._runs.append(_whole(PLAIN) if head == PLAIN else _strong_head)
+            self._head = _plain_head if head == PLAIN else _strong_head
             rest = rest[len(head) :]
         settled = plain
         for kind, run in groupby(rest, key=lambda step: _kind(step, plain)):
@@ -61,9 +62,22 @@ class MemoNormaliser:
                 self._runs.append(_whole(names))
             settled = settled or "whitespace" in names
 
-    def __call__(self, names: Iterable[str]) -> list[str]:
-        """Return the normal forms of `names`, in order."""
+    def __call__(self, names: Iterable[str], plain: Iterable[str] | None = None) -> list[str]:
+        """Return the normal forms of `names`, in order.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Any strings.
+        plain : iterable of str, optional
+            Their `PLAIN` forms, where they are known: most of the work is then done.
+        """
         texts: Iterable[str] = names
+        if self._head is not None:
+            if plain is None:
+                names = list(names)
+                plain = normalise_all(names, PLAIN)
+            texts = self._head(names, plain)
         for run in self._runs:
             texts = run(texts)
         return list(texts)
@@ -82,15 +96,23 @@ def _hinted(step: str) -> Callable[[Iterable[str]], Iterable[str]]:
     )
 
 
-def _strong_head(names: Iterable[str]) -> Iterable[str]:
-    for name in names:
+def _plain_head(names: Iterable[str], plain: Iterable[str]) -> Iterable[str]:
+    return plain
+
+
+def _strong_head(names: Iterable[str], plain: Iterable[str]) -> Iterable[str]:
+    for name, form in zip(names, plain, strict=True):
         # Control characters go in one order here and in the other there.
-        if name.isascii() and name.isprintable() and "&" not in name:
-            plain = normalise(name)
-            if " s " not in f"{plain} " and greek(plain) == plain:
-                yield plain
-                continue
-        yield normalise(name, _STRONG_HEAD)
+        if (
+            name.isascii()
+            and "&" not in name
+            and " s " not in f"{form} "
+            and name.isprintable()
+            and greek(form) == form
+        ):
+            yield form
+        else:
+            yield normalise(name, _STRONG_HEAD)
 
 
 def _whole(steps: tuple[str, ...]) -> Callable[[Iterable[str]], Iterable[str]]:
