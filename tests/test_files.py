@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -180,6 +181,46 @@ def test_leftovers_of_dead_processes_are_removed_and_others_kept(tmp_path: Path)
         partial.touch()
     assert names(tmp_path) == sorted([*kept, "a.txt"])
     remove_leftovers(tmp_path / "missing" / "a.txt")
+
+
+KILL_BETWEEN = """
+import os, signal, sys
+from pathlib import Path
+from canonym.files import write_folder, write_manifest
+target = Path(sys.argv[1])
+plain = Path.rename
+def rename(self, to):
+    if to == target:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return plain(self, to)
+Path.rename = rename
+with write_folder(target, overwrite=True) as partial:
+    write_manifest(partial, kind="thing", format_number=1, content={})
+"""
+
+
+@pytest.mark.parametrize("by", ["opening", "writing"])
+def test_a_kill_between_the_two_renames_loses_nothing(tmp_path: Path, by: str) -> None:
+    folder = tmp_path / "saved"
+    save(folder, "old")
+    killed = subprocess.run([sys.executable, "-c", KILL_BETWEEN, str(folder)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert not folder.exists()
+    if by == "opening":
+        read_manifest(folder, kind="thing", newest=3)
+        assert (folder / "deep" / "data.txt").read_text() == "old"
+    with pytest.raises(InvalidInput, match="exists already"):
+        save(folder, "new")
+    assert (folder / "deep" / "data.txt").read_text() == "old"
+    save(folder, "new", overwrite=True)
+    assert names(tmp_path) == ["saved"]
+
+
+def test_a_folder_being_replaced_by_someone_alive_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / f".saved.replaced-{os.getpid()}-00ff").mkdir()
+    with pytest.raises(ReadError, match="no such folder"):
+        read_manifest(tmp_path / "saved", kind="thing", newest=3)
+    assert names(tmp_path) == [f".saved.replaced-{os.getpid()}-00ff"]
 
 
 def test_a_process_that_may_not_be_asked_counts_as_alive(monkeypatch: pytest.MonkeyPatch) -> None:

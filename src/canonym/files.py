@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 MANIFEST = "canonym.json"
-_PARTIAL = re.compile(r"\.partial-(\d+)-[0-9a-f]+$")
+_SIBLING = re.compile(r"\.(?:partial|replaced)-(\d+)-[0-9a-f]+$")
 
 
 def file_digest(path: str | Path) -> str:
@@ -53,8 +53,26 @@ def cache_folder() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "canonym"
 
 
-def _partial(path: Path) -> Path:
-    return path.with_name(f".{path.name}.partial-{os.getpid()}-{secrets.token_hex(4)}")
+def _sibling(path: Path, kind: str) -> Path:
+    return path.with_name(f".{path.name}.{kind}-{os.getpid()}-{secrets.token_hex(4)}")
+
+
+def _abandoned(path: Path, kind: str) -> Iterator[Path]:
+    """Yield the hidden siblings of `path` whose process is gone."""
+    for sibling in path.parent.glob(f".{path.name}.{kind}-*"):
+        found = _SIBLING.search(sibling.name)
+        if found and not _alive(int(found[1])):
+            yield sibling
+
+
+def _restore(path: Path) -> None:
+    """Bring back a folder whose writer was killed between moving it away and moving its own in."""
+    if path.exists() or not path.parent.is_dir():
+        return
+    for old in _abandoned(path, "replaced"):
+        with contextlib.suppress(OSError):
+            old.rename(path)
+            return
 
 
 def _alive(process: int) -> bool:
@@ -81,9 +99,8 @@ def remove_leftovers(path: Path) -> None:
     """Remove the hidden siblings of `path` that a killed process left behind."""
     if not path.parent.is_dir():
         return
-    for sibling in path.parent.glob(f".{path.name}.partial-*"):
-        found = _PARTIAL.search(sibling.name)
-        if found and not _alive(int(found[1])):
+    for kind in ("partial", "replaced"):
+        for sibling in _abandoned(path, kind):
             _remove(sibling)
 
 
@@ -121,7 +138,7 @@ def write_file(path: str | Path, *, overwrite: bool = True) -> Iterator[Path]:
         raise InvalidInput(f"{path} is a folder; a file name is expected")
     _check_target(path, overwrite=overwrite, what="file name")
     remove_leftovers(path)
-    partial = _partial(path)
+    partial = _sibling(path, "partial")
     try:
         yield partial
         _sync(partial)
@@ -145,6 +162,7 @@ def write_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]
         there was not written by canonym.
     """
     path = Path(path)
+    _restore(path)
     _check_target(path, overwrite=overwrite, what="folder name")
     if path.exists() and not (
         path.is_dir() and ((path / MANIFEST).is_file() or not any(path.iterdir()))
@@ -154,7 +172,7 @@ def write_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]
             "choose another folder name"
         )
     remove_leftovers(path)
-    partial = _partial(path)
+    partial = _sibling(path, "partial")
     partial.mkdir()
     try:
         yield partial
@@ -163,7 +181,7 @@ def write_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]
                 _sync(file)
         _sync(partial)
         if path.exists():
-            old = _partial(path)
+            old = _sibling(path, "replaced")
             path.rename(old)
             try:
                 partial.rename(path)
@@ -214,6 +232,7 @@ def read_manifest(folder: str | Path, *, kind: str, newest: int) -> dict[str, An
     """
     folder = Path(folder)
     manifest = folder / MANIFEST
+    _restore(folder)
     if not folder.exists():
         raise ReadError(folder, f"no such folder; expected a saved {kind}")
     if not manifest.is_file():

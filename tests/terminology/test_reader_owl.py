@@ -131,7 +131,7 @@ def test_the_other_syntaxes_say_the_same(tmp_path: Path, format: str) -> None:
 
     assert loose(list(read_owl(path))) == loose(OWL_RECORDS)
     named = None if format == "nt" else format
-    assert loose(list(read_owl(path, format=named))) == loose(OWL_RECORDS)
+    assert loose(list(read_owl(path, syntax=named))) == loose(OWL_RECORDS)
 
 
 def test_a_thesaurus(tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_an_unknown_format_and_a_missing_library(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(InvalidInput, match="'n3' is unknown"):
-        read(tmp_path / "a", OWL, format="n3")
+        read(tmp_path / "a", OWL, syntax="n3")
     monkeypatch.setitem(sys.modules, "rdflib", None)
     with pytest.raises(MissingExtra, match=r"canonym\[owl\]"):
         read(tmp_path / "a", OWL)

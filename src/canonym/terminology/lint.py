@@ -62,8 +62,8 @@ _KINDS = {
     ),
     "encoding damage": (
         "error",
-        "Names with XML entities, control characters or UTF-8 read as Latin-1 will not be found; "
-        "repair the source, or read it with the right encoding.",
+        "Names with control characters or UTF-8 read as Latin-1 will not be found, and those with "
+        "XML entities are shown so; repair the source, or read it with the right encoding.",
     ),
     "cycles": (
         "error",

@@ -48,7 +48,7 @@ def read_owl(
     language: str = "en",
     untagged: str = "en",
     prefixes: Mapping[str, str] | None = None,
-    format: str | None = None,
+    syntax: str | None = None,
     version: str | None = None,
 ) -> Iterator[Record]:
     """Read an OWL ontology or a SKOS thesaurus.
@@ -69,7 +69,7 @@ def read_owl(
     prefixes : mapping of str to str, optional
         Namespaces (the beginnings of addresses) and the prefixes to write instead, beside the known
         ones.
-    format : str, optional
+    syntax : str, optional
         ``"xml"``, ``"turtle"`` (also N-Triples) or ``"json-ld"``; by default told by the content.
     version : str, optional
         The version to record; by default the date in ``owl:versionIRI``, else ``owl:versionInfo``.
@@ -84,7 +84,7 @@ def read_owl(
     MissingExtra
         If rdflib is not installed.
     InvalidInput
-        If `format` is unknown.
+        If `syntax` is unknown.
     ReadError
         If the file is in another syntax, malformed, refers to a remote JSON-LD context, or has
         neither classes nor concepts.
@@ -100,7 +100,7 @@ def read_owl(
     OWL 2 Web Ontology Language; SKOS Simple Knowledge Organization System Reference, W3C.
     """
     rdflib = require("rdflib", "reading OWL and SKOS", "owl")
-    graph = parse_rdf(path, format=format)
+    graph = parse_rdf(path, syntax=syntax)
     reader = _Reader(rdflib, graph, language, untagged, prefixes or {}, version)
     found = False
     for subject in reader.subjects():

@@ -18,14 +18,14 @@ FORMATS = ("xml", "turtle", "json-ld")
 """Syntaxes that `parse_rdf` reads; N-Triples are Turtle."""
 
 
-def parse_rdf(path: str | Path, *, format: str | None = None) -> Any:
+def parse_rdf(path: str | Path, *, syntax: str | None = None) -> Any:
     """Parse RDF/XML, Turtle, N-Triples or JSON-LD, plain or compressed.
 
     Parameters
     ----------
     path : str or Path
         The file.
-    format : str, optional
+    syntax : str, optional
         One of `FORMATS`; by default told by the content.
 
     Returns
@@ -38,28 +38,28 @@ def parse_rdf(path: str | Path, *, format: str | None = None) -> Any:
     MissingExtra
         If rdflib is not installed.
     InvalidInput
-        If `format` is unknown.
+        If `syntax` is unknown.
     ReadError
         If the file is in another syntax, malformed, or refers to a remote JSON-LD context.
     """
-    if format is not None and format not in FORMATS:
-        raise InvalidInput(f"format={format!r} is unknown: use one of {', '.join(FORMATS)}")
+    if syntax is not None and syntax not in FORMATS:
+        raise InvalidInput(f"syntax={syntax!r} is unknown: use one of {', '.join(FORMATS)}")
     rdflib = require("rdflib", "reading OWL and SKOS", "owl")
     path = Path(path)
     with open_bytes(path) as source:
         content = source.read()
-    if format is None:
-        format = _detect(path, content)
-    if format == "json-ld":
+    if syntax is None:
+        syntax = _detect(path, content)
+    if syntax == "json-ld":
         _refuse_remote_contexts(path, content)
     graph = rdflib.Graph()
     with _quiet():
         try:
-            graph.parse(data=content, format=format, publicID="file:///")
+            graph.parse(data=content, format=syntax, publicID="file:///")
         except Exception as error:  # rdflib lets the errors of its parsers through, of every kind
             raise ReadError(
                 path,
-                f"is not well-formed {format} ({' '.join(str(error).split())[:200]})",
+                f"is not well-formed {syntax} ({' '.join(str(error).split())[:200]})",
                 line=_line(error),
             ) from error
     return graph
