@@ -123,6 +123,28 @@ def make_onnx(folder: Path) -> Encoder:
     return encoder_class("onnx")(folder, pooling="mean", batch_size=4, device="cpu")
 
 
+def make_residual(_: Path) -> Encoder:
+    return put_head_on(make_subword(_), n_columns=12, width=12)
+
+
+def make_stacked_residual(_: Path) -> Encoder:
+    return put_head_on(make_residual(_), n_columns=12, width=20)
+
+
+def put_head_on(base: Encoder, *, n_columns: int, width: int) -> Encoder:
+    rng = np.random.default_rng(1)
+    shapes = {
+        "hidden.weight": (40, width),
+        "hidden.bias": (40,),
+        "output.weight": (width, 40),
+        "output.bias": (width,),
+    }
+    if width > n_columns:
+        shapes["projection"] = (n_columns, width)
+    weights = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+    return encoder_class("residual")(base, weights)
+
+
 FACTORIES: dict[str, tuple[str, Callable[[Path], Encoder]]] = {
     "chargrams": ("chargrams", make_chargrams),
     "subword": ("subword", make_subword),
@@ -133,6 +155,8 @@ FACTORIES: dict[str, tuple[str, Callable[[Path], Encoder]]] = {
     "transformer, mean": ("transformer", lambda folder: make_transformer(folder, "mean")),
     "transformer, max": ("transformer", lambda folder: make_transformer(folder, "max")),
     "onnx": ("onnx", make_onnx),
+    "residual": ("residual", make_residual),
+    "residual, stacked": ("residual", make_stacked_residual),
 }
 
 

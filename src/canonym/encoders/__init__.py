@@ -38,6 +38,7 @@ ENCODERS: dict[str, str] = {
     "static": "canonym.encoders.static:StaticVectors",
     "transformer": "canonym.encoders.transformer:Transformer",
     "onnx": "canonym.encoders.onnx:OnnxTransformer",
+    "residual": "canonym.encoders.residual:Residual",
 }
 """Kinds of encoders that canonym brings, and where their classes are."""
 
@@ -152,7 +153,7 @@ def make_encoder(spec: str | Path, **options: Any) -> Encoder:
     ``owner/model``               a model of the Hugging Face hub that is in the local cache
     ``hf:owner/model``            the same, downloaded if need be: the one form that goes online
     ``transformer:…`` ``onnx:…``  the folder or file named after the colon, read as that kind
-    ``static:…`` ``subword:…``
+    ``static:…`` ``subword:…`` ``residual:…``
     ============================  =================================================================
 
     Parameters
