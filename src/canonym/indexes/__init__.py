@@ -15,13 +15,13 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput
 from canonym.types import Float32Array, Hits, Int32Array
 
-__all__ = ["BoolArray", "Index", "check_allowed", "check_k"]
+__all__ = ["BoolArray", "Index", "Searchable", "check_allowed", "check_k"]
 
 BoolArray = npt.NDArray[np.bool_]
 
 
-class Index(Protocol):
-    """What every vector index can do; ``queries`` are what the matching encoder returns."""
+class Searchable(Protocol):
+    """What can be searched; ``queries`` are what the matching encoder returns."""
 
     @property
     def n_rows(self) -> int:
@@ -35,6 +35,10 @@ class Index(Protocol):
     def score(self, queries: Any, rows: Int32Array) -> Float32Array:
         """Score chosen rows, ``(n, m)`` int32 with −1 where empty, for every query."""
         ...
+
+
+class Index(Searchable, Protocol):
+    """What every vector index can do: it can be searched and saved."""
 
     def save(self, folder: Path) -> None:
         """Write the index to plain files in an existing folder."""

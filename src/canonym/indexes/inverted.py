@@ -92,6 +92,12 @@ class Inverted:
         """Number of rows."""
         return len(self._arrays["indptr"]) - 1
 
+    @property
+    def vectors(self) -> SparseVectors:
+        """The rows themselves."""
+        arrays = self._arrays
+        return SparseVectors(arrays["indptr"], arrays["indices"], arrays["data"], self.n_columns)
+
     def _check(self, queries: SparseVectors) -> None:
         if not isinstance(queries, SparseVectors) or queries.n_columns != self.n_columns:
             width = getattr(queries, "n_columns", getattr(queries, "shape", "?"))

@@ -1,0 +1,119 @@
+"""Vectors of either kind, dense or sparse: taken, joined, averaged, made into an index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.indexes.exact import Exact
+from canonym.indexes.inverted import Inverted
+from canonym.types import Float32Array, Int32Array, SparseVectors
+
+__all__ = ["Vectors", "index_of", "join_vectors", "mean_vectors", "take_vectors"]
+
+Vectors = Float32Array | SparseVectors
+"""What encoders return: ``(n, d)`` float32, or `SparseVectors`."""
+
+_BLOCK = 1 << 16
+
+
+def take_vectors(vectors: Vectors, rows: npt.NDArray[np.intp] | Int32Array) -> Vectors:
+    """Return the vectors of the rows given, in that order; a row may come several times."""
+    if not isinstance(vectors, SparseVectors):
+        return np.asarray(vectors[rows], dtype=np.float32)
+    starts = np.asarray(vectors.indptr)[rows]
+    counts = np.asarray(vectors.indptr)[np.asarray(rows) + 1] - starts
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    places = np.arange(total) + np.repeat(starts - ends + counts, counts)
+    return SparseVectors(
+        np.concatenate([[0], ends]).astype(np.int64),
+        np.asarray(vectors.indices[places], dtype=np.int32),
+        np.asarray(vectors.data[places], dtype=np.float32),
+        vectors.n_columns,
+    )
+
+
+def join_vectors(several: Sequence[Vectors]) -> Vectors:
+    """Return vectors one after the other; at least one batch, all of one kind and width."""
+    dense = [one for one in several if not isinstance(one, SparseVectors)]
+    if dense:
+        return np.asarray(np.concatenate(dense), dtype=np.float32)
+    sparse = [one for one in several if isinstance(one, SparseVectors)]
+    offsets = np.cumsum([0, *(one.indptr[-1] for one in sparse)])
+    return SparseVectors(
+        np.concatenate(
+            [np.zeros(1, dtype=np.int64)]
+            + [one.indptr[1:] + offset for one, offset in zip(sparse, offsets, strict=False)]
+        ),
+        np.concatenate([one.indices for one in sparse]).astype(np.int32),
+        np.concatenate([one.data for one in sparse]).astype(np.float32),
+        sparse[0].n_columns,
+    )
+
+
+def mean_vectors(vectors: Vectors, groups: Int32Array, n_groups: int) -> Vectors:
+    """Return the mean of the vectors of every group, brought to length one.
+
+    Parameters
+    ----------
+    vectors : Vectors
+        ``n`` vectors.
+    groups : ndarray, shape (n,), int32
+        The group of each, 0 … `n_groups` − 1.
+    n_groups : int
+        Number of groups; each should have a vector.
+
+    Returns
+    -------
+    Vectors
+        ``n_groups`` vectors; zero where a group has none, or its vectors cancel each other.
+
+    Notes
+    -----
+    ``V(c) = mean_{t ∈ T(c)} V(t)`` (Xu & Bethard 2021, section 3.2). What is divided by its length
+    is the sum, in double precision: that has the direction of the mean.
+
+    Examples
+    --------
+    >>> names = np.array([[1, 0], [0, 1], [0, 1]], dtype=np.float32)
+    >>> mean_vectors(names, np.array([0, 0, 1], dtype=np.int32), 2).round(3).tolist()
+    [[0.7070000171661377, 0.7070000171661377], [0.0, 1.0]]
+    """
+    from scipy import sparse
+
+    if not isinstance(vectors, SparseVectors):
+        sums = np.zeros((n_groups, vectors.shape[1]))
+        for first in range(0, len(groups), _BLOCK):
+            span = slice(first, first + _BLOCK)
+            n = len(groups[span])
+            member = sparse.csr_array(
+                (np.ones(n), (groups[span], np.arange(n))), shape=(n_groups, n)
+            )
+            sums += member @ np.asarray(vectors[span], dtype=np.float64)
+        lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+        unit = np.divide(sums, lengths, out=np.zeros_like(sums), where=lengths > 0)
+        return np.asarray(unit, dtype=np.float32)
+    n = len(groups)
+    given = sparse.csr_array(
+        (np.asarray(vectors.data, dtype=np.float64), vectors.indices, vectors.indptr),
+        shape=(n, vectors.n_columns),
+    )
+    member = sparse.csr_array((np.ones(n), (groups, np.arange(n))), shape=(n_groups, n))
+    total = (member @ given).tocsr()
+    total.sort_indices()
+    lengths = np.sqrt(total.multiply(total).sum(axis=1))
+    data = total.data / np.repeat(np.where(lengths > 0, lengths, 1), np.diff(total.indptr))
+    return SparseVectors(
+        total.indptr.astype(np.int64),
+        total.indices.astype(np.int32),
+        data.astype(np.float32),
+        vectors.n_columns,
+    )
+
+
+def index_of(vectors: Vectors) -> Exact | Inverted:
+    """Return an index of vectors of length one: inverted for sparse ones, exact for dense ones."""
+    return Inverted.build(vectors) if isinstance(vectors, SparseVectors) else Exact(vectors)
