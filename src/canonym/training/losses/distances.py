@@ -1,0 +1,143 @@
+"""Distances and similarities whose gradients are finite everywhere, and the grounding loss."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+__all__ = [
+    "cosine_distances",
+    "cosine_similarities",
+    "euclidean_distances",
+    "exactly",
+    "grounding",
+    "unit",
+    "wide",
+]
+
+
+def exactly(values: Tensor) -> AbstractContextManager[object]:
+    """Return a context in which products keep all digits, in the midst of mixed precision too."""
+    import torch
+
+    context: AbstractContextManager[object] = torch.autocast(values.device.type, enabled=False)
+    return context
+
+
+def wide(values: Tensor) -> Tensor:
+    """Return half-precision values as float32, others as they are: sums need the digits."""
+    import torch
+
+    return values.float() if values.dtype in (torch.float16, torch.bfloat16) else values
+
+
+def unit(vectors: Tensor) -> Tensor:
+    """Scale vectors to length one; zero vectors stay zero.
+
+    Parameters
+    ----------
+    vectors : Tensor, shape (..., d)
+        Vectors of any length.
+
+    Returns
+    -------
+    Tensor, shape (..., d)
+        Vectors of norm 1 or 0.
+
+    Examples
+    --------
+    >>> import torch
+    >>> unit(torch.tensor([[3.0, 4.0], [0.0, 0.0]])).tolist()
+    [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
+    """
+    import torch
+
+    vectors = wide(vectors)
+    lengths = torch.linalg.vector_norm(vectors, dim=-1, keepdim=True)
+    return vectors / lengths.masked_fill(lengths == 0, 1)
+
+
+def cosine_similarities(left: Tensor, right: Tensor) -> Tensor:
+    """Return the cosine of every left vector with every right one.
+
+    Parameters
+    ----------
+    left, right : Tensor, shapes (n, d) and (m, d)
+        Vectors of any length; a zero vector has cosine 0 with every other.
+
+    Returns
+    -------
+    Tensor, shape (n, m)
+        In [−1, 1].
+    """
+    with exactly(left):
+        return unit(left) @ unit(right).T
+
+
+def cosine_distances(left: Tensor, right: Tensor) -> Tensor:
+    """Return 1 − cosine of vectors in pairs.
+
+    Parameters
+    ----------
+    left, right : Tensor, shape (n, d)
+        The vectors of each pair.
+
+    Returns
+    -------
+    Tensor, shape (n,)
+        In [0, 2].
+    """
+    return 1 - (unit(left) * unit(right)).sum(dim=-1)
+
+
+def euclidean_distances(left: Tensor, right: Tensor) -> Tensor:
+    """Return the euclidean distance of vectors in pairs.
+
+    Parameters
+    ----------
+    left, right : Tensor, shape (n, d)
+        The vectors of each pair.
+
+    Returns
+    -------
+    Tensor, shape (n,)
+        0 or more. The gradient at 0, where the distance has none, is taken to be 0.
+    """
+    import torch
+
+    return torch.linalg.vector_norm(wide(left) - wide(right), dim=-1)
+
+
+def grounding(vectors: Tensor, targets: Tensor) -> Tensor:
+    """Return the mean cosine distance of name vectors from where they are to stay.
+
+    Keeps an encoder from drifting away from the vectors it started with, which carry what the few
+    names it is trained on cannot teach.
+
+    Parameters
+    ----------
+    vectors : Tensor, shape (n, d)
+        Encoded names ``f(n)``.
+    targets : Tensor, shape (n, d)
+        ``(u_c + u_n) / 2``: the mean of the name's input vector and that of its concept.
+
+    Returns
+    -------
+    Tensor, scalar
+        In [0, 2].
+
+    Notes
+    -----
+    ::
+
+        L_ground = d(f(n), (u_c + u_n) / 2),   u_c = 1/|C_n| Σ_{n ∈ C_n} u_n,   d = 1 − cos
+
+    References
+    ----------
+    Fivez et al. (2021), Scalable few-shot learning of robust biomedical name representations,
+    eq. 3.
+    """
+    return cosine_distances(vectors, targets).mean()
