@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluate"]
 
-_PROTOCOLS = ("biosyn", "refined", "zero-shot", "raw")
-_SPLITS = ("gold", "text", "file")
+_PROTOCOLS = ("biosyn", "refined", "zero-shot", "plain", "raw")
+_SPLITS = ("gold", "text", "file", "none")
 _FILE = click.Path()
 
 

@@ -106,23 +106,36 @@ def _print(table: Table, *, quiet: bool) -> None:
     from canonym.cli.progress import note
     from canonym.cli.tables import print_table
 
+    columns: tuple[str, ...]
     columns = ("row", "metric", "reading", "n", "paper", "ours", "interval", "difference", "agrees")
     rows = [_cells(row) for row in table.rows]
-    print_table(columns, rows, right=columns[3:8], title=table.experiment.title)
+    if any(row.folds for row in table.rows):
+        columns = (*columns[:4], "folds", *columns[4:6], "sd", *columns[6:])
+        for cells, row in zip(rows, table.rows, strict=True):
+            cells.insert(4, f"{row.folds}" if row.folds else "–")
+            cells.insert(7, "–" if row.sd is None else f"{row.sd:.1f}")
+    print_table(columns, rows, right=columns[3:-1], title=table.experiment.title)
     note(printable(f"Published: {table.experiment.source}."), quiet=quiet)
-    said = dict.fromkeys(
-        f"{row.name}: {text}" for row in table.rows for text in (row.problem, row.caveat) if text
-    )
-    for text in said:
+    for text in _notes(table):
         note(printable(f"Note: {text}."), quiet=quiet)
 
 
-def _cells(row: ReproducedRow) -> tuple[str, ...]:
+def _notes(table: Table) -> list[str]:
+    """Return what is to be said of the rows, each once with the rows that it is said of."""
+    said: dict[str, dict[str, None]] = {}
+    for row in table.rows:
+        for text in filter(None, (row.problem, row.caveat, *row.remarks)):
+            said.setdefault(text.rstrip("."), {})[row.name] = None
+    names = {row.name for row in table.rows}
+    return [text if of.keys() == names else f"{'; '.join(of)}: {text}" for text, of in said.items()]
+
+
+def _cells(row: ReproducedRow) -> list[str]:
     agrees = {True: "yes", False: "no", None: "–"}[row.agrees]
     interval = "–"
     if row.low is not None and row.high is not None:
         interval = f"[{row.low:.1f}, {row.high:.1f}]"
-    return (
+    return [
         row.name,
         row.metric,
         row.reading or "–",
@@ -132,4 +145,4 @@ def _cells(row: ReproducedRow) -> tuple[str, ...]:
         interval,
         "–" if row.difference is None else f"{row.difference:+.1f}",
         agrees,
-    )
+    ]

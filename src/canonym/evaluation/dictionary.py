@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput
 from canonym.filters import Filter
 from canonym.linker import Linker
@@ -51,9 +53,12 @@ class FoundConcept(NamedTuple):
 
 
 def dictionary_records(
-    terminology: Terminology, learned: Iterable[tuple[str, str]] = ()
+    terminology: Terminology,
+    learned: Iterable[tuple[str, str]] = (),
+    *,
+    normal: Callable[[str], str] = biosyn_normal,
 ) -> Iterator[Record]:
-    """Yield a terminology with its names in BioSyn's normal form, and further names.
+    """Yield a terminology with its names in normal form, and further names.
 
     Parameters
     ----------
@@ -61,6 +66,8 @@ def dictionary_records(
         The concepts. Names of which nothing is left are left out.
     learned : iterable of (str, str)
         Names of training mentions and the ids of their concepts.
+    normal : callable
+        Makes the normal form; BioSyn's by default.
 
     Yields
     ------
@@ -71,7 +78,7 @@ def dictionary_records(
     for concept in terminology.iter_concepts():
         yield replace(concept, label="", definition="")
     for name in terminology.iter_names():
-        text = biosyn_normal(name.text)
+        text = normal(name.text)
         if text:
             yield replace(name, text=text)
     for text, concept_id in learned:
@@ -84,6 +91,7 @@ def build_dictionary(
     *,
     encoders: Sequence[str | Encoder] = ("chargrams",),
     weights: Sequence[float] | None = None,
+    as_written: bool = False,
 ) -> Dictionary:
     """Index the terminology of an evaluation, to be searched by similarity alone.
 
@@ -94,16 +102,20 @@ def build_dictionary(
     encoders, weights
         As `canonym.linker.Linker.build` takes them. Without encoders a string finds the name that
         equals it, and nothing else.
+    as_written : bool
+        Give names and strings to the encoders letter for letter, also to those that otherwise get
+        them in lower case without punctuation.
 
     Returns
     -------
     Dictionary
         Temporary: it goes when the object goes.
     """
-    records = Terminology.build(dictionary_records(terminology, learned))
+    normal = str if as_written else biosyn_normal
+    records = Terminology.build(dictionary_records(terminology, learned, normal=normal))
     linker = Linker.build(
         records,
-        encoders=encoders,
+        encoders=[_unprepared(one) for one in encoders] if as_written else encoders,
         weights=weights,
         sieves=(),
         spelling=False,
@@ -111,6 +123,17 @@ def build_dictionary(
         min_length=0,
     )
     return Dictionary(linker)
+
+
+def _unprepared(given: str | Encoder) -> str | Encoder:
+    """Return an encoder that gets names as they are written; that of the caller is left alone."""
+    encoder: Any = make_encoder(given) if isinstance(given, str) else given
+    if hasattr(encoder, "steps"):  # normalises by itself, and gets names as they are written
+        return given
+    encoder = copy.copy(encoder)
+    encoder.steps = ()
+    unprepared: Encoder = encoder
+    return unprepared
 
 
 class Dictionary:

@@ -18,10 +18,10 @@ and the rows, each of which may have settings of its own::
 setting         meaning
 ==============  ==================================================================================
 corpus          folder with train, dev and test files
-format          ``"pubtator"`` (default) or ``"concept"``
+format          ``"pubtator"`` (default), ``"concept"``, or ``"folds"`` of a cross-validation
 types           only mentions of these types
 part            ``"test"`` (default), or ``"dev"``
-terminology     its files, read one after the other
+terminology     its files, read one after the other; folds may bring lists of targets instead
 protocol        a key of `canonym.evaluation.protocols.PROTOCOLS`; ``split`` and ``same`` vary it
 encoders        as `canonym.linker.Linker.build` takes them; none is verbatim look-up
 weights         one per encoder
@@ -33,7 +33,12 @@ caveat          what forbids a strict comparison
 seed, k         as `canonym.evaluation.run.evaluate_corpus` takes them
 ==============  ==================================================================================
 
-Paths are relative to the data folder.
+Paths are relative to the data folder. A file of a terminology may be a table of its name and of
+options of `canonym.terminology.read_records`; ``types`` keeps the concepts that have one of them::
+
+    terminology = [
+        { file = "terms.tsv", trees = "trees.tsv", tree_types = true, types = ["D"] },
+    ]
 """
 
 from __future__ import annotations
@@ -54,7 +59,7 @@ _SHARED = {
     *("corpus", "format", "types", "part", "terminology", "protocol", "split", "same", "encoders"),
     *("weights", "corrections", "reading", "difference", "caveat", "seed", "k"),
 }
-_NEEDED = ("corpus", "terminology", "protocol")
+_NEEDED = ("name", "corpus", "terminology", "protocol")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +103,10 @@ def read_experiment(name: str | Path, *, folder: str | Path = EXPERIMENTS) -> Ex
         raise ReadError(path, "has no [[row]]: nothing would be run")
     for row in rows:
         unknown = sorted({*content, *row} - _SHARED - {"name", "published"})
-        missing = [key for key in ("name", *_NEEDED) if key not in content and key not in row]
+        whole = {**content, **row}
+        missing = [key for key in _NEEDED if key not in whole]
+        if whole.get("format") == "folds" and "terminology" in missing:
+            missing.remove("terminology")
         if unknown:
             raise ReadError(path, f"there is no setting {unknown[0]!r}")
         if missing or not row.get("published"):

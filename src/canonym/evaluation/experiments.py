@@ -5,24 +5,18 @@ What is run is described in files; see `canonym.evaluation.experiment_files`.
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from canonym.corpora.concepts import read_concepts
-from canonym.corpora.pubtator import read_pubtator
-from canonym.corpora.splits import Parts, read_official
-from canonym.encoders import make_encoder
-from canonym.errors import InvalidInput, MissingExtra
+from canonym.errors import InvalidInput
 from canonym.evaluation.experiment_files import EXPERIMENTS, Experiment, read_experiment
+from canonym.evaluation.folds import FoldRuns
 from canonym.evaluation.outcome import Run
-from canonym.evaluation.preparation import read_corrections
-from canonym.evaluation.run import evaluate_corpus
-from canonym.terminology import Terminology, read_records
-from canonym.types import Document, Encoder, Mention
+from canonym.evaluation.shelf import NotHereError, Shelf
+from canonym.types import Encoder
 
 __all__ = ["ReproducedRow", "Table", "reproduce"]
 
@@ -38,15 +32,22 @@ class ReproducedRow:
     published : float, optional
         In percent; None where nothing was published.
     value, low, high : float, optional
-        Ours in percent with its 95 % interval; None where the row could not be run.
+        Ours in percent with its 95 % interval; None where the row could not be run. Of folds it is
+        their mean and its t interval.
     n : int, optional
-        Mentions asked.
+        Mentions asked, of all folds together.
+    folds : int, optional
+        Folds of a cross-validation; None where there are none.
+    sd : float, optional
+        Standard deviation of the folds, in points.
     allowed : float, optional
         The most that ours may differ, in points.
     problem : str
         Why the row could not be run, empty if it was.
     caveat : str
         What forbids a strict comparison, may be empty.
+    remarks : tuple of str
+        What a reader of the number has to know, such as the mentions that were left out.
     """
 
     name: str
@@ -57,9 +58,12 @@ class ReproducedRow:
     low: float | None = None
     high: float | None = None
     n: int | None = None
+    folds: int | None = None
+    sd: float | None = None
     allowed: float | None = None
     problem: str = ""
     caveat: str = ""
+    remarks: tuple[str, ...] = ()
 
     @property
     def difference(self) -> float | None:
@@ -78,18 +82,19 @@ class ReproducedRow:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row ready for JSON."""
-        names = ("name", "metric", "reading", "n", "published", "value", "low", "high")
-        rest = ("difference", "allowed", "agrees", "problem", "caveat")
-        return {name: getattr(self, name) for name in (*names, *rest)}
+        names = ("name", "metric", "reading", "n", "folds", "published", "value", "sd")
+        rest = ("low", "high", "difference", "allowed", "agrees", "problem", "caveat")
+        found = {name: getattr(self, name) for name in (*names, *rest)}
+        return {**found, "remarks": list(self.remarks)}
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """An experiment, its rows beside the published numbers, and the runs they are from."""
+    """An experiment, its rows beside the published numbers, and the runs they are from by row."""
 
     experiment: Experiment
     rows: tuple[ReproducedRow, ...]
-    runs: dict[str, Run]
+    runs: dict[str, Run | FoldRuns]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table ready for JSON; a rerun gives the same."""
@@ -149,16 +154,16 @@ def reproduce(
     unknown = [name for name in rows if name not in known]
     if unknown:
         raise InvalidInput(f"there is no row {unknown[0]!r}; there are {', '.join(known)}")
-    shelf = _Shelf(Path(named))
+    shelf = Shelf(Path(named))
     found: list[ReproducedRow] = []
-    runs: dict[str, Run] = {}
+    runs: dict[str, Run | FoldRuns] = {}
     for row in experiment.rows:
         if rows and row["name"] not in rows:
             continue
         problem = ""
         try:
             runs[row["name"]] = shelf.run(row, models or {})
-        except _NotHereError as error:
+        except NotHereError as error:
             problem = str(error)
         found += [
             _reproduced(row, metric, number, runs.get(row["name"]), problem)
@@ -168,17 +173,20 @@ def reproduce(
 
 
 def _reproduced(
-    row: Mapping[str, Any], metric: str, number: Any, run: Run | None, problem: str
+    row: Mapping[str, Any], metric: str, number: Any, run: Run | FoldRuns | None, problem: str
 ) -> ReproducedRow:
     published = float(number) if isinstance(number, int | float) else None
     reading = row.get("reading", "")
-    about = {
+    about: dict[str, Any] = {
         "allowed": row.get("difference"),
         "problem": problem,
         "caveat": row.get("caveat", ""),
     }
     if run is None:
         return ReproducedRow(row["name"], metric, reading, published, **about)
+    if isinstance(run, FoldRuns):
+        return _reproduced_folds(row["name"], metric, reading, published, run, about)
+    about["remarks"] = tuple(run.remarks)
     figure = run.figure(metric, reading=reading or None)
     percent = (100 * figure.value, 100 * figure.low, 100 * figure.high)
     return ReproducedRow(
@@ -186,76 +194,30 @@ def _reproduced(
     )
 
 
-class _NotHereError(Exception):
-    """A file, a model or a package that a row needs is not on this machine."""
-
-
-class _Shelf:
-    """Corpora and terminologies of one reproduction, each read once."""
-
-    def __init__(self, data: Path) -> None:
-        self.data = data
-        self._corpora: dict[tuple[str, str], Parts[Document]] = {}
-        self._terminologies: dict[tuple[str, ...], Terminology] = {}
-
-    def run(self, row: Mapping[str, Any], models: Mapping[str, str | Encoder]) -> Run:
-        parts = self.corpus(row["corpus"], row.get("format", "pubtator"))
-        part = row.get("part", "test")
-        before = parts.train if part == "dev" else (*parts.train, *parts.dev)
-        corrections = row.get("corrections")
-        optional = {key: row[key] for key in ("split", "same", "seed", "k") if key in row}
-        return evaluate_corpus(
-            parts.dev if part == "dev" else parts.test,
-            terminology=self.terminology(row["terminology"]),
-            encoders=[_open_encoder(models.get(name, name)) for name in row.get("encoders", ())],
-            weights=row.get("weights"),
-            protocol=row["protocol"],
-            part=part,
-            training=before,
-            types=row.get("types", ()),
-            corrections=read_corrections(self.data / corrections) if corrections else None,
-            files=sorted(file for file in (self.data / row["corpus"]).iterdir() if file.is_file()),
-            **optional,
-        )
-
-    def corpus(self, name: str, format: str) -> Parts[Document]:
-        readers = {"pubtator": _read_pubtator, "concept": _read_concepts}
-        if format not in readers:
-            raise InvalidInput(f"the format {format!r} is none of {', '.join(readers)}")
-        if (name, format) not in self._corpora:
-            self.check(name)
-            self._corpora[name, format] = read_official(self.data / name, readers[format])
-        return self._corpora[name, format]
-
-    def terminology(self, names: Sequence[str]) -> Terminology:
-        key = tuple(names)
-        if key not in self._terminologies:
-            for name in names:
-                self.check(name)
-            records = (read_records(self.data / name) for name in key)
-            self._terminologies[key] = Terminology.build(itertools.chain.from_iterable(records))
-        return self._terminologies[key]
-
-    def check(self, name: str) -> None:
-        if not (self.data / name).exists():
-            raise _NotHereError(f"{name} is not in the data folder {self.data.name}")
-
-
-def _open_encoder(given: str | Encoder) -> Encoder:
-    if not isinstance(given, str):
-        return given
-    try:
-        return make_encoder(given)
-    except (InvalidInput, MissingExtra) as error:
-        raise _NotHereError(f"the encoder {given!r} cannot be opened: {error}") from error
-
-
-def _read_pubtator(path: Path) -> list[Document]:
-    return list(read_pubtator(path))
-
-
-def _read_concepts(path: Path) -> list[Document]:
-    documents: dict[str, list[Mention]] = {}
-    for mention in read_concepts(path):
-        documents.setdefault(mention.document_id, []).append(mention)
-    return [Document(id_, "", tuple(mentions)) for id_, mentions in documents.items()]
+def _reproduced_folds(
+    name: str,
+    metric: str,
+    reading: str,
+    published: float | None,
+    found: FoldRuns,
+    about: Mapping[str, Any],
+) -> ReproducedRow:
+    spread = found.spread(metric, reading=reading or None)
+    return ReproducedRow(
+        name,
+        metric,
+        reading or found.runs[0].protocol.readings[0],
+        published,
+        100 * spread.mean,
+        100 * spread.low,
+        100 * spread.high,
+        found.n,
+        spread.n,
+        100 * spread.sd,
+        remarks=tuple(
+            f"fold {fold}: {remark}"
+            for fold, run in zip(found.names, found.runs, strict=True)
+            for remark in run.remarks
+        ),
+        **about,
+    )

@@ -117,7 +117,7 @@ class Preparation:
         mentions = [m for m in document.mentions if not self.types or m.type in self.types]
         told = bool(document.text) and self.protocol.split != "file"
         forms: Mapping[str, str] = {}
-        if mentions and told:
+        if mentions and told and not self.protocol.as_written:
             forms = find_abbreviations(document.text, engine=self.engine)
         for mention in mentions:
             whole = expand_words(mention.text, forms) if forms else mention.text
@@ -133,7 +133,7 @@ class Preparation:
             yield PreparedMention(mention, normal, gold, unknown, short)
 
     def _normal(self, text: str) -> str:
-        normal = biosyn_normal(text)
+        normal = text if self.protocol.as_written else biosyn_normal(text)
         if not self.corrections:
             return normal
         return " ".join(self.corrections.get(word, word) for word in normal.split())

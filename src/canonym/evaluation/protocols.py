@@ -1,7 +1,7 @@
 """Protocols: the rules under which a system is asked and its answers are judged.
 
 A number without its protocol says nothing: on the same mentions and with the same system, the
-choices below move accuracy by twenty points. `PROTOCOLS` has four of them.
+choices below move accuracy by twenty points. `PROTOCOLS` has five of them.
 
 =============  ================  ============  ===========  ====================================
 protocol       looked up         dictionary    composites   mentions
@@ -9,6 +9,7 @@ protocol       looked up         dictionary    composites   mentions
 ``biosyn``     prepared strings  + training    gold / text  with an id in the dictionary
 ``refined``    prepared strings  + training    gold / text  and not in the training data, once
 ``zero-shot``  prepared strings  alone         gold / text  and of a concept not in the training
+``plain``      text as written   alone         never        with an id in the dictionary
 ``raw``        text and span     alone         the linker   all, NIL included
 =============  ================  ============  ===========  ====================================
 
@@ -30,6 +31,7 @@ References
 Sung, Jeon, Lee and Kang (2020), Biomedical Entity Representations with Synonym Marginalization.
 Miftahutdinov et al. (2021), Drug and Disease Interpretation Learning with Biomedical Entity
 Representation Transformer. Tutubalina et al. (2020), Fair Evaluation in Concept Normalization.
+Yuan et al. (2020), CODER, section 4.4.1: ``plain``, on the folds of CADEC and PsyTar.
 """
 
 from __future__ import annotations
@@ -50,6 +52,7 @@ SPLITS: dict[str, str] = {
     "this leans on the gold, as BioSyn's released code does",
     "text": "a mention is split if its text alone says so",
     "file": "mentions are prepared already, and split at the bars that the file has in them",
+    "none": "mentions and names are compared as they are written, and no mention is split",
     "linker": "the linker splits a mention, or does not",
 }
 """Ways of splitting composite mentions."""
@@ -102,6 +105,11 @@ class Protocol:
         return self.split != "linker"
 
     @property
+    def as_written(self) -> bool:
+        """Whether encoders get mentions and names letter for letter."""
+        return self.split == "none"
+
+    @property
     def rules(self) -> tuple[str, ...]:
         """The rules as sentences, in the order in which they apply; for the report."""
         rules = []
@@ -147,6 +155,7 @@ PROTOCOLS: dict[str, Protocol] = {
     "biosyn": Protocol("biosyn", split="gold", keep="known", merge=True),
     "refined": Protocol("refined", split="gold", keep="refined", merge=True),
     "zero-shot": Protocol("zero-shot", split="gold", keep="zero-shot", merge=False),
+    "plain": Protocol("plain", split="none", keep="known", merge=False),
     "raw": Protocol("raw", split="linker", keep="all", merge=False, readings=("complete",)),
 }
 """The protocols by name, each in the variant that was published."""
@@ -162,7 +171,8 @@ def choose_protocol(
     protocol : str or Protocol
         A key of `PROTOCOLS`.
     split : str, optional
-        Another way of splitting composite mentions: ``"gold"``, ``"text"`` or ``"file"``.
+        Another way of splitting composite mentions: ``"gold"``, ``"text"``, ``"file"`` or
+        ``"none"``, which leaves strings as they are written.
     same : str, optional
         Another rule for equal mentions of ``refined``: ``"text"`` or ``"pair"``.
 

@@ -59,6 +59,7 @@ def evaluate_corpus(
     corrections: Mapping[str, str] | None = None,
     files: Sequence[str | Path] = (),
     abbreviations: str = "auto",
+    metrics: Sequence[str] = (),
     k: int = 20,
     seed: int = 0,
     min_score: float | None = None,
@@ -92,6 +93,8 @@ def evaluate_corpus(
         Files of the corpus, whose digests become part of the fingerprints.
     abbreviations : str
         What finds the abbreviations of a document.
+    metrics : sequence of str
+        Names of `canonym.evaluation.metrics` that the headline has beside its own.
     k : int
         Candidates wanted.
     seed : int
@@ -132,7 +135,11 @@ def evaluate_corpus(
     clock.stop("preparing")
     if chosen.prepared:
         dictionary = build_dictionary(
-            terminology, asked.learned, encoders=encoders, weights=weights
+            terminology,
+            asked.learned,
+            encoders=encoders,
+            weights=weights,
+            as_written=chosen.as_written,
         )
         used = dictionary.linker
         clock.stop("indexing")
@@ -154,8 +161,8 @@ def evaluate_corpus(
         reading: read_answers(asked.questions, answers, reading, concepts_named=named)
         for reading in chosen.readings
     }
-    metrics = METRICS_SHOWN if chosen.prepared else LINKER_METRICS
-    headline = figures(cases, metrics=metrics, seed=seed)
+    shown = METRICS_SHOWN if chosen.prepared else LINKER_METRICS
+    headline = figures(cases, metrics=tuple(dict.fromkeys((*shown, *metrics))), seed=seed)
     clock.stop("evaluating")
     fingerprints = {
         "corpus": {

@@ -1,0 +1,176 @@
+"""Evaluation over the folds of a cross-validation: one run per fold, and what they have in common.
+
+Examples
+--------
+>>> from canonym import Concept, Mention, Terminology
+>>> from canonym.corpora import Fold
+>>> terminology = Terminology.build([Concept("1", "myalgia"), Concept("2", "asthenia")])
+>>> folds = [
+...     Fold("a", test=(Mention("myalgias", ids=("1",)),)),
+...     Fold("b", test=(Mention("myalgia", ids=("1",)), Mention("my asthma", ids=("2",)))),
+... ]
+>>> found = evaluate_folds(folds, terminology=terminology, encoders=["chargrams"])
+>>> found.n, [run.value("accuracy@1") for run in found.runs], found.spread("accuracy@1").mean
+(3, [1.0, 1.0], 1.0)
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from canonym.corpora.mention_tables import Fold
+from canonym.errors import InvalidInput
+from canonym.evaluation.intervals import Spread, aggregate
+from canonym.evaluation.outcome import Run
+from canonym.evaluation.protocols import Protocol
+from canonym.evaluation.run import evaluate_corpus
+from canonym.terminology import Terminology, read_terminology
+from canonym.types import Document, Encoder
+
+__all__ = ["FoldRuns", "evaluate_folds"]
+
+
+@dataclass(frozen=True, slots=True)
+class FoldRuns:
+    """The runs of a cross-validation.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Of the folds.
+    runs : tuple of Run
+        One per fold.
+    """
+
+    names: tuple[str, ...]
+    runs: tuple[Run, ...]
+
+    @property
+    def n(self) -> int:
+        """Mentions asked, over all folds."""
+        return sum(len(run.questions) for run in self.runs)
+
+    def spread(
+        self, metric: str, *, reading: str | None = None, slice: str = "all", level: float = 0.95
+    ) -> Spread:
+        """Sum up a figure over the folds.
+
+        Parameters
+        ----------
+        metric, reading, slice
+            As `Run.figure` takes them.
+        level : float
+            Confidence in (0, 1).
+
+        Returns
+        -------
+        Spread
+            Mean over the folds, each of which counts the same whatever its size; their standard
+            deviation, and the t interval of the mean.
+
+        Raises
+        ------
+        InvalidInput
+            If a fold has no such figure.
+
+        Notes
+        -----
+        The interval is that of `canonym.evaluation.intervals.aggregate`: it says how much the fold
+        matters. Folds that repeat mentions of one corpus tell less than as many corpora would.
+        """
+        values = [run.value(metric, reading=reading, slice=slice) for run in self.runs]
+        return aggregate(values, level=level)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return mean, deviation and interval of every headline figure, and the runs, for JSON."""
+        first = self.runs[0]
+        shown = [(f.metric, f.reading) for f in first.headline if f.slice == "all"]
+        return {
+            "folds": list(self.names),
+            "n": self.n,
+            "headline": [
+                {"metric": metric, "reading": reading}
+                | self.spread(metric, reading=reading)._asdict()
+                for metric, reading in shown
+            ],
+            "runs": [run.to_dict() for run in self.runs],
+        }
+
+
+def evaluate_folds(
+    folds: Iterable[Fold],
+    *,
+    terminology: Terminology | None = None,
+    encoders: Sequence[str | Encoder] = ("chargrams",),
+    protocol: str | Protocol = "plain",
+    part: str = "test",
+    **options: Any,
+) -> FoldRuns:
+    """Evaluate on every fold of a cross-validation.
+
+    Parameters
+    ----------
+    folds : iterable of Fold
+        Of `canonym.corpora.read_folds`; two or more.
+    terminology : Terminology, optional
+        What is linked to; by default the list of targets that each fold brings.
+    encoders : sequence of str or Encoder
+        As `evaluate_corpus` takes them. One that is fitted to names is fitted anew for each fold.
+    protocol : str or Protocol
+        A key of `canonym.evaluation.protocols.PROTOCOLS`, ``"plain"`` by default.
+    part : str
+        ``"test"``, with train and dev as training data, or ``"dev"``, with train.
+    **options
+        Whatever else `evaluate_corpus` takes.
+
+    Returns
+    -------
+    FoldRuns
+        One run per fold.
+
+    Raises
+    ------
+    InvalidInput
+        If there are fewer than two folds, one has no mentions in the part, or neither it nor the
+        caller has a terminology; and as `evaluate_corpus` does.
+
+    References
+    ----------
+    Yuan et al. (2020), CODER, section 4.4.1: the average over the folds of CADEC and PsyTar, where
+    the names that are searched are those of the fold's own list of targets.
+    """
+    several = tuple(folds)
+    if len(several) < 2:
+        raise InvalidInput(f"{len(several)} folds have no spread; at least two are expected")
+    if part not in {"test", "dev"}:
+        raise InvalidInput(f"part is {part!r}; 'test' or 'dev' is expected")
+    runs = []
+    for fold in several:
+        mentions = fold.test if part == "test" else fold.dev
+        if not mentions:
+            raise InvalidInput(f"the fold {fold.name} has no {part} mentions")
+        before = (*fold.train, *fold.dev) if part == "test" else fold.train
+        runs.append(
+            evaluate_corpus(
+                [Document(fold.name, "", mentions)],
+                terminology=terminology or _targets(fold),
+                # What is fitted to the names of one fold must not be taken for fitted by the next.
+                encoders=[one if isinstance(one, str) else copy.copy(one) for one in encoders],
+                protocol=protocol,
+                part=part,
+                training=[Document(f"{fold.name} train", "", before)] if before else (),
+                **options,
+            )
+        )
+    return FoldRuns(tuple(fold.name for fold in several), tuple(runs))
+
+
+def _targets(fold: Fold) -> Terminology:
+    if fold.targets is None:
+        raise InvalidInput(
+            f"the fold {fold.name} has no list of targets (standard.txt); name a terminology"
+        )
+    return read_terminology(fold.targets, format="table", header=False)
