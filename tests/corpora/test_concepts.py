@@ -28,7 +28,7 @@ def test_lines_become_mentions(tmp_path: Path) -> None:
             "breast cancer|ovarian cancer",
             *(12, 30, "CompositeMention", ("D001943", "D010051"), "all", "7"),
         ),
-        Mention("renal|hamartomas", 0, 16, "Disease", ("D007674", "D006222"), "any", "8"),
+        Mention("renal|hamartomas", 0, 16, "Disease", ("D007674", "D006222"), "all", "8"),
         Mention("rare", 20, 24, "Disease", (), "nil", "8"),
     ]
 

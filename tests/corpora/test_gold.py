@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from canonym.corpora.gold import id_prefix, parse_ids, written_ids
-from canonym.corpora.pubtator import parse_pubtator
+from canonym.corpora.pubtator import parse_pubtator, read_pubtator
 from canonym.corpora.spans import join_pieces, mention_pieces, pieces_problem
 from canonym.errors import InvalidInput
 from canonym.types import Mention
@@ -18,7 +20,9 @@ KNEE = "pain in the left and right knee"
     [
         ("D1", ("D1",), "any"),
         (" D1 ", ("D1",), "any"),
-        ("D1+D2", ("D1", "D2"), "any"),
+        ("D1,D2", ("D1", "D2"), "any"),
+        ("D1+D2", ("D1", "D2"), "all"),
+        (" D1 + D2|D3", ("D1", "D2", "D3"), "all"),
         ("D1|D2", ("D1", "D2"), "all"),
         ("D1 | D2", ("D1", "D2"), "all"),
         ("D1|-1", ("D1", "-1"), "all"),
@@ -34,7 +38,7 @@ def test_ids_are_read_as_written(written: str, ids: tuple[str, ...], rule: str) 
     assert parse_ids(written) == (ids, rule)
 
 
-@pytest.mark.parametrize("written", ["D1", "D1+D2", "D1|D2", "D1|-1", "-1|-1", "-1", ""])
+@pytest.mark.parametrize("written", ["D1", "D1+D2", "D1,D2", "D1|-1", "-1|-1", "-1", "nil", ""])
 def test_pubtator_reads_ids_the_same_way(written: str) -> None:
     block = ["7|t|hip", f"7\t0\t3\thip\tDisease\t{written}"]
     (mention,) = next(parse_pubtator(block, "x")).mentions
@@ -47,16 +51,21 @@ def test_further_separators_of_a_composite() -> None:
     assert parse_ids("1;", composite="|;") == (("1",), "any")
 
 
-@pytest.mark.parametrize("written", ["D1", "D1+D2", "D1|D2", "D1|-1", "-1", ""])
+@pytest.mark.parametrize("written", ["D1", "D1,D2", "D1|D2", "D1|-1", "-1", ""])
 def test_written_ids_are_read_back(written: str) -> None:
     ids, rule = parse_ids(written)
     assert written_ids(Mention("x", ids=ids, rule=rule)) == written
 
 
-@pytest.mark.parametrize("id_", ["a|b", "a+b", " "])
+@pytest.mark.parametrize("id_", ["a|b", "a+b", "a,b", " "])
 def test_an_id_with_a_separator_is_not_written(id_: str) -> None:
     with pytest.raises(InvalidInput, match="JSONL"):
         written_ids(Mention("x", ids=(id_,)))
+
+
+def test_a_combination_is_written_as_a_composite() -> None:
+    ids, rule = parse_ids("D1+D2")
+    assert written_ids(Mention("x", ids=ids, rule=rule)) == "D1|D2"
 
 
 def test_prefix() -> None:
@@ -118,3 +127,15 @@ def test_problems_of_pieces(
 ) -> None:
     problem = pieces_problem(KNEE, pieces, written)
     assert problem is None if said is None else said in str(problem)
+
+
+def test_what_the_signs_of_the_ncbi_corpus_mean(data: Path) -> None:
+    composed: list[tuple[str, ...]] = []
+    for part in ("train", "dev", "test"):
+        for document in read_pubtator(data / "ncbi-disease" / f"{part}.pubtator"):
+            for mention in document.mentions:
+                assert not any("+" in id_ or "|" in id_ for id_ in mention.ids)
+                assert (mention.rule == "all") == (len(mention.ids) > 1)
+                if mention.text == "inherited muscle disorder":
+                    composed.append(mention.ids)
+    assert composed == [("D009135", "D030342")]

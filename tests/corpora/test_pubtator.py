@@ -48,7 +48,8 @@ def test_documents_have_their_text_and_mentions() -> None:
         ("D1", ("D1",), "any"),
         (" D1 ", ("D1",), "any"),
         ("OMIM:123456", ("OMIM:123456",), "any"),
-        ("D1+D2", ("D1", "D2"), "any"),
+        ("D1+D2", ("D1", "D2"), "all"),
+        ("D1,D2", ("D1", "D2"), "any"),
         ("D1|D2", ("D1", "D2"), "all"),
         ("D1 | D2", ("D1", "D2"), "all"),
         ("D1|-1", ("D1", "-1"), "all"),
@@ -144,7 +145,7 @@ def test_writing_says_how_ids_combine() -> None:
         Mention("hip", 0, 3, "T"),
     ]
     lines = pubtator_text(Document("1", "hip", tuple(mentions))).split("\n")
-    assert [line.split("\t")[5] for line in lines[1:5]] == ["A|B", "A+B", "-1", ""]
+    assert [line.split("\t")[5] for line in lines[1:5]] == ["A|B", "A,B", "-1", ""]
 
 
 def test_tabs_and_line_ends_in_a_text_do_not_move_offsets() -> None:
@@ -160,7 +161,11 @@ def test_tabs_and_line_ends_in_a_text_do_not_move_offsets() -> None:
         (Document("a|b", "hip"), "document id 'a|b' holds a separator"),
         (Document("1", "hip", (Mention("hip"),)), "has no offsets"),
         (Document("1", "hip", (Mention("hip", 0, 3, "a\tb"),)), "type 'a\\tb' holds"),
-        (Document("1", "hip", (Mention("hip", 0, 3, "T", ("A|B",)),)), "id 'A|B' holds"),
+        (
+            Document("1", "hip", (Mention("hip", 0, 3, "T", ("A|B",)),)),
+            "the id 'A|B' of mention 'hip'",
+        ),
+        (Document("1", "hip", (Mention("hip", 0, 3, "T", ("A\tB",)),)), "id 'A\\tB' holds"),
     ],
 )
 def test_what_the_format_cannot_hold_is_refused(document: Document, problem: str) -> None:

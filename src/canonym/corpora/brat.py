@@ -213,7 +213,7 @@ class _Annotations:
         if found:
             return found, references if len(found) > 1 else "any"
         for note, _ in self.notes.get(key, ()):
-            parts = re.split(r"\s*[|+]\s*", note)
+            parts = re.split(r"\s*[|+,]\s*", note)
             if self.note and all(self.note.fullmatch(part) for part in parts):
                 return parse_ids(note)
         return (), "any"
@@ -257,7 +257,7 @@ def brat_annotations(document: Document) -> str:
 
 
 def _split(ids: str) -> Iterable[str]:
-    return filter(None, re.split(r"[|+]", ids))
+    return filter(None, re.split(r"[|,]", ids))
 
 
 def _one_line(text: str) -> str:

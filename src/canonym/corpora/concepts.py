@@ -7,7 +7,7 @@ in the file                    becomes
 =============================  ==================================================================
 mention ``a|b``                the mention as written; `mention_parts` gives its parts
 ids ``D1|D2``                  composite: every id
-ids ``D1+D2``                  alternatives: each id alone is right
+ids ``D1+D2``                  combination: the ids together
 ids ``-1``                     no concept
 =============================  ==================================================================
 

@@ -21,16 +21,7 @@ relation   id, name, head, tail                nothing
 Offsets are code points in title + one character + abstract. That character is ``\\n`` here, so that
 nothing is read across the two and the title can be told apart again.
 
-===============  ====================  =========  ==============================================
-ids as written   `Mention.ids`         `rule`     meaning
-===============  ====================  =========  ==============================================
-``D1``           ``("D1",)``           ``any``    one concept
-``D1+D2``        ``("D1", "D2")``      ``any``    alternatives: each id alone is right
-``D1|D2``        ``("D1", "D2")``      ``all``    composite: the mention stands for every id
-``D1|-1``        ``("D1", "-1")``      ``all``    composite, one of whose parts has no concept
-``-1``           ``()``                ``nil``    the annotators found no concept
-nothing          ``()``                ``any``    unknown
-===============  ====================  =========  ==============================================
+Ids are read as in `canonym.corpora.gold`.
 """
 
 from __future__ import annotations
@@ -42,6 +33,7 @@ from pathlib import Path
 from typing import IO
 
 from canonym.corpora.annotations import span_problem
+from canonym.corpora.gold import parse_ids, written_ids
 from canonym.errors import InvalidInput, ReadError
 from canonym.streams import open_text
 from canonym.types import Document, Mention
@@ -50,7 +42,6 @@ __all__ = ["parse_pubtator", "pubtator_text", "read_pubtator", "write_pubtator"]
 
 _LOG = logging.getLogger(__name__)
 _TEXT_LINE = re.compile(r"([^|\t]+)\|([ta])\|(.*)")
-_NO_CONCEPT = ("-1", "-")
 
 
 def read_pubtator(path: str | Path, *, encoding: str = "utf-8") -> Iterator[Document]:
@@ -206,19 +197,8 @@ class _Block:
         problem = span_problem(text, start, end, cells[3])
         if problem:
             raise ReadError(self.path, problem, line=line)
-        ids, rule = _parse_ids(cells[5] if len(cells) > 5 else "")
+        ids, rule = parse_ids(cells[5] if len(cells) > 5 else "")
         return Mention(text[start:end], start, end, cells[4].strip(), ids, rule, self.id)
-
-
-def _parse_ids(written: str) -> tuple[tuple[str, ...], str]:
-    written = written.strip()
-    for separator, rule in (("|", "all"), ("+", "any")):
-        if separator in written:
-            ids = tuple(part.strip() for part in written.split(separator) if part.strip())
-            return ((), "nil") if set(ids) <= set(_NO_CONCEPT) else (ids, rule)
-    if written in _NO_CONCEPT:
-        return (), "nil"
-    return ((written,) if written else ()), "any"
 
 
 def write_pubtator(documents: Iterable[Document], stream: IO[str]) -> int:
@@ -278,10 +258,8 @@ def pubtator_text(document: Document) -> str:
 
 def _written_ids(mention: Mention) -> str:
     for id_ in mention.ids:
-        _check_cell(id_, "id", "|+\t\n")
-    if mention.ids:
-        return ("|" if mention.rule == "all" else "+").join(mention.ids)
-    return "-1" if mention.rule == "nil" else ""
+        _check_cell(id_, "id", "\t\n")
+    return written_ids(mention)
 
 
 def _one_line(text: str) -> str:
