@@ -18,6 +18,7 @@ LAYERS = {
     1: {"mentions", "encoders", "indexes", "ranking", "terminology", "corpora"},
     2: {
         *("linker", "building", "lookup", "filters", "decision", "links", "default", "settings"),
+        *("targets", "blocks", "spaces", "learned", "searching", "answering"),
         *("training", "evaluation", "export"),
     },
     3: {"cli", "service", "bulk"},

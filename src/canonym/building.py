@@ -18,6 +18,7 @@ from canonym.errors import InvalidInput, NotTrained
 from canonym.files import write_folder, write_manifest
 from canonym.indexes.inverted import Inverted
 from canonym.indexes.verbatim import VerbatimBuilder
+from canonym.learned import Learned, add_targets
 from canonym.mentions.spelling import SpellerBuilder
 from canonym.settings import Settings, Sieve, chosen_sieves, complete
 from canonym.terminology import Terminology
@@ -46,6 +47,7 @@ def build_folder(
     encoders: Sequence[str | Encoder],
     weights: Sequence[float] | None = None,
     settings: Settings,
+    learned: Learned | None = None,
     progress: Progress | None = None,
 ) -> None:
     """Write everything a linker needs to `folder`, which exists and is empty.
@@ -63,6 +65,8 @@ def build_folder(
         One per encoder, 1 each by default.
     settings : Settings
         What is left out has its default.
+    learned : Learned, optional
+        Names of training mentions, to be searched as well.
     progress : Progress, optional
         Called after every batch of names.
 
@@ -111,7 +115,9 @@ def build_folder(
                 "steps": list(steps),
             }
         )
+    add_targets(terminology, folder, learned, chosen, described)
     content = {
+        **({} if learned is None else {"mentions": learned.counts}),
         "terminology": {
             "digest": terminology.digest,
             "n_concepts": terminology.n_concepts,

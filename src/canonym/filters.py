@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -11,21 +12,63 @@ import numpy as np
 from canonym.indexes import BoolArray
 from canonym.ranking.pooling import TieRule
 from canonym.terminology import Terminology
+from canonym.types import Concept, Name
 
-__all__ = ["Filter", "Filters"]
+__all__ = ["Filter", "Filters", "Wanted"]
 
 _CACHED_FILTERS = 16
 
 
+class Wanted:
+    """The filters of a caller, to be applied to names that the terminology's file does not have.
+
+    Parameters
+    ----------
+    terminology : Terminology
+        Whose alternative ids count.
+    types, sources, languages, ids : sequence of str
+        As `Filters.choose` takes them.
+    """
+
+    def __init__(
+        self,
+        terminology: Terminology,
+        types: Sequence[str],
+        sources: Sequence[str],
+        languages: Sequence[str],
+        ids: Sequence[str],
+    ) -> None:
+        self._terminology = terminology
+        self._types, self._sources, self._languages = (
+            {value.casefold() for value in values} for values in (types, sources, languages)
+        )
+        self._given = ids
+
+    @functools.cached_property
+    def _ids(self) -> set[str | None]:
+        return {self._terminology.resolve(id_) for id_ in self._given}
+
+    def passes(self, name: Name, concept: Concept) -> bool:
+        """Whether a name of a concept passes, by the rules of `Terminology.rows_where`."""
+        sources = {concept.source.casefold(), name.source.casefold() or concept.source.casefold()}
+        return (
+            (not self._types or any(one.casefold() in self._types for one in concept.types))
+            and (not self._sources or bool(sources & self._sources))
+            and (not self._languages or name.language.casefold() in self._languages)
+            and (not self._given or concept.id in self._ids)
+        )
+
+
 class Filter(NamedTuple):
-    """Rows that may be found (None: all), how many rows and concepts that leaves, and how ties
-    among them are broken.
+    """Rows that may be found (None: all), how many rows and concepts that leaves, how ties among
+    them are broken, and what was asked for (None: nothing in particular).
     """
 
     allowed: BoolArray | None
     n_rows: int
     n_concepts: int
     ties: TieRule
+    wanted: Wanted | None = None
 
 
 class Filters:
@@ -97,4 +140,5 @@ class Filters:
             types=types, sources=sources, languages=languages, ids=ids
         )
         concepts = np.unique(ties.concept_of_row[allowed])
-        return Filter(allowed, int(allowed.sum()), len(concepts), ties)
+        wanted = Wanted(self._terminology, types, sources, languages, ids)
+        return Filter(allowed, int(allowed.sum()), len(concepts), ties, wanted)

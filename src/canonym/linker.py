@@ -19,11 +19,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
+from canonym.answering import answer_block
 from canonym.building import FORMAT, Progress, build_linker
-from canonym.decision import as_mention, decide, parts_of
+from canonym.decision import as_mention
 from canonym.errors import InvalidInput, Mismatch
 from canonym.files import MANIFEST, file_digest, read_manifest, write_folder
-from canonym.filters import Filter
+from canonym.learned import LearnedName, learn_names, with_search
 from canonym.links import Links, regrouped
 from canonym.lookup import Lookup
 from canonym.mentions.abbreviations import find_abbreviations
@@ -77,6 +78,7 @@ class Linker:
         weights: Sequence[float] | None = None,
         folder: str | Path | None = None,
         overwrite: bool = False,
+        mentions: Iterable[LearnedName] | None = None,
         progress: Progress | None = None,
         **settings: Unpack[Settings],
     ) -> Linker:
@@ -95,6 +97,9 @@ class Linker:
             Where to save; a temporary folder that goes with the object by default.
         overwrite : bool
             Whether an existing index may be replaced.
+        mentions : iterable of Mention or (str, str or sequence of str), optional
+            Training mentions: their names are searched as well, ``search="D-T + OD-T"`` unless
+            another of `canonym.targets.SEARCHES` is named.
         progress : Progress, optional
             Called with the stage, the names done and their number.
         **settings
@@ -103,15 +108,17 @@ class Linker:
         Raises
         ------
         InvalidInput
-            If an encoder is unknown or a weight does not fit.
+            If an encoder or a search is unknown, or weights or mentions do not fit.
         """
+        learned = None if mentions is None else learn_names(terminology, mentions)
         target, temporary = build_linker(
             terminology,
             folder,
             overwrite=overwrite,
             encoders=encoders,
             weights=weights,
-            settings=settings,
+            settings=with_search(settings, learned),
+            learned=learned,
             progress=progress,
         )
         linker = cls(target)
@@ -268,27 +275,10 @@ class Linker:
 
         def run() -> Iterator[Link]:
             while block := list(itertools.islice(pairs, batch)):
-                yield from self._link_block(block, k, chosen, min_score)
+                prepared = [(mention, self._prepare(mention, known)) for mention, known in block]
+                yield from answer_block(self.lookup, prepared, k, chosen, min_score)
 
         return run()
-
-    def _link_block(
-        self,
-        pairs: Sequence[tuple[Mention, Mapping[str, str]]],
-        k: int,
-        chosen: Filter,
-        min_score: float | None,
-    ) -> Iterator[Link]:
-        prepared = [self._prepare(mention, abbreviations) for mention, abbreviations in pairs]
-        strings = dict.fromkeys(
-            text
-            for one in prepared
-            for part in parts_of(one)
-            for text in (part.text, *part.alternatives)
-        )
-        answers = self.lookup.find(list(strings), k, chosen)
-        for (mention, _), one in zip(pairs, prepared, strict=True):
-            yield decide(mention, one, answers, min_score)
 
     def _prepare(self, mention: Mention, abbreviations: Mapping[str, str]) -> Prepared:
         if mention.context:

@@ -3,40 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from canonym.blocks import INDEXES, Coder
 from canonym.encoders import load_encoder
 from canonym.filters import Filter, Filters
-from canonym.indexes import BoolArray, Index
-from canonym.indexes.exact import Exact
-from canonym.indexes.inverted import Inverted
 from canonym.indexes.verbatim import Verbatim
-from canonym.ranking.fusion import FusedHits, Scorer, fuse
-from canonym.ranking.pooling import TieRule, search_concepts
-from canonym.settings import chosen_sieves
+from canonym.learned import load_targets
+from canonym.ranking.pooling import TieRule
+from canonym.searching import Found, Searcher, Searchers
+from canonym.settings import Sieve, chosen_sieves
+from canonym.spaces import Base, Names
+from canonym.targets import TARGETS, parse_search
 from canonym.terminology import Terminology
 from canonym.text import PLAIN, normalise_all
-from canonym.types import Candidate, Concept, SparseVectors
+from canonym.types import Candidate, Concept, Int32Array, Name
 
 __all__ = ["Answer", "Lookup"]
 
-_INDEXES: dict[str, type[Exact] | type[Inverted]] = {"exact": Exact, "inverted": Inverted}
 _CACHED_CONCEPTS = 200_000
-
-_Found = tuple[int, int, float, dict[str, float]]
-
-
-@dataclass(frozen=True)
-class _Searcher:
-    name: str
-    encoder: Any
-    index: Index
-    weight: float
-    steps: tuple[str, ...]
+_NAMES = TARGETS["O-T"]
+_NOTHING: frozenset[int] = frozenset()
 
 
 class Answer(NamedTuple):
@@ -73,24 +63,48 @@ class Lookup:
         }
         ties = TieRule(rows["concept_of_row"], rows["scope_of_row"], rows["id_rank"])
         self.filters = Filters(terminology, ties)
-        self._sieves = [
-            (s, Verbatim.load(folder / f"sieve-{s.name}"))
-            for s in chosen_sieves(manifest["settings"]["sieves"])
-        ]
-        self._searchers = [
-            _Searcher(
-                described["name"],
-                load_encoder(folder / f"encoder-{number}"),
-                _INDEXES[described["index"]].load(folder / f"index-{number}"),
-                float(described["weight"]),
-                tuple(described["steps"]),
-            )
-            for number, described in enumerate(manifest["encoders"])
-        ]
-        self._shortest = int(manifest["settings"]["min_length"])
+        settings, described = manifest["settings"], manifest["encoders"]
+        self._sieves = chosen_sieves(settings["sieves"])
+        steps = parse_search(settings.get("search", "O-T"))
+        self._searchers = Searchers(
+            [
+                Searcher(
+                    one["name"],
+                    Coder(load_encoder(folder / f"encoder-{number}"), tuple(one["steps"])),
+                    float(one["weight"]),
+                )
+                for number, one in enumerate(described)
+            ],
+            steps,
+            float(settings.get("search_threshold", 0.95)),
+        )
+        base = Base(
+            terminology,
+            ties,
+            tuple(Verbatim.load(folder / f"sieve-{sieve.name}") for sieve in self._sieves),
+            tuple(
+                INDEXES[one["index"]].load(folder / f"index-{number}")
+                for number, one in enumerate(described)
+            ),
+        )
+        learned, means = load_targets(terminology, folder, settings, described, steps)
+        self._names = Names(base, learned, None, means, {})
+        self._shortest = int(settings["min_length"])
         self._concepts: dict[int, Concept] = {}
 
-    def find(self, strings: Sequence[str], k: int, chosen: Filter) -> dict[str, Answer]:
+    def names(self) -> Names:
+        """Return all names as they are at this moment."""
+        return self._names
+
+    def find(
+        self,
+        strings: Sequence[str],
+        k: int,
+        chosen: Filter,
+        *,
+        names: Names | None = None,
+        never: frozenset[int] = _NOTHING,
+    ) -> dict[str, Answer]:
         """Find the candidates of distinct strings: sieves first, then search.
 
         Parameters
@@ -101,68 +115,74 @@ class Lookup:
             Candidates wanted.
         chosen : Filter
             What may be found; see `canonym.filters.Filters.choose`.
+        names : Names, optional
+            What is searched; all names as they are now by default.
+        never : frozenset of int
+            Concepts that may not be found, by their ordinal.
 
         Returns
         -------
         dict of str to Answer
             One per string.
         """
-        sieved: dict[str, tuple[str, float, list[tuple[int, int]]]] = {}
-        for sieve, verbatim in self._sieves:
-            left = [string for string in strings if string not in sieved]
-            forms = list(normalise_all(left, sieve.steps))
-            for string, rows in zip(left, verbatim.find(forms), strict=True):
-                if chosen.allowed is not None:
-                    rows = rows[chosen.allowed[rows]]
-                if len(rows):
-                    sieved[string] = (
-                        sieve.name,
-                        sieve.score,
-                        self._concepts_of(rows, k, chosen.ties),
-                    )
+        names = names or self.names()
+        sieved = self._sift(strings, k, chosen, names, never)
         plain = dict(zip(strings, normalise_all(strings, PLAIN), strict=True))
         searched = [
             string
             for string in strings
             if plain[string]
             and (
-                len(sieved[string][2]) < k
+                len(sieved[string][1]) < k
                 if string in sieved
                 else len(plain[string]) >= self._shortest
             )
         ]
-        found = self.search(searched, k, chosen)
+        found = self._searchers.search(searched, k, names, chosen, never)
         answers: dict[str, Answer] = {}
         for string in strings:
-            name, score, pairs = sieved.get(string, ("search", 1.0, []))
+            sieve, pairs = sieved.get(string, (None, []))
+            name, score = ("search", 1.0) if sieve is None else (sieve.name, sieve.score)
             candidates = [
-                self._candidate(concept, row, score, name, {name: score}) for concept, row in pairs
+                self._candidate(concept, names.name(row), score, name, {name: score})
+                for concept, row in pairs
             ]
             taken = {concept for concept, _ in pairs}
-            for concept, row, similarity, parts in found.get(string, ()):
-                if concept not in taken and len(candidates) < k:
-                    # Whatever the sieve found stays ahead, and scores fall down the list.
-                    shown = min(similarity, score)
-                    candidates.append(self._candidate(concept, row, shown, "search", parts))
+            for one in found.get(string, ()):
+                if one.concept not in taken and len(candidates) < k:
+                    candidates.append(self._found(one, names, score))
             reason = "" if candidates else _why_none(plain[string], self._shortest)
-            answers[string] = Answer(tuple(candidates), name if pairs else "search", reason)
+            answers[string] = Answer(tuple(candidates), name, reason)
         return answers
 
-    def _concepts_of(
-        self, rows: np.ndarray[Any, Any], k: int, ties: TieRule
-    ) -> list[tuple[int, int]]:
-        owners = ties.concept_of_row[rows]
-        scope = ties.scope_of_row[rows] if ties.by_scope else np.zeros(len(rows))
-        order = np.lexsort((rows, ties.concept_rank[owners], scope))
-        best: dict[int, int] = {}
-        for place in order:
-            best.setdefault(int(owners[place]), int(rows[place]))
-        return list(best.items())[:k]
+    def _sift(
+        self,
+        strings: Sequence[str],
+        k: int,
+        chosen: Filter,
+        names: Names,
+        never: frozenset[int],
+    ) -> dict[str, tuple[Sieve, list[tuple[int, int]]]]:
+        """Look strings up in one sieve after the other; what the first step looks at goes first."""
+        filters = [
+            names.filter(chosen, step, never, by_name=True) for step in self._searchers.steps
+        ]
+        sieved: dict[str, tuple[Sieve, list[tuple[int, int]]]] = {}
+        for number, sieve in enumerate(self._sieves):
+            left = [string for string in strings if string not in sieved]
+            forms = list(normalise_all(left, sieve.steps))
+            for string, rows in zip(left, names.find(number, forms), strict=True):
+                for one in filters if len(rows) else ():
+                    kept = rows if one.allowed is None else rows[one.allowed[rows]]
+                    if len(kept):
+                        sieved[string] = (sieve, _concepts_of(kept, k, one.ties))
+                        break
+        return sieved
 
     def search(
         self, strings: Sequence[str], k: int, chosen: Filter
     ) -> dict[str, list[tuple[int, int, float, dict[str, float]]]]:
-        """Search without sieves, for whatever owns the rows of a filter's tie rule.
+        """Search the names of the terminology's file, for whatever owns the rows of a filter.
 
         Parameters
         ----------
@@ -180,55 +200,44 @@ class Lookup:
             For each string owner, its best row, score and every encoder's part of it, best first;
             nothing at all without an encoder.
         """
-        if not strings or not self._searchers:
+        if not strings or not len(self._searchers):
             return {}
-        encoded = [
-            searcher.encoder.encode(list(normalise_all(strings, searcher.steps)))
-            for searcher in self._searchers
-        ]
-
-        def search(queries: np.ndarray[Any, Any], n: int) -> FusedHits:
-            return fuse(
-                [
-                    _scorer(searcher, _take(vectors, queries), chosen.allowed)
-                    for searcher, vectors in zip(self._searchers, encoded, strict=True)
-                ],
-                n,
-            )
-
-        ranked = search_concepts(
-            search, len(strings), chosen.n_rows, k, chosen.ties, n_concepts=chosen.n_concepts
+        nearest = self._searchers.nearest(
+            self._searchers.encode(strings), k, self._names.base.indexes, chosen, step=_NAMES
         )
-        names = [searcher.name for searcher in self._searchers]
-        found: dict[str, list[tuple[int, int, float, dict[str, float]]]] = {}
-        for i, string in enumerate(strings):
-            found[string] = [
-                (
-                    int(ranked.concepts[i, j]),
-                    int(ranked.rows[i, j]),
-                    float(ranked.scores[i, j]),
-                    {
-                        name: float(part[i, j])
-                        for name, part in zip(names, ranked.parts, strict=True)
-                    },
-                )
-                for j in range(k)
-                if ranked.scores[i, j] > 0
-            ]
-        return found
+        return {
+            string: [(one.concept, one.row, one.score, one.parts) for one in found]
+            for string, found in zip(strings, nearest, strict=True)
+        }
+
+    def _found(self, one: Found, names: Names, most: float) -> Candidate:
+        # Whatever the sieve found stays ahead, and scores fall down the list.
+        score = min(one.score, most)
+        step = "search" if self._searchers.steps == (_NAMES,) else one.step
+        name = None if one.row < 0 else names.name(one.row)
+        return self._candidate(one.concept, name, score, step, one.parts)
 
     def _candidate(
-        self, concept: int, row: int, score: float, sieve: str, parts: dict[str, float]
+        self, concept: int, name: Name | None, score: float, sieve: str, parts: dict[str, float]
     ) -> Candidate:
         known = self._concepts.get(concept)
         if known is None:
             if len(self._concepts) >= _CACHED_CONCEPTS:
                 self._concepts.clear()
             known = self._concepts[concept] = self.terminology.concepts_at([concept])[0]
-        name = self.terminology.names_at([row])[0]
-        return Candidate(
-            known.id, known.label, score, name.text, name.scope, known.types, sieve, parts
-        )
+        # The mean of a concept's names is shown by its label.
+        text, scope = (known.label, "label") if name is None else (name.text, name.scope)
+        return Candidate(known.id, known.label, score, text, scope, known.types, sieve, parts)
+
+
+def _concepts_of(rows: Int32Array, k: int, ties: TieRule) -> list[tuple[int, int]]:
+    owners = ties.concept_of_row[rows]
+    scope = ties.scope_of_row[rows] if ties.by_scope else np.zeros(len(rows))
+    order = np.lexsort((rows, ties.concept_rank[owners], scope))
+    best: dict[int, int] = {}
+    for place in order:
+        best.setdefault(int(owners[place]), int(rows[place]))
+    return list(best.items())[:k]
 
 
 def _why_none(plain: str, shortest: int) -> str:
@@ -237,29 +246,3 @@ def _why_none(plain: str, shortest: int) -> str:
     if len(plain) < shortest:
         return f"no name is {plain!r}, and {len(plain)} characters are too few to search with"
     return "no name has anything in common with it"
-
-
-def _take(vectors: Any, chosen: np.ndarray[Any, Any]) -> Any:
-    if not isinstance(vectors, SparseVectors):
-        return vectors[chosen]
-    counts = np.diff(vectors.indptr)[chosen]
-    places = np.concatenate(
-        [np.arange(vectors.indptr[i], vectors.indptr[i + 1]) for i in chosen]
-        or [np.empty(0, dtype=np.int64)]
-    )
-    return SparseVectors(
-        np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-        vectors.indices[places],
-        vectors.data[places],
-        vectors.n_columns,
-    )
-
-
-def _scorer(searcher: _Searcher, queries: Any, allowed: BoolArray | None) -> Scorer:
-    index = searcher.index
-    return Scorer(
-        searcher.name,
-        lambda n: index.search(queries, n, allowed=allowed),
-        lambda rows: index.score(queries, rows),
-        searcher.weight,
-    )

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypedDict
 
 from canonym.errors import InvalidInput
 from canonym.mentions.abbreviations import ENGINES
+from canonym.targets import parse_search
 from canonym.text import PLAIN, STRONG, UNORDERED
 
 __all__ = ["SIEVES", "Settings", "Sieve", "chosen_sieves", "complete"]
@@ -51,6 +52,11 @@ class Settings(TypedDict, total=False):
         nothing about two letters. 3 by default.
     sieves : sequence of str
         Which of `SIEVES` go before the search; all by default.
+    search : str
+        What is searched, one of `canonym.targets.SEARCHES`: ``"O-T"``, the names of the
+        terminology, by default, and ``"D-T + OD-T"`` where training mentions are given.
+    search_threshold : float
+        In a search of two steps, the least score that the first step decides with; 0.95 by default.
     """
 
     spelling: bool
@@ -59,6 +65,8 @@ class Settings(TypedDict, total=False):
     abbreviations: str
     min_length: int
     sieves: Sequence[str]
+    search: str
+    search_threshold: float
 
 
 def complete(settings: Settings) -> dict[str, Any]:
@@ -67,7 +75,7 @@ def complete(settings: Settings) -> dict[str, Any]:
     Raises
     ------
     InvalidInput
-        If there is no such setting, sieve or engine.
+        If there is no such setting, sieve, search or engine, or the threshold is no number.
     """
     whole: dict[str, Any] = {
         "spelling": True,
@@ -76,12 +84,20 @@ def complete(settings: Settings) -> dict[str, Any]:
         "abbreviations": "auto",
         "min_length": 3,
         "sieves": [sieve.name for sieve in SIEVES],
+        "search": "O-T",
+        "search_threshold": 0.95,
     }
     unknown = [name for name in settings if name not in whole]
     if unknown:
         raise InvalidInput(f"there is no setting {unknown[0]!r}; there are {', '.join(whole)}")
     whole.update(settings)
     whole["sieves"] = [sieve.name for sieve in chosen_sieves(whole["sieves"])]
+    whole["search"] = " + ".join(target.name for target in parse_search(whole["search"]))
+    threshold = whole["search_threshold"]
+    if not isinstance(threshold, int | float) or not -1 <= threshold <= 1:
+        raise InvalidInput(
+            f"search_threshold is {threshold!r}; a cosine is expected, a number from -1 to 1"
+        )
     if whole["abbreviations"] not in ENGINES:
         raise InvalidInput(
             f"there is no engine {whole['abbreviations']!r} for abbreviations; there are "

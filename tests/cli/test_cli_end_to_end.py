@@ -139,6 +139,37 @@ def test_what_an_index_cannot_use_is_refused(
     assert not (tmp_path / "out").exists()
 
 
+def test_training_mentions_are_searched_as_well(db: Path, tmp_path: Path) -> None:
+    corpus = tmp_path / "train.pubtator"
+    corpus.write_text(
+        "1|t|A stroke and a lump\n1|a|\n1\t2\t8\tstroke\tDisease\tD:1\n1\t15\t19\tlump\tSign\tD:2\n"
+    )
+    make = ("index", str(db), "--encoder", "chargrams", "--mentions", str(corpus))
+    text = run(*make, "-o", str(tmp_path / "a")).stdout
+    assert "2, with 2 names" in text
+    assert "D-T + OD-T" in text
+    assert linked(tmp_path / "a", "stroke")[0]["id"] == "D:1"
+    found = linked(tmp_path / "a", "strokes of something")[0]
+    assert (found["id"], found["sieve"], found["name"]) == ("D:1", "OD-T", "stroke")
+    more = ("--mention-type", "Sign", "--search", "d-c", "--search-threshold", "0.5")
+    run(*make, *more, "-o", str(tmp_path / "b"), "--quiet")
+    info = json.loads(run("info", str(tmp_path / "b"), "--format", "json").stdout)
+    assert info["settings"]["search"] == "D-C"
+    assert info["settings"]["search_threshold"] == 0.5
+    assert linked(tmp_path / "b", "a lump", "stroke")[0]["sieve"] == "D-C"
+    assert "mean of a concept's names" in run(
+        *("link", "--index", str(tmp_path / "b"), "a lump", "--explain", "--format", "table")
+    ).stdout  # fmt: skip
+    for wrong, told in (
+        (("--search", "D-D"), "there is no search"),
+        (("--mention-type", "Drug"), "no mention is of the type 'Drug'; there are Disease, Sign"),
+    ):
+        assert told in run(*make, *wrong, "-o", str(tmp_path / "c"), code=2).stderr
+    alone = ("index", str(db), "-o", str(tmp_path / "c"))
+    assert "give mentions" in run(*alone, "--search", "D-T", code=2).stderr
+    assert "goes with --mentions" in run(*alone, "--mention-type", "X", code=2).stderr
+
+
 def test_a_seed_breaks_ties_at_random(tmp_path: Path) -> None:
     table = tmp_path / "cold.csv"
     table.write_text("id,name\n" + "".join(f"D:{n},Cold\n" for n in range(6)))

@@ -14,6 +14,15 @@ _SIEVES = {
     "normalised": "the normal forms are the same",
     "reordered": "the normal forms have the same words",
     "search": "no name has the same normal form; the most similar one",
+    **{
+        f"{part}-{kind}": f"no name has the same normal form; the most similar {what} of {whose}"
+        for part, whose in (
+            ("O", "the terminology"),
+            ("D", "the training mentions"),
+            ("OD", "the terminology and the training mentions"),
+        )
+        for kind, what in (("T", "name"), ("C", "mean of a concept's names"))
+    },
 }
 _FORMS = {"verbatim": PLAIN, "reordered": UNORDERED}
 

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from canonym.types import Mention
 
 __all__ = ["index"]
 
@@ -55,6 +62,35 @@ __all__ = ["index"]
     show_default=True,
     help="Mentions shorter than this are looked up, not searched.",
 )
+@click.option(
+    "--mentions",
+    type=click.Path(),
+    multiple=True,
+    metavar="CORPUS",
+    help="An annotated corpus, as `canonym evaluate` takes it: its mentions become names that are "
+    "searched as well. Can be repeated.",
+)
+@click.option(
+    "--mention-type",
+    "mention_types",
+    multiple=True,
+    metavar="TYPE",
+    help="Only mentions of this type, such as Disease. Can be repeated.",
+)
+@click.option(
+    "--search",
+    metavar="SEARCH",
+    help="What is searched: names (T) or the mean of each concept's names (C), of the terminology "
+    "(O), of --mentions (D) or both (OD): O-T, O-C, D-T, D-C, OD-T, OD-C; or two of them one after "
+    'the other, such as "D-T + OD-T".  [default: O-T, and "D-T + OD-T" with --mentions]',
+)
+@click.option(
+    "--search-threshold",
+    type=click.FloatRange(-1, 1),
+    default=0.95,
+    show_default=True,
+    help="Of a search in two steps: the score from which on the first decides.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no report.")
 def index(
@@ -67,6 +103,10 @@ def index(
     trials: bool,
     abbreviations: str,
     min_length: int,
+    mentions: tuple[str, ...],
+    mention_types: tuple[str, ...],
+    search: str | None,
+    search_threshold: float,
     overwrite: bool,
     quiet: bool,
 ) -> None:
@@ -79,6 +119,7 @@ def index(
       canonym index doid.db -o doid-index
       canonym index doid.obo -o doid-index --encoder doid-encoder --encoder chargrams --weight 1 \\
           --weight 0.3
+      canonym index medic.txt -o medic-index --mentions train.pubtator --search "D-T + OD-T"
       canonym link --index doid-index "heart attack"
     """
     import time
@@ -88,6 +129,7 @@ def index(
     from canonym.cli.sources import open_terminology
     from canonym.linker import Linker
 
+    known = _read_mentions(mentions, mention_types)
     with open_terminology(terminology, quiet=quiet) as opened:
         began = time.monotonic()
         with stages(quiet=quiet) as report:
@@ -100,6 +142,9 @@ def index(
                 trials=trials,
                 abbreviations=abbreviations,
                 min_length=min_length,
+                mentions=known,
+                search_threshold=search_threshold,
+                **({"search": search} if search else {}),
                 folder=output,
                 overwrite=overwrite,
                 progress=report,
@@ -111,8 +156,37 @@ def index(
                     "index": output,
                     "concepts": opened.n_concepts,
                     "names": opened.n_names,
+                    **_mention_facts(linker.manifest.get("mentions")),
+                    "search": described["settings"]["search"],
                     "encoders": described["encoders"],
                     "fingerprint": described["fingerprint"],
                     "time": f"{time.monotonic() - began:.1f} s",
                 }
             )
+
+
+def _read_mentions(paths: Sequence[str], types: Sequence[str]) -> list[Mention] | None:
+    """Return the annotated mentions of corpora, or None where there are no corpora."""
+    from canonym.cli.annotated import open_corpus
+    from canonym.errors import InvalidInput
+
+    if not paths:
+        if types:
+            raise InvalidInput("--mention-type goes with --mentions")
+        return None
+    found = [
+        m for path in paths for document in open_corpus(path).documents for m in document.mentions
+    ]
+    kept = [mention for mention in found if not types or mention.type in types]
+    if not kept:
+        known = ", ".join(sorted({mention.type for mention in found}))
+        raise InvalidInput(f"no mention is of the type {types[0]!r}; there are {known}")
+    return kept
+
+
+def _mention_facts(counts: dict[str, int] | None) -> dict[str, Any]:
+    if counts is None:
+        return {}
+    left = [f"{n:,} {what}" for what, n in counts.items() if n and what not in ("given", "names")]
+    told = f" (left out: {', '.join(left)})" if left else ""
+    return {"mentions": f"{counts['given']:,}, with {counts['names']:,} names{told}"}

@@ -165,6 +165,11 @@ class Terminology:
             f"{self.concepts_at([0])[0].id!r} there"
         )
 
+    def ordinal(self, id: str) -> int | None:
+        """Return the place of a concept (0 … `n_concepts` − 1) by its own id; None if unknown."""
+        row = self._database.first("SELECT ordinal FROM concepts WHERE id = ?", (id,))
+        return None if row is None else int(row[0])
+
     def concepts_at(self, ordinals: Sequence[int] | npt.NDArray[Any]) -> list[Concept]:
         """Return concepts by their ordinal (0 … `n_concepts` − 1), in the order given.
 

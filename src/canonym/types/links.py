@@ -21,13 +21,15 @@ class Candidate:
     score : float
         Similarity; larger is better. 1.0 is a verbatim match.
     name : str
-        The name of the concept that matched best.
+        The name of the concept that matched best; its label where the mean of its names did.
     scope : str
         The scope of that name.
     types : tuple of str
         Semantic types of the concept.
     sieve : str
-        Which sieve found it: ``"verbatim"``, ``"normalised"`` or ``"search"``.
+        What found it: a sieve (``"verbatim"``, ``"normalised"``, ``"reordered"``), ``"search"``, or
+        the step of a search that looks at something else than the terminology's names (``"D-T"``,
+        see `canonym.targets`).
     parts : dict of str to float
         What each scorer gave this concept's best name, by encoder.
     """

@@ -1,0 +1,52 @@
+"""A block of mentions at a time: prepared, looked up together, decided one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from canonym.decision import decide, parts_of
+from canonym.filters import Filter
+from canonym.lookup import Answer, Lookup
+from canonym.mentions.prepare import Prepared
+from canonym.types import Link, Mention
+
+__all__ = ["answer_block"]
+
+
+def answer_block(
+    lookup: Lookup,
+    prepared: Sequence[tuple[Mention, Prepared]],
+    k: int,
+    chosen: Filter,
+    min_score: float | None,
+) -> Iterator[Link]:
+    """Link prepared mentions, all of them against the names of one moment.
+
+    Parameters
+    ----------
+    lookup : Lookup
+        Of the linker.
+    prepared : sequence of (Mention, Prepared)
+        Mentions and their strings.
+    k : int
+        Candidates wanted.
+    chosen : Filter
+        What may be found.
+    min_score : float or None
+        Best candidates that score less are NIL.
+
+    Yields
+    ------
+    Link
+        One per mention, in order.
+    """
+    names = lookup.names()
+    strings = dict.fromkeys(
+        text
+        for _, one in prepared
+        for part in parts_of(one)
+        for text in (part.text, *part.alternatives)
+    )
+    answers: Mapping[str, Answer] = lookup.find(list(strings), k, chosen, names=names)
+    for mention, one in prepared:
+        yield decide(mention, one, answers, min_score)

@@ -1,0 +1,304 @@
+"""All names that are searched at one moment, and what each target makes of them.
+
+Rows are numbered through: first those of the terminology's file, then those of training mentions,
+then those of synonyms that were added later. A target that goes by names looks at some of these
+rows; one that goes by concepts has a row per concept, the mean of its names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.blocks import Block
+from canonym.filters import Filter
+from canonym.indexes import BoolArray, Searchable
+from canonym.indexes.exact import Exact
+from canonym.indexes.inverted import Inverted
+from canonym.indexes.stacked import Stacked
+from canonym.indexes.vectors import Vectors, index_of, join_vectors, mean_vectors, take_vectors
+from canonym.indexes.verbatim import Verbatim
+from canonym.ranking.pooling import TieRule
+from canonym.targets import Target
+from canonym.terminology import Terminology
+from canonym.types import Concept, Int32Array, Name
+
+__all__ = ["Base", "ConceptVectors", "Names", "Space", "average"]
+
+_CACHED = 16
+_Number = TypeVar("_Number", bound=np.generic)
+
+
+class Base(NamedTuple):
+    """The names of the terminology's file: one verbatim index per sieve, one index per encoder."""
+
+    terminology: Terminology
+    ties: TieRule
+    sieves: tuple[Verbatim, ...]
+    indexes: tuple[Exact | Inverted, ...]
+
+
+class ConceptVectors(NamedTuple):
+    """A vector per concept: ``owners`` are their ordinals, rising; one index per encoder."""
+
+    owners: Int32Array
+    indexes: tuple[Exact | Inverted, ...]
+
+
+class Space(NamedTuple):
+    """What a step of a search looks at.
+
+    Rows with their concepts and scopes, an index per encoder, and which rows are out of date (None:
+    none). `named` says whether a row is the row of a name.
+    """
+
+    concept_of_row: Int32Array
+    scope_of_row: npt.NDArray[np.int8]
+    indexes: tuple[Searchable, ...]
+    stale: BoolArray | None
+    named: bool
+
+
+def average(
+    indexes: Sequence[Sequence[Exact | Inverted]], owners: Int32Array, rows: npt.NDArray[np.intp]
+) -> ConceptVectors:
+    """Average rows by their concept.
+
+    Parameters
+    ----------
+    indexes : sequence of sequence of Exact or Inverted
+        For every encoder the indexes whose rows are numbered through.
+    owners : ndarray, int32
+        The concept of every row.
+    rows : ndarray, int
+        The rows that count, rising.
+
+    Returns
+    -------
+    ConceptVectors
+        Of the concepts that have such a row.
+    """
+    concepts, groups = np.unique(owners[rows], return_inverse=True)
+    means = tuple(
+        index_of(mean_vectors(_stored(parts, rows), groups.astype(np.int32), len(concepts)))
+        for parts in indexes
+    )
+    return ConceptVectors(concepts.astype(np.int32), means)
+
+
+def _stored(parts: Sequence[Exact | Inverted], rows: npt.NDArray[np.intp]) -> Vectors:
+    found: list[Vectors] = []
+    start = 0
+    for part in parts:
+        mine = rows[(rows >= start) & (rows < start + part.n_rows)] - start
+        found.append(take_vectors(part.vectors, mine))
+        start += part.n_rows
+    return join_vectors(found)
+
+
+class Names:
+    """All names at one moment; never changed, only replaced.
+
+    Parameters
+    ----------
+    base : Base
+        The names of the terminology's file.
+    learned, overlay : Block, optional
+        Those of training mentions, and those added later.
+    concepts : mapping of str to ConceptVectors
+        Means of the rows of the first two, by the part of a target.
+    forbidden : mapping of str to frozenset of int
+        Concepts that are never found, by the normal form of the mention.
+    """
+
+    def __init__(
+        self,
+        base: Base,
+        learned: Block | None,
+        overlay: Block | None,
+        concepts: Mapping[str, ConceptVectors],
+        forbidden: Mapping[str, frozenset[int]],
+    ) -> None:
+        self.base = base
+        self.forbidden = forbidden
+        self._learned, self._overlay = learned, overlay
+        self._blocks = [block for block in (learned, overlay) if block is not None]
+        self._concepts = concepts
+        self._n_base = len(base.ties.concept_of_row)
+        self._starts = [self._n_base]
+        for block in self._blocks:
+            self._starts.append(self._starts[-1] + len(block.names))
+        self._ties = base.ties
+        self._indexes: tuple[Searchable, ...] = base.indexes
+        if self._blocks:
+            self._ties = base.ties._replace(
+                concept_of_row=_joined(
+                    base.ties.concept_of_row, [b.concepts for b in self._blocks]
+                ),
+                scope_of_row=_joined(base.ties.scope_of_row, [b.scopes for b in self._blocks]),
+            )
+            self._indexes = tuple(Stacked(parts) for parts in self._parts())
+        self._spaces: dict[str, Space] = {}
+        self._filters: dict[tuple[int, str, bool, frozenset[int]], tuple[Filter, Filter]] = {}
+
+    def _parts(self) -> list[tuple[Exact | Inverted, ...]]:
+        """Return every encoder's indexes, in the order of the rows."""
+        return list(zip(self.base.indexes, *(b.indexes for b in self._blocks), strict=True))
+
+    def name(self, row: int) -> Name:
+        """Return the name of a row."""
+        for block, start in zip(reversed(self._blocks), reversed(self._starts[:-1]), strict=True):
+            if row >= start:
+                return block.names[row - start]
+        return self.base.terminology.names_at([row])[0]
+
+    def find(self, sieve: int, forms: Sequence[str]) -> list[Int32Array]:
+        """Return the rows that hold exactly each normal form of the sieve of that number."""
+        found = self.base.sieves[sieve].find(forms)
+        for block, start in zip(self._blocks, self._starts, strict=False):
+            further = block.sieves[sieve].find(forms)
+            found = [
+                np.concatenate([rows, more + np.int32(start)]) if len(more) else rows
+                for rows, more in zip(found, further, strict=True)
+            ]
+        return found
+
+    def _part(self, part: str) -> BoolArray | None:
+        """Mark the rows that are a part of a target's names; None for all of them."""
+        if self._learned is None or part == "OD":
+            return None
+        mask = np.ones(self._starts[-1], dtype=np.bool_)
+        if part == "D":
+            mask[: self._n_base] = False
+        else:
+            mask[self._n_base : self._starts[1]] = False
+        return mask
+
+    def space(self, target: Target) -> Space:
+        """Return what a target looks at."""
+        known = self._spaces.get(target.name)
+        if known is None:
+            known = self._by_concept(target) if target.by_concept else self._by_name()
+            self._spaces[target.name] = known
+        return known
+
+    def _by_name(self) -> Space:
+        return Space(self._ties.concept_of_row, self._ties.scope_of_row, self._indexes, None, True)
+
+    def _by_concept(self, target: Target) -> Space:
+        owners, indexes = self._concepts[target.part]
+        if self._overlay is None:
+            return Space(owners, np.zeros(len(owners), dtype=np.int8), indexes, None, False)
+        # The concepts with added names get new means; their old ones are passed over.
+        touched = np.unique(self._overlay.concepts)
+        all_owners = self._ties.concept_of_row
+        counted = np.isin(all_owners, touched)
+        part = self._part(target.part)
+        if part is not None:
+            counted &= part
+        start = self._n_base
+        for block in self._blocks if target.part == "OD" else []:
+            counted[start : start + len(block.names)] &= ~block.repeated
+            start += len(block.names)
+        renewed = average(self._parts(), all_owners, np.flatnonzero(counted))
+        whole = np.concatenate([owners, renewed.owners])
+        stale = np.concatenate([np.isin(owners, touched), np.zeros(len(renewed.owners), bool)])
+        stacked = tuple(
+            Stacked([old, new]) for old, new in zip(indexes, renewed.indexes, strict=True)
+        )
+        return Space(whole, np.zeros(len(whole), dtype=np.int8), stacked, stale, False)
+
+    def filter(
+        self,
+        chosen: Filter,
+        target: Target,
+        never: frozenset[int] = frozenset(),
+        *,
+        by_name: bool = False,
+    ) -> Filter:
+        """Return a filter over the rows of a target's space.
+
+        Parameters
+        ----------
+        chosen : Filter
+            What a caller allows, over the rows of the terminology's file.
+        target : Target
+            What is searched.
+        never : frozenset of int
+            Concepts that may not be found.
+        by_name : bool
+            Whether the rows are those of names even where the target goes by concepts.
+
+        Notes
+        -----
+        A concept may be found by the mean of its names where one of these names may be found.
+        """
+        key = (id(chosen), target.name, by_name, never)
+        known = self._filters.get(key)
+        if known is None or known[0] is not chosen:
+            known = (chosen, self._make_filter(chosen, target, never, by_name))
+            if len(self._filters) >= _CACHED:
+                with contextlib.suppress(KeyError, StopIteration, RuntimeError):
+                    self._filters.pop(next(iter(self._filters)))
+            self._filters[key] = known
+        return known[1]
+
+    def _make_filter(
+        self, chosen: Filter, target: Target, never: frozenset[int], by_name: bool
+    ) -> Filter:
+        rows = self._allowed(chosen, self._part(target.part), never)
+        by_concept = target.by_concept and not by_name
+        if rows is None and not self._blocks and not by_concept:
+            return chosen
+        owners = self._ties.concept_of_row
+        found = np.zeros(len(self.base.ties.concept_rank), dtype=np.bool_)
+        found[owners if rows is None else owners[rows]] = True
+        ties = chosen.ties._replace(concept_of_row=owners, scope_of_row=self._ties.scope_of_row)
+        if by_concept:
+            space = self.space(target)
+            rows = found[space.concept_of_row]
+            if space.stale is not None:
+                rows &= ~space.stale
+            ties = ties._replace(
+                concept_of_row=space.concept_of_row, scope_of_row=space.scope_of_row
+            )
+        n = len(ties.concept_of_row) if rows is None else int(rows.sum())
+        mask = None if rows is None or rows.all() else rows
+        return Filter(mask, n, int(found.sum()), ties, chosen.wanted)
+
+    def _allowed(
+        self, chosen: Filter, part: BoolArray | None, never: frozenset[int]
+    ) -> BoolArray | None:
+        if chosen.allowed is None and part is None and not never:
+            return None
+        mask = np.ones(self._starts[-1], dtype=np.bool_) if part is None else part
+        if chosen.allowed is not None:
+            mask[: self._n_base] &= chosen.allowed
+            for block, start in zip(self._blocks, self._starts, strict=False):
+                mask[start : start + len(block.names)] &= self._passing(block, chosen)
+        if never:
+            mask &= ~np.isin(self._ties.concept_of_row, list(never))
+        return mask
+
+    def _passing(self, block: Block, chosen: Filter) -> BoolArray:
+        if chosen.wanted is None:
+            return np.ones(len(block.names), dtype=np.bool_)
+        described: dict[int, Concept] = {}
+        passing = np.zeros(len(block.names), dtype=np.bool_)
+        for row, (name, concept) in enumerate(
+            zip(block.names, block.concepts.tolist(), strict=True)
+        ):
+            if concept not in described:
+                described[concept] = self.base.terminology.concepts_at([concept])[0]
+            passing[row] = chosen.wanted.passes(name, described[concept])
+        return passing
+
+
+def _joined(
+    first: npt.NDArray[_Number], further: Sequence[npt.NDArray[_Number]]
+) -> npt.NDArray[_Number]:
+    return np.concatenate([first, *further])
