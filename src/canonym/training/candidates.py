@@ -1,0 +1,166 @@
+"""Candidates of training mentions, found with the encoder of the moment (BioSyn)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from canonym.encoders.chargrams import CharGrams
+from canonym.errors import InvalidInput
+from canonym.indexes.exact import Exact
+from canonym.indexes.inverted import Inverted
+from canonym.training.objective import Encode
+from canonym.types import Float32Array, Hits, Int32Array
+
+__all__ = ["CandidateSearch", "Candidates", "merge_candidates", "nearest_names"]
+
+# Names that are encoded and searched before the next ones are: what bounds the memory of a refresh.
+_NAMES = 65_536
+
+
+class Candidates(NamedTuple):
+    """Candidates of each string, and their sparse scores.
+
+    ``rows`` is ``(n, k)`` int32, the sparse candidates first; ``sparse`` is ``(n, k)`` float32.
+    """
+
+    rows: Int32Array
+    sparse: Float32Array
+
+
+class CandidateSearch:
+    """Retrieves candidates by character n-grams and by an encoder, in a fixed proportion.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Distinct names of the terminology.
+    texts : sequence of str
+        Distinct strings of the mentions.
+    k : int
+        Candidates of each; all names if there are fewer.
+    dense_ratio : float
+        ``α`` in [0, 1], the share of dense candidates.
+
+    Notes
+    -----
+    The ``k − ⌊α k⌋`` names of the largest sparse score, which never change, and the ``⌊α k⌋``
+    nearest by the encoder; where the two overlap, the next nearest. Both go through the indexes
+    that linking uses, a block of names and of queries at a time: memory grows with the blocks and
+    with ``len(texts) · k``, never with ``len(texts) · len(names)``.
+
+    Differences
+    -----------
+    Nearest is by cosine, as everywhere in canonym's search; the paper takes the inner product.
+
+    References
+    ----------
+    Sung et al. (2020), Biomedical Entity Representations with Synonym Marginalization, section 3.3.
+
+    Examples
+    --------
+    >>> names = ["flu", "influenza", "migraine", "headache"]
+    >>> search = CandidateSearch(names, ["flus"], k=2, dense_ratio=0.5)
+    >>> def by_length(texts):
+    ...     angles = np.array([len(text) for text in texts], dtype=np.float32)
+    ...     return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    >>> search.refresh(by_length).rows
+    array([[0, 1]], dtype=int32)
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        texts: Sequence[str],
+        *,
+        k: int = 20,
+        dense_ratio: float = 0.5,
+    ) -> None:
+        if k < 1:
+            raise InvalidInput(f"k is {k}; at least one candidate a mention is expected")
+        if not 0 <= dense_ratio <= 1:
+            raise InvalidInput(f"dense_ratio is {dense_ratio}; expected a share between 0 and 1")
+        self.names, self.texts = names, texts
+        self.k = min(k, len(names))
+        # A ratio such as 0.29 of 100 is a hair below 29 in binary.
+        self.n_sparse = self.k - int(dense_ratio * self.k + 1e-9)
+        encoder = CharGrams(n_min=1, n_max=2).fit(names)
+        self._index = Inverted.build(encoder.encode(names))
+        self._queries = encoder.encode(texts)
+        self._sparse = np.empty((len(texts), 0), dtype=np.int32)
+        if self.n_sparse:
+            self._sparse = self._index.search(self._queries, self.n_sparse).rows
+
+    def refresh(self, encode: Encode) -> Candidates:
+        """Find the candidates with an encoder as it is now.
+
+        Parameters
+        ----------
+        encode : Encode
+            Names to vectors.
+
+        Returns
+        -------
+        Candidates
+            Of every string of `texts`.
+        """
+        rows = self._sparse
+        if self.n_sparse < self.k:
+            dense = nearest_names(encode, self.names, self.texts, self.k).rows
+            rows = merge_candidates(self._sparse, dense, self.k)
+        return Candidates(rows, self._index.score(self._queries, rows))
+
+
+def merge_candidates(sparse: Int32Array, dense: Int32Array, k: int) -> Int32Array:
+    """Fill up sparse candidates with dense ones that are not among them.
+
+    Parameters
+    ----------
+    sparse, dense : ndarray, shapes (n, s) and (n, k), int32
+        Rows, nearest first.
+    k : int
+        Candidates wanted, at least `s`.
+
+    Returns
+    -------
+    ndarray, shape (n, k), int32
+        The sparse ones, then dense ones.
+    """
+    n, s = sparse.shape
+    new = ~(dense[:, :, None] == sparse[:, None, :]).any(axis=2)
+    taken = new & (new.cumsum(axis=1) <= k - s)
+    return np.concatenate([sparse, dense[taken].reshape(n, k - s)], axis=1)
+
+
+def nearest_names(encode: Encode, names: Sequence[str], texts: Sequence[str], k: int) -> Hits:
+    """Find the names nearest to strings by cosine, encoding a block of names at a time.
+
+    Parameters
+    ----------
+    encode : Encode
+        Names to vectors.
+    names, texts : sequence of str
+        What is searched, and what is looked for.
+    k : int
+        Names wanted per string, at most ``len(names)``.
+
+    Returns
+    -------
+    Hits
+        ``(len(texts), k)``: positions in `names`, nearest first, ties by position.
+    """
+    queries = encode(texts)
+    rows = np.empty((len(texts), 0), dtype=np.int32)
+    scores = np.empty((len(texts), 0), dtype=np.float32)
+    for first in range(0, len(names), _NAMES):
+        block = names[first : first + _NAMES]
+        found = Exact(encode(block)).search(queries, min(k, len(block)))
+        rows = np.concatenate([rows, found.rows + np.int32(first)], axis=1)
+        scores = np.concatenate([scores, found.scores], axis=1)
+        # What was found before stands before: a stable sort keeps ties in the order of the rows.
+        order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+        rows = np.take_along_axis(rows, order, axis=1)
+        scores = np.take_along_axis(scores, order, axis=1)
+    return Hits(rows, scores)

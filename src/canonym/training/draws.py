@@ -1,0 +1,70 @@
+"""Random draws that the samplers share."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.errors import InvalidInput
+from canonym.types import Int32Array
+
+__all__ = ["check_sizes", "draw_apart", "draw_some", "n_batches_of"]
+
+
+def check_sizes(**sizes: int) -> None:
+    """Raise `InvalidInput` unless each of the numbers is at least 1."""
+    for name, size in sizes.items():
+        if size < 1:
+            raise InvalidInput(f"{name} is {size}; at least 1 is expected")
+
+
+def n_batches_of(n: int, size: int) -> int:
+    """Return the number of batches that `n` items make, at least 1."""
+    return max(1, -(-n // size))
+
+
+def draw_some(
+    rows: npt.NDArray[np.int32] | list[int], n: int, rng: np.random.Generator
+) -> Int32Array:
+    """Draw up to `n` of some rows, each at most once."""
+    given = np.asarray(rows, dtype=np.int32)
+    return given[rng.permutation(len(given))[:n]]
+
+
+def draw_apart(
+    n_rows: int, forbidden: npt.NDArray[np.int32] | list[int], n: int, rng: np.random.Generator
+) -> Int32Array:
+    """Draw up to `n` of the rows 0 … `n_rows` − 1 that are not forbidden, each at most once.
+
+    Parameters
+    ----------
+    n_rows : int
+        How many rows there are.
+    forbidden : array or list of int
+        Rows that are not drawn, rising and distinct.
+    n : int
+        Rows wanted; fewer come if there are not so many.
+    rng : numpy.random.Generator
+        Draws.
+
+    Returns
+    -------
+    ndarray, shape (m,), int32
+        In random order.
+
+    Notes
+    -----
+    Draws among the places that are left and counts the forbidden rows before each, so that the
+    cost does not grow with the number of rows.
+
+    Examples
+    --------
+    >>> sorted(draw_apart(6, [1, 4], 9, np.random.default_rng(0)).tolist())
+    [0, 2, 3, 5]
+    """
+    barred = np.asarray(forbidden, dtype=np.int64)
+    left = n_rows - len(barred)
+    places = rng.choice(left, size=min(n, left), replace=False) if left else np.empty(0, np.int64)
+    # Before the i-th forbidden row lie barred[i] − i places.
+    before = np.searchsorted(barred - np.arange(len(barred)), places, side="right")
+    return np.asarray(places + before, dtype=np.int32)

@@ -1,0 +1,136 @@
+"""Batches in which every name has a positive: an anchor and one other name of its concept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.errors import InvalidInput
+from canonym.terminology.adjacency import Adjacency
+from canonym.training.draws import check_sizes
+from canonym.types import Int32Array
+
+__all__ = ["PairBatches", "repeat_to_share"]
+
+
+class PairBatches:
+    """Draws a positive for every anchor and deals the pairs into batches.
+
+    Parameters
+    ----------
+    names : Adjacency
+        The names of every concept, from which positives are drawn.
+    anchors, concepts : ndarray, shape (n,), int32
+        The name and the concept of every anchor; a name is an anchor once for each of its concepts,
+        and as often as it is given.
+    batch_size : int
+        Names in a batch, anchors and positives together; at least 2.
+
+    Raises
+    ------
+    InvalidInput
+        If no concept has two names.
+
+    Notes
+    -----
+    An anchor whose concept has no other name comes alone: it can be a negative of others, and the
+    loss does not count it.
+    """
+
+    def __init__(
+        self,
+        names: Adjacency,
+        anchors: Int32Array,
+        concepts: Int32Array,
+        *,
+        batch_size: int,
+    ) -> None:
+        check_sizes(batch_size=batch_size - 1)
+        if not len(anchors) or names.counts[concepts].max() < 2:
+            raise InvalidInput(
+                f"none of {len(np.unique(concepts)):,} concepts has two different names, and "
+                "positives are names of one concept: use a terminology with synonyms, or training "
+                "mentions beside it"
+            )
+        self.names, self.anchors, self.concepts = names, anchors, concepts
+        self.batch_size = batch_size
+
+    def draw(self, rng: np.random.Generator) -> Mapping[str, npt.NDArray[Any]]:
+        """Sample an epoch: every anchor once, in random order.
+
+        Returns
+        -------
+        dict of str to ndarray
+            ``names`` and ``concepts``, ``(m,)`` int32, and ``starts``, ``(n_batches + 1,)`` int64,
+            which says where each batch begins.
+        """
+        order = rng.permutation(len(self.anchors))
+        anchors, concepts = self.anchors[order], self.concepts[order]
+        positives = self._positives(anchors, concepts, rng)
+        paired = positives >= 0
+        sizes = 1 + paired
+        # Anchor and positive stand side by side, and the gap where there is none is closed.
+        flat = np.stack([anchors, positives], axis=1).ravel()
+        kept = flat >= 0
+        starts = self._cut(np.concatenate([[0], np.cumsum(sizes)]))
+        return {
+            "names": flat[kept].astype(np.int32),
+            "concepts": np.repeat(concepts, 2)[kept].astype(np.int32),
+            "starts": starts,
+        }
+
+    def _positives(
+        self, anchors: Int32Array, concepts: Int32Array, rng: np.random.Generator
+    ) -> Int32Array:
+        """Draw another name of the concept of each anchor, −1 where there is none."""
+        starts, counts = self.names.starts[concepts], self.names.counts[concepts]
+        # Keys of all (concept, name) pairs are sorted, so that an anchor's place can be looked up.
+        n = int(self.names.ends.max()) + 1
+        owners = np.repeat(np.arange(self.names.n_nodes), self.names.counts)
+        place = np.searchsorted(
+            owners * n + self.names.ends, concepts.astype(np.int64) * n + anchors
+        )
+        place -= starts
+        others = np.maximum(counts - 1, 1)
+        step = 1 + (rng.random(len(anchors)) * others).astype(np.int64)
+        chosen = self.names.ends[starts + (place + step) % counts]
+        return np.where(counts > 1, chosen, -1).astype(np.int32)
+
+    def _cut(self, ends: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Cut between anchors so that no batch is larger than allowed."""
+        starts = [0]
+        while starts[-1] < ends[-1]:
+            last = np.searchsorted(ends, starts[-1] + self.batch_size, side="right") - 1
+            starts.append(int(ends[last]))
+        return np.array(starts, dtype=np.int64)
+
+
+def repeat_to_share(n: int, n_others: int, share: float, rng: np.random.Generator) -> Int32Array:
+    """Repeat `n` items until they are a share of the others; more than that stay as they are.
+
+    Parameters
+    ----------
+    n, n_others : int
+        Number of items, and of the others.
+    share : float
+        ``|D| / |O|`` wanted.
+    rng : numpy.random.Generator
+        Draws the items of the last, partial repetition.
+
+    Returns
+    -------
+    ndarray, shape (m,), int32
+        Numbers of items.
+
+    Examples
+    --------
+    >>> repeat_to_share(2, 15, 1 / 3, np.random.default_rng(0)).tolist()
+    [0, 1, 0, 1, 0]
+    """
+    wanted = max(round(share * n_others), n)
+    whole, rest = divmod(wanted, n)
+    last = rng.permutation(n)[:rest]
+    return np.concatenate([np.tile(np.arange(n), whole), last]).astype(np.int32)
