@@ -1,0 +1,103 @@
+"""Batches of relation triplets."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from canonym import InvalidInput
+from canonym.training.names import NameTable
+from canonym.training.relation_batches import RelationBatches, RelationTable
+from canonym.types import Relation
+
+TABLE = NameTable.from_pairs(
+    [(f"{concept}{i}", concept) for concept in "ABCDEFG" for i in range(1 + ord(concept) % 4)]
+)
+RELATIONS = [
+    Relation("A", "treats", "B"),
+    Relation("A", "treats", "C"),
+    Relation("D", "is_a", "B"),
+    Relation("A", "treats", "B"),
+    Relation("E", "causes", "F"),
+    Relation("F", "is_a", "G"),
+]
+
+
+def batches(**options: int) -> RelationBatches:
+    table = RelationTable(TABLE, RELATIONS)
+    return RelationBatches(
+        TABLE.names, table.triplets, **{"batch_size": 9, "repeats": 3, **options}
+    )
+
+
+def test_relations_become_distinct_numbers() -> None:
+    table = RelationTable(TABLE, RELATIONS)
+    assert table.relations == ("treats", "is_a", "causes")
+    named = [(TABLE.ids[h], table.relations[r], TABLE.ids[t]) for h, r, t in table.triplets]
+    assert named == [(r.head, r.relation, r.tail) for r in dict.fromkeys(RELATIONS)]
+    assert repr(table) == "<RelationTable: 5 triplets, 3 relations>"
+    assert table.n_left_out == 0
+
+
+def test_unknown_concepts_are_an_error_or_counted() -> None:
+    given = [*RELATIONS, Relation("A", "treats", "X"), Relation("Y", "treats", "X")]
+    with pytest.raises(InvalidInput, match=r"name 2 concepts .* such as 'X' \(ids look like 'A'\)"):
+        RelationTable(TABLE, given)
+    assert RelationTable(TABLE, given, strict=False).n_left_out == 2
+    with pytest.raises(InvalidInput, match=r"no relation between named concepts is left \(1 were"):
+        RelationTable(TABLE, [Relation("A", "treats", "X")], strict=False)
+    nameless = NameTable(["A", "B"], ["a"], [0])
+    with pytest.raises(InvalidInput, match="no relation between named concepts"):
+        RelationTable(nameless, [Relation("A", "treats", "B")])
+
+
+def test_every_triplet_comes_once_an_epoch_and_several_times_in_its_batch() -> None:
+    sampled = batches()
+    plan = sampled.draw(np.random.default_rng(0))
+    assert sampled.count(plan) == 2
+    seen: Counter[tuple[int, ...]] = Counter()
+    for number in range(2):
+        triplets, heads, tails = sampled.batch(plan, number)
+        counts = Counter(map(tuple, triplets.tolist()))
+        assert set(counts.values()) == {3}
+        seen += Counter(dict.fromkeys(counts, 1))
+        for (head, _, tail), h, t in zip(triplets, heads, tails, strict=True):
+            assert h in TABLE.names.of(head)
+            assert t in TABLE.names.of(tail)
+    assert set(seen.values()) == {1}
+    assert len(seen) == 5
+    assert len(sampled.batch(plan, 0)[0]) == 9
+
+
+def test_names_are_drawn_anew_for_each_repetition() -> None:
+    sampled = batches()
+    plan = sampled.draw(np.random.default_rng(0))
+    drawn = Counter(len(set(row)) for row in [*plan["heads"].tolist(), *plan["tails"].tolist()])
+    assert max(drawn) > 1
+
+
+def test_an_epoch_can_be_shorter_than_all_triplets() -> None:
+    short = batches(n_batches=1)
+    plans = [short.draw(np.random.default_rng(seed))["triplets"].tolist() for seed in range(20)]
+    assert {len(plan) for plan in plans} == {3}
+    assert {number for plan in plans for number in plan} == set(range(5))
+
+
+def test_the_same_seed_draws_the_same() -> None:
+    one, two = (batches().draw(np.random.default_rng(4)) for _ in range(2))
+    assert all((one[key] == two[key]).all() for key in ("triplets", "heads", "tails"))
+
+
+@pytest.mark.parametrize("options", [{"repeats": 1}, {"repeats": 4}, {"batch_size": 3}])
+def test_repeats_out_of_range(options: dict[str, int]) -> None:
+    with pytest.raises(InvalidInput, match="expected between 2 and the root of batch_size"):
+        batches(**options)
+
+
+def test_the_settings_of_the_paper_are_in_range() -> None:
+    sampled = batches(batch_size=128, repeats=8)
+    assert sampled.n_different == 16
+    with pytest.raises(InvalidInput, match="n_batches is 0"):
+        batches(n_batches=0)
