@@ -12,7 +12,7 @@ import hypothesis
 import pytest
 
 # The same examples everywhere, and no deadline: a busy machine is no defect.
-hypothesis.settings.register_profile("canonym", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("canonym", deadline=None, derandomize=True, max_examples=50)
 hypothesis.settings.load_profile("canonym")
 
 
@@ -20,6 +20,16 @@ def _data_folder() -> Path | None:
     named = os.environ.get("CANONYM_DATA")
     folder = Path(named) if named else Path(__file__).parents[2] / "shared" / "data"
     return folder if folder.is_dir() else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Do not count lines where much real data is read: it takes twice the time.
+
+    Everything these tests run is run by others too, on small made-up data.
+    """
+    for item in items:
+        if {"data", "default_cache"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker("no_cover")
 
 
 @pytest.fixture(scope="session")

@@ -224,6 +224,7 @@ def test_an_endless_line_is_stopped(tmp_path: Path) -> None:
     assert "1,000" in error.problem
 
 
+@pytest.mark.no_cover
 def test_a_compression_bomb_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compression, "_FREE_BYTES", 1 << 20)
     bomb = b"a\n" * (2 << 20)

@@ -56,7 +56,7 @@ def reference(encoder: CharGrams) -> TfidfVectorizer:
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     fitted=st.lists(TEXT | ANY_TEXT, min_size=1, max_size=8),
     encoded=st.lists(TEXT | ANY_TEXT, max_size=8),

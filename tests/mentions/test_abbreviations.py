@@ -146,6 +146,7 @@ def test_many_threads_get_the_same_answers():
         assert [dict(forms) for forms in together] == [dict(forms) for forms in alone]
 
 
+@pytest.mark.no_cover
 def test_a_megabyte():
     assert found("heart failure (HF) is bad. " * 5_000) == {"HF": "heart failure"}
     assert found("(" * 200_000 + "heart failure (HF)") == {"HF": "heart failure"}

@@ -265,7 +265,7 @@ def naive_changes(old: Terminology, new: Terminology) -> set[tuple[str, ...]]:
 
 
 @given(TERMINOLOGIES, TERMINOLOGIES)
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_a_naive_model_agrees(old: list[Record], new: list[Record]) -> None:
     with Terminology.build(old) as first, Terminology.build(new) as second:
         found = list(compare(first, second).changes())

@@ -149,7 +149,7 @@ def naive_distances(edges: list[tuple[str, str]], start: str) -> dict[str, int]:
 
 
 @given(EDGES)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_a_naive_model_agrees(edges: list[tuple[str, str]]) -> None:
     hierarchy = Hierarchy.from_edges(edges, NODES)
     up = {node: naive_distances(edges, node) for node in NODES}
@@ -227,6 +227,7 @@ def test_ordinals_are_those_of_the_terminology_and_alternative_ids_count() -> No
     assert terminology.resolve("X:9") == "X:1"
 
 
+@pytest.mark.no_cover
 def test_half_a_million_concepts_take_seconds() -> None:
     rng = np.random.default_rng(0)
     n = 500_000
