@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -284,3 +285,12 @@ def test_what_is_not_defined_is_not_available(terminology: Terminology) -> None:
     run = evaluate_corpus([TEST[0]], terminology=terminology, protocol="raw")
     rows = {row[1]: row[3] for row in tables(summarise(run))[0].rows}
     assert rows["nil-recall"] == "n/a"
+
+
+def test_names_of_training_mentions_are_names_when_errors_are_sorted(run: Run) -> None:
+    (found,) = (one for one in find_wrong_answers(run, "strict") if one.mention == "hypomania")
+    assert found.kind == "incomplete synset"
+    taught = replace(run, learned=(("hypomania and mania", "MESH:D000007"),))
+    (found,) = (one for one in find_wrong_answers(taught, "strict") if one.mention == "hypomania")
+    assert found.kind == "hypernym"
+    assert ("wilson disease", "MESH:D000003") in run.learned

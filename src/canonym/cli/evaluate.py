@@ -105,8 +105,9 @@ _FILE = click.Path()
     "others",
     type=_FILE,
     multiple=True,
-    metavar="TSV",
-    help="Ids of another tool, document<tab>start<tab>end<tab>ids a line. Can be repeated.",
+    metavar="FILE",
+    help="Ids of another tool or run: what `canonym link` writes (TSV, CSV, JSON lines, PubTator), "
+    "or document<tab>start<tab>end<tab>ids a line. Can be repeated.",
 )
 @click.option("--html", type=_FILE, metavar="FILE", help="Write the report as one HTML page.")
 @click.option("--json", "json_", type=_FILE, metavar="FILE", help="Write the report as JSON.")

@@ -1,12 +1,15 @@
-"""How good linking is, and how sure that is: functions over ids and arrays alone.
+"""How good linking is, and how sure that is.
 
-`Case` says what is right and what was predicted for a mention, and `evaluate` scores many of them.
-What looks beyond linking is in modules of its own: `canonym.evaluation.relatedness`,
+`evaluate_corpus` and `evaluate_folds` ask a system about annotated mentions under a `Protocol`, and
+`compare` puts another tool beside it. Below them are functions over ids and arrays alone: `Case`
+says what is right and what was predicted for a mention, and `evaluate` scores many of them. What
+looks beyond linking is in modules of its own: `canonym.evaluation.relatedness`,
 `canonym.evaluation.mcsm` and `canonym.evaluation.relations`.
 """
 
 from __future__ import annotations
 
+from canonym.evaluation.bounds import bound
 from canonym.evaluation.calibration import (
     Reliability,
     RiskCoverage,
@@ -15,6 +18,8 @@ from canonym.evaluation.calibration import (
     risk_coverage,
 )
 from canonym.evaluation.cases import Case, Tally, match_parts, tally
+from canonym.evaluation.comparison import Comparison, compare
+from canonym.evaluation.folds import FoldRuns, evaluate_folds
 from canonym.evaluation.hierarchy import (
     HierarchyError,
     HierarchySummary,
@@ -23,6 +28,10 @@ from canonym.evaluation.hierarchy import (
 )
 from canonym.evaluation.intervals import Interval, Spread, aggregate, wilson
 from canonym.evaluation.metrics import DEFAULT_METRICS, METRICS, RULES, columns, evaluate, ratio
+from canonym.evaluation.outcome import Run
+from canonym.evaluation.predictions import read_predictions
+from canonym.evaluation.protocols import PROTOCOLS, READINGS, Protocol, choose_protocol
+from canonym.evaluation.run import evaluate_corpus
 from canonym.evaluation.significance import (
     Difference,
     McNemar,
@@ -36,15 +45,21 @@ from canonym.evaluation.slices import Slice, SliceScores, evaluate_slices
 __all__ = [
     "DEFAULT_METRICS",
     "METRICS",
+    "PROTOCOLS",
+    "READINGS",
     "RULES",
     "Case",
+    "Comparison",
     "Difference",
+    "FoldRuns",
     "HierarchyError",
     "HierarchySummary",
     "Interval",
     "McNemar",
+    "Protocol",
     "Reliability",
     "RiskCoverage",
+    "Run",
     "Slice",
     "SliceScores",
     "Spread",
@@ -52,15 +67,21 @@ __all__ = [
     "aggregate",
     "bootstrap",
     "bootstrap_test",
+    "bound",
+    "choose_protocol",
     "columns",
+    "compare",
     "ece",
     "evaluate",
+    "evaluate_corpus",
+    "evaluate_folds",
     "evaluate_slices",
     "hierarchy_errors",
     "match_parts",
     "mcnemar",
     "paired_bootstrap",
     "ratio",
+    "read_predictions",
     "reliability",
     "risk_coverage",
     "summarise_errors",

@@ -1,14 +1,7 @@
 """Other tools' ids under the same protocol, and whether the difference is one.
 
-A prediction file has one mention a line, tab-separated::
-
-    document	start	end	ids
-    10087562	0	18	D016171
-    10087562	94	116	D011471|D010051
-    10087562	138	162	-1
-
-A header line may be there. Ids are joined by a bar where the tool takes the mention for several
-concepts; ``-1``, ``NIL`` or nothing is NIL. Ids may carry another prefix than the terminology's.
+What files of predictions look like is told in `canonym.evaluation.predictions`. Ids may carry
+another prefix than the terminology's.
 
 A tool is compared on every mention that the protocol asks. One that the file lacks is an answer of
 NIL; a line that no question belongs to is counted, with what became of its mention. The lenient
@@ -20,32 +13,27 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from canonym.corpora.gold import parse_ids
-from canonym.errors import InvalidInput, ReadError
+from canonym.errors import InvalidInput
+from canonym.evaluation.bounds import bound
 from canonym.evaluation.cases import Case
 from canonym.evaluation.dictionary import FoundConcept
 from canonym.evaluation.figures import DRAWS, Figure
 from canonym.evaluation.gold import IdCensus
 from canonym.evaluation.metrics import columns
 from canonym.evaluation.outcome import Run
+from canonym.evaluation.predictions import Key, read_predictions
 from canonym.evaluation.readings import Answer, read_answers
 from canonym.evaluation.significance import (
     Difference,
     McNemar,
-    bootstrap,
     mcnemar,
     paired_bootstrap,
 )
-from canonym.streams import open_text
 from canonym.types import Mention
 
 __all__ = ["Comparison", "Contrast", "Key", "compare", "read_predictions"]
-
-Key = tuple[str, int, int]
-"""Document, start and end of a mention."""
 
 _METRIC = "accuracy@1"
 
@@ -134,57 +122,6 @@ class Comparison:
         }
 
 
-def read_predictions(path: str | Path) -> dict[Key, tuple[str, ...]]:
-    """Read the ids that a tool gave to mentions.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file, plain or compressed; see the head of this module.
-
-    Returns
-    -------
-    dict of (document, start, end) to tuple of str
-        Ids per mention, one per concept; none for NIL.
-
-    Raises
-    ------
-    ReadError
-        If a line has not four columns, an offset is no number, or a mention is there twice with
-        different ids.
-    """
-    found: dict[Key, tuple[str, ...]] = {}
-    first: dict[Key, int] = {}
-    with open_text(path) as lines:
-        for number, line in enumerate(lines, start=1):
-            cells = [cell.strip() for cell in line.rstrip("\n").split("\t")]
-            if not any(cells) or (number == 1 and cells[1:3] == ["start", "end"]):
-                continue
-            if len(cells) not in {3, 4}:
-                raise ReadError(
-                    path,
-                    f"{len(cells)} columns; document, start, end and ids were expected, separated "
-                    "by tabs",
-                    line=number,
-                )
-            document, start, end = cells[:3]
-            if not (start.isdecimal() and end.isdecimal()):
-                raise ReadError(
-                    path, f"offsets {start[:20]!r} and {end[:20]!r} are no numbers", line=number
-                )
-            ids, _ = parse_ids("".join(cells[3:]))
-            key = (document, int(start), int(end))
-            if found.setdefault(key, ids) != ids:
-                raise ReadError(
-                    path,
-                    f"{'|'.join(ids) or 'NIL'} for a mention that line {first[key]} gives "
-                    f"{'|'.join(found[key]) or 'NIL'}: one line per mention",
-                    line=number,
-                )
-            first.setdefault(key, number)
-    return found
-
-
 def compare(
     run: Run, predictions: Mapping[Key, tuple[str, ...]], *, name: str = "other", seed: int = 0
 ) -> Comparison:
@@ -235,8 +172,8 @@ def compare(
         ours, theirs = (columns(c, _METRIC) for c in (run.cases[reading], cases[reading]))
         n = len(ours)
         contrasts[reading] = Contrast(
-            Figure("all", reading, _METRIC, n, *bootstrap(ours, draws=DRAWS, rng=seed)),
-            Figure("all", reading, _METRIC, n, *bootstrap(theirs, draws=DRAWS, rng=seed)),
+            Figure("all", reading, _METRIC, n, *bound(ours, draws=DRAWS, rng=seed)),
+            Figure("all", reading, _METRIC, n, *bound(theirs, draws=DRAWS, rng=seed)),
             paired_bootstrap(ours, theirs, draws=DRAWS, rng=seed),
             mcnemar(ours[:, 0], theirs[:, 0]),
         )

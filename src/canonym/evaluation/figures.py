@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from canonym.evaluation.bounds import bound
 from canonym.evaluation.cases import Case, tally
 from canonym.evaluation.metrics import columns
-from canonym.evaluation.significance import bootstrap
 from canonym.evaluation.slices import slices
 
 __all__ = ["DRAWS", "HEADLINE_SLICES", "LINKER_METRICS", "METRICS_SHOWN", "Figure", "figures"]
@@ -41,7 +41,8 @@ class Figure(NamedTuple):
     n : int
         Mentions of the slice.
     value, low, high : float
-        In [0, 1], with the 95 % bootstrap interval; NaN where there is nothing to count.
+        In [0, 1], with the 95 % interval of `canonym.evaluation.bounds.bound`; NaN where there is
+        nothing to count.
     """
 
     slice: str
@@ -96,7 +97,7 @@ def figures(
             if idle or (shown is not None and part.name not in shown):
                 continue
             for name, table in tables.items():
-                interval = bootstrap(table[part.rows], draws=DRAWS, rng=seed)
+                interval = bound(table[part.rows], draws=DRAWS, rng=seed)
                 figure = Figure(part.name, reading, name, part.n, *interval)
                 found.setdefault(part.name, []).append(figure)
     order = found if shown is None else [name for name in shown if name in found]

@@ -46,6 +46,8 @@ class Run:
         Time taken by ``"preparing"``, ``"indexing"``, ``"linking"`` and ``"evaluating"``.
     concept_ids : ConceptIds
         Finds the concepts of further ids, such as those of another tool.
+    learned : tuple of (str, str)
+        Names that training mentions added to the terminology, with the id of their concept.
     """
 
     protocol: Protocol
@@ -59,6 +61,7 @@ class Run:
     fingerprints: dict[str, Any]
     seconds: dict[str, float]
     concept_ids: ConceptIds
+    learned: tuple[tuple[str, str], ...] = ()
 
     @property
     def remarks(self) -> list[str]:

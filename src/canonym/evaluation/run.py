@@ -194,6 +194,7 @@ def evaluate_corpus(
         fingerprints,
         clock.seconds,
         ids,
+        asked.learned,
     )
 
 

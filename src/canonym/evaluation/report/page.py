@@ -7,6 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
+from canonym.evaluation.bounds import SMALL
 from canonym.evaluation.figures import Figure
 from canonym.evaluation.report.charts import draw_recall, draw_refusal, draw_trust
 from canonym.evaluation.report.drawing import bar_row, clean, percent
@@ -125,7 +126,8 @@ def _headline(summary: Summary) -> str:
     return section(
         "Accuracy of the first answer",
         '<p class="explain">In percent, with the 95 % interval of '
-        f"{summary.draws:,} bootstrap draws over mentions.</p>",
+        f"{summary.draws:,} bootstrap draws over mentions; of fewer than {SMALL}, and of 0 and "
+        "100 %, Wilson’s.</p>",
         table(head, rows, style="big", name="Accuracy of the first answer"),
         f'<ul class="explain">{meaning}</ul>',
         _metrics(summary),

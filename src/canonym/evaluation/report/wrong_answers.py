@@ -145,8 +145,13 @@ def find_wrong_answers(run: Run, reading: str) -> list[WrongAnswer]:
     if reading not in run.cases:
         raise InvalidInput(f"the run has no reading {reading!r}; it has {', '.join(run.cases)}")
     terminology = run.concept_ids.terminology
+    learned: dict[str, list[str]] = {}
+    for text, id_ in run.learned:
+        learned.setdefault(id_, []).append(text)
     kinds = ErrorKinds(
-        lambda id_: (name.text for name in terminology.names(id_)), terminology.parents
+        # What training mentions are called was searched like any other name.
+        lambda id_: (*(n.text for n in terminology.names(id_)), *learned.get(id_, ())),
+        terminology.parents,
     )
     right = columns(run.cases[reading], "accuracy@1")[:, 0]
     found = []

@@ -1,0 +1,185 @@
+"""What other tools, or another run of canonym, say about mentions: ids by document and offsets.
+
+A file is recognised by its first line.
+
+==============================  ===================================================================
+first line                      what is read
+==============================  ===================================================================
+``{``                           JSON lines: ``document``, ``start``, ``end`` and ``ids``, as
+                                ``canonym link`` writes them
+names of columns, ``id`` and    a table, tabs or commas, a line per candidate, as ``canonym link``
+``rank`` among them             writes it: the first of each part of a mention; no id is NIL
+``7|t|A title``                 PubTator
+anything else                   document, start, end and ids, separated by tabs, a line per mention
+==============================  ===================================================================
+
+Ids in one cell are joined by a bar where the tool takes the mention for several concepts; ``-1``,
+``NIL`` or nothing is NIL. ::
+
+    document	start	end	ids
+    10087562	0	18	D016171
+    10087562	94	116	D011471|D010051
+    10087562	138	162	-1
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from canonym.corpora.gold import parse_ids
+from canonym.corpora.jsonl import parse_jsonl_mentions
+from canonym.corpora.pubtator import parse_pubtator
+from canonym.errors import ReadError
+from canonym.streams import open_text
+
+__all__ = ["Key", "read_predictions"]
+
+Key = tuple[str, int, int]
+"""Document, start and end of a mention."""
+
+_PUBTATOR = re.compile(r"[^|\t]+\|[ta]\|")
+_NEEDED = ("document", "start", "end", "id", "rank")
+
+
+class _Prediction(NamedTuple):
+    """Ids of a mention, where they are from, and what has to be one mention: lines of one group."""
+
+    document: str
+    start: str
+    end: str
+    ids: tuple[str, ...]
+    line: int
+    group: str = ""
+
+
+def read_predictions(path: str | Path) -> dict[Key, tuple[str, ...]]:
+    """Read the ids that a tool gave to mentions.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, plain or compressed; see the head of this module.
+
+    Returns
+    -------
+    dict of (document, start, end) to tuple of str
+        Ids per mention, one per concept; none for NIL.
+
+    Raises
+    ------
+    ReadError
+        If a line has not the columns of the first, an offset is missing or no number, or a mention
+        is there twice with different ids.
+    """
+    found: dict[Key, tuple[str, ...]] = {}
+    first: dict[Key, _Prediction] = {}
+    for one in _read(path):
+        if not (one.start.isdecimal() and one.end.isdecimal()):
+            raise ReadError(
+                path,
+                f"offsets {one.start[:20]!r} and {one.end[:20]!r} are no numbers",
+                line=one.line,
+            )
+        key = (one.document, int(one.start), int(one.end))
+        before = first.setdefault(key, one)
+        if before is one:
+            found[key] = one.ids
+        elif one.group and one.group == before.group:  # a further part of the same mention
+            found[key] = (*found[key], *(id_ for id_ in one.ids if id_ not in found[key]))
+        elif found[key] != one.ids:
+            raise ReadError(
+                path,
+                f"{'|'.join(one.ids) or 'NIL'} for a mention that line {before.line} gives "
+                f"{'|'.join(found[key]) or 'NIL'}: one line per mention",
+                line=one.line,
+            )
+    return found
+
+
+def _read(path: str | Path) -> Iterator[_Prediction]:
+    with open_text(path) as lines:
+        head = next((line for line in lines if line.strip()), "")
+    with open_text(path) as lines:
+        if head.startswith("{"):
+            yield from _from_json(lines, path)
+        elif _PUBTATOR.match(head):
+            yield from _from_pubtator(lines, path)
+        else:
+            delimiter = "\t" if "\t" in head else ","
+            columns = [cell.strip() for cell in head.rstrip("\n").split(delimiter)]
+            if "rank" in columns and "id" in columns:
+                yield from _from_table(lines, path, delimiter, columns)
+            else:
+                yield from _from_lines(lines, path)
+
+
+def _from_json(lines: Iterable[str], path: str | Path) -> Iterator[_Prediction]:
+    for number, mention in enumerate(parse_jsonl_mentions(lines, path), start=1):
+        if mention.start is None or mention.end is None:
+            raise ReadError(
+                path, f"mention {number}, {mention.text[:60]!r}, has no 'start' and 'end'"
+            )
+        ids = () if mention.rule == "nil" else mention.ids
+        yield _Prediction(mention.document_id, str(mention.start), str(mention.end), ids, number)
+
+
+def _from_pubtator(lines: Iterable[str], path: str | Path) -> Iterator[_Prediction]:
+    for document in parse_pubtator(lines, path):
+        for number, mention in enumerate(document.mentions, start=1):
+            yield _Prediction(
+                document.id, str(mention.start), str(mention.end), mention.ids, number
+            )
+
+
+def _from_table(
+    lines: Iterable[str], path: str | Path, delimiter: str, columns: list[str]
+) -> Iterator[_Prediction]:
+    missing = [name for name in _NEEDED if name not in columns]
+    if missing:
+        raise ReadError(
+            path,
+            f"has no column {missing[0]!r}; predictions of mentions in documents have "
+            + ", ".join(_NEEDED),
+            line=1,
+        )
+    # Tab-separated tables quote nothing.
+    tabs = delimiter == "\t"
+    rows = csv.reader(
+        lines, delimiter=delimiter, quoting=csv.QUOTE_NONE if tabs else csv.QUOTE_MINIMAL
+    )
+    for number, cells in enumerate(rows, start=1):
+        if number == 1 or not any(cells):
+            continue
+        if len(cells) != len(columns):
+            raise ReadError(
+                path,
+                f"{len(cells)} cells where there are {len(columns)} columns",
+                line=rows.line_num,
+            )
+        row = dict(zip(columns, cells, strict=True))
+        if row["rank"] not in {"", "1"}:
+            continue
+        ids = (row["id"],) if row["id"] else ()
+        group = row.get("row", "")
+        yield _Prediction(row["document"], row["start"], row["end"], ids, rows.line_num, group)
+
+
+def _from_lines(lines: Iterable[str], path: str | Path) -> Iterator[_Prediction]:
+    for number, line in enumerate(lines, start=1):
+        cells = [cell.strip() for cell in line.rstrip("\n").split("\t")]
+        if not any(cells) or (number == 1 and cells[1:3] == ["start", "end"]):
+            continue
+        if len(cells) not in {3, 4}:
+            raise ReadError(
+                path,
+                f"{len(cells)} columns; document, start, end and ids were expected, separated "
+                "by tabs",
+                line=number,
+            )
+        document, start, end = cells[:3]
+        ids, _ = parse_ids("".join(cells[3:]))
+        yield _Prediction(document, start, end, ids, number)
