@@ -1,0 +1,204 @@
+"""A re-ranker is a sum of curves: what it scores, what it learns, what it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import check_grad
+
+from canonym.errors import InvalidInput, Mismatch, ReadError
+from canonym.ranking import curves as fitting
+from canonym.ranking.curves import fit_reranker
+from canonym.ranking.rerank import Curve, Reranker
+
+LEAD = Curve("lead", (0.0, 1.0, 3.0), (0.0, 2.0, 3.0), -1.0)
+LABEL = Curve("label", (0.0, 1.0), (0.0, 0.5), 0.0)
+
+
+def test_the_score_is_the_sum_of_the_curves() -> None:
+    model = Reranker([LEAD, LABEL])
+    features = np.array([[[0.5, 1], [2, 0]], [[-9, np.nan], [np.nan, 1]]], dtype=np.float32)
+    assert model.score(features).tolist() == [[1.5, 2.5], [0.0, -0.5]]
+    assert model.score(features).dtype == np.float32
+    assert model.explain(features[0, 0]) == {"lead": 1.0, "label": 0.5}
+    assert model.names == ("lead", "label")
+
+
+def test_shares_come_with_the_largest_first() -> None:
+    model = Reranker([LABEL, LEAD])
+    assert list(model.explain(np.array([1.0, np.nan])).items()) == [("lead", -1.0), ("label", 0.5)]
+
+
+def test_saved_and_opened_it_is_the_same(tmp_path: Path) -> None:
+    model = Reranker([LEAD, LABEL])
+    model.save(tmp_path / "a.json")
+    Reranker.load(tmp_path / "a.json").save(tmp_path / "b.json")
+    assert Reranker.load(tmp_path / "a.json").curves == model.curves
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [
+        ("", ReadError),
+        ("[]", ReadError),
+        ('{"format": 1, "kind": "speller", "curves": []}', ReadError),
+        ('{"format": 1, "kind": "reranker", "curves": [{"name": "a"}]}', ReadError),
+        ('{"format": 1, "kind": "reranker"}', ReadError),
+        ('{"format": 2, "kind": "reranker"}', Mismatch),
+        (
+            '{"format": 1, "kind": "reranker", "curves": '
+            '[{"name": "a", "knots": [1, 0], "values": [1, 1], "missing": 0}]}',
+            ReadError,
+        ),
+    ],
+)
+def test_damaged_files(tmp_path: Path, content: str, error: type[Exception]) -> None:
+    path = tmp_path / "model.json"
+    path.write_text(content)
+    with pytest.raises(error, match=r"model\.json"):
+        Reranker.load(path)
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="none"):
+        Reranker.load(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize(
+    "curve",
+    [
+        Curve("a", (), (), 0),
+        Curve("a", (0, 0), (1, 2), 0),
+        Curve("a", (0, 1), (1,), 0),
+        Curve("a", (0,), (float("nan"),), 0),
+        Curve("a", (0,), (1,), float("inf")),
+    ],
+)
+def test_curves_that_are_none(curve: Curve) -> None:
+    with pytest.raises(InvalidInput, match="curve of 'a'"):
+        Reranker([curve])
+
+
+def test_features_of_another_width_and_names_given_twice() -> None:
+    with pytest.raises(InvalidInput, match="expected 2"):
+        Reranker([LEAD, LABEL]).score(np.zeros((3, 5)))
+    with pytest.raises(InvalidInput, match="more than once"):
+        Reranker([LEAD, LEAD])
+
+
+# --- fitting --------------------------------------------------------------------------------------
+
+
+def sample(seed: int, n: int = 300, k: int = 6) -> tuple[np.ndarray, np.ndarray]:
+    """Draw candidates; the right one has its first feature nearest to 0.5."""
+    rng = np.random.default_rng(seed)
+    features = rng.random((n, k, 2)).astype(np.float32)
+    gold = np.zeros((n, k), dtype=bool)
+    gold[np.arange(n), np.abs(features[..., 0] - 0.5).argmin(axis=1)] = True
+    return features, gold
+
+
+def accuracy(model: Reranker, features: np.ndarray, gold: np.ndarray) -> float:
+    best = model.score(features).argmax(axis=1)
+    return float(gold[np.arange(len(gold)), best].mean())
+
+
+def test_a_curve_learns_what_no_weight_could() -> None:
+    model = fit_reranker(*sample(0), ["near the middle", "noise"])
+    assert accuracy(model, *sample(1)) > 0.75  # chance is 0.17
+    middle, noise = model.curves
+    assert middle(0.5) > middle(0.0) + 2
+    assert middle(0.5) > middle(1.0) + 2
+    assert np.ptp(noise(np.linspace(0, 1, 5))) < np.ptp(middle(np.linspace(0, 1, 5))) / 4
+
+
+def test_the_same_input_gives_the_same_model() -> None:
+    assert fit_reranker(*sample(0), "ab").curves == fit_reranker(*sample(0), "ab").curves
+
+
+def test_several_right_candidates_share_the_mass() -> None:
+    features = np.array([[[0.0], [0.0], [1.0]]] * 20)
+    gold = np.array([[True, True, False]] * 20)
+    model = fit_reranker(features, gold, ["a"], ridge=1e-3, smoothness=0)
+    scores = model.score(features)[0]
+    assert scores[0] == scores[1] > scores[2] + 3
+
+
+def test_missing_values_and_missing_candidates() -> None:
+    features = np.array([[[np.nan], [0.3], [9.0]], [[np.nan], [0.7], [9.0]]])
+    gold = np.array([[True, False, True]] * 2)
+    there = np.array([[True, True, False]] * 2)
+    model = fit_reranker(features, gold, ["a"], there=there)
+    (curve,) = model.curves
+    assert curve.missing > curve(0.3)
+    assert max(curve.knots) < 9  # what is not there plays no role
+    never = fit_reranker(np.full((1, 2, 1), np.nan), np.array([[True, False]]), ["a"])
+    assert never.curves[0].knots == (0.0,)
+
+
+def test_few_decisions_change_a_model_little_and_many_a_lot() -> None:
+    start = fit_reranker(*sample(0), ["a", "b"])
+    features, gold = sample(2)
+    gold = np.zeros_like(gold)
+    gold[np.arange(len(gold)), features[..., 1].argmax(axis=1)] = True  # quite another taste
+    few = fit_reranker(features[:1], gold[:1], ["a", "b"], start=start)
+    many = fit_reranker(features, gold, ["a", "b"], start=start)
+    assert few.curves[0].knots == start.curves[0].knots
+    assert accuracy(few, *sample(1)) > 0.8
+    assert accuracy(many, features, gold) > 0.85 > accuracy(few, features, gold)
+
+
+@given(st.integers(0, 1000), st.floats(0, 3), st.floats(0.01, 3))
+def test_the_gradient_is_that_of_the_loss(seed: int, smoothness: float, ridge: float) -> None:
+    rng = np.random.default_rng(seed)
+    features = rng.random((4, 3, 2)).round(1)
+    features[rng.random(features.shape) < 0.2] = np.nan
+    gold = rng.random((4, 3)) < 0.4
+    gold[:, 0] = True
+    there = gold | (rng.random((4, 3)) < 0.7)
+    found = []
+
+    def keep(loss, origin, **_):  # type: ignore[no-untyped-def]
+        found.append((loss, origin))
+        return type("Found", (), {"x": origin})
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("scipy.optimize.minimize", keep)
+        rows = features[there]
+        grids = [fitting._quantiles(rows[:, i], 4) for i in range(2)]
+        origin = rng.normal(size=sum(len(grid) + 1 for grid in grids))
+        design = fitting._design(rows, grids)
+        fitting._minimise(design, gold, there, origin, grids, smoothness, ridge, 9)
+    loss = found[0][0]
+    at = origin + rng.normal(size=len(origin))
+    assert check_grad(lambda w: loss(w)[0], lambda w: loss(w)[1], at) < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"names": ["a"]}, "features of shape"),
+        ({"gold": np.zeros((2, 2), dtype=bool)}, "nothing can be learned"),
+        ({"gold": np.ones((2, 2), dtype=bool)}, "nothing can be learned"),
+        ({"gold": np.ones((2, 3), dtype=bool)}, "features of shape"),
+        ({"there": np.ones((2, 3), dtype=bool)}, "features of shape"),
+        ({"knots": 1}, "knots=1"),
+        ({"ridge": 0}, "ridge=0"),
+        ({"smoothness": -1}, "smoothness=-1"),
+        ({"iterations": 0}, "iterations=0"),
+    ],
+)
+def test_bad_input(change: dict[str, object], message: str) -> None:
+    given_ = {
+        "features": np.zeros((2, 2, 2)),
+        "gold": np.eye(2, dtype=bool),
+        "names": ["a", "b"],
+        **change,
+    }
+    with pytest.raises(InvalidInput, match=message):
+        fit_reranker(**given_)  # type: ignore[arg-type]
