@@ -19,6 +19,7 @@ LAYERS = {
     2: {
         *("linker", "building", "lookup", "filters", "decision", "links", "default", "settings"),
         *("targets", "blocks", "spaces", "learned", "searching", "answering"),
+        *("overlay", "live", "curation", "folding", "opened"),
         *("training", "evaluation", "export"),
     },
     3: {"cli", "service", "bulk"},
@@ -37,6 +38,8 @@ THIRD_PARTY = {
     "transformers": "torch",
     "huggingface_hub": "torch",
     "onnxscript": "torch",
+    "accelerate": "torch",
+    "tensorboard": "tensorboard",
     "onnxruntime": "onnx",
     "tokenizers": "onnx",
     "pyab3p": "abbreviations",

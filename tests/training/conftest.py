@@ -1,32 +1,49 @@
-"""A transformer small enough to be trained in a test."""
+"""A transformer and an objective small enough for a test."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import sys
 from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
-WORDS = ["heart", "attack", "flu", "pain", "chronic", "left", "hip", "fracture", "acute", "renal"]
-NAMES = [f"{one} {other}" for one in WORDS for other in WORDS if one != other]
+
+def _load() -> ModuleType:
+    spec = importlib.util.spec_from_file_location(
+        "small_run", Path(__file__).with_name("small_run.py")
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["small_run"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+_SMALL = _load()
+
+
+@pytest.fixture
+def small() -> ModuleType:
+    """The module `small_run`: an objective, a module and a dev score."""
+    return _SMALL
 
 
 @pytest.fixture
 def names() -> list[str]:
     """Ninety names of two words."""
-    return list(NAMES)
+    return list(_SMALL.NAMES)
 
 
 @pytest.fixture
 def make_module() -> Callable[..., Any]:
     """A function that makes the same tiny BERT each time."""
-    from canonym.training.scratch import new_module
-
-    def make(**options: Any) -> Any:
-        small = {"width": 16, "layers": 1, "heads": 2, "vocabulary": 80, "max_length": 12}
-        return new_module(NAMES, **small | options)
-
+    make: Callable[..., Any] = _SMALL.make_module
     return make
