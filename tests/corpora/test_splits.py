@@ -61,13 +61,13 @@ def test_refined_by_hand() -> None:
         named("Coxalgia", "D4"),
         named("coxalgia", "D5"),
     ]
-    by_text = refined(test, known)
+    by_text = refined(test, known, same="text")
     assert by_text.mentions == [test[2]]
     assert (by_text.n_seen, by_text.n_repeated) == (2, 2)
     by_pair = refined(test, known, same="pair")
     assert by_pair.mentions == [test[1], test[2], test[4]]
     assert (by_pair.n_seen, by_pair.n_repeated) == (1, 1)
-    exact = refined(test, known, key=lambda text: text)
+    exact = refined(test, known, same="text", key=lambda text: text)
     assert exact.mentions == [test[0], test[1], test[2], test[3]]
     with pytest.raises(InvalidInput, match="text, pair"):
         refined(test, known, same="id")
@@ -202,11 +202,18 @@ def test_overlaps_are_those_of_the_definition() -> None:
     assert len(found) == len(naive)
 
 
-def test_the_published_refined_size(data: Path) -> None:
-    parts = read_official(data / "biosyn-processed" / "bc5cdr-disease", read_concepts)
+@pytest.mark.parametrize(
+    ("corpus", "by_pair", "by_text"), [("bc5cdr-disease", 657, 642), ("ncbi-disease", 204, 199)]
+)
+def test_the_published_refined_sizes(data: Path, corpus: str, by_pair: int, by_text: int) -> None:
+    parts = read_official(data / "biosyn-processed" / corpus, read_concepts)
     known = parts.train + parts.dev
-    assert len(refined(parts.test, known, same="pair", key=lambda text: text).mentions) == 657
-    assert len(refined(parts.test, known, key=lambda text: text).mentions) == 642
+
+    def size(same: str) -> int:
+        return len(refined(parts.test, known, same=same, key=lambda text: text).mentions)
+
+    assert (size("pair"), size("text")) == (by_pair, by_text)
+    assert len(refined(parts.test, known, key=lambda text: text).mentions) == by_pair
 
 
 def test_published_counts_of_ncbi_disease(data: Path) -> None:

@@ -24,7 +24,12 @@ def test_the_rules_follow_the_variant() -> None:
     assert not any("written out" in rule for rule in prepared)
     assert any("train and dev for test" in rule for rule in prepared)
     assert any("without training" in rule for rule in choose_protocol("zero-shot").rules)
-    assert any("their concepts are" in r for r in choose_protocol("refined", same="pair").rules)
+    assert PROTOCOLS["refined"].same == "pair"
+    assert any("their concepts are" in r for r in choose_protocol("refined").rules)
+    assert not any("and their" in r for r in choose_protocol("refined", same="text").rules)
+    plain = choose_protocol("plain").rules
+    assert SPLITS["none"] in plain
+    assert not any("written out" in rule for rule in plain)
     raw = choose_protocol("raw")
     assert not any(re.search("lenient|strict|sieves", rule) for rule in raw.rules)
     assert any("NIL" in rule for rule in raw.rules)

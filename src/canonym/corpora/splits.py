@@ -115,7 +115,7 @@ def refined(
     test: Iterable[Mention],
     known: Iterable[Mention],
     *,
-    same: str = "text",
+    same: str = "pair",
     key: Callable[[str], str] = normalise,
 ) -> Selection:
     """Keep the test mentions that are not in the training parts, each once.
@@ -128,7 +128,7 @@ def refined(
         The training parts: train and dev.
     same : str
         One of `SAME`. ``"pair"`` lets a text through again that stands for another concept than in
-        training; it is what the published sizes count.
+        training; it is what the published sizes count, and the default.
     key : callable
         Makes the text that is compared from the mention's text.
 
@@ -145,7 +145,8 @@ def refined(
     Notes
     -----
     On BioSyn's prepared mentions of BC5CDR diseases, with ``same="pair"``, 657 of 4,287 are left,
-    the size of the published refined set.
+    the size of the published refined set (DILBERT, table 3); of NCBI disease 204 of 960. By text
+    alone there are 642 and 199.
 
     Examples
     --------

@@ -97,7 +97,7 @@ class Protocol:
     keep: str
     merge: bool
     readings: tuple[str, ...] = READINGS
-    same: str = "text"
+    same: str = "pair"
 
     @property
     def prepared(self) -> bool:
@@ -174,7 +174,8 @@ def choose_protocol(
         Another way of splitting composite mentions: ``"gold"``, ``"text"``, ``"file"`` or
         ``"none"``, which leaves strings as they are written.
     same : str, optional
-        Another rule for equal mentions of ``refined``: ``"text"`` or ``"pair"``.
+        Another rule for equal mentions of ``refined``: ``"text"``, or ``"pair"``, which is the
+        published one.
 
     Raises
     ------
@@ -200,7 +201,7 @@ def choose_protocol(
                 + (f"it can by {', '.join(allowed)}" if allowed else "the linker does it")
             )
         protocol = replace(protocol, split=split)
-    if same is not None and same != protocol.same:
+    if same is not None:
         if protocol.keep != "refined" or same not in SAME:
             raise InvalidInput(
                 f"same={same!r} is no variant of the protocol {protocol.name!r}; only 'refined' "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -187,6 +188,6 @@ def _bins(cases: Sequence[Case], attribute: str, bounds: Sequence[int]) -> list[
 
     def place(case: Case) -> int | None:
         count = getattr(case, attribute)
-        return None if count is None else int(np.searchsorted(bounds, count))
+        return None if count is None else bisect.bisect_left(bounds, count)
 
     return _pick(cases, range(len(names)), names, place)
