@@ -19,7 +19,7 @@ LAYERS = {
     2: {
         *("linker", "building", "lookup", "filters", "decision", "links", "default", "settings"),
         *("targets", "blocks", "spaces", "learned", "searching", "answering"),
-        *("overlay", "live", "curation", "folding", "opened"),
+        *("overlay", "live", "curation", "folding", "opened", "means"),
         *("training", "evaluation", "export"),
     },
     3: {"cli", "service", "bulk"},

@@ -41,12 +41,18 @@ def answer_block(
         One per mention, in order.
     """
     names = lookup.names()
-    strings = dict.fromkeys(
-        text
-        for _, one in prepared
-        for part in parts_of(one)
-        for text in (part.text, *part.alternatives)
-    )
-    answers: Mapping[str, Answer] = lookup.find(list(strings), k, chosen, names=names)
-    for mention, one in prepared:
-        yield decide(mention, one, answers, min_score)
+    # What a mention does not stand for holds for all its strings: those mentions go together for
+    # which the same is forbidden.
+    never = [names.forbidden_for(mention.text) for mention, _ in prepared]
+    answers: dict[frozenset[int], Mapping[str, Answer]] = {}
+    for each in dict.fromkeys(never):
+        strings = dict.fromkeys(
+            text
+            for (_, one), its in zip(prepared, never, strict=True)
+            if its == each
+            for part in parts_of(one)
+            for text in (part.text, *part.alternatives)
+        )
+        answers[each] = lookup.find(list(strings), k, chosen, names=names, never=each)
+    for (mention, one), its in zip(prepared, never, strict=True):
+        yield decide(mention, one, answers[its], min_score)

@@ -250,9 +250,12 @@ def build_linker(
     folder: str | Path | None,
     *,
     overwrite: bool = False,
+    finish: Callable[[Path], None] | None = None,
     **what: Any,
 ) -> tuple[Path, Path | None]:
     """Write a linker to a folder that appears whole or not at all; see `build_folder`.
+
+    `finish` is called with the folder when all but what may change later is in it.
 
     Returns
     -------
@@ -263,12 +266,16 @@ def build_linker(
     if folder is not None:
         with write_folder(folder, overwrite=overwrite) as partial:
             build_folder(terminology, partial, **what)
+            if finish is not None:
+                finish(partial)
         return Path(folder), None
     temporary = Path(tempfile.mkdtemp(prefix="canonym-"))
     try:
         target = temporary / "linker"
         target.mkdir()
         build_folder(terminology, target, **what)
+        if finish is not None:
+            finish(target)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise

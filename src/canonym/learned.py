@@ -11,8 +11,8 @@ import numpy as np
 from canonym.blocks import INDEXES, Block, BlockBuilder, Coder, load_block, save_block
 from canonym.encoders import load_encoder
 from canonym.errors import InvalidInput, ReadError
+from canonym.means import ConceptVectors, average
 from canonym.settings import Settings, chosen_sieves
-from canonym.spaces import ConceptVectors, average
 from canonym.targets import Target, parse_search
 from canonym.terminology import Terminology
 from canonym.text import normalise

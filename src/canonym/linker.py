@@ -21,15 +21,15 @@ from typing import Any, Unpack
 
 from canonym.answering import answer_block
 from canonym.building import FORMAT, Progress, build_linker
+from canonym.curation import Curated
 from canonym.decision import as_mention
-from canonym.errors import InvalidInput, Mismatch
-from canonym.files import MANIFEST, file_digest, read_manifest, write_folder
+from canonym.errors import InvalidInput
+from canonym.folding import Folded, check_overlay, fold_in
 from canonym.learned import LearnedName, learn_names, with_search
 from canonym.links import Links, regrouped
-from canonym.lookup import Lookup
 from canonym.mentions.abbreviations import find_abbreviations
-from canonym.mentions.prepare import Preparation, Prepared
-from canonym.mentions.spelling import Speller
+from canonym.mentions.prepare import Prepared
+from canonym.opened import Opened
 from canonym.settings import Settings
 from canonym.terminology import Terminology
 from canonym.types import Document, Encoder, Link, Mention
@@ -37,7 +37,7 @@ from canonym.types import Document, Encoder, Link, Mention
 __all__ = ["Linker", "Links"]
 
 
-class Linker:
+class Linker(Opened, Curated):
     """Finds the concepts of a terminology that names stand for.
 
     Made by `build`, `load` or `default`. Safe to use from several threads; everything large is
@@ -53,22 +53,6 @@ class Linker:
     ('X:1', 'Myocardial infarction', 'normalised')
     """
 
-    def __init__(self, folder: Path, *, terminology: Terminology | None = None) -> None:
-        self.folder = folder
-        self.manifest = read_manifest(folder, kind="linker", newest=FORMAT)
-        self.terminology = terminology or Terminology(folder / "terminology.db")
-        digest = self.manifest["terminology"]["digest"]
-        if self.terminology.digest != digest:
-            raise Mismatch(
-                f"the index {folder} was built for the terminology {digest[:12]}…, but "
-                f"{self.terminology.path} is {self.terminology.digest[:12]}…; build the index again"
-            )
-        self.lookup = Lookup(folder, self.manifest, self.terminology)
-        self.settings = settings = self.manifest["settings"]
-        speller = Speller.load(folder / "speller") if settings["spelling"] else None
-        self.preparation = Preparation(speller, settings["composites"], settings["trials"])
-        self._finalizer: weakref.finalize[Any, Any] | None = None
-
     @classmethod
     def build(
         cls,
@@ -79,6 +63,7 @@ class Linker:
         folder: str | Path | None = None,
         overwrite: bool = False,
         mentions: Iterable[LearnedName] | None = None,
+        fold: str | Path | None = None,
         progress: Progress | None = None,
         **settings: Unpack[Settings],
     ) -> Linker:
@@ -100,6 +85,9 @@ class Linker:
         mentions : iterable of Mention or (str, str or sequence of str), optional
             Training mentions: their names are searched as well, ``search="D-T + OD-T"`` unless
             another of `canonym.targets.SEARCHES` is named.
+        fold : str or Path, optional
+            An index of the terminology, or of another release of it: the synonyms that were added
+            to it become names of this one, and its forbidden pairs are taken along.
         progress : Progress, optional
             Called with the stage, the names done and their number.
         **settings
@@ -110,15 +98,21 @@ class Linker:
         InvalidInput
             If an encoder or a search is unknown, or weights or mentions do not fit.
         """
+        if folder is not None and overwrite:
+            check_overlay(folder, fold)
         learned = None if mentions is None else learn_names(terminology, mentions)
+        folded = Folded(terminology)
+        if fold is not None:
+            folded = fold_in(terminology, fold, newest=FORMAT)
         target, temporary = build_linker(
-            terminology,
+            folded.terminology,
             folder,
             overwrite=overwrite,
             encoders=encoders,
             weights=weights,
             settings=with_search(settings, learned),
             learned=learned,
+            finish=folded.finish,
             progress=progress,
         )
         linker = cls(target)
@@ -127,31 +121,6 @@ class Linker:
                 linker, shutil.rmtree, temporary, ignore_errors=True
             )
         return linker
-
-    def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
-        """Write the linker to a folder that `load` opens; it appears whole or not at all."""
-        with write_folder(folder, overwrite=overwrite) as partial:
-            shutil.copytree(self.folder, partial, dirs_exist_ok=True)
-
-    @classmethod
-    def load(cls, folder: str | Path, *, terminology: Terminology | None = None) -> Linker:
-        """Open a saved linker, memory-mapped.
-
-        Parameters
-        ----------
-        folder : str or Path
-            Made by `save`, by ``build(folder=…)`` or by ``canonym index``.
-        terminology : Terminology, optional
-            Use this one instead of the copy in the folder; it must have the same content.
-
-        Raises
-        ------
-        ReadError
-            If the folder is missing or damaged.
-        Mismatch
-            If it was made by a newer version, or for another terminology.
-        """
-        return cls(Path(folder), terminology=terminology)
 
     @classmethod
     def default(cls, *, progress: Progress | None = None) -> Linker:
@@ -163,24 +132,6 @@ class Linker:
         from canonym.default import open_default
 
         return open_default(progress)
-
-    def info(self) -> dict[str, Any]:
-        """Describe the linker: its terminology, encoders and settings."""
-        sources = [" ".join(filter(None, pair)) for pair in self.terminology.sources()]
-        return {
-            "folder": str(self.folder),
-            "fingerprint": self.fingerprint,
-            **{key: self.manifest[key] for key in ("format", "encoders", "settings")},
-            "terminology": {
-                **self.manifest["terminology"],
-                "sources": [source for source in sources if source],
-            },
-        }
-
-    @property
-    def fingerprint(self) -> str:
-        """SHA-256 of the manifest: changes with the terminology, the encoders and the settings."""
-        return file_digest(self.folder / MANIFEST)
 
     def link(self, mentions: Iterable[str | Mention], **options: Any) -> Links:
         """Link mentions; see `link_stream` for the options.

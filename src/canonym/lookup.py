@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from canonym.blocks import INDEXES, Coder
+from canonym.blocks import INDEXES, BlockBuilder, Coder
 from canonym.encoders import load_encoder
 from canonym.filters import Filter, Filters
 from canonym.indexes.verbatim import Verbatim
 from canonym.learned import load_targets
+from canonym.live import LiveNames
+from canonym.overlay import OVERLAY, Overlay
 from canonym.ranking.pooling import TieRule
 from canonym.searching import Found, Searcher, Searchers
 from canonym.settings import Sieve, chosen_sieves
@@ -87,14 +89,19 @@ class Lookup:
                 for number, one in enumerate(described)
             ),
         )
+        self._base = base
         learned, means = load_targets(terminology, folder, settings, described, steps)
-        self._names = Names(base, learned, None, means, {})
+        self.live = LiveNames(
+            Overlay(folder / OVERLAY),
+            Names(base, learned, None, means, {}),
+            BlockBuilder(self._sieves, self._searchers.coders),
+        )
         self._shortest = int(settings["min_length"])
         self._concepts: dict[int, Concept] = {}
 
     def names(self) -> Names:
-        """Return all names as they are at this moment."""
-        return self._names
+        """Return all names as they are at this moment, with all that was added to the index."""
+        return self.live.now()
 
     def find(
         self,
@@ -118,7 +125,7 @@ class Lookup:
         names : Names, optional
             What is searched; all names as they are now by default.
         never : frozenset of int
-            Concepts that may not be found, by their ordinal.
+            Concepts that may not be found, by their ordinal, beside those that `names` forbids.
 
         Returns
         -------
@@ -126,6 +133,25 @@ class Lookup:
             One per string.
         """
         names = names or self.names()
+        if not names.forbidden:
+            return self._find(strings, k, chosen, names, never)
+        groups: dict[frozenset[int], list[str]] = {}
+        for string in strings:
+            groups.setdefault(never | names.forbidden_for(string), []).append(string)
+        return {
+            string: answer
+            for each, group in groups.items()
+            for string, answer in self._find(group, k, chosen, names, each).items()
+        }
+
+    def _find(
+        self,
+        strings: Sequence[str],
+        k: int,
+        chosen: Filter,
+        names: Names,
+        never: frozenset[int],
+    ) -> dict[str, Answer]:
         sieved = self._sift(strings, k, chosen, names, never)
         plain = dict(zip(strings, normalise_all(strings, PLAIN), strict=True))
         searched = [
@@ -203,7 +229,7 @@ class Lookup:
         if not strings or not len(self._searchers):
             return {}
         nearest = self._searchers.nearest(
-            self._searchers.encode(strings), k, self._names.base.indexes, chosen, step=_NAMES
+            self._searchers.encode(strings), k, self._base.indexes, chosen, step=_NAMES
         )
         return {
             string: [(one.concept, one.row, one.score, one.parts) for one in found]

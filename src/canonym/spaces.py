@@ -20,14 +20,15 @@ from canonym.indexes import BoolArray, Searchable
 from canonym.indexes.exact import Exact
 from canonym.indexes.inverted import Inverted
 from canonym.indexes.stacked import Stacked
-from canonym.indexes.vectors import Vectors, index_of, join_vectors, mean_vectors, take_vectors
 from canonym.indexes.verbatim import Verbatim
+from canonym.means import ConceptVectors, average
 from canonym.ranking.pooling import TieRule
 from canonym.targets import Target
 from canonym.terminology import Terminology
+from canonym.text import STRONG, normalise
 from canonym.types import Concept, Int32Array, Name
 
-__all__ = ["Base", "ConceptVectors", "Names", "Space", "average"]
+__all__ = ["Base", "Names", "Space"]
 
 _CACHED = 16
 _Number = TypeVar("_Number", bound=np.generic)
@@ -39,13 +40,6 @@ class Base(NamedTuple):
     terminology: Terminology
     ties: TieRule
     sieves: tuple[Verbatim, ...]
-    indexes: tuple[Exact | Inverted, ...]
-
-
-class ConceptVectors(NamedTuple):
-    """A vector per concept: ``owners`` are their ordinals, rising; one index per encoder."""
-
-    owners: Int32Array
     indexes: tuple[Exact | Inverted, ...]
 
 
@@ -61,43 +55,6 @@ class Space(NamedTuple):
     indexes: tuple[Searchable, ...]
     stale: BoolArray | None
     named: bool
-
-
-def average(
-    indexes: Sequence[Sequence[Exact | Inverted]], owners: Int32Array, rows: npt.NDArray[np.intp]
-) -> ConceptVectors:
-    """Average rows by their concept.
-
-    Parameters
-    ----------
-    indexes : sequence of sequence of Exact or Inverted
-        For every encoder the indexes whose rows are numbered through.
-    owners : ndarray, int32
-        The concept of every row.
-    rows : ndarray, int
-        The rows that count, rising.
-
-    Returns
-    -------
-    ConceptVectors
-        Of the concepts that have such a row.
-    """
-    concepts, groups = np.unique(owners[rows], return_inverse=True)
-    means = tuple(
-        index_of(mean_vectors(_stored(parts, rows), groups.astype(np.int32), len(concepts)))
-        for parts in indexes
-    )
-    return ConceptVectors(concepts.astype(np.int32), means)
-
-
-def _stored(parts: Sequence[Exact | Inverted], rows: npt.NDArray[np.intp]) -> Vectors:
-    found: list[Vectors] = []
-    start = 0
-    for part in parts:
-        mine = rows[(rows >= start) & (rows < start + part.n_rows)] - start
-        found.append(take_vectors(part.vectors, mine))
-        start += part.n_rows
-    return join_vectors(found)
 
 
 class Names:
@@ -125,7 +82,7 @@ class Names:
     ) -> None:
         self.base = base
         self.forbidden = forbidden
-        self._learned, self._overlay = learned, overlay
+        self.learned, self._overlay = learned, overlay
         self._blocks = [block for block in (learned, overlay) if block is not None]
         self._concepts = concepts
         self._n_base = len(base.ties.concept_of_row)
@@ -145,6 +102,10 @@ class Names:
         self._spaces: dict[str, Space] = {}
         self._filters: dict[tuple[int, str, bool, frozenset[int]], tuple[Filter, Filter]] = {}
 
+    def with_added(self, overlay: Block | None, forbidden: Mapping[str, frozenset[int]]) -> Names:
+        """Return the same names with others in place of those added later."""
+        return Names(self.base, self.learned, overlay, self._concepts, forbidden)
+
     def _parts(self) -> list[tuple[Exact | Inverted, ...]]:
         """Return every encoder's indexes, in the order of the rows."""
         return list(zip(self.base.indexes, *(b.indexes for b in self._blocks), strict=True))
@@ -155,6 +116,12 @@ class Names:
             if row >= start:
                 return block.names[row - start]
         return self.base.terminology.names_at([row])[0]
+
+    def forbidden_for(self, mention: str) -> frozenset[int]:
+        """Return the concepts that a mention does not stand for, by their ordinal."""
+        if not self.forbidden:
+            return frozenset()
+        return self.forbidden.get(normalise(mention, STRONG), frozenset())
 
     def find(self, sieve: int, forms: Sequence[str]) -> list[Int32Array]:
         """Return the rows that hold exactly each normal form of the sieve of that number."""
@@ -169,7 +136,7 @@ class Names:
 
     def _part(self, part: str) -> BoolArray | None:
         """Mark the rows that are a part of a target's names; None for all of them."""
-        if self._learned is None or part == "OD":
+        if self.learned is None or part == "OD":
             return None
         mask = np.ones(self._starts[-1], dtype=np.bool_)
         if part == "D":

@@ -1,0 +1,223 @@
+"""Synonyms and forbidden pairs that are kept beside an index, in one small SQLite file.
+
+Any process may write, any number may read, and what one commits the others see when they ask next.
+The file carries a number that every change raises (SQLite's ``user_version``), so that asking
+whether anything is new costs one page.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from canonym.errors import InvalidInput, Mismatch, ReadError
+from canonym.text import STRONG, normalise
+from canonym.types import Name
+
+__all__ = ["ADDED", "OVERLAY", "Overlay", "OverlayContent"]
+
+ADDED = "added"
+"""`Name.source` of synonyms that were added to an index."""
+
+OVERLAY = "overlay.db"
+"""Name of the file in the folder of an index."""
+
+_APPLICATION_ID = 0x63616F31  # "cao1": the last character is the format
+_SCHEMA = (
+    f"PRAGMA application_id = {_APPLICATION_ID}",
+    "CREATE TABLE synonyms (number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, "
+    "concept TEXT NOT NULL, language TEXT NOT NULL, UNIQUE (concept, name))",
+    "CREATE TABLE forbidden (mention TEXT NOT NULL, concept TEXT NOT NULL, "
+    "PRIMARY KEY (mention, concept)) WITHOUT ROWID",
+)
+_PATIENCE = 30.0  # seconds that a writer waits for another
+
+
+class OverlayContent(NamedTuple):
+    """What an overlay holds: added names in the order in which they came, and pairs of a mention
+    and the id of a concept that it does not stand for, in order.
+    """
+
+    synonyms: tuple[Name, ...] = ()
+    forbidden: tuple[tuple[str, str], ...] = ()
+
+
+_NOTHING = OverlayContent()
+
+
+class Overlay:
+    """The synonyms and forbidden pairs beside an index.
+
+    Safe to use from several threads and processes. The file appears with the first change.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        self._known: tuple[tuple[int, int] | None, OverlayContent] = (None, _NOTHING)
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def read(self) -> OverlayContent:
+        """Return what the overlay holds now: the same object for as long as nothing changes.
+
+        Raises
+        ------
+        ReadError
+            If the file is damaged or none of ours.
+        Mismatch
+            If it was written by a newer version of canonym.
+        """
+        try:
+            place = self.path.stat().st_ino
+        except FileNotFoundError:
+            self._known = (None, _NOTHING)
+            return _NOTHING
+        with self._connected("rw") as connection:
+            connection.execute("BEGIN")
+            if not self._is_made(connection):
+                return _NOTHING
+            version = (place, _number(connection, "user_version"))
+            known, content = self._known
+            if known != version:
+                content = _content(connection)
+                with self._lock:
+                    self._known = (version, content)
+            return content
+
+    def _is_made(self, connection: sqlite3.Connection) -> bool:
+        """Whether the tables are there; a file of something else is an error."""
+        found = _number(connection, "application_id")
+        if found == _APPLICATION_ID:
+            return True
+        if found >> 8 == _APPLICATION_ID >> 8:
+            raise Mismatch(f"{self.path} was written by a newer canonym; upgrade canonym")
+        if found or _number(connection, "schema_version"):
+            raise ReadError(self.path, "is not a file of added synonyms; move it elsewhere")
+        return False
+
+    @contextlib.contextmanager
+    def _connected(self, mode: str) -> Iterator[sqlite3.Connection]:
+        """Open the file for as long as the block lasts, and explain what goes wrong."""
+        try:
+            uri = f"{self.path.absolute().as_uri()}?mode={mode}"
+            connection = sqlite3.connect(uri, uri=True, timeout=_PATIENCE, isolation_level=None)
+            with contextlib.closing(connection):
+                yield connection
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error):
+                raise InvalidInput(
+                    f"{self.path} has been written to by another process for {_PATIENCE:.0f} "
+                    "seconds; try again when it is done"
+                ) from error
+            raise OSError(None, str(error), str(self.path)) from error
+        except sqlite3.DatabaseError as error:
+            raise ReadError(
+                self.path, f"is damaged ({error}); restore it, or remove it to begin anew"
+            ) from error
+
+    # --- writing --------------------------------------------------------------------------------
+
+    def write(self, content: OverlayContent) -> OverlayContent:
+        """Add synonyms and forbidden pairs, all of them or none; return those that were new."""
+
+        def change(connection: sqlite3.Connection) -> OverlayContent:
+            synonyms = [
+                name
+                for name in content.synonyms
+                if connection.execute(
+                    "INSERT INTO synonyms (name, concept, language) VALUES (?, ?, ?) "
+                    "ON CONFLICT DO NOTHING",
+                    (name.text, name.concept_id, name.language),
+                ).rowcount
+            ]
+            forbidden = [
+                pair
+                for pair in content.forbidden
+                if not _same_pairs(connection, *pair)
+                and connection.execute("INSERT INTO forbidden VALUES (?, ?)", pair).rowcount
+            ]
+            return OverlayContent(tuple(synonyms), tuple(forbidden))
+
+        return self._write(change)
+
+    def remove(self, content: OverlayContent) -> OverlayContent:
+        """Remove synonyms, and forbidden pairs by the normal form of the mention.
+
+        All of them or none; returns those that were there.
+        """
+
+        def change(connection: sqlite3.Connection) -> OverlayContent:
+            synonyms = [
+                name
+                for name in content.synonyms
+                if connection.execute(
+                    "DELETE FROM synonyms WHERE name = ? AND concept = ?",
+                    (name.text, name.concept_id),
+                ).rowcount
+            ]
+            forbidden = [
+                pair for given in content.forbidden for pair in _same_pairs(connection, *given)
+            ]
+            connection.executemany(
+                "DELETE FROM forbidden WHERE mention = ? AND concept = ?", forbidden
+            )
+            return OverlayContent(tuple(synonyms), tuple(forbidden))
+
+        return self._write(change)
+
+    def _write(self, change: Callable[[sqlite3.Connection], OverlayContent]) -> OverlayContent:
+        with self._connected("rwc") as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            if not self._is_made(connection):
+                for statement in _SCHEMA:
+                    connection.execute(statement)
+            changed = change(connection)
+            if changed == _NOTHING:
+                connection.execute("ROLLBACK")
+            else:
+                version = _number(connection, "user_version")
+                connection.execute(f"PRAGMA user_version = {(version + 1) % (1 << 31)}")
+                connection.execute("COMMIT")
+            return changed
+
+    def copy(self, target: Path) -> None:
+        """Write a copy of the file, as it is at one moment, where there is anything to copy."""
+        if self.read() == _NOTHING:
+            return
+        with (
+            self._connected("rw") as connection,
+            contextlib.closing(sqlite3.connect(target)) as copy,
+        ):
+            connection.backup(copy)
+
+
+def _number(connection: sqlite3.Connection, pragma: str) -> int:
+    return int(connection.execute(f"PRAGMA {pragma}").fetchone()[0])
+
+
+def _content(connection: sqlite3.Connection) -> OverlayContent:
+    names = connection.execute("SELECT name, concept, language FROM synonyms ORDER BY number")
+    pairs = connection.execute("SELECT mention, concept FROM forbidden ORDER BY 1, 2")
+    return OverlayContent(
+        tuple(Name(text, id_, language=language, source=ADDED) for text, id_, language in names),
+        tuple((mention, id_) for mention, id_ in pairs),
+    )
+
+
+def _same_pairs(
+    connection: sqlite3.Connection, mention: str, concept: str
+) -> Iterable[tuple[str, str]]:
+    """Return the forbidden pairs whose mention has the same normal form."""
+    form = normalise(mention, STRONG)
+    found = connection.execute("SELECT mention FROM forbidden WHERE concept = ?", (concept,))
+    return [(other, concept) for (other,) in found.fetchall() if normalise(other, STRONG) == form]
