@@ -73,7 +73,27 @@ class Curated:
         InvalidInput
             If a concept is not in the terminology, or a name has no letter or digit.
         """
-        checked = [self._checked(name.text, name.concept_id, name.language) for name in names]
+        return self.teach(names)[0]
+
+    def teach(
+        self, names: Iterable[Name] = (), forbidden: Iterable[tuple[str, str]] = ()
+    ) -> tuple[int, int]:
+        """Add names and forbidden pairs, all of them or none; return how many of each are new.
+
+        Parameters
+        ----------
+        names : iterable of Name
+            As `add_synonym` takes them one by one.
+        forbidden : iterable of (str, str)
+            Pairs of a mention and the id of a concept, as `forbid` takes them.
+
+        Raises
+        ------
+        InvalidInput
+            If a concept is not in the terminology, or a name has no letter or digit.
+        """
+        checked = [self.checked_name(name.text, name.concept_id, name.language) for name in names]
+        barred = [self.checked_name(mention, id_) for mention, id_ in forbidden]
         has: dict[str, set[str]] = {}
         for name in checked:
             if name.concept_id not in has:
@@ -82,7 +102,9 @@ class Curated:
                     *self.lookup.live.learned_texts(name.concept_id),
                 }
         new = tuple(name for name in checked if name.text not in has[name.concept_id])
-        return len(self.lookup.live.overlay.write(OverlayContent(synonyms=new)).synonyms)
+        pairs = tuple((name.text, name.concept_id) for name in barred)
+        written = self.lookup.live.overlay.write(OverlayContent(new, pairs))
+        return len(written.synonyms), len(written.forbidden)
 
     def remove_synonym(self, name: str, concept_id: str) -> None:
         """Remove a name that was added.
@@ -92,7 +114,7 @@ class Curated:
         InvalidInput
             If it was not added: a name that the index has by itself is not removed but forbidden.
         """
-        given = self._checked(name, concept_id)
+        given = self.checked_name(name, concept_id)
         if self.lookup.live.overlay.remove(OverlayContent(synonyms=(given,))).synonyms:
             return
         id_ = given.concept_id
@@ -138,9 +160,7 @@ class Curated:
         InvalidInput
             If there is no such concept, or no letter or digit in the mention.
         """
-        given = self._checked(mention, concept_id)
-        pair = (given.text, given.concept_id)
-        return bool(self.lookup.live.overlay.write(OverlayContent(forbidden=(pair,))).forbidden)
+        return bool(self.teach(forbidden=[(mention, concept_id)])[1])
 
     def allow(self, mention: str, concept_id: str) -> None:
         """Take back what `forbid` did.
@@ -150,7 +170,7 @@ class Curated:
         InvalidInput
             If it was not forbidden.
         """
-        given = self._checked(mention, concept_id)
+        given = self.checked_name(mention, concept_id)
         pair = (given.text, given.concept_id)
         if not self.lookup.live.overlay.remove(OverlayContent(forbidden=(pair,))).forbidden:
             raise InvalidInput(
@@ -162,8 +182,14 @@ class Curated:
         """Return what was forbidden: pairs of a mention and the id of a concept, in order."""
         return self.lookup.live.overlay.read().forbidden
 
-    def _checked(self, text: str, concept_id: str, language: str = "en") -> Name:
-        """Return the name with the concept's own id, or say what is wrong with it."""
+    def checked_name(self, text: str, concept_id: str, language: str = "en") -> Name:
+        """Return a name that can be added, with the concept's own id.
+
+        Raises
+        ------
+        InvalidInput
+            If there is no such concept, or the text has no letter or digit.
+        """
         for what, value in (("name", text), ("id", concept_id), ("language", language)):
             if not isinstance(value, str):
                 raise InvalidInput(f"the {what} is {value!r:.80}; a string is expected")

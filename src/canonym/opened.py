@@ -81,11 +81,14 @@ class Opened:
 
     def info(self) -> dict[str, Any]:
         """Describe the linker: its terminology, encoders and settings."""
+        content = self.lookup.live.overlay.read()
+        added = {"synonyms": len(content.synonyms), "forbidden pairs": len(content.forbidden)}
         sources = [" ".join(filter(None, pair)) for pair in self.terminology.sources()]
         return {
             "folder": str(self.folder),
             "fingerprint": self.fingerprint,
             **{key: self.manifest[key] for key in ("format", "encoders", "settings")},
+            **({"added": added} if any(added.values()) else {}),
             "terminology": {
                 **self.manifest["terminology"],
                 "sources": [source for source in sources if source],

@@ -9,6 +9,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from canonym.linker import Linker
     from canonym.types import Mention
 
 __all__ = ["index"]
@@ -91,6 +92,13 @@ __all__ = ["index"]
     show_default=True,
     help="Of a search in two steps: the score from which on the first decides.",
 )
+@click.option(
+    "--fold",
+    type=click.Path(),
+    metavar="INDEX",
+    help="Make the synonyms that were added to this index names of the new one, and take its "
+    "forbidden pairs along.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no report.")
 def index(
@@ -107,6 +115,7 @@ def index(
     mention_types: tuple[str, ...],
     search: str | None,
     search_threshold: float,
+    fold: str | None,
     overwrite: bool,
     quiet: bool,
 ) -> None:
@@ -145,17 +154,19 @@ def index(
                 mentions=known,
                 search_threshold=search_threshold,
                 **({"search": search} if search else {}),
+                fold=fold,
                 folder=output,
                 overwrite=overwrite,
                 progress=report,
             )
+        _tell_of_rest(linker, quiet=quiet)
         if not quiet:
             described = linker.info()
             print_facts(
                 {
                     "index": output,
-                    "concepts": opened.n_concepts,
-                    "names": opened.n_names,
+                    "concepts": linker.terminology.n_concepts,
+                    "names": linker.terminology.n_names,
                     **_mention_facts(linker.manifest.get("mentions")),
                     "search": described["settings"]["search"],
                     "encoders": described["encoders"],
@@ -190,3 +201,20 @@ def _mention_facts(counts: dict[str, int] | None) -> dict[str, Any]:
     left = [f"{n:,} {what}" for what, n in counts.items() if n and what not in ("given", "names")]
     told = f" (left out: {', '.join(left)})" if left else ""
     return {"mentions": f"{counts['given']:,}, with {counts['names']:,} names{told}"}
+
+
+def _tell_of_rest(linker: Linker, *, quiet: bool) -> None:
+    from canonym.cli.failures import printable
+    from canonym.cli.progress import note
+
+    left = linker.synonyms()
+    if left:
+        shown = ", ".join(f"{name.text!r} ({name.concept_id})" for name in left[:5])
+        note(
+            printable(
+                f"{len(left):,} synonyms are of concepts that the terminology does not have: "
+                f"{shown}{', …' if len(left) > 5 else ''}. They are kept beside the index, and not "
+                "found."
+            ),
+            quiet=quiet,
+        )
