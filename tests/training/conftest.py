@@ -15,25 +15,29 @@ import pytest
 os.environ["HF_HUB_OFFLINE"] = "1"
 
 
-def _load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location(
-        "small_run", Path(__file__).with_name("small_run.py")
-    )
+def _load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["small_run"] = module
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
 
 
-_SMALL = _load()
+_SMALL = _load("small_run")
 
 
 @pytest.fixture
 def small() -> ModuleType:
     """The module `small_run`: an objective, a module and a dev score."""
     return _SMALL
+
+
+@pytest.fixture
+def small_table() -> ModuleType:
+    """The module `small_table`: vectors that can be trained, and what objectives promise."""
+    return _load("small_table")
 
 
 @pytest.fixture

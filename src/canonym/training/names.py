@@ -201,18 +201,19 @@ class NameTable:
         return self.names.ends, owners
 
     def with_names(self, pairs: Iterable[tuple[str, int]]) -> NameTable:
-        """Return a table with further names, strings and ordinals of concepts, at its end."""
+        """Return a table with further names, prepared strings and their concepts, at its end."""
         names, owners = self.pairs()
         added = list(pairs)
         # In the order of the strings, so that the numbers of those that are there do not change.
         order = np.argsort(names, kind="stable")
-        return NameTable(
+        table = NameTable(
             self.ids,
             [*(self.texts[name] for name in names[order]), *(text for text, _ in added)],
             [*owners[order].tolist(), *(concept for _, concept in added)],
-            preparation=self.preparation,
             alternatives=self._ordinals,
         )
+        table.preparation = self.preparation  # done already
+        return table
 
     def link(self, mentions: Iterable[tuple[str, Collection[str]]]) -> LinkedMentions:
         """Find the concepts of training mentions.

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 from canonym.terminology.adjacency import Adjacency
-from canonym.training.draws import check_sizes
 from canonym.types import Int32Array
 
 __all__ = ["PairBatches", "repeat_to_share"]
@@ -48,7 +47,8 @@ class PairBatches:
         *,
         batch_size: int,
     ) -> None:
-        check_sizes(batch_size=batch_size - 1)
+        if batch_size < 2:
+            raise InvalidInput(f"batch_size is {batch_size}; at least 2 names are expected")
         if not len(anchors) or names.counts[concepts].max() < 2:
             raise InvalidInput(
                 f"none of {len(np.unique(concepts)):,} concepts has two different names, and "

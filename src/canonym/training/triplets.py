@@ -116,7 +116,13 @@ class TripletSampler:
                 barred = np.union1d(right, added)
             negatives = draw_apart(self.table.n_names, barred, self.n_negatives, rng)
             choices.append(_Choice(positives, negatives))
-        return _triplets(choices, "every name of the terminology is a right one for every mention")
+        found = _triplets(choices)
+        if not len(found):
+            raise InvalidInput(
+                "every name of the terminology is a right one for every mention, and negatives are "
+                "other names: give the whole terminology"
+            )
+        return found
 
     def resampled(
         self, encode: Encode, rng: np.random.Generator, *, searched: str = "training"
@@ -138,12 +144,7 @@ class TripletSampler:
             As `random`, with positives nearest first. Negatives are the `n_negatives` nearest wrong
             names among those nearer than the nearest right one, and with `n_siblings` names of
             siblings. A mention for which a right name is the nearest has no negatives of the first
-            kind, and without siblings no triplets.
-
-        Raises
-        ------
-        InvalidInput
-            If no mention has a negative: the model makes no error that could be learned from.
+            kind, and without siblings no triplets; there may be none at all.
 
         Differences
         -----------
@@ -175,11 +176,7 @@ class TripletSampler:
                 choices[mention] = choice._replace(
                     negatives=np.concatenate([choice.negatives, new])
                 )
-        return _triplets(
-            choices,
-            "a right name is the nearest for every mention, so that re-sampling finds no "
-            "negatives: train with random sampling, search all names, or add siblings",
-        )
+        return _triplets(choices)
 
     def _nearest(
         self,
@@ -206,7 +203,7 @@ class TripletSampler:
         ]
 
 
-def _triplets(choices: list[_Choice], nothing: str) -> Int32Array:
+def _triplets(choices: list[_Choice]) -> Int32Array:
     """Pair every positive of a mention with every negative."""
     parts = [
         np.stack(
@@ -219,7 +216,4 @@ def _triplets(choices: list[_Choice], nothing: str) -> Int32Array:
         )
         for mention, (positives, negatives) in enumerate(choices)
     ]
-    found = np.concatenate(parts).astype(np.int32)
-    if not len(found):
-        raise InvalidInput(nothing)
-    return found
+    return np.concatenate(parts).astype(np.int32)

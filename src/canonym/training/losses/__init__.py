@@ -9,8 +9,10 @@ from canonym.training.losses.distances import (
     cosine_distances,
     cosine_similarities,
     euclidean_distances,
+    exactly,
     grounding,
     unit,
+    wide,
 )
 from canonym.training.losses.multi_similarity import (
     multi_similarity,
@@ -29,6 +31,7 @@ __all__ = [
     "cosine_distances",
     "cosine_similarities",
     "euclidean_distances",
+    "exactly",
     "grounding",
     "hard_em",
     "marginal_likelihood",
@@ -38,4 +41,5 @@ __all__ = [
     "translation_similarities",
     "triplet_hinge",
     "unit",
+    "wide",
 ]
