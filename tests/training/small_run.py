@@ -1,10 +1,12 @@
 """A small objective, and a run of it: imported by tests, and started by them to be killed.
 
-``python small_run.py FOLDER LOG [--slow]`` trains with checkpoints in FOLDER and resumes.
+``python small_run.py FOLDER LOG [--slow] [--sure N]`` trains with checkpoints in FOLDER and
+resumes; ``--sure`` is without dropout, and with N batches a step.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -99,10 +101,15 @@ if __name__ == "__main__":
         time.sleep(0.03 if "--slow" in sys.argv else 0)
 
     trained = make_module()
+    sure = int(sys.argv[sys.argv.index("--sure") + 1]) if "--sure" in sys.argv else 0
+    if sure:
+        for part in trained.network.modules():
+            if type(part).__name__ == "Dropout":
+                part.p = 0.0
     fit(
         trained,
         Synonyms(),
-        settings=FitSettings(epochs=4, learning_rate=1e-3, warm_up=0.1),
+        settings=FitSettings(epochs=4, learning_rate=1e-3, warm_up=0.1, accumulation=sure or 1),
         dev_score=dev_score,
         checkpoints=Path(sys.argv[1]),
         checkpoint_every=3,
@@ -112,4 +119,5 @@ if __name__ == "__main__":
         progress=wait,
         notice=print,
     )
-    np.save(Path(sys.argv[1]).with_suffix(".npy"), trained.encode(NAMES))
+    if os.environ.get("RANK", "0") == "0":
+        np.save(Path(sys.argv[1]).with_suffix(".npy"), trained.encode(NAMES))

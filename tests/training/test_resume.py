@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -237,9 +238,9 @@ def test_nothing_to_resume_starts_at_the_beginning(
     assert weights(module) == whole[0]
 
 
-def start(folder: Path, log: Path, *options: str) -> subprocess.Popen[bytes]:
+def start(folder: Path, log: Path, *options: str, **variables: str) -> subprocess.Popen[bytes]:
     script = Path(__file__).with_name("small_run.py")
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", **variables}
     return subprocess.Popen(
         [sys.executable, str(script), str(folder), str(log), *options],
         env=environment,
@@ -268,3 +269,24 @@ def test_a_killed_process_goes_on_to_the_same_bits(tmp_path: Path) -> None:
     assert killed.tobytes() == straight.tobytes()
     assert curve(tmp_path / "killed.jsonl") == curve(tmp_path / "whole.jsonl")
     assert len(curve(tmp_path / "killed.jsonl")) == 20 + 4
+
+
+@pytest.mark.slow
+def test_two_processes_do_what_one_does_with_two_batches_a_step(tmp_path: Path) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    group = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"}
+    runs = [start(tmp_path / "one", tmp_path / "one.jsonl", "--sure", "2")]
+    for rank in ("0", "1"):
+        which = {"RANK": rank, "LOCAL_RANK": rank, "MASTER_PORT": port}
+        log = tmp_path / f"two-{rank}.jsonl"
+        runs.append(start(tmp_path / "two", log, "--sure", "1", **group, **which))
+    assert [run.wait(timeout=240) for run in runs] == [0, 0, 0]
+    assert not (tmp_path / "two-1.jsonl").exists()
+    one, two = (np.load(tmp_path / f"{name}.npy") for name in ("one", "two"))
+    np.testing.assert_allclose(one, two, atol=1e-4)
+    for ours, theirs in zip(
+        curve(tmp_path / "one.jsonl"), curve(tmp_path / "two-0.jsonl"), strict=True
+    ):
+        assert ours == pytest.approx(theirs, rel=1e-3, abs=0.02)

@@ -265,10 +265,12 @@ class NameModule:
             self.network.train(training)
 
     def to_encoder(self) -> Encoder:
-        """Return the encoder that was trained, on the device where it is; weights are shared."""
+        """Return the encoder that was trained, on the device where it is.
+
+        It shares the network, which is left in evaluation mode.
+        """
         from canonym.encoders.transformer import Transformer
 
-        training = self.network.training
         encoder = Transformer.from_model(
             self.network,
             self.tokenizer,
@@ -277,7 +279,6 @@ class NameModule:
             device=str(next(self.network.parameters()).device),
         )
         encoder.lowercase = self.lowercase
-        self.network.train(training)
         return encoder
 
     def _tokens(self, names: Sequence[str]) -> list[list[int]]:

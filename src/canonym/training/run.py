@@ -100,7 +100,7 @@ class Run:
         self.keeper = Keeper(folder, writes=processes.first)
         self.state = RunState()
         self.plan: Plan | None = None
-        self.step = make_step(trainable, objective, settings)
+        self.step = make_step(trainable, objective, settings, several=processes.n > 1)
         self.identity: dict[str, Any] = {
             "objective": objective.name,
             "objective_settings": dict(objective.settings),
@@ -201,10 +201,7 @@ class Run:
                 loss = self._model(self.plan if batch < stop else None, batch)
                 if loss is not None:
                     total += float(loss.detach())
-                    used += 1
-                elif processes.n > 1:  # the others wait for its gradients
-                    loss = self.step.nothing()
-                if loss is not None:
+                    used += self.step.taught
                     # Gradients are averaged over processes: what is left is 1 / batches.
                     processes.accelerator.backward(loss * (processes.n / (stop - start)))
         total, n_used, names = processes.total([total, float(used), float(self.step.n_names)])

@@ -20,7 +20,9 @@ __all__ = ["make_optimizer", "make_step"]
 _EXTRA = "extra"
 
 
-def make_step(trainable: Trainable, objective: Objective, settings: FitSettings) -> Any:
+def make_step(
+    trainable: Trainable, objective: Objective, settings: FitSettings, *, several: bool = False
+) -> Any:
     """Return the module whose forward pass is the loss of a batch.
 
     Parameters
@@ -31,13 +33,17 @@ def make_step(trainable: Trainable, objective: Objective, settings: FitSettings)
         Its extra modules, made here, do so as well.
     settings : FitSettings
         The seed of the extra modules, and the precision.
+    several : bool
+        Whether several processes train together: they wait for the gradients of each other, also of
+        a batch that gives none.
 
     Returns
     -------
     torch.nn.Module
-        Called with a plan and the number of a batch; returns a scalar, None where the objective
-        does. ``n_names`` counts the names that went through the encoder, ``rates`` are the
-        learning rates of the extra modules.
+        Called with a plan and the number of a batch, or without a plan for no batch; returns a
+        scalar, None where the objective does, or with `several` a 0 that every weight takes part
+        in. ``taught`` says whether the last batch had a loss, ``n_names`` counts the names that
+        went through the encoder, ``rates`` are the learning rates of the extra modules.
 
     Notes
     -----
@@ -59,6 +65,7 @@ def make_step(trainable: Trainable, objective: Objective, settings: FitSettings)
             self.extra = torch.nn.ModuleDict({name: module for name, (module, _) in made.items()})
             self.rates: dict[str, float | None] = {name: rate for name, (_, rate) in made.items()}
             self.n_names = 0
+            self.taught = False
 
         def embed(self, names: Sequence[str]) -> Any:
             self.n_names += len(names)
@@ -83,11 +90,10 @@ def make_step(trainable: Trainable, objective: Objective, settings: FitSettings)
                     f"the objective {objective.name!r} gives a loss that cannot be followed: a "
                     f"scalar with gradients is expected, found {tuple(found.shape)}"
                 )
+            self.taught = found is not None
+            if found is None and several:
+                return sum((p * 0).sum() for p in self.parameters() if p.requires_grad)
             return found
-
-        def nothing(self) -> Any:
-            """Return a loss of 0 that every weight takes part in, with gradients of 0."""
-            return sum((p * 0).sum() for p in self.parameters() if p.requires_grad)
 
     return Step()
 
