@@ -1,0 +1,187 @@
+"""Scores become probabilities: logistic regression, and regression by a rising step function."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.errors import InvalidInput
+
+__all__ = ["Isotonic", "Logistic", "fit_isotonic", "fit_logistic"]
+
+FloatArray = npt.NDArray[np.float64]
+
+_STEPS = 100
+_PRECISION = 1e-10
+
+
+class Logistic(NamedTuple):
+    """``p = 1 / (1 + exp(−(x · weights + intercept)))``; `weights` is ``(d,)`` float64."""
+
+    weights: FloatArray
+    intercept: float
+
+    def logit(self, features: npt.ArrayLike) -> FloatArray:
+        """Return ``x · weights + intercept``, ``(n,)`` float64, for features ``(n, d)``."""
+        return np.asarray(np.asarray(features, dtype=np.float64) @ self.weights + self.intercept)
+
+    def predict(self, features: npt.ArrayLike) -> FloatArray:
+        """Return probabilities, ``(n,)`` float64, for features ``(n, d)``."""
+        return _sigmoid(self.logit(features))
+
+
+class Isotonic(NamedTuple):
+    """A function that never falls: straight between its knots, level beyond them.
+
+    ``knots`` and ``values`` are ``(m,)`` float64, the first rising.
+    """
+
+    knots: FloatArray
+    values: FloatArray
+
+    def predict(self, given: npt.ArrayLike) -> FloatArray:
+        """Return the values at the places given, ``(n,)`` float64."""
+        places = np.asarray(given, dtype=np.float64)
+        return np.asarray(np.interp(places, self.knots, self.values))
+
+
+def fit_logistic(
+    features: npt.ArrayLike, targets: npt.ArrayLike, *, ridge: float = 1.0
+) -> Logistic:
+    """Fit a logistic regression by Newton's method.
+
+    Parameters
+    ----------
+    features : array-like, shape (n, d)
+        A row per observation.
+    targets : array-like, shape (n,)
+        What was observed, 0 to 1; Platt's (1999) targets lie between.
+    ridge : float
+        How much large weights cost; the intercept costs nothing. Above 0 there is a solution
+        whatever the data.
+
+    Returns
+    -------
+    Logistic
+        The minimum.
+
+    Raises
+    ------
+    InvalidInput
+        If the shapes do not fit, a number is not finite, or targets are out of range.
+
+    Notes
+    -----
+    The minimum of ``−Σ [t log p + (1 − t) log(1 − p)] + ridge / 2 · ‖w‖²``. A step that does not
+    lower it is halved.
+
+    References
+    ----------
+    Platt (1999), Probabilistic outputs for support vector machines.
+
+    Examples
+    --------
+    >>> fitted = fit_logistic([[0.0], [0.0], [1.0], [1.0]], [0, 0, 1, 1], ridge=1.0)
+    >>> fitted.predict([[0.0], [0.5], [1.0]]).round(2).tolist()
+    [0.4, 0.5, 0.6]
+    """
+    x, t = np.asarray(features, dtype=np.float64), np.asarray(targets, dtype=np.float64)
+    if x.ndim != 2 or t.shape != x.shape[:1] or not len(t):
+        raise InvalidInput(
+            f"features have the shape {x.shape} and targets {t.shape}; (n, d) and (n,) are expected, "
+            "n at least 1"
+        )
+    if not (np.isfinite(x).all() and ((t >= 0) & (t <= 1)).all()):
+        raise InvalidInput("finite features and targets from 0 to 1 are expected")
+    if not ridge > 0:
+        raise InvalidInput(f"ridge is {ridge}; a number above 0 is expected")
+    wide = np.hstack([x, np.ones((len(x), 1))])
+    cost = np.full(wide.shape[1], float(ridge))
+    # A little on the intercept keeps it finite where all targets are 0, or 1.
+    cost[-1] = 1e-9
+    weights = np.zeros(wide.shape[1])
+
+    def loss(of: FloatArray) -> float:
+        logit = wide @ of
+        return float((np.logaddexp(0, logit) - t * logit).sum() + (cost * of**2).sum() / 2)
+
+    now = loss(weights)
+    for _ in range(_STEPS):
+        p = _sigmoid(wide @ weights)
+        gradient = wide.T @ (p - t) + cost * weights
+        curvature = (wide * (p * (1 - p))[:, None]).T @ wide + np.diag(cost)
+        step = np.linalg.solve(curvature, gradient)
+        size = 1.0
+        while size > 1e-12 and not loss(weights - size * step) <= now:
+            size /= 2
+        weights = weights - size * step
+        before, now = now, loss(weights)
+        if before - now <= _PRECISION * max(abs(now), 1.0) and np.abs(step).max() < 1e-6:
+            break
+    return Logistic(weights[:-1], float(weights[-1]))
+
+
+def fit_isotonic(given: npt.ArrayLike, targets: npt.ArrayLike) -> Isotonic:
+    """Fit a function that never falls, by pooling adjacent violators.
+
+    Parameters
+    ----------
+    given : array-like, shape (n,)
+        Where something was observed; equal places count as one with the mean of their targets.
+    targets : array-like, shape (n,)
+        What was observed.
+
+    Returns
+    -------
+    Isotonic
+        The function of least squared error.
+
+    Raises
+    ------
+    InvalidInput
+        If the shapes differ, there is nothing, or a number is not finite.
+
+    References
+    ----------
+    Zadrozny and Elkan (2002), Transforming classifier scores into accurate multiclass probability
+    estimates.
+
+    Examples
+    --------
+    >>> fit_isotonic([1, 2, 3, 4], [0, 1, 0, 1]).values.tolist()
+    [0.0, 0.5, 0.5, 1.0]
+    """
+    x, t = np.asarray(given, dtype=np.float64), np.asarray(targets, dtype=np.float64)
+    if x.ndim != 1 or x.shape != t.shape or not len(x):
+        raise InvalidInput(
+            f"places have the shape {x.shape} and targets {t.shape}; one of each, and at least "
+            "one, is expected"
+        )
+    if not (np.isfinite(x).all() and np.isfinite(t).all()):
+        raise InvalidInput("finite numbers are expected")
+    places, group = np.unique(x, return_inverse=True)
+    counts = np.bincount(group).astype(np.float64)
+    means = np.bincount(group, weights=t) / counts
+    # Blocks with their mean, weight and last place; one that is lower than the one before joins it.
+    blocks: list[tuple[float, float, int]] = []
+    for place, (mean, count) in enumerate(zip(means.tolist(), counts.tolist(), strict=True)):
+        while blocks and blocks[-1][0] >= mean:
+            before, weight, _ = blocks.pop()
+            mean = (before * weight + mean * count) / (weight + count)
+            count += weight
+        blocks.append((mean, count, place))
+    knots, values, first = [], [], 0
+    for mean, _, last in blocks:
+        for place in (first, last) if last > first else (first,):
+            knots.append(places[place])
+            values.append(mean)
+        first = last + 1
+    return Isotonic(np.array(knots), np.array(values))
+
+
+def _sigmoid(logit: FloatArray) -> FloatArray:
+    # Never the exponential of a large number.
+    small = np.exp(-np.abs(logit))
+    return np.asarray(np.where(logit >= 0, 1, small) / (1 + small))
