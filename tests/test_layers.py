@@ -20,6 +20,7 @@ LAYERS = {
         *("linker", "building", "lookup", "filters", "decision", "links", "default", "settings"),
         *("targets", "blocks", "spaces", "learned", "searching", "answering"),
         *("overlay", "live", "curation", "folding", "opened", "means"),
+        *("confidence", "calibrated"),
         *("training", "evaluation", "export"),
     },
     3: {"cli", "service", "bulk"},
@@ -46,7 +47,18 @@ THIRD_PARTY = {
     "pyarrow": "arrow",
     "pandas": "pandas",
     "rdflib": "owl",
+    "matplotlib": "pictures",
+    "sklearn": "pictures",
+    "threadpoolctl": "pictures",
+    "umap": "umap",
 }
+PACKAGES = {
+    "huggingface_hub": "transformers",
+    "sklearn": "scikit-learn",
+    "threadpoolctl": "scikit-learn",
+    "umap": "umap-learn",
+}
+"""What brings a module that is called otherwise, or comes with another."""
 LIGHT = {"click", "numpy"}
 """What a module may import when it is imported itself; everything else waits for its use."""
 
@@ -183,6 +195,7 @@ def test_the_declared_packages_are_the_ones_imported() -> None:
     imported = {name.replace("_", "-") for name, extra in THIRD_PARTY.items() if not extra}
     assert base == imported
     for name, extra in THIRD_PARTY.items():
-        if extra and name != "huggingface_hub":  # comes with transformers
+        if extra:
+            package = PACKAGES.get(name, name.replace("_", "-"))
             packages = {_package(line) for line in _extras()[extra]}
-            assert name.replace("_", "-") in packages, f"{name} is not in the extra {extra!r}"
+            assert package in packages, f"{name} is not in the extra {extra!r}"

@@ -307,7 +307,9 @@ def test_info_describes_the_installation(
     monkeypatch.setenv("CANONYM_CACHE", str(tmp_path / "cache"))
     content = json.loads(run("info", "--format", "json").stdout)
     assert content["cached indexes"] == {}
-    assert set(content["extras"]) == {"torch", "onnx", "abbreviations", "arrow", "pandas", "owl"}
+    assert set(content["extras"]) == {
+        *("torch", "onnx", "abbreviations", "arrow", "pandas", "owl", "pictures", "umap")
+    }
     shutil.copytree(index, tmp_path / "cache" / "one")
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     text = run("info").stdout

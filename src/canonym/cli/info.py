@@ -16,6 +16,8 @@ _EXTRAS = {
     "arrow": ("pyarrow",),
     "pandas": ("pandas", "pyarrow"),
     "owl": ("rdflib",),
+    "pictures": ("sklearn", "matplotlib"),
+    "umap": ("umap",),
 }
 
 
