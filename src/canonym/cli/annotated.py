@@ -22,6 +22,7 @@ FORMATS: dict[str, str] = {
     "concept": "BioSyn's .concept, a file or a folder",
     "jsonl": "JSON lines, a document or a mention each",
     "table": "id<tab>mention, as CADEC and PsyTar",
+    "columns": "CSV, TSV or Parquet, a mention a row, with named columns",
 }
 """Formats of annotated corpora."""
 
@@ -76,6 +77,11 @@ def _recognise(path: Path) -> str:
             if next(path.glob(pattern), None):
                 return format
         raise ReadError(path, "a folder with .ann or .concept files was expected; name a file")
+    from canonym.corpora.annotated_tables import is_parquet, recognise_columns
+    from canonym.corpora.delimited import split_header
+
+    if is_parquet(path):
+        return "columns"
     first = _first_line(path)
     if _PUBTATOR.match(first):
         return "pubtator"
@@ -87,6 +93,8 @@ def _recognise(path: Path) -> str:
     if start == "{":
         found = _object(first)
         return "jsonl" if found.keys() & {"mention", "mentions", "text"} else "bioc"
+    if {"mention", "ids"} <= recognise_columns(split_header(first)).keys():
+        return "columns"
     if first.count("\t") in {1, 2}:
         return "table"
     raise ReadError(
@@ -162,6 +170,12 @@ def _table(path: Path) -> Iterable[Mention]:
     return read_mention_table(path)
 
 
+def _columns(path: Path) -> Iterable[Mention]:
+    from canonym.corpora.annotated_tables import read_annotated_table
+
+    return read_annotated_table(path)
+
+
 _READERS: dict[str, Callable[[Path], Iterable[Document | Mention]]] = {
     "pubtator": _pubtator,
     "bioc": _bioc,
@@ -169,4 +183,5 @@ _READERS: dict[str, Callable[[Path], Iterable[Document | Mention]]] = {
     "concept": _concept,
     "jsonl": _jsonl,
     "table": _table,
+    "columns": _columns,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from canonym.corpora.aact import read_aact
+from canonym.corpora.annotated_tables import read_annotated_table
 from canonym.corpora.bioc import read_bioc
 from canonym.corpora.bioc_writer import write_bioc
 from canonym.corpora.brat import brat_annotations, read_brat
@@ -11,6 +12,7 @@ from canonym.corpora.concepts import mention_parts, read_concepts
 from canonym.corpora.delimited import MentionTable, TableRow, parse_table, read_table
 from canonym.corpora.duplicates import drop_duplicates, duplicates
 from canonym.corpora.jsonl import read_jsonl_documents, read_jsonl_mentions
+from canonym.corpora.jsonl_writer import write_jsonl_documents, write_jsonl_mentions
 from canonym.corpora.mention_tables import Fold, read_folds, read_mention_table
 from canonym.corpora.pubtator import read_pubtator, write_pubtator
 from canonym.corpora.trials import Trial, read_trials_json, read_trials_table, read_trials_xml
@@ -27,6 +29,7 @@ __all__ = [
     "mention_parts",
     "parse_table",
     "read_aact",
+    "read_annotated_table",
     "read_bioc",
     "read_brat",
     "read_concepts",
@@ -41,5 +44,7 @@ __all__ = [
     "read_trials_xml",
     "take_census",
     "write_bioc",
+    "write_jsonl_documents",
+    "write_jsonl_mentions",
     "write_pubtator",
 ]
