@@ -35,6 +35,7 @@ FOUND = Link(
     (HIP, KNEE),
     searched="broken hip",
     steps=(Step("case", "Broken", "broken"),),
+    confidence=0.9,
 )
 NIL = Link(Mention("xyz"), (KNEE,), nil=True, reason="too far", searched="xyz")
 BOTH = Link(
@@ -67,6 +68,7 @@ def test_a_row_is_a_candidate() -> None:
             "sieve": "search",
             "types": ["T1", "T2"],
             "margin": 0.023457,
+            "confidence": 0.9,
             "nil": False,
             "reason": "",
             "searched": "broken hip",
@@ -75,6 +77,7 @@ def test_a_row_is_a_candidate() -> None:
     ]
     assert tuple(rows[0]) == COLUMNS
     assert (rows[1]["rank"], rows[1]["id"], rows[1]["margin"]) == (2, "X:2", None)
+    assert rows[1]["confidence"] is None
 
 
 def test_candidates_that_were_turned_down_are_no_rows() -> None:

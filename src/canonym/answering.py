@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from canonym.confidence import Confidence, graded
 from canonym.decision import decide, parts_of
 from canonym.filters import Filter
 from canonym.lookup import Answer, Lookup
@@ -19,6 +20,9 @@ def answer_block(
     k: int,
     chosen: Filter,
     min_score: float | None,
+    *,
+    confidence: Confidence | None = None,
+    min_confidence: float | None = None,
 ) -> Iterator[Link]:
     """Link prepared mentions, all of them against the names of one moment.
 
@@ -34,6 +38,10 @@ def answer_block(
         What may be found.
     min_score : float or None
         Best candidates that score less are NIL.
+    confidence : Confidence, optional
+        Says how sure each link is.
+    min_confidence : float, optional
+        Links that are less sure are NIL.
 
     Yields
     ------
@@ -41,6 +49,8 @@ def answer_block(
         One per mention, in order.
     """
     names = lookup.names()
+    # Confidence looks at the second candidate as well, wanted or not.
+    wanted = k if confidence is None else max(k, 2)
     # What a mention does not stand for holds for all its strings: those mentions go together for
     # which the same is forbidden.
     never = [names.forbidden_for(mention.text) for mention, _ in prepared]
@@ -53,6 +63,7 @@ def answer_block(
             for part in parts_of(one)
             for text in (part.text, *part.alternatives)
         )
-        answers[each] = lookup.find(list(strings), k, chosen, names=names, never=each)
+        answers[each] = lookup.find(list(strings), wanted, chosen, names=names, never=each)
     for (mention, one), its in zip(prepared, never, strict=True):
-        yield decide(mention, one, answers[its], min_score)
+        link = decide(mention, one, answers[its], min_score)
+        yield graded(link, confidence, min_confidence, k)

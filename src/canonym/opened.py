@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from canonym.building import FORMAT
+from canonym.confidence import CONFIDENCE, Confidence
 from canonym.errors import Mismatch
 from canonym.files import MANIFEST, file_digest, read_manifest, write_folder
 from canonym.folding import check_overlay
@@ -43,6 +44,7 @@ class Opened:
                 f"the index {folder} was built for the terminology {digest[:12]}…, but "
                 f"{self.terminology.path} is {self.terminology.digest[:12]}…; build the index again"
             )
+        self.confidence = Confidence.load(folder / CONFIDENCE)
         self.lookup = Lookup(folder, self.manifest, self.terminology)
         self.settings = settings = self.manifest["settings"]
         speller = Speller.load(folder / "speller") if settings["spelling"] else None
@@ -89,6 +91,7 @@ class Opened:
             "fingerprint": self.fingerprint,
             **{key: self.manifest[key] for key in ("format", "encoders", "settings")},
             **({"added": added} if any(added.values()) else {}),
+            **({"confidence": self._sureness()} if self.confidence else {}),
             "terminology": {
                 **self.manifest["terminology"],
                 "sources": [source for source in sources if source],
@@ -100,8 +103,13 @@ class Opened:
         """SHA-256 of the manifest and of what was added: changes with all that links depend on."""
         digest = file_digest(self.folder / MANIFEST)
         content = self.lookup.live.overlay.read()
-        if content == OverlayContent():
+        if content == OverlayContent() and self.confidence is None:
             return digest
         names = [[name.text, name.concept_id, name.language] for name in content.synonyms]
-        whole = json.dumps([digest, names, content.forbidden])
+        sure = self.confidence and self.confidence.to_dict()
+        whole = json.dumps([digest, names, content.forbidden, sure])
         return hashlib.sha256(whole.encode("ascii")).hexdigest()
+
+    def _sureness(self) -> dict[str, Any]:
+        found = self.confidence
+        return {} if found is None else {"method": found.method, "fitted to": f"{found.n:,} links"}

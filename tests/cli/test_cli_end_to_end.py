@@ -414,3 +414,32 @@ def test_a_full_disk_is_a_message(index: Path) -> None:
     assert done.returncode == 1
     assert "No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_an_index_learns_how_sure_it_is(index: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    shutil.copytree(index, own)
+    assert (
+        "fit-confidence"
+        in run("link", "-i", str(own), "x", "--min-confidence", "0.5", code=2).stderr
+    )
+    lines = []
+    for number in range(10):
+        for text, id_ in (("heart attack", "D:1"), ("hip fractures", "D:4"), ("hip pain", "D:9")):
+            lines.append(f"{number}|t|{text}\n{number}\t0\t{len(text)}\t{text}\tSign\t{id_}\n")
+            number += 10
+    (tmp_path / "dev.pubtator").write_text("\n".join(lines))
+    fit = ("fit-confidence", str(tmp_path / "dev.pubtator"), "--index", str(own))
+    text = run(*fit, "--method", "platt").stdout
+    assert "links              30" in text
+    assert "right              66.7 %" in text
+    assert run(*fit, "--mention-type", "Sign", "--quiet").stdout == ""
+    assert "there are Sign" in run(*fit, "--mention-type", "Drug", code=2).stderr
+    info = json.loads(run("info", str(own), "--format", "json").stdout)
+    assert info["confidence"]["method"] == "isotonic"
+    names = ("heart attack", "hip pain")
+    sure, unsure = linked(own, *names)
+    assert float(sure["confidence"]) > 0.9 > 0.2 > float(unsure["confidence"])
+    assert [row["id"] for row in linked(own, *names, "--min-confidence", "0.9")] == ["D:1", ""]
+    shown = run("link", "-i", str(own), "heart attack", "--explain", "--format", "table").stdout
+    assert "confidence: 0.9" in shown

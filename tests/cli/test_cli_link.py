@@ -354,6 +354,7 @@ def test_options_reach_the_linker(linker: Linker, tmp_path: Path) -> None:
     run(
         *("x", "-k", "7", "--type", "A", "--type", "B", "--source", "S", "--language", "de"),
         *("--ids", str(ids), "--min-score", "0.25", "--seed", "3"),
+        *("--min-confidence", "0.5"),
         *("--index", "some-index"),
     )
     assert linker.options == {
@@ -363,6 +364,7 @@ def test_options_reach_the_linker(linker: Linker, tmp_path: Path) -> None:
         "languages": ("de",),
         "ids": ("I21", "S72"),
         "min_score": 0.25,
+        "min_confidence": 0.5,
         "seed": 3,
     }
     assert linker.opened == [("some-index", False)]  # type: ignore[attr-defined]

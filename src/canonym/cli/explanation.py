@@ -67,6 +67,8 @@ def _lines(link: Link) -> Iterator[str]:
     yield f"sieve: {best.sieve} ({_SIEVES.get(best.sieve, 'a normal form is shared')})"
     scores = ", ".join(f"{name} {score:.4f}" for name, score in best.parts.items())
     yield f"score: {best.score:.4f}" + (f" ({scores})" if scores else "")
+    if link.confidence is not None:
+        yield f"confidence: {link.confidence:.3f}"
     if link.margin is None:
         yield "runner-up: none"
         return

@@ -97,6 +97,13 @@ def _number(_ctx: click.Context, option: click.Parameter, value: float | None) -
     help="Mentions whose best candidate scores less are NIL.",
 )
 @click.option(
+    "--min-confidence",
+    type=click.FloatRange(0, 1),
+    callback=_number,
+    help="Mentions whose link is right with a smaller probability are NIL: 0.9 is 90 %. The index "
+    "has to know how sure it is, see `canonym fit-confidence`.",
+)
+@click.option(
     "--seed",
     type=click.IntRange(min=0),
     help="Break ties between equal scores at random, the same way for the same number.  "
@@ -129,6 +136,7 @@ def link(
     languages: tuple[str, ...],
     ids: str | None,
     min_score: float | None,
+    min_confidence: float | None,
     seed: int | None,
     explain: bool,
     output: str | None,
@@ -200,6 +208,7 @@ def link(
             "languages": languages,
             "ids": read_ids(ids) if ids else (),
             "min_score": min_score,
+            "min_confidence": min_confidence,
             "seed": seed,
         }
         settings = {

@@ -85,6 +85,7 @@ def _arrow_schema(arrow: Any, columns: Sequence[str] | None, explain: bool) -> A
         "rank": arrow.int32(),
         "score": arrow.float64(),
         "margin": arrow.float64(),
+        "confidence": arrow.float64(),
         "types": arrow.list_(arrow.string()),
         "nil": arrow.bool_(),
     }

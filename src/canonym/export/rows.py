@@ -33,6 +33,7 @@ RESULT_COLUMNS: tuple[str, ...] = (
     "sieve",
     "types",
     "margin",
+    "confidence",
     "nil",
     "reason",
     "searched",
@@ -168,6 +169,7 @@ def _results(link: Link, part: str, k: int | None) -> Iterator[dict[str, Any]]:
             "sieve": candidate.sieve,
             "types": list(candidate.types),
             "margin": _rounded(link.margin) if rank == 1 else None,
+            "confidence": _rounded(link.confidence) if rank == 1 else None,
             **last,
         }
 
@@ -179,7 +181,7 @@ def _rounded(number: float | None) -> float | None:
 def link_to_json(link: Link, *, k: int | None = None) -> dict[str, Any]:
     """Return a link as the object that a JSON line holds.
 
-    It is `Link.to_dict` with ``margin`` added, at most `k` candidates, and scores rounded to six
+    It is `Link.to_dict` with ``margin`` added, at most `k` candidates, and numbers rounded to six
     digits.
     """
     whole = link.to_dict()
@@ -190,6 +192,7 @@ def link_to_json(link: Link, *, k: int | None = None) -> dict[str, Any]:
         candidate["types"] = list(candidate["types"])
         candidate["parts"] = {key: round(x, DIGITS) for key, x in candidate["parts"].items()}
     whole["margin"] = _rounded(link.margin)
+    whole["confidence"] = _rounded(link.confidence)
     whole["candidates"] = candidates
     whole["parts"] = [link_to_json(part, k=k) for part in link.parts] if parts else []
     return whole

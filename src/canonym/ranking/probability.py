@@ -90,8 +90,8 @@ def fit_logistic(
     x, t = np.asarray(features, dtype=np.float64), np.asarray(targets, dtype=np.float64)
     if x.ndim != 2 or t.shape != x.shape[:1] or not len(t):
         raise InvalidInput(
-            f"features have the shape {x.shape} and targets {t.shape}; (n, d) and (n,) are expected, "
-            "n at least 1"
+            f"features have the shape {x.shape} and targets {t.shape}; (n, d) and (n,) are "
+            "expected, n at least 1"
         )
     if not (np.isfinite(x).all() and ((t >= 0) & (t <= 1)).all()):
         raise InvalidInput("finite features and targets from 0 to 1 are expected")

@@ -64,6 +64,9 @@ class Link:
         What preparation did to get there.
     parts : tuple of Link
         For a composite mention, one link per part.
+    confidence : float, optional
+        The probability that the best candidate is right, where the linker has learned to tell; of a
+        composite mention that of its least sure part.
     """
 
     mention: Mention
@@ -73,6 +76,7 @@ class Link:
     searched: str = ""
     steps: tuple[Step, ...] = ()
     parts: tuple[Link, ...] = ()
+    confidence: float | None = None
 
     @property
     def id(self) -> str | None:
@@ -115,6 +119,7 @@ class Link:
             "nil": self.nil,
             "reason": self.reason,
             "searched": self.searched,
+            "confidence": self.confidence,
             "steps": [step._asdict() for step in self.steps],
             "candidates": [asdict(candidate) for candidate in self.candidates],
             "parts": [part.to_dict() for part in self.parts],
