@@ -149,7 +149,8 @@ def evaluate(
 
     CORPUS is PubTator, BioC, brat, BioSyn's .concept, JSON lines, a table of ids and mentions, or
     CSV, TSV or Parquet with named columns. Numbers come with 95 % intervals, and beside those of
-    all mentions stand those of mentions that the training data does not have. docs/evaluation/reports.md explains the report.
+    all mentions stand those of mentions that the training data does not have.
+    docs/evaluation/reports.md explains the report.
 
     \b
     BioSyn's protocol, TF-IDF on character n-grams, and a page to read:

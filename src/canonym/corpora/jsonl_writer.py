@@ -35,9 +35,9 @@ def write_jsonl_documents(documents: Iterable[Document], stream: IO[str]) -> int
     Examples
     --------
     >>> import sys
-    >>> mention = Mention("hip", 2, 5, ids=("D1",))
-    >>> _ = write_jsonl_documents([Document("7", "A hip.", (mention,))], sys.stdout)
-    {"id": "7", "text": "A hip.", "mentions": [{"start": 2, "end": 5, "text": "hip", "ids": ["D1"]}]}
+    >>> mention = Mention("hip", 0, 3, ids=("D1",))
+    >>> _ = write_jsonl_documents([Document("7", "hip.", (mention,))], sys.stdout)
+    {"id": "7", "text": "hip.", "mentions": [{"start": 0, "end": 3, "text": "hip", "ids": ["D1"]}]}
     """
     n = 0
     for document in documents:
