@@ -110,6 +110,36 @@ def test_ours_stands_beside_the_published_number(shelf: Path) -> None:
     assert json.loads(json.dumps(content))["runs"]["dev"]["part"] == "dev"
 
 
+def test_names_are_indexed_once_for_rows_that_search_the_same(shelf: Path) -> None:
+    rows = [
+        ("encoders = ['chargrams']", ""),
+        ("encoders = ['chargrams']", "types = ['Disease']"),
+        ("encoders = []", ""),
+        ("encoders = ['chargrams']", "protocol = 'plain'"),
+    ]
+    text = EXPERIMENT[: EXPERIMENT.index("[[row]]")].replace('protocol = "biosyn"\n', "")
+    for number, (encoders, more) in enumerate(rows):
+        protocol = "" if "protocol" in more else "protocol = 'biosyn'"
+        text += f"""
+        [[row]]
+        name = "row {number}"
+        corpus = "corpus"
+        {encoders}
+        {more}
+        {protocol}
+        published = {{ "accuracy@1" = 50 }}
+        """
+    (shelf / "four.toml").write_text(text)
+    runs = reproduce("four", folder=shelf, data=shelf).runs
+    prints = [runs[f"row {n}"].to_dict()["fingerprints"]["index"]["fingerprint"] for n in range(4)]
+    assert prints[0] == prints[1]
+    assert len({*prints}) == 3
+    alone = [reproduce("four", folder=shelf, data=shelf, rows=[f"row {n}"]) for n in range(4)]
+    for n, table in enumerate(alone):
+        again = table.runs[f"row {n}"].to_dict()
+        assert again == runs[f"row {n}"].to_dict()
+
+
 def test_only_the_rows_wanted_are_run(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CANONYM_DATA", str(shelf))
     assert [row.name for row in reproduce(shelf / "two.toml", rows=["dev"]).rows] == ["dev"]

@@ -19,7 +19,7 @@ import hashlib
 import json
 import time
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -63,6 +63,7 @@ def evaluate_corpus(
     k: int = 20,
     seed: int = 0,
     min_score: float | None = None,
+    indexed: Callable[..., Dictionary] = build_dictionary,
 ) -> Run:
     """Evaluate on an annotated corpus.
 
@@ -101,6 +102,8 @@ def evaluate_corpus(
         Of the bootstrap.
     min_score : float, optional
         Under ``raw``: mentions whose best candidate scores less are NIL.
+    indexed : callable
+        Makes the dictionary; a caller of several evaluations may remember some.
 
     Returns
     -------
@@ -134,7 +137,7 @@ def evaluate_corpus(
         raise InvalidInput(f"the protocol {chosen.name!r} leaves no mention to evaluate: {told}")
     clock.stop("preparing")
     if chosen.prepared:
-        dictionary = build_dictionary(
+        dictionary = indexed(
             terminology,
             asked.learned,
             encoders=encoders,

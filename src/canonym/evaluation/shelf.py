@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from canonym.corpora.pubtator import read_pubtator
 from canonym.corpora.splits import Parts, read_official
 from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput, MissingExtra
+from canonym.evaluation.dictionary import Dictionary, build_dictionary
 from canonym.evaluation.folds import FoldRuns, evaluate_folds
 from canonym.evaluation.outcome import Run
 from canonym.evaluation.preparation import read_corrections
@@ -23,6 +24,8 @@ from canonym.types import Concept, Document, Encoder, Mention, Record, Relation
 
 __all__ = ["NotHereError", "Shelf"]
 
+_REMEMBERED = 4
+
 
 class NotHereError(Exception):
     """A file, a model or a package that a row needs is not on this machine."""
@@ -30,6 +33,9 @@ class NotHereError(Exception):
 
 class Shelf:
     """Corpora and terminologies of one reproduction, each read once.
+
+    The last dictionaries are kept as well: rows often differ in the mentions that they ask, and not
+    in the names that are searched, which take long to encode.
 
     Parameters
     ----------
@@ -41,6 +47,7 @@ class Shelf:
         self.data = data
         self._corpora: dict[tuple[str, str], Parts[Document]] = {}
         self._terminologies: dict[str, Terminology] = {}
+        self._dictionaries: dict[Hashable, Dictionary] = {}
 
     def run(self, row: Mapping[str, Any], models: Mapping[str, str | Encoder]) -> Run | FoldRuns:
         """Run one row of an experiment; see `canonym.evaluation.experiment_files`.
@@ -57,6 +64,7 @@ class Shelf:
         options: dict[str, Any] = {
             "encoders": [_open_encoder(models.get(name, name)) for name in row.get("encoders", ())],
             "weights": row.get("weights"),
+            "indexed": self._indexing(row.get("encoders", ())),
             "protocol": row["protocol"],
             "part": part,
             "metrics": tuple(row["published"]),
@@ -104,6 +112,22 @@ class Shelf:
         """Raise `NotHereError` unless the data folder has a file or folder of that name."""
         if not (self.data / name).exists():
             raise NotHereError(f"{name} is not in the data folder {self.data.name}")
+
+    def _indexing(self, names: Sequence[str]) -> Callable[..., Dictionary]:
+        """Return what makes dictionaries with encoders of these names, and remembers some."""
+
+        def indexed(
+            terminology: Terminology, learned: tuple[tuple[str, str], ...], **options: Any
+        ) -> Dictionary:
+            weights = tuple(options["weights"] or ())
+            key = (terminology.digest, learned, tuple(names), weights, options["as_written"])
+            if key not in self._dictionaries:
+                while len(self._dictionaries) >= _REMEMBERED:
+                    del self._dictionaries[next(iter(self._dictionaries))]
+                self._dictionaries[key] = build_dictionary(terminology, learned, **options)
+            return self._dictionaries[key]
+
+        return indexed
 
     def _records(self, source: str | Mapping[str, Any]) -> Iterator[Record]:
         if isinstance(source, str):
