@@ -86,10 +86,11 @@ def _head(summary: Summary) -> str:
     everything = {figure.reading: figure for figure in summary.headline if figure.slice == "all"}
     said = (
         f"{summary.n:,} of {summary.n_mentions:,} mentions were asked. "
-        f"<strong>{percent(everything[first].value)} %</strong> are right in the {first} reading"
+        f"<strong>{percent(everything[first].value)}\u00a0%</strong> are right in the {first} "
+        "reading"
     )
     if last != first:
-        said += f" and {percent(everything[last].value)} % in the {last} one"
+        said += f" and {percent(everything[last].value)}\u00a0% in the {last} one"
     said += "."
     unseen = summary.find("unseen mention", first)
     if unseen is None:
@@ -99,7 +100,7 @@ def _head(summary: Summary) -> str:
     else:
         said += (
             f" Of the {unseen.n:,} that are not in the training data it is "
-            f"<strong>{percent(unseen.value)} %</strong>."
+            f"<strong>{percent(unseen.value)}\u00a0%</strong>."
         )
     caveats = "".join(f'<p class="caveat">{clean(caveat)}</p>' for caveat in summary.caveats)
     return (
@@ -125,9 +126,9 @@ def _headline(summary: Summary) -> str:
     )
     return section(
         "Accuracy of the first answer",
-        '<p class="explain">In percent, with the 95 % interval of '
-        f"{summary.draws:,} bootstrap draws over mentions; of fewer than {SMALL}, and of 0 and "
-        "100 %, Wilson’s.</p>",
+        '<p class="explain">In percent, with 95\u00a0% intervals: of '
+        f"{summary.draws:,} bootstrap draws over mentions, and Wilson’s for fewer than {SMALL} "
+        "mentions and for 0 and 100\u00a0%.</p>",
         table(head, rows, style="big", name="Accuracy of the first answer"),
         f'<ul class="explain">{meaning}</ul>',
         _metrics(summary),

@@ -73,7 +73,7 @@ def error_section(summary: Summary) -> str:
         "Errors by kind",
         '<p class="explain">The kinds of Sung et al. (2020), assigned by rule from names and '
         "hierarchy; people who read the text sort some of them otherwise.</p>",
-        table(head, rows, name="Errors by kind"),
+        table(head, rows, style="kinds", name="Errors by kind"),
         _hierarchy(summary),
         _worst(summary),
     )
@@ -86,15 +86,14 @@ def _shown(one: ErrorCount) -> bool:
 def _kind(one: ErrorCount, totals: dict[str, int]) -> str:
     cells = []
     for reading, n in one.counts.items():
-        share = f' <span class="range">{percent(n / totals[reading])} %</span>' if n else ""
+        share = f' <span class="range">{percent(n / totals[reading])}\u00a0%</span>' if n else ""
         cells.append(("number", f"{n:,}{share}"))
     example = ""
     if one.example is not None:
         answer = "NIL" if one.example.predicted is None else one.example.matched
         right = "; ".join(g.label or g.id for g in one.example.gold) or "NIL"
         example = f"{clean(one.example.mention)} → {clean(answer)}, <em>{clean(right)}</em>"
-    title = f'{one.kind.capitalize()}<br><span class="range">{one.meaning}</span>'
-    title = title.replace('class="range"', 'class="range" style="white-space:normal"')
+    title = f'{one.kind.capitalize()}<span class="meaning">{one.meaning}</span>'
     return row(title, [*cells, ("wide-only", example)], style="" if example else "zero")
 
 
