@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +180,33 @@ def test_others_see_it_at_once(linker: Linker) -> None:
     assert sieves == ["search", "verbatim", "verbatim"]  # the second batch is new
     assert best(linker, "widow maker", "cancer")[0] == "X:1"
     assert best(linker, "cancer") != ["X:4"]
+
+
+def test_threads_link_while_others_teach(linker: Linker) -> None:
+    wrong: list[object] = []
+    done = threading.Event()
+
+    def ask() -> None:
+        while not done.is_set():
+            for link in linker.link(["heart attack", "widow maker"]):
+                best = link.candidates[0]
+                if (best.name, best.id) == ("heart attack", "X:1"):
+                    continue
+                if not (best.name == "widow maker" and best.id == "X:2") and best.sieve != "search":
+                    wrong.append(link)
+
+    threads = [threading.Thread(target=ask) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for turn in range(10):
+        linker.add_synonym("widow maker", "X:2")
+        linker.add_synonym(f"big lump {turn}", "X:3")
+        linker.remove_synonym("widow maker", "X:2")
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert len(linker.synonyms()) == 10
 
 
 def test_the_fingerprint_follows(linker: Linker) -> None:

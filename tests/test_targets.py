@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,14 @@ from canonym.targets import SEARCHES, TARGETS, parse_search
 
 WORDS = [f"w{number}" for number in range(24)]
 BARE: dict[str, Any] = {"sieves": (), "spelling": False, "composites": False, "min_length": 1}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cleared() -> Iterator[None]:
+    """Let linkers go with the module, not with the interpreter."""
+    yield
+    built.cache_clear()
+    terminology.cache_clear()
 
 
 def draw(rng: np.random.Generator, n: int) -> list[str]:

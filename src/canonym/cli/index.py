@@ -162,13 +162,14 @@ def index(
         _tell_of_rest(linker, quiet=quiet)
         if not quiet:
             described = linker.info()
+            searched = described["settings"]["search"]
             print_facts(
                 {
                     "index": output,
                     "concepts": linker.terminology.n_concepts,
                     "names": linker.terminology.n_names,
                     **_mention_facts(linker.manifest.get("mentions")),
-                    "search": described["settings"]["search"],
+                    **({"search": searched} if searched != "O-T" else {}),
                     "encoders": described["encoders"],
                     "fingerprint": described["fingerprint"],
                     "time": f"{time.monotonic() - began:.1f} s",

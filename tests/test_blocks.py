@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import numpy as np
+
+from canonym.blocks import Block, BlockBuilder, Coder
+from canonym.encoders.static import StaticVectors
+from canonym.settings import SIEVES
+from canonym.types import Name
+
+WORDS = [f"w{number}" for number in range(2500)]
+
+
+class Counting:
+    """An encoder that remembers how many names it was given."""
+
+    def __init__(self) -> None:
+        vectors = np.random.default_rng(0).standard_normal((len(WORDS), 4)).astype(np.float32)
+        self.inner = StaticVectors(WORDS, vectors)
+        self.n = 0
+
+    def encode(self, names: list[str]) -> np.ndarray:
+        self.n += len(names)
+        return self.inner.encode(names)
+
+
+def named(*texts: str) -> list[Name]:
+    return [Name(text, "X:1") for text in texts]
+
+
+def same(first: Block, second: Block) -> None:
+    for one, other in zip(first.indexes, second.indexes, strict=True):
+        assert np.array_equal(one.vectors, other.vectors)
+    for mine, theirs in zip(first.sieves, second.sieves, strict=True):
+        assert mine.keys.tolist() == theirs.keys.tolist()
+        assert mine.rows.tolist() == theirs.rows.tolist()
+
+
+def test_only_new_names_are_encoded() -> None:
+    encoder = Counting()
+    builder = BlockBuilder(SIEVES, [Coder(encoder, ())])
+    builder.build(named("w1", "w2 w3"), [0, 1])
+    assert encoder.n == 2
+    block = builder.build(named("w2 w3", "w4", "w1", "w4"), [1, 2, 0, 3])
+    assert encoder.n == 3
+    fresh = BlockBuilder(SIEVES, [Coder(Counting(), ())])
+    same(block, fresh.build(named("w2 w3", "w4", "w1", "w4"), [1, 2, 0, 3]))
+    assert block.concepts.tolist() == [1, 2, 0, 3]
+    assert block.scopes.tolist() == [1, 1, 1, 1]
+
+
+def test_names_that_have_gone_are_forgotten() -> None:
+    encoder = Counting()
+    builder = BlockBuilder(SIEVES, [Coder(encoder, ())])
+    builder.build(named(*WORDS[:1500]), [0] * 1500)
+    block = builder.build(named("w3", "w2000"), [0, 0])
+    assert encoder.n == 1502
+    same(block, BlockBuilder(SIEVES, [Coder(Counting(), ())]).build(named("w3", "w2000"), [0, 0]))
+
+
+def test_without_encoders_and_sieves_there_are_only_names() -> None:
+    block = BlockBuilder((), ()).build(named("w1"), [4])
+    assert (block.sieves, block.indexes, block.concepts.tolist()) == ((), (), [4])
