@@ -35,6 +35,7 @@ import numpy as np
 from canonym import Terminology
 from canonym.corpora.pubtator import read_pubtator
 from canonym.encoders.chargrams import CharGrams
+from canonym.files import file_digest
 from canonym.indexes.exact import Exact
 from canonym.indexes.inverted import Inverted
 from canonym.terminology.medic import read_medic
@@ -49,16 +50,16 @@ CORPORA, PARTS = ("ncbi-disease", "bc5cdr"), ("train", "dev", "test")
 Array = np.ndarray[Any, Any]
 
 
-def files() -> list[Path]:
-    """Return the files that are read."""
+def files() -> dict[str, Path]:
+    """Return the files that are read, by what they are called in the result."""
     data = data_folder()
-    parts = [data / corpus / f"{part}.pubtator" for corpus in CORPORA for part in PARTS]
-    return [data / "medic-2012" / "medic_06Jul2012.txt", *parts]
+    parts = {f"{c}/{p}": data / c / f"{p}.pubtator" for c in CORPORA for p in PARTS}
+    return {"medic": data / "medic-2012" / "medic_06Jul2012.txt", **parts}
 
 
 def strings() -> tuple[list[str], list[str]]:
     """Return distinct names and distinct mentions, prepared."""
-    medic, *parts = files()
+    medic, *parts = files().values()
     with TemporaryDirectory() as scratch:
         terminology = Terminology.build(read_medic(medic), Path(scratch) / "medic.db")
         names = list(NameTable.from_terminology(terminology, preparation="biosyn").texts)
@@ -233,9 +234,9 @@ def main() -> None:
             "best": result,
             "times_canonym": ratios,
             "largest_score_difference": differences,
+            "files": {name: file_digest(path) for name, path in files().items()},
         },
         packages=["numpy", "scipy", "scikit-learn"],
-        data=files(),
     )
     print(f"saved {path.name}")
 
