@@ -58,8 +58,14 @@ def test_content_is_the_same_object_until_something_changes(overlay: Overlay) ->
     assert overlay.read().synonyms == added("a", "b").synonyms
     overlay.path.unlink()
     assert overlay.read() == OverlayContent()
-    Overlay(overlay.path).write(added("z"))  # as many changes as before, in another file
-    assert overlay.read() == added("z")
+
+
+def test_another_file_in_its_place_is_another_overlay(overlay: Overlay) -> None:
+    for texts in (("a", "b"), ("y", "z"), ("a",)):
+        overlay.path.unlink(missing_ok=True)  # as many changes as before, often at the same place
+        for text in texts:
+            Overlay(overlay.path).write(added(text))
+        assert overlay.read() == added(*texts)
 
 
 def test_writers_do_not_lose_what_others_write(overlay: Overlay) -> None:

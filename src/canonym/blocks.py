@@ -15,7 +15,7 @@ from canonym.errors import ReadError
 from canonym.indexes.exact import Exact
 from canonym.indexes.inverted import Inverted
 from canonym.indexes.vectors import Vectors, index_of, join_vectors, take_vectors
-from canonym.indexes.verbatim import Verbatim, VerbatimBuilder
+from canonym.indexes.verbatim import Verbatim, keys_of
 from canonym.settings import Sieve
 from canonym.text import normalise_all
 from canonym.types import SCOPES, Int32Array, Name
@@ -86,7 +86,9 @@ class BlockBuilder:
         self._sieves = tuple(sieves)
         self._coders = tuple(coders)
         self._place: dict[str, int] = {}
-        self._forms: list[tuple[str, ...]] = []
+        # For every sieve the key of each text, and whether there is a string to look up.
+        self._keys = [np.empty(0, dtype=np.uint64) for _ in sieves]
+        self._filled = [np.empty(0, dtype=np.bool_) for _ in sieves]
         self._vectors: list[Vectors] = []
 
     def build(
@@ -111,10 +113,9 @@ class BlockBuilder:
         self._learn(texts)
         places = np.array([self._place[text] for text in texts], dtype=np.int32)
         built = []
-        for number in range(len(self._sieves)):
-            builder = VerbatimBuilder()
-            builder.add([self._forms[place][number] for place in places])
-            built.append(builder.finish())
+        for keys, filled in zip(self._keys, self._filled, strict=True):
+            rows = np.flatnonzero(filled[places]).astype(np.int32)
+            built.append(Verbatim.of_keys(keys[places[rows]], rows))
         indexes = tuple(index_of(take_vectors(vectors, places)) for vectors in self._vectors)
         again = np.zeros(len(names), dtype=np.bool_) if repeated is None else np.array(repeated)
         return Block(tuple(names), np.array(concepts, dtype=np.int32), again, tuple(built), indexes)
@@ -128,8 +129,11 @@ class BlockBuilder:
             return
         first = len(self._place)
         self._place.update((text, first + number) for number, text in enumerate(new))
-        forms = [list(normalise_all(new, sieve.steps)) for sieve in self._sieves]
-        self._forms += list(zip(*forms, strict=True)) if forms else [()] * len(new)
+        for number, sieve in enumerate(self._sieves):
+            forms = list(normalise_all(new, sieve.steps))
+            self._keys[number] = np.concatenate([self._keys[number], keys_of(forms)])
+            there = np.array([bool(form) for form in forms], dtype=np.bool_)
+            self._filled[number] = np.concatenate([self._filled[number], there])
         encoded = [coder.encode(new) for coder in self._coders]
         if self._vectors:
             encoded = [
@@ -139,8 +143,9 @@ class BlockBuilder:
 
     def _forget(self) -> None:
         self._place.clear()
-        self._forms.clear()
         self._vectors.clear()
+        self._keys = [keys[:0] for keys in self._keys]
+        self._filled = [filled[:0] for filled in self._filled]
 
 
 def save_block(block: Block, folder: Path, sieves: Sequence[Sieve]) -> None:

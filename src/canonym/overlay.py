@@ -8,9 +8,10 @@ whether anything is new costs one page.
 from __future__ import annotations
 
 import contextlib
+import secrets
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,6 +30,7 @@ OVERLAY = "overlay.db"
 _APPLICATION_ID = 0x63616F31  # "cao1": the last character is the format
 _SCHEMA = (
     f"PRAGMA application_id = {_APPLICATION_ID}",
+    "CREATE TABLE identity (value TEXT NOT NULL)",
     "CREATE TABLE synonyms (number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, "
     "concept TEXT NOT NULL, language TEXT NOT NULL, UNIQUE (concept, name))",
     "CREATE TABLE forbidden (mention TEXT NOT NULL, concept TEXT NOT NULL, "
@@ -64,6 +66,9 @@ class Overlay:
         self.path = path
         self._lock = threading.Lock()
         self._known: tuple[tuple[int, int] | None, OverlayContent] = (None, _NOTHING)
+        # Numbers are never used again within a file, and what has one never changes.
+        self._names: dict[int, Name] = {}
+        self._identity = ""
 
     # --- reading --------------------------------------------------------------------------------
 
@@ -80,19 +85,23 @@ class Overlay:
         try:
             place = self.path.stat().st_ino
         except FileNotFoundError:
-            self._known = (None, _NOTHING)
+            with self._lock:
+                self._known = (None, _NOTHING)
             return _NOTHING
         with self._connected("rw") as connection:
             connection.execute("BEGIN")
             if not self._is_made(connection):
                 return _NOTHING
             version = (place, _number(connection, "user_version"))
-            known, content = self._known
-            if known != version:
-                content = _content(connection)
-                with self._lock:
+            with self._lock:
+                known, content = self._known
+                if known != version:
+                    identity = connection.execute("SELECT value FROM identity").fetchone()[0]
+                    names = self._names if identity == self._identity else {}
+                    self._names, content = _content(connection, names)
+                    self._identity = identity
                     self._known = (version, content)
-            return content
+                return content
 
     def _is_made(self, connection: sqlite3.Connection) -> bool:
         """Whether the tables are there; a file of something else is an error."""
@@ -179,8 +188,7 @@ class Overlay:
         with self._connected("rwc") as connection:
             connection.execute("BEGIN IMMEDIATE")
             if not self._is_made(connection):
-                for statement in _SCHEMA:
-                    connection.execute(statement)
+                self._make(connection)
             changed = change(connection)
             if changed == _NOTHING:
                 connection.execute("ROLLBACK")
@@ -189,6 +197,14 @@ class Overlay:
                 connection.execute(f"PRAGMA user_version = {(version + 1) % (1 << 31)}")
                 connection.execute("COMMIT")
             return changed
+
+    def _make(self, connection: sqlite3.Connection) -> None:
+        for statement in _SCHEMA:
+            connection.execute(statement)
+        # A file made anew in the place of another is told from it: by its own name, and by a number
+        # of changes that begins elsewhere.
+        connection.execute("INSERT INTO identity VALUES (?)", (secrets.token_hex(16),))
+        connection.execute(f"PRAGMA user_version = {secrets.randbelow(1 << 30)}")
 
     def copy(self, target: Path) -> None:
         """Write a copy of the file, as it is at one moment, where there is anything to copy."""
@@ -205,13 +221,19 @@ def _number(connection: sqlite3.Connection, pragma: str) -> int:
     return int(connection.execute(f"PRAGMA {pragma}").fetchone()[0])
 
 
-def _content(connection: sqlite3.Connection) -> OverlayContent:
-    names = connection.execute("SELECT name, concept, language FROM synonyms ORDER BY number")
-    pairs = connection.execute("SELECT mention, concept FROM forbidden ORDER BY 1, 2")
-    return OverlayContent(
-        tuple(Name(text, id_, language=language, source=ADDED) for text, id_, language in names),
-        tuple((mention, id_) for mention, id_ in pairs),
+def _content(
+    connection: sqlite3.Connection, known: Mapping[int, Name]
+) -> tuple[dict[int, Name], OverlayContent]:
+    """Read everything, the names by their numbers as well; those that are known are not read."""
+    numbers = [n for (n,) in connection.execute("SELECT number FROM synonyms ORDER BY number")]
+    rows = connection.execute(
+        "SELECT number, name, concept, language FROM synonyms WHERE number > ?",
+        (max(known, default=0),),
     )
+    new = {n: Name(text, id_, language=tag, source=ADDED) for n, text, id_, tag in rows}
+    names = {n: known.get(n) or new[n] for n in numbers}
+    pairs = connection.execute("SELECT mention, concept FROM forbidden ORDER BY 1, 2")
+    return names, OverlayContent(tuple(names.values()), tuple((m, id_) for m, id_ in pairs))
 
 
 def _same_pairs(

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from canonym.errors import ReadError
 from canonym.types import Int32Array
 
-__all__ = ["Verbatim", "VerbatimBuilder"]
+__all__ = ["Verbatim", "VerbatimBuilder", "keys_of"]
 
 
 class Verbatim:
@@ -46,9 +46,15 @@ class Verbatim:
             collected.add(batch)
         return collected.finish()
 
+    @classmethod
+    def of_keys(cls, keys: npt.NDArray[np.uint64], rows: Int32Array) -> Verbatim:
+        """Index rows by keys that `keys_of` gave, in any order."""
+        order = np.lexsort((rows, keys))
+        return cls(keys[order], rows[order].astype(np.int32))
+
     def find(self, strings: Sequence[str]) -> list[Int32Array]:
         """Return the rows that hold exactly each string, rising; none for an empty string."""
-        keys = _hash(strings)
+        keys = keys_of(strings)
         starts = np.searchsorted(self.keys, keys, side="left")
         stops = np.searchsorted(self.keys, keys, side="right")
         none = np.empty(0, dtype=np.int32)
@@ -89,7 +95,7 @@ class VerbatimBuilder:
         """Take the strings of the next rows; an empty string leaves its row out."""
         there = [place for place, string in enumerate(strings) if string]
         self._rows.append(self._next + np.array(there, dtype=np.int32))
-        self._keys.append(_hash([strings[place] for place in there]))
+        self._keys.append(keys_of([strings[place] for place in there]))
         self._next += len(strings)
 
     def finish(self) -> Verbatim:
@@ -99,7 +105,8 @@ class VerbatimBuilder:
         return Verbatim(keys[order], rows[order].astype(np.int32))
 
 
-def _hash(strings: Sequence[str]) -> npt.NDArray[np.uint64]:
+def keys_of(strings: Sequence[str]) -> npt.NDArray[np.uint64]:
+    """Return the keys of strings, ``(n,)`` uint64; that of the empty string means nothing."""
     blake = hashlib.blake2b
     joined = b"".join(
         [blake(s.encode("utf-8", "surrogatepass"), digest_size=8).digest() for s in strings]
