@@ -22,6 +22,7 @@ _COMMANDS = {
     "index": "canonym.cli.index:index",
     "synonyms": "canonym.cli.synonyms:synonyms",
     "fit": "canonym.cli.fit:fit",
+    "train": "canonym.cli.train:train",
     "fit-confidence": "canonym.cli.fit_confidence:fit_confidence",
     "evaluate": "canonym.cli.evaluate:evaluate",
     "reproduce": "canonym.cli.reproduce:reproduce",

@@ -72,6 +72,7 @@ def fit(
     log: str | Path | None = None,
     tensorboard: str | Path | None = None,
     progress: Callable[[FitProgress], None] | None = None,
+    each_epoch: Callable[[Mapping[str, Any]], None] | None = None,
     notice: Callable[[str], None] = warnings.warn,
 ) -> Fitted:
     """Train an encoder with an objective.
@@ -97,7 +98,7 @@ def fit(
         Digests of what the objective was made of: a run only goes on with the same.
     device : str
         As torch names it, or ``"auto"``.
-    log, tensorboard, progress
+    log, tensorboard, progress, each_epoch
         Those of `canonym.training.journal.Journal`.
     notice : callable
         Told what the caller ought to know and what stops nothing, such as a damaged checkpoint.
@@ -144,6 +145,7 @@ def fit(
             log=log if processes.first else None,
             tensorboard=tensorboard if processes.first else None,
             progress=progress if processes.first else None,
+            each_epoch=each_epoch if processes.first else None,
             start=run.state.step,
         ) as journal:
             while not run.finished:

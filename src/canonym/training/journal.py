@@ -54,6 +54,8 @@ class Journal:
         A folder for TensorBoard (extra ``tensorboard``).
     progress : callable, optional
         Called with a `FitProgress` after each step.
+    each_epoch : callable, optional
+        Called with what the log says of an epoch, after each.
     start : int
         Steps taken already, by a run that is taken up; lines after these are taken off the log.
 
@@ -71,9 +73,10 @@ class Journal:
         log: str | Path | None = None,
         tensorboard: str | Path | None = None,
         progress: Callable[[FitProgress], None] | None = None,
+        each_epoch: Callable[[Mapping[str, Any]], None] | None = None,
         start: int = 0,
     ) -> None:
-        self._progress = progress
+        self._progress, self._each_epoch = progress, each_epoch
         self._start = start
         self._began = time.perf_counter()
         self._names = 0
@@ -125,6 +128,8 @@ class Journal:
     def add_epoch(self, entry: Mapping[str, Any]) -> None:
         """Write down the mean loss and the dev score of an epoch."""
         self._line(entry)
+        if self._each_epoch is not None:
+            self._each_epoch(entry)
         if self._board is not None:
             for name in ("mean_loss", "dev"):
                 if entry.get(name) is not None:

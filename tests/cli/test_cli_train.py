@@ -1,0 +1,254 @@
+"""``canonym train``: five recipes on a terminology made for the purpose, and what can go wrong."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from canonym.cli import main
+from canonym.cli.train import train
+from canonym.encoders import load_encoder
+from canonym.files import read_manifest
+from canonym.training.fit_settings import FitSettings
+from canonym.training.recipes import PAPERS, RECIPES, recipe_class
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+PLACES = ["hip", "knee", "hand", "foot"]
+SIGNS = ["fracture", "pain", "tumour", "burn"]
+SMALL = ("--width", "16", "--layers", "1", "--heads", "2", "--vocabulary", "90")
+QUICK = ("--device", "cpu", "--max-steps", "3", "--batch-size", "4")
+
+
+def run(*arguments: str | Path, code: int = 0) -> Result:
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.output
+    return result
+
+
+def obo() -> str:
+    terms = ['[Term]\nid: X:0\nname: "disorder"']
+    for i, sign in enumerate(SIGNS):
+        terms.append(f"[Term]\nid: X:{i + 1}\nname: {sign}\nis_a: X:0")
+        for j, place in enumerate(PLACES):
+            number = 100 + 10 * i + j
+            synonyms = [f"{place} {sign}", f"{sign} in the {place}", f"{sign} of a {place}"]
+            rows = "\n".join(f'synonym: "{one}" EXACT []' for one in synonyms)
+            terms.append(
+                f"[Term]\nid: X:{number}\nname: {sign} of {place}\n{rows}\nis_a: X:{i + 1}"
+            )
+    return "format-version: 1.2\n\n" + "\n\n".join(terms) + "\n"
+
+
+def pubtator(number: int, mentions: list[tuple[str, str]]) -> str:
+    text, lines = "", []
+    for words, id_ in mentions:
+        lines.append(f"{number}\t{len(text)}\t{len(text) + len(words)}\t{words}\tDisease\t{id_}")
+        text += words + ". "
+    return f"{number}|t|{text.strip()}\n{number}|a|\n" + "\n".join(lines) + "\n\n"
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.obo").write_text(obo())
+    run("import", "x.obo", "-o", "x.db", "--quiet")
+    mentions = [
+        (f"the {place} {sign}", f"X:{100 + 10 * i + j}")
+        for i, sign in enumerate(SIGNS)
+        for j, place in enumerate(PLACES)
+    ]
+    (tmp_path / "train.txt").write_text(pubtator(1, mentions[::2]))
+    (tmp_path / "dev.txt").write_text(pubtator(2, mentions[1::2]))
+    return tmp_path
+
+
+CASES: dict[str, tuple[str, ...]] = {
+    "biosyn": ("--corpus", "train.txt", "-k", "4"),
+    "triplet": ("--corpus", "train.txt", "--batch-size", "12"),
+    "dilbert": ("--corpus", "train.txt", "--positives", "2", "--strategy", "random+parents"),
+    "coder": ("--repeats", "2", "--batch-size", "8"),
+}
+
+
+def arguments(recipe: str) -> tuple[str, ...]:
+    common = ("train", recipe, "-e", "scratch", "-t", "x.db", *SMALL, *QUICK)
+    return (*common, *CASES[recipe])
+
+
+@pytest.mark.parametrize("recipe", CASES)
+def test_a_transformer_is_trained_and_used(recipe: str, place: Path) -> None:
+    told = run(*arguments(recipe), "--dev", "dev.txt", "-o", "out", "--log", "log.jsonl")
+    assert "dev accuracy@1 0." in told.output
+    assert "steps    3" in told.output
+    assert len([n for n in (place / "log.jsonl").read_text().splitlines() if "names" in n]) == 3
+    facts = read_manifest(place / "out", kind="encoder", newest=1)["training"]
+    assert facts["paper"] == PAPERS[recipe]
+    assert facts["steps"] == 3
+    assert facts["epochs"][-1]["dev"] is not None
+    assert set(facts["data"]) >= {"terminology", "dev"}
+    assert "dev accuracy@1" in (place / "out" / "README.md").read_text()
+    assert not (place / "out.checkpoints").exists()
+    run("index", "x.db", "-o", "index", "--encoder", "out", "--quiet")
+    linked = run("link", "--index", "index", "--format", "jsonl", "knee burn")
+    assert json.loads(linked.stdout)["ids"] == ["X:131"]
+    assert run("train", recipe, *arguments(recipe)[2:], "-o", "out", code=2).output.count("exists")
+
+
+def test_a_head_is_trained(place: Path) -> None:
+    common = ("train", "few-shot", "-e", "default", "-t", "x.db", "--device", "cpu")
+    head = ("--hidden", "20", "--names", "2", "--top", "X:0")
+    told = run(*common, *head, "--epochs", "3", "-o", "first")
+    assert "validation score -" in told.output
+    assert load_encoder(place / "first").encode(["hip"]).shape == (1, 128)
+    again = ("-e", "first", "--width", "140", "--epochs", "2", "-o", "second")
+    run(*common, *head, *again, "--dev", "dev.txt", "--keep", "last", "--early-stopping", "1")
+    second = load_encoder(place / "second")
+    assert second.encode(["hip"]).shape == (1, 140)
+    (place / "groups.json").write_text(
+        json.dumps({sign: [f"{sign} of {p}" for p in PLACES] for sign in SIGNS[:3]})
+    )
+    told = run(*common, *head[:4], "--groups", "groups.json", "--dry-run", "-o", "third")
+    assert re.search(r"^n concepts +3$", told.stdout, re.MULTILINE)
+    for extra, message in (
+        (("--groups", "groups.json"), "either --top or --groups"),
+        (("--concepts", "2", "--top", "X:9"), "X:9"),
+    ):
+        given = head if "--top" not in extra else head[:4]
+        assert message in run(*common, *given, *extra, "-o", "new", code=2).output
+    assert "dense" in run("train", "few-shot", "-e", "chargrams", *common[4:], *head,
+                          "-o", "new", code=2).output  # fmt: skip
+
+
+@pytest.mark.parametrize("recipe", [*CASES, "few-shot"])
+def test_a_dry_run_shows_what_would_be_sampled(recipe: str, place: Path) -> None:
+    if recipe == "few-shot":
+        head = ("--hidden", "9", "--top", "X:0", "--names", "2", "--device", "cpu")
+        given: tuple[str, ...] = ("train", recipe, "-e", "default", "-t", "x.db", *head)
+    else:
+        given = arguments(recipe)
+    before = sorted(place.iterdir())
+    told = run(*given, "--dry-run", "-o", "out").stdout
+    assert sorted(place.iterdir()) == before
+    assert "First examples" in told
+    assert "in the first epoch" in told
+    assert any(f"{sign} of" in told or f"{sign} in" in told for sign in SIGNS)
+    assert run(*given, "--dry-run", "-o", "out").stdout == told
+    assert run(*given, "--dry-run", "-o", "out", "--seed", "5").stdout != told
+
+
+def test_a_run_is_resumed(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = (*arguments("biosyn"), "--epochs", "3", "--max-steps", "5", "--checkpoint-every", "1")
+    run(*whole, "-o", "whole", "--quiet")
+    from canonym.training.journal import Journal
+
+    plain = Journal.add_step
+
+    def interrupted(self: Journal, **entry: Any) -> None:
+        plain(self, **entry)
+        if entry["step"] == 4:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Journal, "add_step", interrupted)
+    CliRunner().invoke(main, [*whole, "-o", "out"])
+    monkeypatch.undo()
+    monkeypatch.chdir(place)
+    assert not (place / "out").exists()
+    assert (place / "out.checkpoints" / "step-00000003").is_dir()
+    assert "go on with --resume" in run(*whole, "-o", "out", code=2).output
+    other = run(*whole, "-o", "out", "--resume", "--clip", "1", code=2).output
+    assert "settings.clip was None and is 1.0" in other
+    run(*whole, "-o", "out", "--resume", "--keep-checkpoints")
+    assert (place / "out.checkpoints").is_dir()
+    one, two = (load_encoder(place / name).encode(["hip burn"]) for name in ("whole", "out"))
+    np.testing.assert_array_equal(one, two)
+
+
+def test_what_cannot_be_trained_is_a_message(place: Path) -> None:
+    (place / "bad.tsv").write_text("X:1\tis_a\n")
+    (place / "empty.tsv").write_text("\n")
+    (place / "relations.tsv").write_text("X:100\tnear\tX:101\nX:110\tnear\tX:111\n\n")
+    (place / "bad.json").write_text("[1]")
+    biosyn = ("train", "biosyn", "-t", "x.db", "-o", "out")
+    coder = ("train", "coder", "-e", "scratch", "-t", "x.db", "-o", "out", *SMALL, *QUICK)
+    few = ("train", "few-shot", "-e", "default", "-t", "x.db", "-o", "out")
+    for given, message in (
+        ((*biosyn, "-e", "scratch", *SMALL), "give an annotated corpus"),
+        ((*biosyn, "-e", "nothing/here", "-c", "train.txt"), "nothing/here"),
+        ((*biosyn, "-e", "x.db", "-c", "train.txt"), "give the folder of one"),
+        ((*biosyn, "-e", "scratch", "--early-stopping", "2"), "--dev corpus"),
+        ((*biosyn[:-1], "no/such/out", "-e", "scratch"), "does not exist"),
+        ((*biosyn, "-e", "scratch", "-c", "train.txt", "--mention-type", "Gene"), "Gene"),
+        ((*coder, "--relations", "bad.tsv"), "bad.tsv, line 1"),
+        ((*coder, "--relations", "empty.tsv"), "holds no relation"),
+        ((*coder, "--learning-rate", "0"), "learning_rate=0"),
+        ((*few, "--groups", "bad.json"), "lists of names by concept"),
+        ((*few, "--groups", "none.json"), "lists of names by concept"),
+    ):
+        assert message in run(*given, code=2).output, given
+        assert not (place / "out").exists()
+    told = run(*coder, "--relations", "relations.tsv", "--dry-run", "--repeats", "2").stdout
+    assert "near" in told
+    assert "is_a" not in told
+
+
+def test_several_terminologies_are_read_one_after_the_other(place: Path) -> None:
+    (place / "more.csv").write_text("id,name\nY:1,sprained ankle\nY:1,ankle sprain\n")
+    given = [one.replace("x.db", "x.obo") for one in arguments("triplet")]
+    told = run(*given, "-t", "more.csv", "--dry-run", "-o", "out").stdout
+    assert re.search(r"^concepts +22$", told, re.MULTILINE)  # 21, and one
+
+
+# --- the options against the papers ---------------------------------------------------------------
+
+UNLIKE = {"max_steps": None}
+FLAGS = {"n_positives": "positives", "n_negatives": "negatives", "n_relatives": "relatives"}
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_defaults_are_those_of_the_paper(recipe: str) -> None:
+    command = train.commands[recipe]
+    default = {option.name: option.default for option in command.params}
+    made = recipe_class(recipe)
+    loop = {name: field.default for name, field in FitSettings.__dataclass_fields__.items()}
+    expected = {**loop, **made.fit_settings, **made.encoder_settings}
+    if recipe == "few-shot":
+        expected |= {"epochs": 100, "patience": 5}
+    if recipe == "coder":
+        expected |= {"epochs": None}
+    assert default["seed"] == 0
+    for name, value in expected.items():
+        found = default[name]
+        assert (found if isinstance(found, str | int | float) else None) == value, name
+    options = inspect.signature(made).parameters
+    for name, parameter in options.items():
+        flag = FLAGS.get(name, name)
+        if parameter.default is inspect.Parameter.empty or flag not in default:
+            continue
+        found = default[flag]
+        if not isinstance(found, str | bool | int | float):
+            found = False if isinstance(parameter.default, bool) else None
+        assert found == pytest.approx(parameter.default), name
+
+
+def test_every_flag_says_what_it_is() -> None:
+    assert list(train.commands) == list(RECIPES) == list(PAPERS)
+    plain = {"--seed", "--learning-rate", "--weight-decay", "--optimizer", "--pooling", "--loss"}
+    plain |= {"--positives", "--negatives", "--distance", "--margin", "--hidden", "--dropout"}
+    for command in train.commands.values():
+        assert "\b" in (command.help or "")
+        assert f"canonym train {command.name}" in (command.help or "")
+        for option in command.params:
+            assert isinstance(option, click.Option)
+            assert option.help or set(option.opts) <= plain, option.opts
