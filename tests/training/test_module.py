@@ -13,8 +13,9 @@ import torch
 from canonym.encoders import load_encoder, save_encoder
 from canonym.encoders.transformer import Transformer
 from canonym.errors import InvalidInput, ReadError
-from canonym.training.module import NameModule, Trainable
+from canonym.training.module import NameModule
 from canonym.training.scratch import new_module, train_tokenizer
+from canonym.training.trainable import Trainable
 
 ODD = ["", "heart", "\ud800", "chronic " * 40, "FLU", "心筋梗塞"]
 

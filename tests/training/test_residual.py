@@ -16,8 +16,8 @@ from canonym.encoders.static import StaticVectors
 from canonym.encoders.subword import Subword
 from canonym.encoders.tensors import write_tensors
 from canonym.errors import InvalidInput, Mismatch, ReadError
-from canonym.training.module import Trainable
 from canonym.training.residual import ResidualModule
+from canonym.training.trainable import Trainable
 
 
 @pytest.fixture

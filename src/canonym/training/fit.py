@@ -19,11 +19,11 @@ from canonym.errors import InvalidInput
 from canonym.training.checkpoints import list_checkpoints, read_newest
 from canonym.training.fit_settings import FitSettings
 from canonym.training.journal import FitProgress, Journal
-from canonym.training.module import Trainable
 from canonym.training.objective import Encode, Objective
 from canonym.training.processes import open_processes
 from canonym.training.run import EpochRecord, Run
 from canonym.training.states import module_arrays
+from canonym.training.trainable import Trainable
 
 __all__ = ["EpochRecord", "FitProgress", "FitSettings", "Fitted", "fit"]
 

@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -21,47 +21,12 @@ from canonym.errors import InvalidInput, require
 from canonym.types import Encoder, Float32Array
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    from torch import Tensor
 
-__all__ = ["NameModule", "Trainable"]
+__all__ = ["NameModule"]
 
 # Names of one forward pass on a CPU: enough to keep it busy, few enough to be of one length.
 _CHUNK = 32
-
-
-@runtime_checkable
-class Trainable(Protocol):
-    """What `canonym.training.fit.fit` trains: an encoder whose weights are in a torch module.
-
-    Attributes
-    ----------
-    network : torch.nn.Module
-        Holds every weight that is trained.
-    width : int
-        Columns of a vector.
-    settings : mapping of str to object
-        How vectors are made, as JSON can hold it.
-    """
-
-    network: nn.Module
-    width: int
-
-    @property
-    def settings(self) -> Mapping[str, object]:
-        """How vectors are made, as JSON can hold it."""
-        ...
-
-    def embed(self, names: Sequence[str]) -> Tensor:
-        """Return vectors ``(n, width)`` with gradients, not normalised."""
-        ...
-
-    def encode(self, names: Sequence[str]) -> Float32Array:
-        """Return vectors ``(n, width)`` of norm 1, or 0, without gradients and without dropout."""
-        ...
-
-    def to_encoder(self) -> Encoder:
-        """Return the encoder that was trained; it shares the weights as long as they stay."""
-        ...
 
 
 class NameModule:

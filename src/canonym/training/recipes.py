@@ -18,10 +18,11 @@ from canonym.errors import InvalidInput, NotTrained, ReadError
 from canonym.evaluation.run import corpus_digest
 from canonym.terminology import Terminology
 from canonym.training.mentions import training_mentions
-from canonym.training.module import NameModule, Trainable
+from canonym.training.module import NameModule
 from canonym.training.names import NameTable
 from canonym.training.residual import ResidualModule
 from canonym.training.scratch import new_module
+from canonym.training.trainable import Trainable
 from canonym.types import Document, Relation
 
 __all__ = [

@@ -16,7 +16,6 @@ from canonym.training.checkpoints import Checkpoint, check_same_run
 from canonym.training.fit_settings import FitSettings, rate_factor
 from canonym.training.journal import Journal
 from canonym.training.keeping import Keeper
-from canonym.training.module import Trainable
 from canonym.training.objective import Encode, Objective, Plan
 from canonym.training.processes import Processes
 from canonym.training.states import (
@@ -28,6 +27,7 @@ from canonym.training.states import (
     restore_optimizer,
 )
 from canonym.training.step import make_optimizer, make_step
+from canonym.training.trainable import Trainable
 
 __all__ = ["EpochRecord", "Run", "RunState"]
 

@@ -14,7 +14,7 @@ from canonym.encoders.manifest import ENCODER_MANIFEST, write_encoder_manifest
 from canonym.encoders.tensors import write_tensors
 from canonym.errors import InvalidInput
 from canonym.training.fit import Fitted
-from canonym.training.module import Trainable
+from canonym.training.trainable import Trainable
 
 __all__ = ["save_trained", "training_facts"]
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from canonym.errors import InvalidInput, require
 from canonym.training.fit_settings import FitSettings
-from canonym.training.module import Trainable
 from canonym.training.objective import Objective, Plan
+from canonym.training.trainable import Trainable
 
 __all__ = ["make_optimizer", "make_step"]
 
