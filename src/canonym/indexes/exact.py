@@ -14,7 +14,7 @@ from canonym.types import Float32Array, Hits, Int32Array
 __all__ = ["Exact"]
 
 _ROW_BLOCK = 1 << 16
-_QUERY_BLOCK = 64
+_QUERY_BLOCK = 256
 _SPARSE_MASK = 0.1
 
 
