@@ -163,7 +163,7 @@ class Run:
         rng = np.random.default_rng([self.settings.seed, state.epoch])
         with self.keeper.memory_explained(accumulation=self.settings.accumulation):
             plan = self.processes.share(
-                lambda: self.objective.plan(self.trainable.encode, state.epoch, rng)
+                lambda: self.objective.plan(self.step.encode, state.epoch, rng)
             )
         for name, array in plan.items():
             if not isinstance(array, np.ndarray) or array.dtype.kind not in "biuf":

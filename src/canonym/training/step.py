@@ -14,6 +14,7 @@ from canonym.errors import InvalidInput, require
 from canonym.training.fit_settings import FitSettings
 from canonym.training.objective import Objective, Plan
 from canonym.training.trainable import Trainable
+from canonym.types import Float32Array
 
 __all__ = ["make_optimizer", "make_step"]
 
@@ -74,6 +75,14 @@ def make_step(
             device = next(self.encoder.parameters()).device.type
             with torch.autocast(device, dtype=half):
                 return trainable.embed(names).float()
+
+        def encode(self, names: Sequence[str]) -> Float32Array:
+            """Encode names to be searched between epochs, in the precision of the training."""
+            if half is None:
+                return trainable.encode(names)
+            device = next(self.encoder.parameters()).device.type
+            with torch.autocast(device, dtype=half):
+                return trainable.encode(names)
 
         def forward(self, plan: Plan | None, batch: int) -> Any:
             found = None
