@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 from canonym.cli import main
 from canonym.cli.train import train
 from canonym.encoders import load_encoder
+from canonym.errors import InvalidInput
 from canonym.files import read_manifest
 from canonym.training.fit_settings import FitSettings
 from canonym.training.recipes import PAPERS, RECIPES, recipe_class
@@ -148,9 +149,45 @@ def test_a_dry_run_shows_what_would_be_sampled(recipe: str, place: Path) -> None
     assert run(*given, "--dry-run", "-o", "out", "--seed", "5").stdout != told
 
 
+def test_as_many_examples_as_there_are(place: Path) -> None:
+    from canonym import Terminology
+    from canonym.training.examples import COLUMNS, examples
+    from canonym.training.recipes import build_objective, group_names, open_head
+
+    def encode(names: Any) -> np.ndarray:
+        return np.eye(len(names), 16, dtype=np.float32)
+
+    content = Terminology(place / "x.db")
+    pairs = [("the hip burn", frozenset({"X:130"})), ("the foot pain", frozenset({"X:113"}))]
+    head = open_head("default", hidden=4, dropout=0.5, width=None, seed=0)
+    groups = group_names(content, "X:0", n_concepts=3)
+    parts: dict[str, dict[str, Any]] = {
+        "biosyn": {"mentions": pairs, "k": 3, "preparation": "biosyn"},
+        "triplet": {"mentions": pairs},
+        "dilbert": {"mentions": pairs, "n_positives": 1, "n_negatives": 2},
+        "coder": {},
+        "few-shot": {"groups": groups, "trainable": head, "n": 2},
+    }
+    expected = {"biosyn": 2, "triplet": None, "dilbert": 4, "coder": 20, "few-shot": 6}
+    for recipe, options in parts.items():
+        objective = build_objective(recipe, content, **options)
+        plan = objective.plan(encode, 0, np.random.default_rng(0))
+        found = examples(objective, plan, 10_000)
+        assert {len(one) for one in found} == {len(COLUMNS[objective.name])}
+        assert len(found) == (expected[recipe] or len(plan["names"])), recipe
+        assert examples(objective, plan, 2) == found[:2]
+    with pytest.raises(InvalidInput, match="no recipe 'other'"):
+        build_objective("other", content)
+    with pytest.raises(InvalidInput, match="a head to train"):
+        build_objective("few-shot", content, groups=groups)
+
+
 def test_a_run_is_resumed(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = (*arguments("biosyn"), "--epochs", "3", "--max-steps", "5", "--checkpoint-every", "1")
+    whole = (*whole, "--checkpoints", "elsewhere")
     run(*whole, "-o", "whole", "--quiet")
+    assert not (place / "elsewhere").exists()
+    assert not (place / "whole.checkpoints").exists()
     from canonym.training.journal import Journal
 
     plain = Journal.add_step
@@ -165,12 +202,12 @@ def test_a_run_is_resumed(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     monkeypatch.chdir(place)
     assert not (place / "out").exists()
-    assert (place / "out.checkpoints" / "step-00000003").is_dir()
+    assert (place / "elsewhere" / "step-00000003").is_dir()
     assert "go on with --resume" in run(*whole, "-o", "out", code=2).output
     other = run(*whole, "-o", "out", "--resume", "--clip", "1", code=2).output
     assert "settings.clip was None and is 1.0" in other
     run(*whole, "-o", "out", "--resume", "--keep-checkpoints")
-    assert (place / "out.checkpoints").is_dir()
+    assert (place / "elsewhere").is_dir()
     one, two = (load_encoder(place / name).encode(["hip burn"]) for name in ("whole", "out"))
     np.testing.assert_array_equal(one, two)
 

@@ -121,6 +121,21 @@ def test_an_index_takes_it(trained: tuple[Any, Fitted], tmp_path: Path) -> None:
     assert linker.link(["pain of the hip"])[0].id == "X:2"
 
 
+@pytest.mark.parametrize("failure", ["no checkout", "no git", "git fails"])
+def test_the_commit_is_said_where_there_is_one(
+    failure: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from canonym.training import saving
+
+    module = tmp_path / "src" / "canonym" / "training" / "saving.py"
+    monkeypatch.setattr(saving, "__file__", str(module))
+    if failure != "no checkout":
+        (tmp_path / ".git").mkdir()
+    if failure == "no git":
+        monkeypatch.setenv("PATH", "")
+    assert saving._commit() is None
+
+
 # --- the dev score --------------------------------------------------------------------------------
 
 CONCEPTS = {

@@ -210,11 +210,9 @@ def _show_plan(request: Request, parts: Any, settings: FitSettings) -> None:
     from canonym.training.examples import COLUMNS, examples
     from canonym.training.step import make_step
 
-    make_step(parts.trainable, parts.objective, settings)
-    parts.trainable.network.to(torch_device(request.device))
-    plan = parts.objective.plan(
-        parts.trainable.encode, 0, np.random.default_rng([settings.seed, 0])
-    )
+    step = make_step(parts.trainable, parts.objective, settings)
+    step.to(torch_device(request.device))
+    plan = parts.objective.plan(step.encode, 0, np.random.default_rng([settings.seed, 0]))
     n_batches = parts.objective.n_batches(plan)
     steps = -(-n_batches // settings.accumulation)
     in_all = min(steps * settings.epochs, settings.max_steps or steps * settings.epochs)

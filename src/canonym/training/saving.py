@@ -10,7 +10,6 @@ from typing import Any
 import canonym
 from canonym import files
 from canonym.encoders import ENCODERS
-from canonym.encoders.manifest import ENCODER_MANIFEST, write_encoder_manifest
 from canonym.encoders.tensors import write_tensors
 from canonym.errors import InvalidInput
 from canonym.training.fit import Fitted
@@ -95,8 +94,6 @@ def save_trained(
     facts = training_facts(fitted, paper=paper, data=data)
     with files.write_folder(folder, overwrite=overwrite) as partial:
         encoder.save(partial)
-        if not (partial / ENCODER_MANIFEST).is_file():
-            write_encoder_manifest(partial, kind=kind, settings=encoder.settings)
         if fitted.extra:
             write_tensors(partial / "extra.safetensors", fitted.extra)
         card = _card(Path(folder).name, facts, kind=kind, dev=dev)
