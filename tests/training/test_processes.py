@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from types import SimpleNamespace
@@ -53,6 +54,18 @@ def test_arrays_are_shared_bit_by_bit(group: Processes) -> None:
     assert group.share_number(lambda: 0.1) == 0.1
     assert group.total([1.5, 2.0]) == [3.0, 4.0]
     group.wait()
+
+
+def test_the_loss_scale_of_fp16_goes_on(group: Processes) -> None:
+    assert group.loss_scale == {}
+    group.restore_loss_scale({})
+    first, second = (torch.amp.GradScaler("cpu", init_scale=scale) for scale in (64.0, 2.0))
+    group.accelerator.scaler = first
+    state = json.loads(json.dumps(group.loss_scale))
+    assert state["scale"] == 64.0
+    group.accelerator.scaler = second
+    group.restore_loss_scale(state)
+    assert second.get_scale() == 64.0
 
 
 def test_all_hear_what_went_wrong(group: Processes) -> None:

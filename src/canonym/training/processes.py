@@ -53,6 +53,17 @@ class Processes:
         model, prepared = self.accelerator.prepare(step, optimizer)
         return model, prepared
 
+    @property
+    def loss_scale(self) -> dict[str, Any]:
+        """What losses are multiplied by in fp16, and how that goes on; empty otherwise."""
+        scaler = getattr(self.accelerator, "scaler", None)
+        return {} if scaler is None else dict(scaler.state_dict())
+
+    def restore_loss_scale(self, state: dict[str, Any]) -> None:
+        """Go on with a loss scale that `loss_scale` returned."""
+        if state:
+            self.accelerator.scaler.load_state_dict(state)
+
     def wait(self) -> None:
         """Wait until every process is here."""
         self.accelerator.wait_for_everyone()

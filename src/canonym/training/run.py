@@ -271,6 +271,7 @@ class Run:
         try:
             content = dict(checkpoint.state)
             epochs = [EpochRecord(**entry) for entry in content.pop("epochs")]
+            self.processes.restore_loss_scale(content.pop("loss_scale"))
             self.state = RunState(**content, epochs=epochs)
         except (TypeError, KeyError) as error:
             raise ReadError(source, f"the checkpoint is damaged ({error}); train anew") from error
@@ -281,7 +282,7 @@ class Run:
             raise self.keeper.lost(f"a weight after step {self.state.step} is NaN or infinite")
         state = asdict(self.state)
         state["epochs"] = [record._asdict() for record in self.state.epochs]
-        # Read back by the same names, and the same for every process: the first writes it.
+        state["loss_scale"] = self.processes.loss_scale
         checkpoint = Checkpoint(
             self.identity,
             state,
