@@ -26,6 +26,7 @@ __all__ = [
     "FoundName",
     "build_dictionary",
     "dictionary_records",
+    "prepared_encoders",
 ]
 
 TRAINING = "training"
@@ -115,7 +116,7 @@ def build_dictionary(
     records = Terminology.build(dictionary_records(terminology, learned, normal=normal))
     linker = Linker.build(
         records,
-        encoders=[_unprepared(one) for one in encoders] if as_written else encoders,
+        encoders=prepared_encoders(encoders, as_written=as_written),
         weights=weights,
         sieves=(),
         spelling=False,
@@ -123,6 +124,13 @@ def build_dictionary(
         min_length=0,
     )
     return Dictionary(linker)
+
+
+def prepared_encoders(
+    encoders: Sequence[str | Encoder], *, as_written: bool
+) -> Sequence[str | Encoder]:
+    """Return encoders that get names as an evaluation wants: prepared, or letter for letter."""
+    return [_unprepared(one) for one in encoders] if as_written else encoders
 
 
 def _unprepared(given: str | Encoder) -> str | Encoder:
@@ -147,6 +155,7 @@ class Dictionary:
 
     def __init__(self, linker: Linker) -> None:
         self.linker = linker
+        self.kept: Dictionary | None = None  # the one that this one has its folder from
         self._ids = [concept.id for concept in linker.terminology.iter_concepts()]
         self._texts: list[str] = []
         self._number: dict[str, int] = {}

@@ -17,24 +17,60 @@ and the rows, each of which may have settings of its own::
 ==============  ==================================================================================
 setting         meaning
 ==============  ==================================================================================
+task            ``"link"`` (default), or one of those below
 corpus          folder with train, dev and test files
-format          ``"pubtator"`` (default), ``"concept"``, or ``"folds"`` of a cross-validation
+format          ``"pubtator"`` (default), ``"concept"``, ``"folds"`` of a cross-validation, or
+                ``"trials"``: a table of clinical trials, see `canonym.evaluation.silver`
 types           only mentions of these types
 part            ``"test"`` (default), or ``"dev"``
 terminology     its files, read one after the other; folds may bring lists of targets instead
 protocol        a key of `canonym.evaluation.protocols.PROTOCOLS`; ``split`` and ``same`` vary it
-encoders        as `canonym.linker.Linker.build` takes them; none is verbatim look-up
-weights         one per encoder
+search          one of `canonym.targets.SEARCHES`: training mentions stand beside the terminology
+                then, and concepts are ranked (the strict reading)
+encoders        as `canonym.linker.Linker.build` takes them; none is verbatim look-up. A model
+                of the file goes by its name
+weights         one per encoder, or ``{ dev = [0, 0.5, 1] }``: the last encoder's is that of these
+                with which the row is best on the dev part
 corrections     file of ``wrong||right`` words
 reading         which reading is compared; the protocol's first by default
+against         another row of the file, on the same mentions: their difference and its tests
 published       percentages by metric; a name without a number to show ours alone
 difference      the most, in points, that ours may differ from what is published
 caveat          what forbids a strict comparison
 seed, k         as `canonym.evaluation.run.evaluate_corpus` takes them
 ==============  ==================================================================================
 
+Other tasks take one encoder and publish numbers as they are in the paper, those of relations and
+NIL in percent:
+
+===============  ==========================  ====================================================
+task             settings                    metrics
+===============  ==========================  ====================================================
+``relatedness``  ``pairs``, a file           ``spearman``
+``mcsm``         ``terminology``, ``types``  ``mean``, and each of the types
+                 wanted, ``k``
+``relations``    ``terminology``,            ``accuracy``
+                 ``relations``, ``epochs``
+``nil``          as for linking;             ``false-positive``, ``true-positive``, ``weighted``
+                 ``absent``, the share of    and ``never``
+                 concepts that are taken
+                 out; ``n_dev``,
+                 ``repetitions``
+===============  ==========================  ====================================================
+
+``relations`` are ``"terminology"``, files of a terminology, or tables::
+
+    relations = [
+        "terminology",
+        { file = "actions.tsv", head = "drug", tail = "action", relation = "has action" },
+    ]
+
+``[model.NAME]`` tables say what is trained before the rows are run; see
+`canonym.training.experiment_models`.
+
 Paths are relative to the data folder. A file of a terminology may be a table of its name and of
-options of `canonym.terminology.read_records`; ``types`` keeps the concepts that have one of them::
+options of `canonym.terminology.read_records`; ``types`` keeps the concepts that have one of them,
+and ``""`` among them those of no type::
 
     terminology = [
         { file = "terms.tsv", trees = "trees.tsv", tree_types = true, types = ["D"] },
@@ -44,7 +80,7 @@ options of `canonym.terminology.read_records`; ``types`` keeps the concepts that
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -58,18 +94,27 @@ EXPERIMENTS = Path("benchmarks") / "experiments"
 _SHARED = {
     *("corpus", "format", "types", "part", "terminology", "protocol", "split", "same", "encoders"),
     *("weights", "corrections", "reading", "difference", "caveat", "seed", "k"),
+    *("task", "search", "pairs", "relations", "epochs", "absent", "n_dev", "repetitions"),
 }
-_NEEDED = ("name", "corpus", "terminology", "protocol")
+_OWN = {"name", "published", "against"}
+_NEEDED = {
+    "link": ("corpus", "terminology", "protocol"),
+    "relatedness": ("pairs", "encoders"),
+    "mcsm": ("terminology", "encoders"),
+    "relations": ("terminology", "relations", "encoders"),
+    "nil": ("corpus", "terminology", "protocol", "encoders"),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """A published table: its name, title, source, and the settings of its rows."""
+    """A published table: its name, title, source, the settings of its rows and of its models."""
 
     name: str
     title: str
     source: str
     rows: tuple[dict[str, Any], ...]
+    models: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def read_experiment(name: str | Path, *, folder: str | Path = EXPERIMENTS) -> Experiment:
@@ -97,19 +142,35 @@ def read_experiment(name: str | Path, *, folder: str | Path = EXPERIMENTS) -> Ex
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ReadError(path, f"is no TOML ({error})") from error
-    rows = content.pop("row", [])
+    rows, models = content.pop("row", []), content.pop("model", {})
     title, source = content.pop("title", path.stem), content.pop("source", "")
     if not rows or not isinstance(rows, list):
         raise ReadError(path, "has no [[row]]: nothing would be run")
+    if not isinstance(models, dict) or not all(isinstance(one, dict) for one in models.values()):
+        raise ReadError(path, "what is trained is said in [model.NAME] tables")
+    names = [row.get("name") for row in rows]
     for row in rows:
-        unknown = sorted({*content, *row} - _SHARED - {"name", "published"})
-        whole = {**content, **row}
-        missing = [key for key in _NEEDED if key not in whole]
-        if whole.get("format") == "folds" and "terminology" in missing:
-            missing.remove("terminology")
-        if unknown:
-            raise ReadError(path, f"there is no setting {unknown[0]!r}")
-        if missing or not row.get("published"):
-            what = missing[0] if missing else "published"
-            raise ReadError(path, f"the row {row.get('name', '?')!r} has no {what!r}")
-    return Experiment(path.stem, title, source, tuple({**content, **row} for row in rows))
+        _check_row(path, {**content, **row}, names)
+    return Experiment(path.stem, title, source, tuple({**content, **row} for row in rows), models)
+
+
+def _check_row(path: Path, row: dict[str, Any], names: list[Any]) -> None:
+    unknown = sorted(set(row) - _SHARED - _OWN)
+    if unknown:
+        raise ReadError(path, f"there is no setting {unknown[0]!r}")
+    task = row.get("task", "link")
+    if task not in _NEEDED:
+        raise ReadError(path, f"there is no task {task!r}; there are {', '.join(_NEEDED)}")
+    needed = [key for key in ("name", *_NEEDED[task], "published") if not _has(row, key)]
+    if row.get("format") == "folds" and "terminology" in needed:
+        needed.remove("terminology")
+    if needed:
+        raise ReadError(path, f"the row {row.get('name', '?')!r} has no {needed[0]!r}")
+    if "against" in row and row["against"] not in names:
+        raise ReadError(
+            path, f"the row {row['name']!r} is against {row['against']!r}, which is no row"
+        )
+
+
+def _has(row: dict[str, Any], key: str) -> bool:
+    return bool(row.get(key)) if key == "published" else key in row

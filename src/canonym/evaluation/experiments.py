@@ -6,86 +6,19 @@ What is run is described in files; see `canonym.evaluation.experiment_files`.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from canonym.errors import InvalidInput
 from canonym.evaluation.experiment_files import EXPERIMENTS, Experiment, read_experiment
-from canonym.evaluation.folds import FoldRuns
-from canonym.evaluation.outcome import Run
+from canonym.evaluation.measured import Outcome
+from canonym.evaluation.reproduced import ReproducedRow, against, reproduced_rows
 from canonym.evaluation.shelf import NotHereError, Shelf
-from canonym.types import Encoder
+from canonym.evaluation.tasks import Models, run_row
 
-__all__ = ["ReproducedRow", "Table", "reproduce"]
-
-
-@dataclass(frozen=True, slots=True)
-class ReproducedRow:
-    """One number of a published table, and ours.
-
-    Parameters
-    ----------
-    name, metric, reading : str
-        The row, the metric and the reading of the answers.
-    published : float, optional
-        In percent; None where nothing was published.
-    value, low, high : float, optional
-        Ours in percent with its 95 % interval; None where the row could not be run. Of folds it is
-        their mean and its t interval.
-    n : int, optional
-        Mentions asked, of all folds together.
-    folds : int, optional
-        Folds of a cross-validation; None where there are none.
-    sd : float, optional
-        Standard deviation of the folds, in points.
-    allowed : float, optional
-        The most that ours may differ, in points.
-    problem : str
-        Why the row could not be run, empty if it was.
-    caveat : str
-        What forbids a strict comparison, may be empty.
-    remarks : tuple of str
-        What a reader of the number has to know, such as the mentions that were left out.
-    """
-
-    name: str
-    metric: str
-    reading: str
-    published: float | None
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    n: int | None = None
-    folds: int | None = None
-    sd: float | None = None
-    allowed: float | None = None
-    problem: str = ""
-    caveat: str = ""
-    remarks: tuple[str, ...] = ()
-
-    @property
-    def difference(self) -> float | None:
-        """Ours minus the published number, in points."""
-        if self.value is None or self.published is None:
-            return None
-        return self.value - self.published
-
-    @property
-    def agrees(self) -> bool | None:
-        """Whether the difference is within what is allowed; None where that cannot be said."""
-        if self.difference is None or self.allowed is None:
-            return None
-        # A published number is rounded; what differs by the bound exactly still agrees.
-        return abs(self.difference) <= self.allowed + 1e-9
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row ready for JSON."""
-        names = ("name", "metric", "reading", "n", "folds", "published", "value", "sd")
-        rest = ("low", "high", "difference", "allowed", "agrees", "problem", "caveat")
-        found = {name: getattr(self, name) for name in (*names, *rest)}
-        return {**found, "remarks": list(self.remarks)}
+__all__ = ["ReproducedRow", "Table", "choose_rows", "data_folder", "reproduce"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +27,7 @@ class Table:
 
     experiment: Experiment
     rows: tuple[ReproducedRow, ...]
-    runs: dict[str, Run | FoldRuns]
+    runs: dict[str, Outcome]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table ready for JSON; a rerun gives the same."""
@@ -112,8 +45,10 @@ def reproduce(
     *,
     data: str | Path | None = None,
     folder: str | Path = EXPERIMENTS,
-    models: Mapping[str, str | Encoder] | None = None,
+    models: Models | None = None,
     rows: Sequence[str] = (),
+    shelf: Shelf | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> Table:
     """Run an experiment and put ours beside what was published.
 
@@ -126,11 +61,16 @@ def reproduce(
         default.
     folder : str or Path
         Where experiments are.
-    models : mapping of str to str or Encoder, optional
-        What to use for an encoder of the file, such as the folder of a model that is not in the
-        local cache.
+    models : mapping of str to str, Encoder or sequence of these, optional
+        What to use for an encoder of the file: the folder of a model that is not in the local
+        cache, or of one that the file trains (`canonym.training.experiments`), or the folders of
+        its samples.
     rows : sequence of str
         Only these rows; all by default.
+    shelf : Shelf, optional
+        With corpora and terminologies that were read before.
+    progress : callable, optional
+        Told each row before it is run, the number of rows done, and of all.
 
     Returns
     -------
@@ -144,80 +84,62 @@ def reproduce(
     """
     if not isinstance(experiment, Experiment):
         experiment = read_experiment(experiment, folder=folder)
-    named = data or os.environ.get("CANONYM_DATA")
+    shelf = shelf or Shelf(data_folder(data))
+    chosen = choose_rows(experiment, rows)
+    trained = set(experiment.models) - set(models or {})
+    runs: dict[str, Outcome] = {}
+    problems: dict[str, str] = {}
+    for number, row in enumerate(chosen):
+        if progress is not None:
+            progress(row["name"], number, len(chosen))
+        missing = [name for name in row.get("encoders", ()) if name in trained]
+        if missing:
+            problems[row["name"]] = (
+                f"the model {missing[0]!r} is trained by the experiment, and is not there yet: "
+                "name a folder for models"
+            )
+            continue
+        try:
+            runs[row["name"]] = run_row(row, shelf, models or {})
+        except NotHereError as error:
+            problems[row["name"]] = str(error)
+    found: list[ReproducedRow] = []
+    for row in chosen:
+        name, other = row["name"], row.get("against", "")
+        both = name in runs and other in runs
+        compared = against(row, runs[name], runs[other], seed=row.get("seed", 0)) if both else None
+        problem = problems.get(name, "")
+        found += reproduced_rows(row, runs.get(name), problem=problem, compared=compared)
+    return Table(experiment, tuple(found), runs)
+
+
+def data_folder(given: str | Path | None) -> Path:
+    """Return the folder of the corpora: `given`, or what ``CANONYM_DATA`` says.
+
+    Raises
+    ------
+    InvalidInput
+        If it is not there.
+    """
+    named = given or os.environ.get("CANONYM_DATA")
     if not named or not Path(named).is_dir():
         raise InvalidInput(
             f"the data folder {str(named or '')!r} is not there; set CANONYM_DATA to the folder of "
             "the corpora"
         )
+    return Path(named)
+
+
+def choose_rows(experiment: Experiment, rows: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the rows of these names, all where none is named.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such row.
+    """
     known = [row["name"] for row in experiment.rows]
     unknown = [name for name in rows if name not in known]
     if unknown:
         raise InvalidInput(f"there is no row {unknown[0]!r}; there are {', '.join(known)}")
-    shelf = Shelf(Path(named))
-    found: list[ReproducedRow] = []
-    runs: dict[str, Run | FoldRuns] = {}
-    for row in experiment.rows:
-        if rows and row["name"] not in rows:
-            continue
-        problem = ""
-        try:
-            runs[row["name"]] = shelf.run(row, models or {})
-        except NotHereError as error:
-            problem = str(error)
-        found += [
-            _reproduced(row, metric, number, runs.get(row["name"]), problem)
-            for metric, number in row["published"].items()
-        ]
-    return Table(experiment, tuple(found), runs)
-
-
-def _reproduced(
-    row: Mapping[str, Any], metric: str, number: Any, run: Run | FoldRuns | None, problem: str
-) -> ReproducedRow:
-    published = float(number) if isinstance(number, int | float) else None
-    reading = row.get("reading", "")
-    about: dict[str, Any] = {
-        "allowed": row.get("difference"),
-        "problem": problem,
-        "caveat": row.get("caveat", ""),
-    }
-    if run is None:
-        return ReproducedRow(row["name"], metric, reading, published, **about)
-    if isinstance(run, FoldRuns):
-        return _reproduced_folds(row["name"], metric, reading, published, run, about)
-    about["remarks"] = tuple(run.remarks)
-    figure = run.figure(metric, reading=reading or None)
-    percent = (100 * figure.value, 100 * figure.low, 100 * figure.high)
-    return ReproducedRow(
-        row["name"], metric, figure.reading, published, *percent, figure.n, **about
-    )
-
-
-def _reproduced_folds(
-    name: str,
-    metric: str,
-    reading: str,
-    published: float | None,
-    found: FoldRuns,
-    about: Mapping[str, Any],
-) -> ReproducedRow:
-    spread = found.spread(metric, reading=reading or None)
-    return ReproducedRow(
-        name,
-        metric,
-        reading or found.runs[0].protocol.readings[0],
-        published,
-        100 * spread.mean,
-        100 * spread.low,
-        100 * spread.high,
-        found.n,
-        spread.n,
-        100 * spread.sd,
-        remarks=tuple(
-            f"fold {fold}: {remark}"
-            for fold, run in zip(found.names, found.runs, strict=True)
-            for remark in run.remarks
-        ),
-        **about,
-    )
+    return [row for row in experiment.rows if not rows or row["name"] in rows]

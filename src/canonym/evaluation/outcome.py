@@ -48,6 +48,8 @@ class Run:
         Finds the concepts of further ids, such as those of another tool.
     learned : tuple of (str, str)
         Names that training mentions added to the terminology, with the id of their concept.
+    notes : tuple of str
+        Further remarks, of what the caller did before.
     """
 
     protocol: Protocol
@@ -62,12 +64,13 @@ class Run:
     seconds: dict[str, float]
     concept_ids: ConceptIds
     learned: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def remarks(self) -> list[str]:
         """What a reader of the figures has to know, as sentences."""
         left_out = [f"{len(d.mentions):,} mentions {d.reason} were left out" for d in self.dropped]
-        return [*left_out, *self.ids.remarks()]
+        return [*self.notes, *left_out, *self.ids.remarks()]
 
     def figure(self, metric: str, *, reading: str | None = None, slice: str = "all") -> Figure:
         """Return a figure of the headline; of the first reading unless another is named.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import hashlib
 import itertools
 import json
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -9,22 +11,23 @@ from pathlib import Path
 from typing import Any
 
 from canonym.corpora.concepts import read_concepts
-from canonym.corpora.mention_tables import read_folds
 from canonym.corpora.pubtator import read_pubtator
 from canonym.corpora.splits import Parts, read_official
+from canonym.corpora.trials import read_trials_table
 from canonym.encoders import make_encoder
-from canonym.errors import InvalidInput, MissingExtra
+from canonym.errors import InvalidInput, MissingExtra, NotTrained
 from canonym.evaluation.dictionary import Dictionary, build_dictionary
-from canonym.evaluation.folds import FoldRuns, evaluate_folds
-from canonym.evaluation.outcome import Run
-from canonym.evaluation.preparation import read_corrections
-from canonym.evaluation.run import evaluate_corpus
+from canonym.evaluation.relation_tables import read_relation_table
+from canonym.evaluation.searches import build_target_dictionary, reweighed
+from canonym.evaluation.silver import silver_conditions
 from canonym.terminology import Terminology, read_records
 from canonym.types import Concept, Document, Encoder, Mention, Record, Relation
 
 __all__ = ["NotHereError", "Shelf"]
 
 _REMEMBERED = 4
+_OPEN = 2
+_MOST_BATCHES, _WORTH_KEEPING = 20, 1_000
 
 
 class NotHereError(Exception):
@@ -48,57 +51,33 @@ class Shelf:
         self._corpora: dict[tuple[str, str], Parts[Document]] = {}
         self._terminologies: dict[str, Terminology] = {}
         self._dictionaries: dict[Hashable, Dictionary] = {}
+        self._encoders: dict[str, Encoder] = {}
 
-    def run(self, row: Mapping[str, Any], models: Mapping[str, str | Encoder]) -> Run | FoldRuns:
-        """Run one row of an experiment; see `canonym.evaluation.experiment_files`.
+    def corpus(
+        self, name: str, format: str, *, terminology: Terminology | None = None
+    ) -> tuple[Parts[Document], tuple[str, ...]]:
+        """Read the official parts of a corpus, and what is to be said of it.
 
-        Raises
-        ------
-        NotHereError
-            If a file or a model is not here.
-        InvalidInput
-            If the row cannot be run wherever it is.
+        Clinical trials (the format ``"trials"``) are labelled with concepts of `terminology`, and
+        are a test part alone.
         """
-        part = row.get("part", "test")
-        corrections = row.get("corrections")
-        options: dict[str, Any] = {
-            "encoders": [_open_encoder(models.get(name, name)) for name in row.get("encoders", ())],
-            "weights": row.get("weights"),
-            "indexed": self._indexing(row.get("encoders", ())),
-            "protocol": row["protocol"],
-            "part": part,
-            "metrics": tuple(row["published"]),
-            "types": row.get("types", ()),
-            "corrections": read_corrections(self.data / corrections) if corrections else None,
-            **{key: row[key] for key in ("split", "same", "seed", "k") if key in row},
-        }
-        if row.get("format") == "folds":
-            self.check(row["corpus"])
-            names = row.get("terminology")
-            return evaluate_folds(
-                read_folds(self.data / row["corpus"]),
-                terminology=self.terminology(names) if names else None,
-                files=sorted(f for f in (self.data / row["corpus"]).rglob("*") if f.is_file()),
-                **options,
-            )
-        parts = self.corpus(row["corpus"], row.get("format", "pubtator"))
-        return evaluate_corpus(
-            parts.dev if part == "dev" else parts.test,
-            terminology=self.terminology(row["terminology"]),
-            training=parts.train if part == "dev" else (*parts.train, *parts.dev),
-            files=sorted(file for file in (self.data / row["corpus"]).iterdir() if file.is_file()),
-            **options,
-        )
-
-    def corpus(self, name: str, format: str) -> Parts[Document]:
-        """Read the official parts of a corpus."""
+        if format == "trials" and terminology is not None:
+            self.check(name)
+            found = silver_conditions(read_trials_table(self.data / name), terminology)
+            return Parts((), (), found.documents), tuple(found.remarks)
         readers = {"pubtator": _read_pubtator, "concept": _read_concepts}
         if format not in readers:
-            raise InvalidInput(f"the format {format!r} is none of {', '.join(readers)}, folds")
+            known = ", ".join((*readers, "folds", "trials"))
+            raise InvalidInput(f"the format {format!r} is none of {known}")
         if (name, format) not in self._corpora:
             self.check(name)
             self._corpora[name, format] = read_official(self.data / name, readers[format])
-        return self._corpora[name, format]
+        return self._corpora[name, format], ()
+
+    def files(self, name: str) -> list[Path]:
+        """Return the files of a corpus, those of sub-folders included, sorted."""
+        place = self.data / name
+        return sorted(f for f in place.rglob("*") if f.is_file()) if place.is_dir() else [place]
 
     def terminology(self, sources: Sequence[str | Mapping[str, Any]]) -> Terminology:
         """Read the files of a terminology, one after the other."""
@@ -113,19 +92,58 @@ class Shelf:
         if not (self.data / name).exists():
             raise NotHereError(f"{name} is not in the data folder {self.data.name}")
 
-    def _indexing(self, names: Sequence[str]) -> Callable[..., Dictionary]:
+    def relations(
+        self, sources: Sequence[str | Mapping[str, Any]], terminology: Terminology
+    ) -> list[Relation]:
+        """Read relations: ``"terminology"``, tables, or files of a terminology that has some."""
+        found: list[Relation] = []
+        for source in sources:
+            if source == "terminology":
+                found += terminology.iter_relations()
+            elif not isinstance(source, str) and "head" in source:
+                options = dict(source)
+                self.check(options["file"])
+                found += read_relation_table(self.data / options.pop("file"), **options)
+            else:
+                found += (r for r in self._records(source) if isinstance(r, Relation))
+        return found
+
+    def encoder(self, given: str | Encoder) -> Encoder:
+        """Open an encoder; the last ones stay open, and remember what they encoded.
+
+        Raises
+        ------
+        NotHereError
+            If it is not on this machine.
+        """
+        if not isinstance(given, str):
+            return given
+        if given not in self._encoders:
+            while len(self._encoders) >= _OPEN:
+                del self._encoders[next(iter(self._encoders))]
+            self._encoders[given] = _remembering(_open_encoder(given))
+        return copy.copy(self._encoders[given])
+
+    def indexing(
+        self, names: Sequence[str | Encoder], search: str | None = None
+    ) -> Callable[..., Dictionary]:
         """Return what makes dictionaries with encoders of these names, and remembers some."""
 
         def indexed(
             terminology: Terminology, learned: tuple[tuple[str, str], ...], **options: Any
         ) -> Dictionary:
-            weights = tuple(options["weights"] or ())
-            key = (terminology.digest, learned, tuple(names), weights, options["as_written"])
+            weights = options.pop("weights")
+            key = (terminology.digest, learned, tuple(names), search, options["as_written"])
             if key not in self._dictionaries:
                 while len(self._dictionaries) >= _REMEMBERED:
                     del self._dictionaries[next(iter(self._dictionaries))]
-                self._dictionaries[key] = build_dictionary(terminology, learned, **options)
-            return self._dictionaries[key]
+                self._dictionaries[key] = (
+                    build_dictionary(terminology, learned, **options)
+                    if search is None
+                    else build_target_dictionary(terminology, learned, search=search, **options)
+                )
+            found = self._dictionaries[key]
+            return found if weights is None else reweighed(found, weights)
 
         return indexed
 
@@ -143,11 +161,11 @@ class Shelf:
 
 
 def _of_types(records: Iterator[Record], wanted: frozenset[str]) -> Iterator[Record]:
-    """Keep the concepts that have one of some types, and what belongs to them."""
+    """Keep the concepts that have one of some types, or none with "", and what belongs to them."""
     kept: set[str] = set()
     for record in records:
         if isinstance(record, Concept):
-            if wanted.intersection(record.types):
+            if wanted.intersection(record.types or ("",)):
                 kept.add(record.id)
             fits = record.id in kept
         elif isinstance(record, Relation):
@@ -165,6 +183,30 @@ def _open_encoder(given: str | Encoder) -> Encoder:
         return make_encoder(given)
     except (InvalidInput, MissingExtra) as error:
         raise NotHereError(f"the encoder {given!r} cannot be opened: {error}") from error
+
+
+def _remembering(encoder: Encoder) -> Encoder:
+    """Let an encoder remember batches of names: rows search the same ones again and again."""
+    try:
+        encoder.encode([""])
+    except NotTrained:  # each dictionary fits it anew
+        return encoder
+    encode, known = encoder.encode, dict[bytes, Any]()
+
+    def remembered(names: Sequence[str]) -> Any:
+        key = hashlib.sha256("\n".join(names).encode("utf-8", "surrogatepass")).digest()
+        if len(names) < _WORTH_KEEPING:
+            return encode(names)
+        if key not in known:
+            while len(known) >= _MOST_BATCHES:
+                del known[next(iter(known))]
+            known[key] = encode(names)
+        return known[key]
+
+    kept: Any = copy.copy(encoder)
+    kept.encode = remembered
+    found: Encoder = kept
+    return found
 
 
 def _read_pubtator(path: Path) -> list[Document]:

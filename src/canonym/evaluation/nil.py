@@ -1,0 +1,150 @@
+"""NIL thresholds of an evaluated corpus, and corpora some of whose concepts are absent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from canonym.errors import InvalidInput
+from canonym.evaluation.figures import Figure
+from canonym.evaluation.gold import ConceptIds
+from canonym.evaluation.intervals import aggregate
+from canonym.evaluation.measured import Measured
+from canonym.evaluation.metrics import columns
+from canonym.evaluation.outcome import Run
+from canonym.ranking.nil import STRATEGIES, draw_thresholds
+from canonym.terminology import Terminology
+from canonym.types import Document, Name, Record, Xref
+
+__all__ = ["leave_out", "measure_nil"]
+
+
+def leave_out(
+    terminology: Terminology, documents: Iterable[Document], *, share: float, seed: int = 0
+) -> tuple[Terminology, int]:
+    """Take some of the concepts that mentions stand for out of a terminology.
+
+    Parameters
+    ----------
+    terminology : Terminology
+        Stays as it is.
+    documents : iterable of Document
+        Whose concepts are drawn from.
+    share : float
+        Of the distinct concepts, in (0, 1).
+    seed : int
+        Of the draw.
+
+    Returns
+    -------
+    tuple of Terminology and int
+        What is left, without relations, and how many concepts were taken.
+
+    Raises
+    ------
+    InvalidInput
+        If the share is none, or it leaves nothing to take or to keep.
+    """
+    ids = ConceptIds(terminology)
+    found = {ids.find(id_) for d in documents for m in d.mentions for id_ in m.ids} - {None}
+    concepts = sorted(id_ for id_ in found if id_)
+    n = round(share * len(concepts))
+    if not 0 < share < 1 or not 0 < n < len(concepts):
+        raise InvalidInput(
+            f"a share of {share} of the {len(concepts):,} concepts of mentions is to be absent; "
+            "more than 0 and less than 1 is expected, and at least one concept on either side"
+        )
+    rng = np.random.default_rng(seed)
+    gone = {concepts[place] for place in rng.choice(len(concepts), size=n, replace=False)}
+
+    def left() -> Iterable[Record]:
+        for concept in terminology.iter_concepts():
+            if concept.id not in gone:
+                yield replace(concept, label="")
+        rest: Iterable[Name | Xref]
+        for rest in (terminology.iter_names(), terminology.iter_xrefs()):
+            yield from (record for record in rest if record.concept_id not in gone)
+
+    return Terminology.build(left()), n
+
+
+def measure_nil(
+    run: Run,
+    terminology: Terminology,
+    *,
+    reading: str | None = None,
+    n_dev: int = 100,
+    repetitions: int = 20,
+    seed: int = 0,
+) -> Measured:
+    """Choose thresholds by DILBERT's strategies on draws of the mentions, and try them on the rest.
+
+    Parameters
+    ----------
+    run : Run
+        Under a protocol that asks mentions without a concept as well.
+    terminology : Terminology
+        The one that was searched.
+    reading : str, optional
+        When a candidate is right; the first of the protocol by default.
+    n_dev, repetitions : int
+        As `canonym.ranking.nil.draw_thresholds` takes them.
+    seed : int
+        Of the draws, which are the same for all strategies.
+
+    Returns
+    -------
+    Measured
+        Mean accuracy, its t interval and its standard deviation over the repetitions by strategy,
+        and ``"never"``: the accuracy of never answering NIL.
+
+    Raises
+    ------
+    InvalidInput
+        If there are too few mentions, or none of them is right.
+
+    Notes
+    -----
+    A mention is right if it is answered and its best candidate is right, or refused and the
+    terminology lacks its concept. Its score is that of its best candidate, of a composite mention
+    that of its worst part.
+
+    References
+    ----------
+    Miftahutdinov et al. (2021), section 5.4.
+    """
+    chosen = reading or run.protocol.readings[0]
+    cases = run.cases[chosen]
+    right = columns(cases, "accuracy@1")[:, 0] > 0.5
+    scores = [case.score for case in cases]
+    ids = {concept.id for concept in terminology.iter_concepts()}
+    known = [
+        bool(question.gold) and all(part & ids for part in question.gold)
+        for question in run.questions
+    ]
+    right &= np.array(known)
+    figures, spreads, thresholds = [], {}, {}
+    for strategy in STRATEGIES:
+        rng = np.random.default_rng(seed)
+        drawn = draw_thresholds(
+            scores, right, known, strategy=strategy, rng=rng, n_dev=n_dev, repetitions=repetitions
+        )
+        spread = aggregate(drawn.accuracy.tolist())
+        n = len(cases) - n_dev
+        figures.append(Figure("all", "", strategy, n, spread.mean, spread.low, spread.high))
+        spreads[strategy] = spread.sd
+        thresholds[strategy] = [float(one) for one in drawn.thresholds]
+    share = float(right.mean())
+    figures.append(Figure("all", "", "never", len(cases), share, float("nan"), float("nan")))
+    absent = len(known) - sum(known)
+    said = f"{absent:,} of {len(known):,} mentions have no concept in the terminology"
+    return Measured(
+        "nil",
+        tuple(figures),
+        "%",
+        (said, f"thresholds are chosen on {n_dev} mentions, {repetitions} times"),
+        spreads,
+        {"thresholds": thresholds, "fingerprints": run.fingerprints},
+    )
