@@ -51,6 +51,7 @@ THIRD_PARTY = {
     "sklearn": "pictures",
     "threadpoolctl": "pictures",
     "umap": "umap",
+    "gensim": "wordvectors",
 }
 PACKAGES = {
     "huggingface_hub": "transformers",

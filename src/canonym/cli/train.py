@@ -12,6 +12,7 @@ from canonym.cli.train_options import (
     preparation_option,
     scratch_options,
 )
+from canonym.cli.train_words import word_vectors
 
 __all__ = ["train"]
 
@@ -291,3 +292,6 @@ def few_shot(**given: Any) -> None:
     """
     names = ("margin", "alpha", "beta", "weighting", "batch_size")
     _run("few-shot", given, *names, n="names")
+
+
+train.add_command(word_vectors)

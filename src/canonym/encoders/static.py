@@ -184,6 +184,13 @@ class StaticVectors:
         # The mean and the sum point the same way, and only the direction is left.
         return normalised(vectors)[place_of]
 
+    def word_vector(self, word: str) -> Float32Array:
+        """Return the vector ``(d,)`` of one word as names are made of it, 0 where it has none."""
+        if len(self.buckets):
+            return self._subword_mean(word)
+        row = self._row_of.get(word)
+        return np.zeros(self.n_columns, np.float32) if row is None else self.vectors[row]
+
     def _add_words(self, text: str, total: Float32Array, seen: dict[str, Float32Array]) -> None:
         """Add the vectors of the words of `text` to `total`, in place."""
         words = self._words(text)
