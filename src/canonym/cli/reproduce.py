@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
+    from canonym.evaluation.experiment_files import Experiment
     from canonym.evaluation.experiments import ReproducedRow, Table
 
 __all__ = ["reproduce"]
@@ -32,7 +33,23 @@ _FILE = click.Path()
     "models",
     multiple=True,
     metavar="NAME=FOLDER",
-    help="Where a model that a row names is. Can be repeated.",
+    help="Where a model that a row names, or that training begins with, is. Can be repeated.",
+)
+@click.option(
+    "--models",
+    "trained",
+    type=_FILE,
+    metavar="FOLDER",
+    help="Where models that the experiment trains are, or go: those that are not there are "
+    "trained first. A run that was stopped goes on.",
+)
+@click.option(
+    "--only-trained",
+    is_flag=True,
+    help="Train nothing; rows whose model is not there are left out.",
+)
+@click.option(
+    "--device", default="auto", show_default=True, help="To train on: cpu, cuda, cuda:1, mps."
 )
 @click.option("--json", "json_", type=_FILE, metavar="FILE", help="Write the table as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="No notes.")
@@ -43,6 +60,9 @@ def reproduce(
     folder: str | None,
     rows: tuple[str, ...],
     models: tuple[str, ...],
+    trained: str | None,
+    only_trained: bool,
+    device: str,
     json_: str | None,
     quiet: bool,
 ) -> None:
@@ -53,14 +73,18 @@ def reproduce(
     \b
       canonym reproduce --list
       canonym reproduce biosyn-table-2 --data corpora --json table.json
+      canonym reproduce few-shot-train --data corpora --models models
     """
     import json
     from pathlib import Path
 
+    from canonym.cli.progress import counter
     from canonym.errors import InvalidInput
-    from canonym.evaluation.experiment_files import EXPERIMENTS
+    from canonym.evaluation.experiment_files import EXPERIMENTS, read_experiment
+    from canonym.evaluation.experiments import data_folder
     from canonym.evaluation.experiments import reproduce as run_experiment
     from canonym.evaluation.report.facts import plain
+    from canonym.evaluation.shelf import Shelf
     from canonym.files import write_file
 
     place = Path(folder) if folder else EXPERIMENTS
@@ -74,12 +98,52 @@ def reproduce(
         raise InvalidInput(f"--model {models[-1]}: NAME=FOLDER is expected")
     if json_ and not Path(json_).absolute().parent.is_dir():
         raise InvalidInput(f"{json_} cannot be written: there is no such folder")
-    table = run_experiment(name, data=data, folder=place, models=pairs, rows=rows)
+    if only_trained and not trained:
+        raise InvalidInput("--only-trained looks into a folder of models; name it with --models")
+    experiment = read_experiment(name, folder=place)
+    shelf = Shelf(data_folder(data))
+    known: dict[str, Any] = dict(pairs)
+    if trained and experiment.models:
+        known |= _train(
+            experiment,
+            trained,
+            shelf=shelf,
+            rows=rows,
+            given=pairs,
+            only_trained=only_trained,
+            device=device,
+            quiet=quiet,
+        )
+    with counter("Rows", unit="rows", total=None, quiet=quiet) as show:
+        table = run_experiment(
+            experiment,
+            data=shelf.data,
+            models=known,
+            rows=rows,
+            shelf=shelf,
+            progress=lambda _name, done, _total: show(done),
+        )
     if json_:
         with write_file(json_) as partial:
             text = json.dumps(plain(table.to_dict()), indent=1, allow_nan=False)
             partial.write_text(text + "\n", encoding="utf-8", newline="\n")
     _print(table, quiet=quiet)
+
+
+def _train(experiment: Experiment, folder: str, *, quiet: bool, **options: Any) -> Any:
+    """Train what is not there, and return where all of it is."""
+    from canonym.cli.failures import printable
+    from canonym.cli.progress import note, stages
+    from canonym.training.experiments import train_models
+
+    with stages(unit="steps", quiet=quiet) as report:
+        return train_models(
+            experiment,
+            folder,
+            progress=lambda name, now: report(name, now.step, now.total),
+            notice=lambda text: note(f"{printable(text)}.", quiet=quiet),
+            **options,
+        )
 
 
 def _list(folder: object) -> None:
@@ -106,15 +170,13 @@ def _print(table: Table, *, quiet: bool) -> None:
     from canonym.cli.progress import note
     from canonym.cli.tables import print_table
 
-    columns: tuple[str, ...]
-    columns = ("row", "metric", "reading", "n", "paper", "ours", "interval", "difference", "agrees")
-    rows = [_cells(row) for row in table.rows]
-    if any(row.folds for row in table.rows):
-        columns = (*columns[:4], "folds", *columns[4:6], "sd", *columns[6:])
-        for cells, row in zip(rows, table.rows, strict=True):
-            cells.insert(4, f"{row.folds}" if row.folds else "–")
-            cells.insert(7, "–" if row.sd is None else f"{row.sd:.1f}")
-    print_table(columns, rows, right=columns[3:-1], title=table.experiment.title)
+    columns, right = _columns(table)
+    print_table(
+        columns,
+        [_cells(row, columns) for row in table.rows],
+        right=right,
+        title=table.experiment.title,
+    )
     note(printable(f"Published: {table.experiment.source}."), quiet=quiet)
     for text in _notes(table):
         note(printable(f"Note: {text}."), quiet=quiet)
@@ -130,19 +192,54 @@ def _notes(table: Table) -> list[str]:
     return [text if of.keys() == names else f"{'; '.join(of)}: {text}" for text, of in said.items()]
 
 
-def _cells(row: ReproducedRow) -> list[str]:
-    agrees = {True: "yes", False: "no", None: "–"}[row.agrees]
-    interval = "–"
-    if row.low is not None and row.high is not None:
-        interval = f"[{row.low:.1f}, {row.high:.1f}]"
-    return [
-        row.name,
-        row.metric,
-        row.reading or "–",
-        "–" if row.n is None else f"{row.n:,}",
-        "–" if row.published is None else f"{row.published:.1f}",
-        "not run" if row.value is None else f"{row.value:.1f}",
-        interval,
-        "–" if row.difference is None else f"{row.difference:+.1f}",
-        agrees,
-    ]
+def _columns(table: Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the columns, some only where a row has something in them, and those of numbers."""
+    columns = (
+        *("row", "metric", "reading", "n", "folds", "samples", "paper", "ours", "sd"),
+        *("interval", "difference", "agrees", "against", "by", "p"),
+    )
+    some = {"folds", "samples", "sd", "against", "by", "p"}
+    cells = [_all_cells(row) for row in table.rows]
+    shown = tuple(
+        column
+        for column in columns
+        if column not in some or any(row[column] != "–" for row in cells)
+    )
+    words = {"row", "metric", "reading", "agrees", "against"}
+    return shown, tuple(column for column in shown if column not in words)
+
+
+def _cells(row: ReproducedRow, columns: tuple[str, ...]) -> list[str]:
+    cells = _all_cells(row)
+    return [cells[column] for column in columns]
+
+
+def _all_cells(row: ReproducedRow) -> dict[str, str]:
+    # A share is a percentage; a correlation of 0.55 needs its second digit.
+    digits = 1 if row.unit == "%" else 2
+
+    def shown(number: float | None, form: str = "") -> str:
+        return "–" if number is None else f"{number:{form}.{digits}f}"
+
+    other = row.against
+    by = "–"
+    if other:
+        bounds = f"[{100 * other.difference.low:+.1f}, {100 * other.difference.high:+.1f}]"
+        by = f"{100 * other.difference.value:+.1f} {bounds}"
+    return {
+        "row": row.name,
+        "metric": row.metric,
+        "reading": row.reading or "–",
+        "n": "–" if row.n is None else f"{row.n:,}",
+        "folds": f"{row.folds}" if row.folds else "–",
+        "samples": f"{row.samples}" if row.samples else "–",
+        "paper": shown(row.published),
+        "ours": "not run" if row.value is None else shown(row.value),
+        "sd": shown(row.sd),
+        "interval": "–" if row.low is None else f"[{shown(row.low)}, {shown(row.high)}]",
+        "difference": shown(row.difference, "+"),
+        "agrees": {True: "yes", False: "no", None: "–"}[row.agrees],
+        "against": other.name if other else "–",
+        "by": by,
+        "p": f"{other.test.p:.3f}" if other and other.test else "–",
+    }

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from canonym.errors import ReadError
 
 if TYPE_CHECKING:
     from canonym.cli.training import Request
     from canonym.terminology import Terminology
-    from canonym.types import Document, Relation
+    from canonym.types import Document
 
-__all__ = ["Parts", "prepare", "read_groups", "read_relations"]
+__all__ = ["Parts", "prepare"]
 
 
 @dataclass
@@ -60,6 +55,7 @@ def prepare(request: Request) -> Parts:
     from canonym.cli.training import open_terminologies, read_documents
     from canonym.evaluation.preparation import read_corrections
     from canonym.files import file_digest
+    from canonym.training.group_files import read_relations
     from canonym.training.recipes import build_objective, data_digests, mentions_of
 
     corrections = read_corrections(request.corrections) if request.corrections else None
@@ -130,6 +126,7 @@ def _objective_options(request: Request) -> dict[str, Any]:
 
 
 def _groups(request: Request, terminology: Terminology) -> dict[str, list[str]] | None:
+    from canonym.training.group_files import read_groups
     from canonym.training.recipes import group_names
 
     if request.groups is not None:
@@ -166,56 +163,3 @@ def _dev_score(
     if request.recipe == "few-shot":
         return objective.validation_score, "validation score"
     return None, "dev"
-
-
-def read_groups(path: str) -> dict[str, list[str]]:
-    """Read lists of names by concept from JSON, in gzip or not.
-
-    Raises
-    ------
-    ReadError
-        If the file is missing or holds something else.
-    """
-    try:
-        raw = Path(path).read_bytes()
-        text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8")
-        found = json.loads(text)
-        if not isinstance(found, dict) or not all(
-            isinstance(names, list) and all(isinstance(name, str) for name in names)
-            for names in found.values()
-        ):
-            raise ValueError("something else")
-    except (OSError, EOFError, ValueError) as error:
-        raise ReadError(
-            path, f"an object of lists of names by concept is expected, found {error}"
-        ) from error
-    return found
-
-
-def read_relations(path: str) -> list[Relation]:
-    """Read relations, ``head<tab>relation<tab>tail`` a line.
-
-    Raises
-    ------
-    ReadError
-        If the file is missing, empty, or a line has another number of columns.
-    """
-    from canonym.streams import open_text
-    from canonym.types import Relation
-
-    found = []
-    with open_text(path) as lines:
-        for number, line in enumerate(lines, start=1):
-            cells = line.rstrip("\r\n").split("\t")
-            if not line.strip():
-                continue
-            if len(cells) != 3 or not all(cell.strip() for cell in cells):
-                raise ReadError(
-                    path,
-                    f"head, relation and tail are expected with tabs between, found {line[:60]!r}",
-                    line=number,
-                )
-            found.append(Relation(*(cell.strip() for cell in cells)))
-    if not found:
-        raise ReadError(path, "holds no relation; head<tab>relation<tab>tail lines are expected")
-    return found

@@ -154,7 +154,7 @@ def mentions_of(
 
 def build_objective(
     recipe: str,
-    terminology: Terminology,
+    terminology: Terminology | None,
     *,
     mentions: Sequence[tuple[str, frozenset[str]]] = (),
     preparation: str = "none",
@@ -170,8 +170,8 @@ def build_objective(
     ----------
     recipe : str
         A key of `RECIPES`.
-    terminology : Terminology
-        The names, and the hierarchy.
+    terminology : Terminology, optional
+        The names, and the hierarchy; few-shot needs none.
     mentions : sequence of (str, frozenset of str)
         As `mentions_of` returns them.
     preparation : str
@@ -203,6 +203,8 @@ def build_objective(
             raise InvalidInput("few-shot needs names of high-level concepts, and a head to train")
         rng = np.random.default_rng([seed, 1])
         return made.from_groups(groups, trainable.inputs, rng, **options)
+    if terminology is None:
+        raise InvalidInput(f"{recipe} trains on the names of a terminology: give one")
     if recipe == "coder":
         return made.from_terminology(terminology, relations, preparation=preparation, **options)
     if recipe != "triplet" and not mentions:

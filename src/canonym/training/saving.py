@@ -19,7 +19,11 @@ __all__ = ["save_trained", "training_facts"]
 
 
 def training_facts(
-    fitted: Fitted, *, paper: str = "", data: Mapping[str, object] | None = None
+    fitted: Fitted,
+    *,
+    paper: str = "",
+    data: Mapping[str, object] | None = None,
+    asked: Mapping[str, object] | None = None,
 ) -> dict[str, Any]:
     """Return what ``canonym.json`` says about a training run.
 
@@ -31,6 +35,8 @@ def training_facts(
         The publication that the objective is from.
     data : mapping of str to object, optional
         Counts and the like, as JSON can hold them; digests are part of `fitted`.
+    asked : mapping of str to object, optional
+        What an experiment asked for, by which it knows the model again.
 
     Returns
     -------
@@ -41,6 +47,7 @@ def training_facts(
         **fitted.identity,
         "paper": paper,
         "counts": dict(data or {}),
+        **({"asked": dict(asked)} if asked else {}),
         "steps": fitted.steps,
         "epochs": [record._asdict() for record in fitted.epochs],
         "kept_epoch": fitted.kept,
@@ -57,6 +64,7 @@ def save_trained(
     *,
     paper: str = "",
     data: Mapping[str, object] | None = None,
+    asked: Mapping[str, object] | None = None,
     dev: str = "dev score",
     overwrite: bool = False,
 ) -> None:
@@ -74,7 +82,7 @@ def save_trained(
         The encoder.
     fitted : Fitted
         What came out of its training.
-    paper, data
+    paper, data, asked
         Those of `training_facts`.
     dev : str
         What the dev score is, for the card.
@@ -91,7 +99,7 @@ def save_trained(
     kind = kinds.get(f"{type(encoder).__module__}:{type(encoder).__qualname__}")
     if kind is None:
         raise InvalidInput(f"{type(encoder).__name__} is no encoder that canonym could open again")
-    facts = training_facts(fitted, paper=paper, data=data)
+    facts = training_facts(fitted, paper=paper, data=data, asked=asked)
     with files.write_folder(folder, overwrite=overwrite) as partial:
         encoder.save(partial)
         if fitted.extra:
