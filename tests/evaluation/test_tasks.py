@@ -125,9 +125,16 @@ def test_a_weight_is_chosen_on_the_dev_part(place: Path) -> None:
     assert said in found.rows[0].remarks
     encoders = found.runs["a"].fingerprints["index"]["encoders"]
     assert [one["weight"] for one in encoders] == [1, 0]
-    for more in ('encoders = ["w"]', 'encoders = ["w", "chargrams"]\npart = "dev"'):
-        with pytest.raises(InvalidInput, match="cannot choose weights"):
-            run(place, row("a", f"{more}\nweights = {{ dev = [1.0] }}"), head=LINK)
+    more = 'encoders = ["w", "chargrams"]\npart = "dev"\nweights = { dev = [1.0] }'
+    with pytest.raises(InvalidInput, match="cannot choose weights"):
+        run(place, row("a", more), head=LINK)
+
+
+def test_a_search_is_chosen_on_the_dev_part(place: Path) -> None:
+    more = 'encoders = ["w"]\nsearch = { dev = ["D-T", "OD-T"] }'
+    found = run(place, row("a", more), head=LINK)
+    assert found.rows[0].value == 100
+    assert "the search OD-T was chosen on the dev part, with 100.0 there" in found.rows[0].remarks
 
 
 def test_one_row_against_another(place: Path) -> None:

@@ -26,7 +26,8 @@ part            ``"test"`` (default), or ``"dev"``
 terminology     its files, read one after the other; folds may bring lists of targets instead
 protocol        a key of `canonym.evaluation.protocols.PROTOCOLS`; ``split`` and ``same`` vary it
 search          one of `canonym.targets.SEARCHES`: training mentions stand beside the terminology
-                then, and concepts are ranked (the strict reading)
+                then, and concepts are ranked (the strict reading); ``{ dev = ["O-T", "OD-T"] }``:
+                that of these with which the row is best on the dev part
 encoders        as `canonym.linker.Linker.build` takes them; none is verbatim look-up. A model
                 of the file goes by its name
 weights         one per encoder, or ``{ dev = [0, 0.5, 1] }``: the last encoder's is that of these

@@ -82,11 +82,11 @@ def _run(row: Row, shelf: Shelf, names: Sequence[Any]) -> Run | FoldRuns | Measu
 
 
 def _link(row: Row, shelf: Shelf, names: Sequence[Any]) -> Run | FoldRuns:
-    weights = row.get("weights")
-    if isinstance(weights, Mapping):
-        weights, said = _choose_weights(row, shelf, names, weights["dev"])
-        found = _link({**row, "weights": weights}, shelf, names)
-        return replace(found, notes=(*found.notes, said)) if isinstance(found, Run) else found
+    for setting in ("weights", "search"):
+        if isinstance(row.get(setting), Mapping):
+            chosen, said = _choose(row, shelf, names, setting)
+            found = _link({**row, setting: chosen}, shelf, names)
+            return replace(found, notes=(*found.notes, said)) if isinstance(found, Run) else found
     options = _options(row, shelf, names)
     if row.get("format") == "folds":
         shelf.check(row["corpus"])
@@ -138,25 +138,25 @@ def _evaluate(row: Row, shelf: Shelf, terminology: Terminology, options: dict[st
     return replace(found, notes=notes)
 
 
-def _choose_weights(
-    row: Row, shelf: Shelf, names: Sequence[Any], tried: Sequence[float]
-) -> tuple[list[float], str]:
-    """Choose the weight of the last encoder on the dev part, the others weighing 1."""
-    if len(names) < 2 or row.get("format") == "folds" or row.get("part") == "dev":
+def _choose(row: Row, shelf: Shelf, names: Sequence[Any], setting: str) -> tuple[Any, str]:
+    """Choose a setting on the dev part: the search, or the weight of the last encoder."""
+    if row.get("format") == "folds" or row.get("part") == "dev":
         raise InvalidInput(
-            f"the row {row['name']!r} cannot choose weights on its dev part: two encoders and a "
-            "test part to be measured are expected"
+            f"the row {row['name']!r} cannot choose {setting} on its dev part: a test part to be "
+            "measured is expected"
         )
+    tried: Sequence[Any] = row[setting]["dev"]
+    if setting == "weights":
+        tried = [[*[1.0] * (len(names) - 1), float(weight)] for weight in tried]
     metric = next(iter(row["published"]))
-    best, chosen = -math.inf, [1.0]
-    for weight in tried:
-        weights = [*[1.0] * (len(names) - 1), float(weight)]
-        run = _link({**row, "part": "dev", "weights": weights}, shelf, names)
-        value = run.value(metric, reading=row.get("reading")) if isinstance(run, Run) else math.nan
-        if value > best:
-            best, chosen = value, weights
-    said = f"the weight {chosen[-1]:g} was chosen on the dev part, with {100 * best:.1f} there"
-    return chosen, said
+    best, chosen = -math.inf, tried[0]
+    for value in tried:
+        run = _link({**row, "part": "dev", setting: value}, shelf, names)
+        found = run.value(metric, reading=row.get("reading")) if isinstance(run, Run) else -math.inf
+        if found > best:
+            best, chosen = found, value
+    said = f"the weight {chosen[-1]:g}" if setting == "weights" else f"the search {chosen}"
+    return chosen, f"{said} was chosen on the dev part, with {100 * best:.1f} there"
 
 
 # --- vectors alone --------------------------------------------------------------------------------
