@@ -1,6 +1,8 @@
-"""Write the tables of results into the README: ``python benchmarks/tables.py``.
+"""Write the tables of results into README and methods pages: ``python benchmarks/tables.py``.
 
-A table stands between ``<!-- results: NAME -->`` and ``<!-- end of results -->``.
+A table stands between ``<!-- results: NAME -->`` and ``<!-- end of results -->``. Where NAME is an
+experiment, it has a line per published number, with ours from ``results/NAME.json``, or without
+where there is no such file.
 """
 
 from __future__ import annotations
@@ -10,11 +12,13 @@ import re
 from pathlib import Path
 from typing import Any
 
+from canonym.evaluation.experiment_files import read_experiment
+
 __all__ = ["filled"]
 
 ROOT = Path(__file__).parents[1]
 _PLACE = re.compile(
-    r"(?P<start><!-- results: (?P<name>\w+) -->\n).*?(?P<end><!-- end of results -->)", re.DOTALL
+    r"(?P<start><!-- results: (?P<name>[\w-]+) -->\n).*?(?P<end><!-- end of results -->)", re.DOTALL
 )
 _CORPORA = ("ncbi-disease test", "bc5cdr-disease test")
 
@@ -75,11 +79,49 @@ def _speed() -> str:
 _TABLES = {"accuracy": _accuracy, "speed": _speed}
 
 
+def _experiment(name: str) -> str:
+    experiment = read_experiment(name, folder=ROOT / "benchmarks" / "experiments")
+    path = ROOT / "benchmarks" / "results" / f"{name}.json"
+    run = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.is_file() else []
+    ours = {(row["name"], row["metric"]): row for row in run}
+    lines = [
+        "| | metric | paper | ours | interval | against another row |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in experiment.rows:
+        for metric, published in row["published"].items():
+            paper = published if isinstance(published, str) else f"{published:g}"
+            cells = _ours(ours.get((row["name"], metric)))
+            lines.append(f"| {row['name']} | {metric} | {paper} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _ours(row: dict[str, Any] | None) -> tuple[str, str, str]:
+    if row is None or row["value"] is None:
+        return "not run yet", "", ""
+    digits = 1 if row["unit"] == "%" else 2
+    value = f"{row['value']:.{digits}f}"
+    interval = ""
+    if row["low"] is not None:
+        interval = f"{row['low']:.{digits}f}–{row['high']:.{digits}f}"
+    other = row.get("against")
+    if not other:
+        return value, interval, ""
+    tests = f", p = {other['mcnemar']['p']:.3f}" if other["mcnemar"] else ""
+    return value, interval, f"{100 * other['difference']['value']:+.1f} to {other['name']}{tests}"
+
+
 def filled(text: str) -> str:
     """Return a page with its tables of results as the results are now."""
-    return _PLACE.sub(lambda place: place["start"] + _TABLES[place["name"]]() + place["end"], text)
+
+    def table(place: re.Match[str]) -> str:
+        name = place["name"]
+        content = _TABLES[name]() if name in _TABLES else _experiment(name)
+        return place["start"] + content + place["end"]
+
+    return _PLACE.sub(table, text)
 
 
 if __name__ == "__main__":
-    readme = ROOT / "README.md"
-    readme.write_text(filled(readme.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs" / "methods").glob("*.md"))):
+        page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")

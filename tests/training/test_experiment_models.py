@@ -23,6 +23,7 @@ from canonym.training.group_files import largest_groups, read_tree_groups
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
+EXPERIMENTS = Path(__file__).parents[2] / "benchmarks" / "experiments"
 PLACES = ["hip", "knee", "hand", "foot"]
 SIGNS = ["fracture", "pain", "tumour"]
 SCRATCH = 'encoder = "scratch"\nwidth = 16\nlayers = 1\nheads = 2\nvocabulary = 90\n'
@@ -355,3 +356,15 @@ def test_categories_are_groups(tmp_path: Path) -> None:
         read_tree_groups(path, letters="E")
     with pytest.raises(ReadError, match="no column 'label'"):
         read_tree_groups(path, letters="C", name="label")
+
+
+@pytest.mark.parametrize("path", sorted(EXPERIMENTS.glob("*-train.toml")), ids=lambda p: p.stem)
+def test_every_model_of_ours_can_be_made_and_is_used(path: Path) -> None:
+    experiment = read_experiment(path)
+    models = read_models(experiment.models)
+    used = [name for row in experiment.rows for name in row["encoders"]]
+    assert set(in_order(models, used)) == set(models)
+    for model in models.values():
+        if model.recipe != "word-vectors":
+            assert model.loop(0).seed == 0
+            assert model.encoder in models or "/" in model.encoder
