@@ -1,4 +1,5 @@
 # make test    what has to pass before a change goes in (needs a Python of 3.11 or newer, nothing else)
+# make coverage    the same, twice as slow: says which lines and branches nothing runs
 # make slow    the few tests that take long
 # make check   formatting, lint and types
 # make docs    write docs/cli.md anew, and results and what commands print into the README and the tutorial
@@ -11,11 +12,14 @@ PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11 python3.1
 
 PYTEST := $(BIN)/python -m pytest -q -n 2 --dist worksteal
 
-.PHONY: test slow check format docs clean
+.PHONY: test coverage slow check format docs clean
 
 # Two workers on two cores: more threads would only get in each other's way.
-test slow: export OMP_NUM_THREADS = 1
+test coverage slow: export OMP_NUM_THREADS = 1
 test: $(VENV)/installed
+	$(PYTEST) -m 'not slow'
+
+coverage: $(VENV)/installed
 	$(PYTEST) -m 'not slow' --cov --cov-report=term --cov-fail-under=95
 
 slow: $(VENV)/installed

@@ -148,10 +148,10 @@ def test_many_threads_get_the_same_answers():
 
 @pytest.mark.no_cover
 def test_a_megabyte():
-    assert found("heart failure (HF) is bad. " * 5_000) == {"HF": "heart failure"}
-    assert found("(" * 200_000 + "heart failure (HF)") == {"HF": "heart failure"}
-    assert found("()" * 100_000) == {}
-    assert found("(" + "()" * 100_000) == {}
+    assert found("heart failure (HF) is bad. " * 2_000) == {"HF": "heart failure"}
+    assert found("(" * 50_000 + "heart failure (HF)") == {"HF": "heart failure"}
+    assert found("()" * 30_000) == {}
+    assert found("(" + "()" * 30_000) == {}
     assert found("x" * 1_000_000) == {}
 
 

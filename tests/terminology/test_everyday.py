@@ -13,6 +13,7 @@ from canonym.terminology import build_terminology
 from canonym.terminology.everyday import SOURCE, read_everyday
 from canonym.terminology.icd10cm import read_icd10cm
 from canonym.text import STRONG, normalise
+from canonym.text.memo import MemoNormaliser
 from canonym.types import Concept, Name
 
 ROOT = Path(__file__).parents[2]
@@ -29,12 +30,17 @@ def names() -> list[Name]:
 @pytest.fixture(scope="module")
 def official() -> dict[str, set[str]]:
     """Return what ICD-10-CM says of every category and code: normal forms, by id."""
+    names = [
+        (record.id, record.label)
+        if isinstance(record, Concept)
+        else (record.concept_id, record.text)
+        for record in read_icd10cm()
+        if isinstance(record, Concept | Name)
+    ]
     said: dict[str, set[str]] = defaultdict(set)
-    for record in read_icd10cm():
-        if isinstance(record, Concept):
-            said[record.id].add(normalise(record.label, STRONG))
-        elif isinstance(record, Name):
-            said[record.concept_id].add(normalise(record.text, STRONG))
+    forms = MemoNormaliser(STRONG)(text for _, text in names)
+    for (id_, _), form in zip(names, forms, strict=True):
+        said[id_].add(form)
     return said
 
 
