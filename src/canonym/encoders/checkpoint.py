@@ -14,7 +14,14 @@ from typing import Any, NamedTuple
 
 from canonym.errors import InvalidInput, ReadError
 
-__all__ = ["POOLINGS", "Checkpoint", "read_checkpoint", "read_json", "write_pooling"]
+__all__ = [
+    "POOLINGS",
+    "Checkpoint",
+    "check_model",
+    "read_checkpoint",
+    "read_json",
+    "write_pooling",
+]
 
 POOLINGS: tuple[str, ...] = ("cls", "mean", "max")
 """How token vectors become one: the first token's, their mean, or their maximum per dimension."""
@@ -35,6 +42,32 @@ class Checkpoint(NamedTuple):
     pooling: str
     lowercase: bool
     longest: int | None
+
+
+def check_model(model: Any, tokenizer: Any, *, max_length: int, longest: int | None) -> None:
+    """Refuse a model that makes no vectors of names, and names of more tokens than it takes.
+
+    Parameters
+    ----------
+    model, tokenizer
+        Of transformers.
+    max_length : int
+        Most tokens of a name.
+    longest : int, optional
+        Most tokens the model takes, where its folder says so.
+
+    Raises
+    ------
+    InvalidInput
+        If `max_length` is too large, or the model is not an encoder.
+    """
+    most = min(longest or int(tokenizer.model_max_length), int(tokenizer.model_max_length))
+    if max_length > most:
+        raise InvalidInput(f"max_length={max_length}: the model takes at most {most} tokens")
+    if model.config.is_encoder_decoder or tokenizer.pad_token is None:
+        raise InvalidInput(
+            f"a {model.config.model_type} model is no encoder; choose one of the BERT family"
+        )
 
 
 def read_json(path: Path) -> dict[str, Any]:

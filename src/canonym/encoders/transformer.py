@@ -20,7 +20,7 @@ from typing import Any, Self
 import numpy as np
 
 from canonym.encoders.batches import encode_in_batches
-from canonym.encoders.checkpoint import POOLINGS, read_checkpoint, write_pooling
+from canonym.encoders.checkpoint import POOLINGS, check_model, read_checkpoint, write_pooling
 from canonym.encoders.devices import out_of_memory, pool, torch_device
 from canonym.encoders.hub import find_model, quiet_transformers, read_model
 from canonym.encoders.inputs import check_count, check_option
@@ -148,13 +148,7 @@ class Transformer:
         longest: int | None,
     ) -> None:
         torch = require("torch", "a transformer encoder", "torch")
-        longest = min(longest or int(tokenizer.model_max_length), int(tokenizer.model_max_length))
-        if max_length > longest:
-            raise InvalidInput(f"max_length={max_length}: the model takes at most {longest} tokens")
-        if model.config.is_encoder_decoder or tokenizer.pad_token is None:
-            raise InvalidInput(
-                f"a {model.config.model_type} model is no encoder; choose one of the BERT family"
-            )
+        check_model(model, tokenizer, max_length=max_length, longest=longest)
         self.pooling = pooling
         self.max_length = int(max_length)
         self.batch_size = int(batch_size)

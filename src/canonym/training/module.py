@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from canonym.encoders.batches import encode_in_batches
-from canonym.encoders.checkpoint import POOLINGS, read_checkpoint
+from canonym.encoders.checkpoint import POOLINGS, check_model, read_checkpoint
 from canonym.encoders.devices import pool
 from canonym.encoders.hub import find_model, read_model
 from canonym.encoders.inputs import check_count, check_option, checked_names, without_surrogates
@@ -81,13 +81,7 @@ class NameModule:
         check_option("pooling", pooling, POOLINGS)
         check_count("max_length", max_length, least=3)
         check_count("batch_size", batch_size)
-        most = min(longest or int(tokenizer.model_max_length), int(tokenizer.model_max_length))
-        if max_length > most:
-            raise InvalidInput(f"max_length={max_length}: the model takes at most {most} tokens")
-        if network.config.is_encoder_decoder or tokenizer.pad_token_id is None:
-            raise InvalidInput(
-                f"a {network.config.model_type} model is no encoder; choose one of the BERT family"
-            )
+        check_model(network, tokenizer, max_length=max_length, longest=longest)
         self.network = network
         self.tokenizer = tokenizer
         self.pooling = pooling
