@@ -295,4 +295,7 @@ def test_a_corpus_that_cannot_be_used_is_refused(linker: Linker) -> None:
         linker.fit_confidence([Mention("breast cancer")])
     with pytest.raises(InvalidInput, match="1 links are too few"):
         linker.fit_confidence([Mention("breast cancer", ids=("X:0",))])
+    strange = [Mention("breast cancer", ids=("Z:1", "Z:2"), rule="any")] * 30
+    with pytest.raises(InvalidInput, match=r"none of the 2 different ids .* such as 'Z:1'"):
+        linker.fit_confidence(strange)
     assert not (linker.folder / "confidence.json").exists()

@@ -74,12 +74,15 @@ def observe(
     Raises
     ------
     InvalidInput
-        If there is no mention of a type, or no mention with a candidate.
+        If there is no mention of a type, or no mention with a candidate, or the corpus has ids and
+        the terminology none of them.
     """
     from canonym.evaluation.gold import ConceptIds
 
     ids = ConceptIds(linker.terminology)
     features, right, of = [], [], []
+    given: set[str] = set()
+    known = False
     documents = [
         item if isinstance(item, Document) else Document(item.document_id, "", (item,))
         for item in corpus
@@ -90,10 +93,18 @@ def observe(
         for mention, link in zip(document.mentions, links, strict=True):
             # An id that the terminology does not have is a concept that cannot be found.
             gold = [ids.find(id_) or "" for id_ in mention.ids]
+            given.update(mention.ids)
+            known = known or any(gold)
             for part, true in judged(link, gold, mention.rule):
                 features.append(features_of(part))
                 right.append(true)
                 of.append(number)
+    if given and not known:
+        raise InvalidInput(
+            f"none of the {len(given):,} different ids of the corpus, such as {min(given)!r}, is "
+            "in the terminology: every link would count as wrong; is the corpus annotated with "
+            "another one?"
+        )
     if not features:
         raise InvalidInput(
             "no annotated mention has a candidate: give a corpus with ids of the terminology"
