@@ -17,7 +17,17 @@ LAYERS = {
     0: {"types", "errors", "text", "files", "streams", "compression"},
     1: {"mentions", "encoders", "indexes", "ranking", "terminology", "corpora"},
     2: {
-        *("linker", "building", "lookup", "filters", "decision", "links", "default", "settings"),
+        *(
+            "linker",
+            "building",
+            "encoding",
+            "lookup",
+            "filters",
+            "decision",
+            "links",
+            "default",
+            "settings",
+        ),
         *("targets", "blocks", "spaces", "learned", "searching", "answering"),
         *("overlay", "live", "curation", "folding", "opened", "means"),
         *("confidence", "calibrated"),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
+import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,9 +14,9 @@ import numpy as np
 
 from canonym.encoders import make_encoder, save_encoder
 from canonym.encoders.manifest import read_encoder_manifest
-from canonym.errors import InvalidInput, NotTrained
+from canonym.encoding import Beside, encoder_steps, fit_encoder, reported, write_index
+from canonym.errors import InvalidInput
 from canonym.files import write_folder, write_manifest
-from canonym.indexes.inverted import Inverted
 from canonym.indexes.verbatim import VerbatimBuilder
 from canonym.learned import Learned, add_targets
 from canonym.mentions.spelling import SpellerBuilder
@@ -24,14 +24,12 @@ from canonym.settings import Settings, Sieve, chosen_sieves, complete
 from canonym.terminology import Terminology
 from canonym.text import PLAIN, normalise_all
 from canonym.text.memo import MemoNormaliser
-from canonym.types import Encoder, SparseVectors
+from canonym.types import Encoder
 
 __all__ = ["FORMAT", "Progress", "build_folder", "build_linker"]
 
 FORMAT = 1
 """Format number of the folders this version writes, and the newest it reads."""
-
-_BATCH = 20_000
 
 
 class Progress(Protocol):
@@ -93,28 +91,32 @@ def build_folder(
     np.save(rows / "concept_of_row.npy", terminology.concept_of_row())
     np.save(rows / "scope_of_row.npy", terminology.scope_of_row())
     np.save(rows / "id_rank.npy", terminology.id_rank())
-    speller = SpellerBuilder() if chosen["spelling"] else None
-    _add_normal_forms(terminology, folder, chosen_sieves(chosen["sieves"]), speller, report)
-    described: list[dict[str, Any]] = []
-    for number, given in enumerate(encoders):
-        encoder = make_encoder(given) if isinstance(given, str) else given
-        place = folder / f"encoder-{number}"
-        steps = encoder_steps(encoder)
-        fit_encoder(encoder, terminology, report)
-        save_encoder(encoder, place)
-        kind, _ = read_encoder_manifest(place)
-        index = _add_index(terminology, folder / f"index-{number}", encoder, kind, report)
-        # A path would make the same index differ from place to place: the kind is name enough.
-        name = "default" if given == "default" else kind
-        same = sum(one["name"].partition(" ")[0] == name for one in described)
-        described.append(
-            {
-                "name": f"{name} {same + 1}" if same else name,
-                "weight": weights[number],
-                "index": index,
-                "steps": list(steps),
-            }
-        )
+    made = [_add_encoder(terminology, folder, n, given, report) for n, given in enumerate(encoders)]
+    with contextlib.ExitStack() as stack:
+        beside: dict[int, Beside] = {}
+        for number, (_, kind, _) in enumerate(made):
+            place = folder / f"index-{number}"
+            place.mkdir()
+            if not beside and Beside.is_worth_it(terminology, kind):
+                process = Beside(terminology, place, folder / f"encoder-{number}", kind)
+                beside[number] = stack.enter_context(process)
+        speller = SpellerBuilder() if chosen["spelling"] else None
+        _add_normal_forms(terminology, folder, chosen_sieves(chosen["sieves"]), speller, report)
+        described: list[dict[str, Any]] = []
+        for number, (encoder, kind, name) in enumerate(made):
+            if number in beside and beside[number].finished(report):
+                index = "exact"
+            else:
+                index = write_index(terminology, folder / f"index-{number}", encoder, kind, report)
+            same = sum(one["name"].partition(" ")[0] == name for one in described)
+            described.append(
+                {
+                    "name": f"{name} {same + 1}" if same else name,
+                    "weight": weights[number],
+                    "index": index,
+                    "steps": list(encoder_steps(encoder)),
+                }
+            )
     add_targets(terminology, folder, learned, chosen, described)
     content = {
         **({} if learned is None else {"mentions": learned.counts}),
@@ -127,6 +129,19 @@ def build_folder(
         "settings": chosen,
     }
     write_manifest(folder, kind="linker", format_number=FORMAT, content=content)
+
+
+def _add_encoder(
+    terminology: Terminology, folder: Path, number: int, given: str | Encoder, report: Progress
+) -> tuple[Encoder, str, str]:
+    """Make an encoder ready and save it; return it with its kind, and what to call it."""
+    encoder = make_encoder(given) if isinstance(given, str) else given
+    place = folder / f"encoder-{number}"
+    fit_encoder(encoder, terminology, report)
+    save_encoder(encoder, place)
+    kind, _ = read_encoder_manifest(place)
+    # A path would make the same index differ from place to place: the kind is name enough.
+    return encoder, kind, "default" if given == "default" else kind
 
 
 def _add_normal_forms(
@@ -147,7 +162,7 @@ def _add_normal_forms(
         steps = sieve.steps[len(before) :] if follows else sieve.steps
         onwards.append((follows, MemoNormaliser(steps), VerbatimBuilder()))
         before = sieve.steps
-    for batch in _reported(terminology, "normal forms", report):
+    for batch in reported(terminology, "normal forms", report):
         plain = list(normalise_all(batch, PLAIN))
         forms = batch
         for follows, normalise, builder in onwards:
@@ -163,74 +178,6 @@ def _add_normal_forms(
         place = folder / "speller"
         place.mkdir()
         speller.finish().save(place)
-
-
-def fit_encoder(encoder: Any, terminology: Terminology, report: Progress | None = None) -> None:
-    """Fit an encoder to a terminology's names, unless it is ready for use already."""
-    try:
-        encoder.encode([""])
-    except NotTrained:
-        steps = encoder_steps(encoder)
-        texts = _reported(terminology, "counting", report or _silent)
-        encoder.fit(itertools.chain.from_iterable(normalise_all(b, steps) for b in texts))
-
-
-def _add_index(
-    terminology: Terminology, place: Path, encoder: Any, kind: str, report: Progress
-) -> str:
-    place.mkdir()
-    steps = encoder_steps(encoder)
-    batches = _reported(terminology, f"{kind} vectors", report)
-    encoded = (encoder.encode(list(normalise_all(batch, steps))) for batch in batches)
-    first = next(encoded)
-    if isinstance(first, SparseVectors):
-        Inverted.build(_stack([first, *encoded])).save(place)
-        return "inverted"
-    vectors = np.lib.format.open_memmap(
-        place / "vectors.npy",
-        mode="w+",
-        dtype=np.float32,
-        shape=(terminology.n_names, first.shape[1]),
-    )
-    row = 0
-    for batch in itertools.chain([first], encoded):
-        vectors[row : row + len(batch)] = batch
-        row += len(batch)
-    vectors.flush()
-    return "exact"
-
-
-def encoder_steps(encoder: Any) -> tuple[str, ...]:
-    """Return the normalisation that names get before an encoder sees them.
-
-    An encoder with `steps` of its own gets names as they are written. All others get the plain form
-    (lower case, no punctuation), as BioSyn gives its encoders.
-    """
-    return () if hasattr(encoder, "steps") else PLAIN
-
-
-def _stack(batches: list[SparseVectors]) -> SparseVectors:
-    offsets = np.cumsum([0, *(batch.indptr[-1] for batch in batches)])
-    return SparseVectors(
-        np.concatenate(
-            [np.zeros(1, np.int64)]
-            + [b.indptr[1:] + offset for b, offset in zip(batches, offsets, strict=False)]
-        ),
-        np.concatenate([batch.indices for batch in batches]),
-        np.concatenate([batch.data for batch in batches]),
-        batches[0].n_columns,
-    )
-
-
-def _reported(
-    terminology: Terminology, stage: str, report: Callable[[str, int, int], None]
-) -> Iterator[list[str]]:
-    done, total = 0, terminology.n_names
-    report(stage, done, total)
-    for batch in terminology.iter_texts(_BATCH):
-        yield batch
-        done += len(batch)
-        report(stage, done, total)
 
 
 def _silent(stage: str, done: int, total: int) -> None:

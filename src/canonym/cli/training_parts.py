@@ -147,7 +147,7 @@ def _dev_score(
     corrections: Any,
     trainable: Any,
 ) -> tuple[Callable[[Any], float] | None, str]:
-    from canonym.building import encoder_steps
+    from canonym.encoding import encoder_steps
     from canonym.training.dev_score import DevAccuracy
 
     if dev:

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from canonym.building import encoder_steps
 from canonym.encoders import load_encoder
+from canonym.encoding import encoder_steps
 from canonym.errors import InvalidInput, require
 from canonym.linker import Linker
 from canonym.terminology import Terminology
