@@ -17,6 +17,7 @@ from canonym.encoders.devices import out_of_memory, pool, torch_device
 from canonym.encoders.hub import read_model
 from canonym.encoders.transformer import Transformer
 from canonym.errors import InvalidInput, Mismatch, ReadError
+from canonym.evaluation.shelf import Shelf
 
 NAMES = ["heart attack", "flu", "", "heart attack, flus - pain pain pain", "flu", "心 β", "\ud800a"]
 
@@ -61,6 +62,26 @@ def test_half_precision_is_near_and_comes_out_in_single(dtype: str, tiny_bert: P
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
     exact = Transformer(tiny_bert, pooling="mean").encode(NAMES)
     assert (found * exact).sum(axis=1).min() > 0.99
+
+
+def test_precision_can_be_changed(tiny_bert: Path) -> None:
+    encoder = Transformer(tiny_bert, pooling="mean")
+    encoder.set_dtype("bfloat16")
+    there = Transformer(tiny_bert, pooling="mean", dtype="bfloat16")
+    np.testing.assert_array_equal(encoder.encode(NAMES), there.encode(NAMES))
+    assert encoder.settings == there.settings
+    with pytest.raises(InvalidInput, match="dtype='int8' is not known"):
+        encoder.set_dtype("int8")
+
+
+def test_transformers_compute_as_an_experiment_says(tiny_bert: Path, tmp_path: Path) -> None:
+    whole = Shelf(tmp_path).encoder(str(tiny_bert))
+    half = Shelf(tmp_path).encoder(str(tiny_bert), precision="bf16")
+    assert isinstance(whole, Transformer)
+    assert isinstance(half, Transformer)
+    assert (whole.dtype, half.dtype) == ("float32", "bfloat16")
+    # What is no transformer has one way to compute.
+    assert Shelf(tmp_path).encoder("default", precision="bf16").encode(["fever"]).shape == (1, 128)
 
 
 def test_auto_pooling_reads_the_folder(tiny_bert: Path, tmp_path: Path) -> None:

@@ -168,6 +168,7 @@ def test_without_data_nothing_is_run(shelf: Path, monkeypatch: pytest.MonkeyPatc
         (("[[row]]", "[row]"), ReadError, r"\[\[row\]\] is one of several|no TOML"),
         (("title =", "title"), ReadError, "is no TOML"),
         (("part =", "parts ="), ReadError, "there is no setting 'parts'"),
+        (("part =", "precision ="), ReadError, "precision is 'dev'; there are fp32, bf16"),
         (("protocol =", "same ="), ReadError, "the row 'corrected' has no 'protocol'"),
         (('name = "dev"', ""), ReadError, r"the row '\?' has no 'name'"),
         (('format = "concept"', 'format = "doc"'), InvalidInput, "'doc' is none of pubtator"),

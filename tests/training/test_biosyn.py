@@ -91,6 +91,27 @@ def test_the_loss_is_that_of_a_loop(small_table: Any, kind: str, batch: int) -> 
     assert only.grad.abs() > 0
 
 
+def test_the_loss_can_be_of_cosines(small_table: Any) -> None:
+    objective = BioSyn(TABLE, MENTIONS, k=4, batch_size=3, cosine_scale=5.0)
+    assert objective.settings["cosine_scale"] == 5.0
+    table = small_table.Table(strings())
+    plan = small_table.check_objective(objective, table)
+    objective.extra_modules(8)
+    loss = objective.loss(table.embed, plan, 0)
+    assert loss is not None
+
+    def scaled(texts: list[str]) -> Any:
+        vectors = table.vectors(texts)
+        return 5**0.5 * vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+    assert loss.item() == pytest.approx(
+        by_hand(objective, scaled, plan, 0, 0.0, "marginal"), rel=1e-6
+    )
+    for wrong in (0.0, -1.0, float("nan"), float("inf")):
+        with pytest.raises(InvalidInput, match=r"cosine_scale is .*; a number above 0"):
+            BioSyn(TABLE, MENTIONS, cosine_scale=wrong)
+
+
 def test_plans_have_candidates_of_every_string_and_every_known_mention(small_table: Any) -> None:
     objective = BioSyn(TABLE, MENTIONS)
     plan = small_table.check_objective(objective, small_table.Table(strings()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -110,9 +111,27 @@ BASE = (
     f'recipe = "dilbert"\n{SCRATCH}{NAMES}{QUICK}corpus = "corpus"\nn_positives = 2\n'
     'corrections = "words.txt"\n'
 )
+MORE = BASE.replace('corrections = "words.txt"\n', "").replace(
+    'corpus = "corpus"\n',
+    'corpora = [\n{ corpus = "corpus", corrections = "words.txt" },\n'
+    '{ corpus = "corpus", types = ["Sign"] },\n]\n',
+)
 AGAIN = 'like = "random"\nencoder = "random"\nstrategy = "re-sampling+siblings"\n' + (
     'random_epochs = 0\nhierarchy = ["x.obo"]\n'
 )
+
+
+def test_a_model_of_several_corpora_has_the_mentions_of_all(place: Path) -> None:
+    (place / "words.txt").write_text("hand||elbow\n")
+    counts = []
+    for distinct in ("false", "true"):
+        parts = (model("m", f"{MORE}distinct = {distinct}\n"), row("a", "m"))
+        found = Trained(place, *parts).train()
+        facts = read_manifest(Path(found["m"]), kind="encoder", newest=1)["training"]
+        assert set(facts["data"]) == {"terminology", "corpus", "corrections"}
+        counts.append(facts["counts"]["mentions"])
+        shutil.rmtree(found["m"])
+    assert counts == [12, 9]  # the first corpus says "elbow" where the second says "hand"
 
 
 def test_a_model_begins_with_another_and_is_used_by_rows(place: Path) -> None:
@@ -316,6 +335,11 @@ def test_the_command_trains_and_reproduces(place: Path) -> None:
         (f"{BASE}samples = 0", "samples is 0; a number from 1"),
         (f"{BASE}seed = true", "seed is True; a number from 0"),
         (f"{BASE}part = 'test'", "on the part 'test'; 'train' or"),
+        (f"{MORE}corpus = 'x'", "has corpora, and beside them 'corpus', which is of one"),
+        (f"{MORE}types = ['x']", "has corpora, and beside them 'types', which is of one"),
+        (MORE.replace('"corpus"', "3"), r"a corpus 3: the name of one of the folder is expected"),
+        (MORE.replace("corrections", "spelling"), "a corpus has no setting 'spelling'"),
+        (MORE.replace("{", "#{"), r"corpora is \[\]; tables with a corpus are expected"),
         ("like = 'none'", "'m' is like 'none', which is no model"),
         ("like = 'm'", "like each other: m → m"),
     ],

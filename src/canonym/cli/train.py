@@ -73,6 +73,11 @@ def _run(recipe: str, given: dict[str, Any], *names: str, **renamed: str) -> Non
     help="Learning rate of that weight.",
 )
 @click.option("--merge", is_flag=True, help="Let training mentions be candidates too.")
+@click.option(
+    "--cosine-scale",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Train on the cosine times this instead of the inner product, as suits sentence encoders.",
+)
 @scratch_options()
 @loop_options(
     batch_size=16,
@@ -94,8 +99,8 @@ def biosyn(**given: Any) -> None:
       canonym train biosyn --encoder scratch --terminology medic.txt \\
           --corpus train.pubtator -o small --max-steps 200 --dry-run
     """
-    names = ("k", "dense_ratio", "loss", "sparse_weight", "sparse_rate", "merge", "batch_size")
-    _run("biosyn", given, *names)
+    names = ("k", "dense_ratio", "loss", "sparse_weight", "sparse_rate", "merge", "cosine_scale")
+    _run("biosyn", given, *names, "batch_size")
 
 
 @train.command()

@@ -180,6 +180,19 @@ class Transformer:
         """Dimensions of a vector."""
         return int(self.model.config.hidden_size)
 
+    def set_dtype(self, dtype: str) -> None:
+        """Keep the weights, and compute, in another precision from now on.
+
+        Raises
+        ------
+        InvalidInput
+            If it is neither ``"float32"`` nor ``"bfloat16"``.
+        """
+        torch = require("torch", "a transformer encoder", "torch")
+        check_option("dtype", dtype, _DTYPES)
+        self.model = self.model.to(dtype=getattr(torch, dtype))
+        self.dtype = dtype
+
     def encode(self, names: Sequence[str]) -> Float32Array:
         """Encode `names`.
 

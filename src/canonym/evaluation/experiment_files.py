@@ -33,6 +33,7 @@ encoders        as `canonym.linker.Linker.build` takes them; none is verbatim lo
 weights         one per encoder, or ``{ dev = [0, 0.5, 1] }``: the last encoder's is that of these
                 with which the row is best on the dev part
 corrections     file of ``wrong||right`` words
+precision       ``"fp32"`` (default), or ``"bf16"``: how transformers compute
 reading         which reading is compared; the protocol's first by default
 against         another row of the file, on the same mentions: their difference and its tests
 published       percentages by metric; a name without a number to show ours alone
@@ -94,9 +95,10 @@ EXPERIMENTS = Path("benchmarks") / "experiments"
 
 _SHARED = {
     *("corpus", "format", "types", "part", "terminology", "protocol", "split", "same", "encoders"),
-    *("weights", "corrections", "reading", "difference", "caveat", "seed", "k"),
+    *("weights", "corrections", "precision", "reading", "difference", "caveat", "seed", "k"),
     *("task", "search", "pairs", "relations", "epochs", "absent", "n_dev", "repetitions"),
 }
+_PRECISIONS = ("fp32", "bf16")
 _OWN = {"name", "published", "against"}
 _NEEDED = {
     "link": ("corpus", "terminology", "protocol"),
@@ -159,6 +161,10 @@ def _check_row(path: Path, row: dict[str, Any], names: list[Any]) -> None:
     unknown = sorted(set(row) - _SHARED - _OWN)
     if unknown:
         raise ReadError(path, f"there is no setting {unknown[0]!r}")
+    if row.get("precision", "fp32") not in _PRECISIONS:
+        raise ReadError(
+            path, f"precision is {row['precision']!r}; there are {', '.join(_PRECISIONS)}"
+        )
     task = row.get("task", "link")
     if task not in _NEEDED:
         raise ReadError(path, f"there is no task {task!r}; there are {', '.join(_NEEDED)}")

@@ -102,12 +102,13 @@ def _link(row: Row, shelf: Shelf, names: Sequence[Any]) -> Run | FoldRuns:
 
 def _options(row: Row, shelf: Shelf, names: Sequence[Any]) -> dict[str, Any]:
     corrections, search = row.get("corrections"), row.get("search")
+    precision = row.get("precision", "fp32")
     if corrections:
         shelf.check(corrections)
     return {
-        "encoders": [shelf.encoder(name) for name in names],
+        "encoders": [shelf.encoder(name, precision=precision) for name in names],
         "weights": row.get("weights"),
-        "indexed": shelf.indexing(names, search),
+        "indexed": shelf.indexing([*names, precision], search),
         "protocol": _protocol(row),
         "part": row.get("part", "test"),
         "metrics": tuple(row["published"]),
@@ -165,7 +166,7 @@ def _choose(row: Row, shelf: Shelf, names: Sequence[Any], setting: str) -> tuple
 def _one_encoder(row: Row, shelf: Shelf, names: Sequence[Any]) -> Encoder:
     if len(names) != 1:
         raise InvalidInput(f"the task {row['task']!r} is for one encoder; {len(names)} are named")
-    return shelf.encoder(names[0])
+    return shelf.encoder(names[0], precision=row.get("precision", "fp32"))
 
 
 def _relatedness(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:

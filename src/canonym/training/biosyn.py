@@ -54,6 +54,8 @@ class BioSyn:
         Learning rate of ``λ``.
     merge : bool
         Whether training mentions are candidates too, as names of their concepts.
+    cosine_scale : float, optional
+        Take the cosine of the vectors, times this, instead of their inner product.
 
     Attributes
     ----------
@@ -87,6 +89,9 @@ class BioSyn:
       against have them; a mention that is its own candidate teaches nothing. So it is here, unless
       ``merge`` says otherwise.
     - ``λ`` starts at 0 as in the released code; the paper gives no value.
+    - ``cosine_scale`` is ours. Inner products suit vectors of [CLS]; an encoder that was trained
+      with cosines, as sentence encoders are, can lower the loss by making vectors longer, which no
+      search by cosine sees.
 
     References
     ----------
@@ -122,7 +127,10 @@ class BioSyn:
         sparse_weight: float = 0.0,
         sparse_rate: float = 0.01,
         merge: bool = False,
+        cosine_scale: float | None = None,
     ) -> None:
+        if cosine_scale is not None and not 0 < cosine_scale < float("inf"):
+            raise InvalidInput(f"cosine_scale is {cosine_scale}; a number above 0 is expected")
         if loss not in LOSSES:
             raise InvalidInput(f"loss is {loss!r}; expected one of {', '.join(map(repr, LOSSES))}")
         check_sizes(batch_size=batch_size)
@@ -139,6 +147,7 @@ class BioSyn:
         )
         self.batch_size = batch_size
         self._loss = LOSSES[loss]
+        self._cosine_scale = cosine_scale
         self._first_weight, self._rate = sparse_weight, sparse_rate
         self._weight: nn.ParameterDict | None = None
         self.settings: Mapping[str, object] = {
@@ -149,6 +158,7 @@ class BioSyn:
             "sparse_weight": sparse_weight,
             "sparse_rate": sparse_rate,
             "merge": merge,
+            "cosine_scale": cosine_scale,
             "preparation": table.preparation,
             "n_names": table.n_names,
             "n_mentions": self.n_mentions,
@@ -218,6 +228,9 @@ class BioSyn:
         names = [self.mentions.texts[place] for place in places]
         names += [self.table.texts[row] for row in candidates.ravel()]
         vectors = losses.wide(embed(names))
+        if self._cosine_scale is not None:
+            # The root on both sides makes the scale itself in the product.
+            vectors = torch.nn.functional.normalize(vectors, dim=1) * self._cosine_scale**0.5
         queries, found = vectors[: len(used)], vectors[len(used) :]
         with losses.exactly(vectors):
             dense = torch.einsum(

@@ -31,6 +31,8 @@ corpus, format  as of rows; the training part is trained on
 part            ``"train"`` (default), or ``"train+dev"``
 types           only mentions of these types
 corrections     file of ``wrong||right`` words
+corpora         instead of ``corpus``: several, tables with ``corpus``, ``types`` and
+                ``corrections`` of their own
 preparation     as `canonym train --preparation` takes it; the recipe's by default
 distinct        whether mentions of the same text and concepts count once
 dev             whether accuracy on the dev part says which epoch is kept
@@ -65,7 +67,18 @@ WORD_VECTORS = "word-vectors"
 """The recipe that trains no encoder of names, but what one is made of."""
 
 _COMMON = {"recipe", "encoder", "seed", "samples"}
-_DATA = {"corpus", "format", "part", "types", "corrections", "preparation", "distinct", "dev"}
+_DATA = {
+    "corpus",
+    "corpora",
+    "format",
+    "part",
+    "types",
+    "corrections",
+    "preparation",
+    "distinct",
+    "dev",
+}
+_OF_A_CORPUS = {"corpus", "format", "types", "corrections"}
 _SOURCES = {
     "biosyn": {"terminology"},
     "triplet": {"terminology"},
@@ -196,7 +209,7 @@ def _check(model: ModelSettings, models: Mapping[str, ModelSettings]) -> None:
     if recipe != WORD_VECTORS and recipe not in RECIPES:
         known = ", ".join((*RECIPES, WORD_VECTORS))
         raise InvalidInput(f"{what} has the recipe {recipe!r}; there are {known}")
-    needed, known_settings = _settings_of(str(recipe))
+    needed, known_settings = _settings_of(str(recipe), model.settings)
     unknown = sorted(set(model.settings) - known_settings)
     if unknown:
         raise InvalidInput(f"{what}: {recipe} has no setting {unknown[0]!r}")
@@ -212,6 +225,7 @@ def _check(model: ModelSettings, models: Mapping[str, ModelSettings]) -> None:
             f"{what} is trained on the part {model.settings['part']!r}; 'train' or 'train+dev' is "
             "expected"
         )
+    _check_corpora(what, model.settings)
     start = models.get(model.encoder)
     if start is not None and start.samples not in {1, model.samples}:
         raise InvalidInput(
@@ -220,7 +234,28 @@ def _check(model: ModelSettings, models: Mapping[str, ModelSettings]) -> None:
         )
 
 
-def _settings_of(recipe: str) -> tuple[tuple[str, ...], set[str]]:
+def _check_corpora(what: str, given: Mapping[str, Any]) -> None:
+    if "corpora" not in given:
+        return
+    if alone := sorted({"corpus", "dev", "types", "corrections"} & set(given)):
+        raise InvalidInput(f"{what} has corpora, and beside them {alone[0]!r}, which is of one")
+    several = given["corpora"]
+    if (
+        not isinstance(several, list)
+        or not several
+        or not all(isinstance(one, Mapping) and "corpus" in one for one in several)
+    ):
+        raise InvalidInput(f"{what}: corpora is {several!r}; tables with a corpus are expected")
+    for one in several:
+        if not isinstance(one["corpus"], str):
+            raise InvalidInput(
+                f"{what} has a corpus {one['corpus']!r}: the name of one of the folder is expected"
+            )
+    if unknown := sorted({name for one in several for name in one} - _OF_A_CORPUS):
+        raise InvalidInput(f"{what}: a corpus has no setting {unknown[0]!r}")
+
+
+def _settings_of(recipe: str, given: Mapping[str, Any]) -> tuple[tuple[str, ...], set[str]]:
     """Return the settings that a recipe needs, and all that it has."""
     if recipe == WORD_VECTORS:
         from canonym.training.word_vectors import train_word_vectors
@@ -232,7 +267,7 @@ def _settings_of(recipe: str) -> tuple[tuple[str, ...], set[str]]:
         return ("encoder", "groups"), known | _HEAD
     needed: tuple[str, ...] = ("encoder", "terminology")
     if recipe in {"biosyn", "dilbert"}:
-        needed = (*needed, "corpus")
+        needed = (*needed, "corpora" if "corpora" in given else "corpus")
     data = {"preparation"} if recipe == "coder" else _DATA
     return needed, known | data | _TRANSFORMER
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,6 @@ from canonym.training.experiment_models import WORD_VECTORS, ModelSettings
 from canonym.training.group_files import largest_groups, read_groups, read_tree_groups
 from canonym.training.mentions import training_mentions
 from canonym.training.recipes import build_objective, data_digests, open_head, open_trainable
-from canonym.types import Document
 
 __all__ = ["TrainingParts", "open_parts", "open_text_files"]
 
@@ -135,13 +135,13 @@ def _opened(open_encoder: Callable[[], Any], spec: str) -> Any:
 def _names(model: ModelSettings, sample: int, shelf: Shelf, spec: str | None) -> TrainingParts:
     given = model.settings
     terminology = shelf.terminology(given["terminology"])
-    documents, dev = _corpus(model, shelf, terminology)
-    corrections = None
-    digests = data_digests(terminology, corpus=documents, dev=dev)
-    if "corrections" in given:
-        shelf.check(given["corrections"])
-        corrections = read_corrections(shelf.data / given["corrections"])
-        digests["corrections"] = file_digest(shelf.data / given["corrections"])
+    corpora = [_Corpus(one, model.name, shelf, terminology) for one in _annotated(given)]
+    documents = [document for corpus in corpora for document in corpus.documents]
+    digests = data_digests(
+        terminology, corpus=documents, dev=[d for corpus in corpora for d in corpus.dev]
+    )
+    for corpus in corpora:
+        digests |= corpus.digests
     options = model.options()
     if "hierarchy" in given:
         hierarchy = shelf.terminology(given["hierarchy"])
@@ -157,19 +157,7 @@ def _names(model: ModelSettings, sample: int, shelf: Shelf, spec: str | None) ->
         return parts
     preparation = given.get("preparation", _PREPARATION[model.recipe])
     parts.counts = {"concepts": terminology.n_concepts, "names": terminology.n_names}
-    mentions: tuple[Any, ...] = ()
-    if documents:
-        found = training_mentions(
-            documents,
-            terminology,
-            protocol=_PROTOCOL[preparation],
-            types=given.get("types", ()),
-            corrections=corrections,
-            distinct=bool(given.get("distinct", False)),
-        )
-        mentions = found.pairs
-        parts.counts["mentions"] = len(mentions)
-        parts.counts |= {f"left out {reason}": n for reason, n in found.dropped.items()}
+    mentions = _mentions(corpora, terminology, preparation, parts, bool(given.get("distinct")))
     parts.trainable = _transformer(model, sample, spec, terminology)
     parts.objective = build_objective(
         model.recipe,
@@ -179,37 +167,80 @@ def _names(model: ModelSettings, sample: int, shelf: Shelf, spec: str | None) ->
         relations=_relations(model, shelf, terminology, options),
         **options,
     )
-    if dev:
-        parts.dev_name = "dev accuracy@1"
-        parts.dev_score = DevAccuracy(
-            dev,
-            terminology,
-            training=documents,
-            types=given.get("types", ()),
-            corrections=corrections,
-        )
+    for corpus in corpora:
+        if corpus.dev:
+            parts.dev_name = "dev accuracy@1"
+            parts.dev_score = DevAccuracy(
+                corpus.dev,
+                terminology,
+                training=corpus.documents,
+                types=corpus.types,
+                corrections=corpus.corrections,
+            )
     return parts
 
 
-def _corpus(
-    model: ModelSettings, shelf: Shelf, terminology: Terminology
-) -> tuple[tuple[Document, ...], tuple[Document, ...]]:
-    """Return what is trained on, and what says which epoch is kept; never the test part."""
-    given = model.settings
-    if "corpus" not in given:
-        return (), ()
-    parts, _ = shelf.corpus(
-        given["corpus"], given.get("format", "pubtator"), terminology=terminology
-    )
-    documents = parts.train
-    if given.get("part") == "train+dev":
-        documents = (*parts.train, *parts.dev)
-    dev = parts.dev if given.get("dev") else ()
-    if dev and len(documents) > len(parts.train):
-        raise InvalidInput(
-            f"the model {model.name!r} cannot be trained on its dev part and kept by it"
+def _annotated(given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the settings of every corpus that a model is trained on."""
+    if "corpora" not in given:
+        return [given] if "corpus" in given else []
+    shared = {name: given[name] for name in ("format", "part") if name in given}
+    return [{**shared, **one} for one in given["corpora"]]
+
+
+class _Corpus:
+    """What is trained on, and what says which epoch is kept; never the test part."""
+
+    def __init__(
+        self, given: Mapping[str, Any], model: str, shelf: Shelf, terminology: Terminology
+    ) -> None:
+        parts, _ = shelf.corpus(
+            given["corpus"], given.get("format", "pubtator"), terminology=terminology
         )
-    return documents, dev
+        self.types: tuple[str, ...] = tuple(given.get("types", ()))
+        self.documents, self.dev = parts.train, parts.dev if given.get("dev") else ()
+        if given.get("part") == "train+dev":
+            self.documents = (*parts.train, *parts.dev)
+            if self.dev:
+                raise InvalidInput(
+                    f"the model {model!r} cannot be trained on its dev part and kept by it"
+                )
+        self.corrections: Mapping[str, str] | None = None
+        self.digests: dict[str, str] = {}
+        if "corrections" in given:
+            shelf.check(given["corrections"])
+            place = shelf.data / given["corrections"]
+            self.corrections = read_corrections(place)
+            self.digests["corrections"] = file_digest(place)
+
+
+def _mentions(
+    corpora: Iterable[_Corpus],
+    terminology: Terminology,
+    preparation: str,
+    parts: TrainingParts,
+    distinct: bool,
+) -> tuple[tuple[str, frozenset[str]], ...]:
+    """Return the mentions of all corpora, and count them and those left out."""
+    mentions: list[tuple[str, frozenset[str]]] = []
+    dropped: Counter[str] = Counter()
+    for corpus in corpora:
+        found = training_mentions(
+            corpus.documents,
+            terminology,
+            protocol=_PROTOCOL[preparation],
+            types=corpus.types,
+            corrections=corpus.corrections,
+            distinct=distinct,
+        )
+        mentions += found.pairs
+        dropped.update(found.dropped)
+    if mentions:
+        kept = tuple(dict.fromkeys(mentions)) if distinct else tuple(mentions)
+        parts.counts["mentions"] = len(kept)
+        parts.counts |= {f"left out {reason}": n for reason, n in dropped.items()}
+        return kept
+    return ()
 
 
 def _relations(

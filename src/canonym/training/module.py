@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["NameModule"]
 
-# Names of one forward pass on a CPU: enough to keep it busy, few enough to be of one length.
-_CHUNK = 32
+# Names of one forward pass on a CPU: enough to keep it busy, for every pass makes a gradient of the
+# whole vocabulary; few enough to be of one length.
+_CHUNK = 84
 
 
 class NameModule:
@@ -179,11 +181,12 @@ class NameModule:
             raise InvalidInput("no names to encode; a batch needs at least one")
         device = next(self.network.parameters()).device
         order = sorted(range(len(ids)), key=lambda place: -len(ids[place]))
-        size = _CHUNK if device.type == "cpu" else len(ids)
-        found = [
-            self._forward([ids[place] for place in places], device)
-            for places in _chunks(order, size)
-        ]
+        on_cpu = device.type == "cpu"
+        with self._attention("eager" if on_cpu else None):
+            found = [
+                self._forward([ids[place] for place in places], device)
+                for places in _chunks(order, _CHUNK if on_cpu else len(ids))
+            ]
         back = torch.empty(len(order), dtype=torch.long)
         back[torch.tensor(order)] = torch.arange(len(order))
         return torch.cat(found)[back.to(device)]
@@ -253,6 +256,20 @@ class NameModule:
             return_token_type_ids=False,
         )
         return list(found["input_ids"])
+
+    @contextlib.contextmanager
+    def _attention(self, kind: str | None) -> Iterator[None]:
+        """Compute attention in another way: on a CPU, backward is slow through the fused one."""
+        config = self.network.config
+        usual = getattr(config, "_attn_implementation", None)
+        if kind is None or usual != "sdpa":
+            yield
+            return
+        config._attn_implementation = kind
+        try:
+            yield
+        finally:
+            config._attn_implementation = usual
 
     def _forward(self, ids: Sequence[Sequence[int]], device: Any) -> Tensor:
         import torch
