@@ -157,6 +157,26 @@ def test_one_row_against_another(place: Path) -> None:
         run(place, rows[0], row("verbatim", 'encoders = []\npart = "dev"'), head=LINK)
 
 
+def test_only_some_mentions_may_count(place: Path) -> None:
+    unseen = '\nslice = "unseen mention"'
+    rows = (
+        row("dense", f'encoders = ["w"]\nagainst = "verbatim"{unseen}'),
+        row("verbatim", f"encoders = []{unseen}"),
+    )
+    table = run(place, *rows, head=LINK)
+    # Of the five, "ache" and "knee" are mentions of the other parts.
+    assert [(one.n, one.value) for one in table.rows] == [(3, 100), (3, pytest.approx(200 / 3))]
+    found = table.rows[0].against
+    assert found is not None
+    assert found.difference.value == pytest.approx(1 / 3)
+    assert (found.test.only_first, found.test.only_second) == (1, 0)
+    pairs = row("pairs", f'task = "relatedness"\npairs = "pairs.tsv"\nencoders = ["w"]{unseen}')
+    with pytest.raises(InvalidInput, match="'unseen mention' is of a row of linking"):
+        run(place, pairs.replace("accuracy@1", "spearman"))
+    with pytest.raises(ReadError, match="there is no slice 'new'; there are all, seen mention"):
+        run(place, rows[1].replace("unseen mention", "new"), head=LINK)
+
+
 def test_other_tasks_are_measured(place: Path) -> None:
     terms = 'terminology = ["terms.tsv"]\n'
     relations = (

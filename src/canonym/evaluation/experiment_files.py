@@ -35,6 +35,7 @@ weights         one per encoder, or ``{ dev = [0, 0.5, 1] }``: the last encoder'
 corrections     file of ``wrong||right`` words
 precision       ``"fp32"`` (default), or ``"bf16"``: how transformers compute
 reading         which reading is compared; the protocol's first by default
+slice           one of `canonym.evaluation.figures.HEADLINE_SLICES`: only these mentions count
 against         another row of the file, on the same mentions: their difference and its tests
 published       percentages by metric; a name without a number to show ours alone
 difference      the most, in points, that ours may differ from what is published
@@ -87,6 +88,7 @@ from pathlib import Path
 from typing import Any
 
 from canonym.errors import InvalidInput, ReadError
+from canonym.evaluation.figures import HEADLINE_SLICES
 
 __all__ = ["EXPERIMENTS", "Experiment", "read_experiment"]
 
@@ -95,7 +97,17 @@ EXPERIMENTS = Path("benchmarks") / "experiments"
 
 _SHARED = {
     *("corpus", "format", "types", "part", "terminology", "protocol", "split", "same", "encoders"),
-    *("weights", "corrections", "precision", "reading", "difference", "caveat", "seed", "k"),
+    *(
+        "weights",
+        "corrections",
+        "precision",
+        "reading",
+        "slice",
+        "difference",
+        "caveat",
+        "seed",
+        "k",
+    ),
     *("task", "search", "pairs", "relations", "epochs", "absent", "n_dev", "repetitions"),
 }
 _PRECISIONS = ("fp32", "bf16")
@@ -161,6 +173,10 @@ def _check_row(path: Path, row: dict[str, Any], names: list[Any]) -> None:
     unknown = sorted(set(row) - _SHARED - _OWN)
     if unknown:
         raise ReadError(path, f"there is no setting {unknown[0]!r}")
+    if row.get("slice", "all") not in HEADLINE_SLICES:
+        raise ReadError(
+            path, f"there is no slice {row['slice']!r}; there are {', '.join(HEADLINE_SLICES)}"
+        )
     if row.get("precision", "fp32") not in _PRECISIONS:
         raise ReadError(
             path, f"precision is {row['precision']!r}; there are {', '.join(_PRECISIONS)}"

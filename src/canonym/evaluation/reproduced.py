@@ -16,6 +16,7 @@ from canonym.evaluation.measured import Measured, Outcome, SampleRuns
 from canonym.evaluation.metrics import columns
 from canonym.evaluation.outcome import Run
 from canonym.evaluation.significance import Difference, McNemar, mcnemar, paired_bootstrap
+from canonym.evaluation.slices import slices
 
 __all__ = ["Against", "ReproducedRow", "against", "reproduced_rows"]
 
@@ -155,15 +156,20 @@ def reproduced_rows(
         reading = row.get("reading", "")
         ours: dict[str, Any] = {"reading": reading}
         if outcome is not None:
-            ours = _ours(outcome, metric, reading)
+            ours = _ours(outcome, metric, reading, row.get("slice", "all"))
         found.append(ReproducedRow(row["name"], metric, published=published, **ours, **about))
     return found
 
 
-def _ours(outcome: Outcome, metric: str, reading: str) -> dict[str, Any]:
+def _ours(outcome: Outcome, metric: str, reading: str, slice: str) -> dict[str, Any]:
+    if slice != "all" and not isinstance(outcome, Run):
+        raise InvalidInput(f"the slice {slice!r} is of a row of linking, without folds or samples")
     if isinstance(outcome, FoldRuns | SampleRuns):
         return _mean(outcome, metric, reading)
-    figure = outcome.figure(metric, reading=reading or None)
+    if isinstance(outcome, Run):
+        figure = outcome.figure(metric, reading=reading or None, slice=slice)
+    else:
+        figure = outcome.figure(metric, reading=reading or None)
     unit, deviation = "%", None
     if isinstance(outcome, Measured):
         unit, deviation = outcome.unit, outcome.sd.get(metric)
@@ -226,7 +232,7 @@ def against(row: Mapping[str, Any], first: Outcome, second: Outcome, *, seed: in
     Miftahutdinov et al. (2021), section 5.5: McNemar's test at a level of 0.05.
     """
     metric, reading = next(iter(row["published"])), row.get("reading")
-    sides = [_columns(one, metric, reading) for one in (first, second)]
+    sides = [_columns(one, metric, reading, row.get("slice", "all")) for one in (first, second)]
     asked = [_mentions(one) for one in (first, second)]
     if sides[0] is None or sides[1] is None or asked[0] != asked[1]:
         raise InvalidInput(
@@ -240,13 +246,15 @@ def against(row: Mapping[str, Any], first: Outcome, second: Outcome, *, seed: in
     return Against(row["against"], difference, test)
 
 
-def _columns(outcome: Outcome, metric: str, reading: str | None) -> Any:
+def _columns(outcome: Outcome, metric: str, reading: str | None, slice: str) -> Any:
     if isinstance(outcome, FoldRuns):
-        parts = [_columns(run, metric, reading) for run in outcome.runs]
+        parts = [_columns(run, metric, reading, slice) for run in outcome.runs]
         return np.concatenate(parts)
     if not isinstance(outcome, Run):
         return None
-    return columns(outcome.cases[reading or outcome.protocol.readings[0]], metric)
+    cases = outcome.cases[reading or outcome.protocol.readings[0]]
+    (rows,) = (one.rows for one in slices(cases) if one.name == slice)
+    return columns(cases, metric)[rows]
 
 
 def _mentions(outcome: Outcome) -> Sequence[Any]:
