@@ -30,7 +30,7 @@ LAYERS = {
         ),
         *("targets", "blocks", "spaces", "learned", "searching", "answering"),
         *("overlay", "live", "curation", "folding", "opened", "means"),
-        *("confidence", "calibrated"),
+        *("confidence", "calibrated", "reranking", "reranked", "taught"),
         *("training", "evaluation", "export"),
     },
     3: {"cli", "service", "bulk"},

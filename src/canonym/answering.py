@@ -9,6 +9,7 @@ from canonym.decision import decide, parts_of
 from canonym.filters import Filter
 from canonym.lookup import Answer, Lookup
 from canonym.mentions.prepare import Prepared
+from canonym.reranking import POOL, Reranking
 from canonym.types import Link, Mention
 
 __all__ = ["answer_block"]
@@ -21,6 +22,7 @@ def answer_block(
     chosen: Filter,
     min_score: float | None,
     *,
+    reranking: Reranking | None = None,
     confidence: Confidence | None = None,
     min_confidence: float | None = None,
 ) -> Iterator[Link]:
@@ -38,6 +40,8 @@ def answer_block(
         What may be found.
     min_score : float or None
         Best candidates that score less are NIL.
+    reranking : Reranking, optional
+        Puts candidates in a better order.
     confidence : Confidence, optional
         Says how sure each link is.
     min_confidence : float, optional
@@ -50,7 +54,8 @@ def answer_block(
     """
     names = lookup.names()
     # Confidence looks at the second candidate as well, wanted or not.
-    wanted = k if confidence is None else max(k, 2)
+    shown = k if confidence is None else max(k, 2)
+    wanted = shown if reranking is None else max(shown, POOL)
     # What a mention does not stand for holds for all its strings: those mentions go together for
     # which the same is forbidden.
     never = [names.forbidden_for(mention.text) for mention, _ in prepared]
@@ -66,4 +71,6 @@ def answer_block(
         answers[each] = lookup.find(list(strings), wanted, chosen, names=names, never=each)
     for (mention, one), its in zip(prepared, never, strict=True):
         link = decide(mention, one, answers[its], min_score)
+        if reranking is not None:
+            link = reranking.apply(link, shown)
         yield graded(link, confidence, min_confidence, k)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,8 +15,9 @@ from canonym.types import Document, Link, Mention
 
 if TYPE_CHECKING:
     from canonym.linker import Linker
+    from canonym.terminology import Terminology
 
-__all__ = ["Observed", "cross_fitted", "fit_confidence", "judged", "observe"]
+__all__ = ["Observed", "asked_of", "cross_fitted", "fit_confidence", "judged", "observe"]
 
 _FOLDS = 5
 
@@ -77,34 +78,16 @@ def observe(
         If there is no mention of a type, or no mention with a candidate, or the corpus has ids and
         the terminology none of them.
     """
-    from canonym.evaluation.gold import ConceptIds
-
-    ids = ConceptIds(linker.terminology)
     features, right, of = [], [], []
-    given: set[str] = set()
-    known = False
-    documents = [
-        item if isinstance(item, Document) else Document(item.document_id, "", (item,))
-        for item in corpus
-    ]
-    _check_types(documents, types)
-    asked = [_asked(document, types) for document in documents]
+    asked, find = asked_of(linker.terminology, corpus, types)
     for number, (document, links) in enumerate(linker.link_documents(asked, k=2)):
         for mention, link in zip(document.mentions, links, strict=True):
             # An id that the terminology does not have is a concept that cannot be found.
-            gold = [ids.find(id_) or "" for id_ in mention.ids]
-            given.update(mention.ids)
-            known = known or any(gold)
+            gold = [find(id_) or "" for id_ in mention.ids]
             for part, true in judged(link, gold, mention.rule):
                 features.append(features_of(part))
                 right.append(true)
                 of.append(number)
-    if given and not known:
-        raise InvalidInput(
-            f"none of the {len(given):,} different ids of the corpus, such as {min(given)!r}, is "
-            "in the terminology: every link would count as wrong; is the corpus annotated with "
-            "another one?"
-        )
     if not features:
         raise InvalidInput(
             "no annotated mention has a candidate: give a corpus with ids of the terminology"
@@ -144,6 +127,35 @@ def fit_confidence(
         "answered at 0.9": float(answered.mean()),
         "right at 0.9": float(seen.right[answered].mean()) if answered.any() else float("nan"),
     }
+
+
+def asked_of(
+    terminology: Terminology, corpus: Iterable[Document | Mention], types: Sequence[str]
+) -> tuple[list[Document], Callable[[str], str | None]]:
+    """Return the documents of a corpus with what can be asked of them, and what finds their ids.
+
+    Raises
+    ------
+    InvalidInput
+        As `observe` does.
+    """
+    from canonym.evaluation.gold import ConceptIds
+
+    find = ConceptIds(terminology).find
+    documents = [
+        item if isinstance(item, Document) else Document(item.document_id, "", (item,))
+        for item in corpus
+    ]
+    _check_types(documents, types)
+    asked = [_asked(document, types) for document in documents]
+    given = {id_ for document in asked for mention in document.mentions for id_ in mention.ids}
+    if given and not any(map(find, sorted(given))):
+        raise InvalidInput(
+            f"none of the {len(given):,} different ids of the corpus, such as {min(given)!r}, is "
+            "in the terminology: every link would count as wrong; is the corpus annotated with "
+            "another one?"
+        )
+    return asked, find
 
 
 def _check_types(documents: Sequence[Document], types: Sequence[str]) -> None:

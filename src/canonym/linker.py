@@ -21,7 +21,7 @@ from typing import Any, Unpack
 
 from canonym.answering import answer_block
 from canonym.building import FORMAT, Progress, build_linker
-from canonym.confidence import CONFIDENCE, METHODS, check_confidence
+from canonym.confidence import check_confidence
 from canonym.curation import Curated
 from canonym.decision import as_mention
 from canonym.errors import InvalidInput
@@ -32,13 +32,14 @@ from canonym.mentions.abbreviations import find_abbreviations
 from canonym.mentions.prepare import Prepared
 from canonym.opened import Opened
 from canonym.settings import Settings
+from canonym.taught import Taught
 from canonym.terminology import Terminology
 from canonym.types import Document, Encoder, Link, Mention
 
 __all__ = ["Linker", "Links"]
 
 
-class Linker(Opened, Curated):
+class Linker(Opened, Curated, Taught):
     """Finds the concepts of a terminology that names stand for.
 
     Made by `build`, `load` or `default`. Safe to use from several threads; everything large is
@@ -133,48 +134,6 @@ class Linker(Opened, Curated):
         from canonym.default import open_default
 
         return open_default(progress)
-
-    def fit_confidence(
-        self,
-        corpus: Iterable[Document | Mention],
-        *,
-        types: Sequence[str] = (),
-        method: str = METHODS[0],
-    ) -> dict[str, float]:
-        """Learn from annotated mentions how sure links are, and keep that with the index.
-
-        From then on links have a `Link.confidence`, and ``min_confidence=0.9`` makes those NIL that
-        are right in fewer than nine of ten cases.
-
-        Parameters
-        ----------
-        corpus : iterable of Document or Mention
-            Annotated, and not what the index was built with: mentions that it knows as names are
-            too easy.
-        types : sequence of str
-            Only mentions of these types.
-        method : str
-            One of `canonym.confidence.METHODS`.
-
-        Returns
-        -------
-        dict of str to float
-            ``links``: how many it was fitted to; ``right``: the share of them that is right;
-            ``ece``: the expected calibration error where each fifth of the documents is predicted
-            from the others; ``answered at 0.9`` and ``right at 0.9``: the share of links that are
-            at least so sure then, and how many of those are right (NaN if there are none).
-
-        Raises
-        ------
-        InvalidInput
-            If there is no such method or type, or fewer than 20 mentions have a candidate.
-        """
-        from canonym.calibrated import fit_confidence
-
-        fitted, report = fit_confidence(self, corpus, types=types, method=method)
-        fitted.save(self.folder / CONFIDENCE)
-        self.confidence = fitted
-        return report
 
     def link(self, mentions: Iterable[str | Mention], **options: Any) -> Links:
         """Link mentions; see `link_stream` for the options.
@@ -283,6 +242,7 @@ class Linker(Opened, Curated):
                     k,
                     chosen,
                     min_score,
+                    reranking=self.reranking,
                     confidence=self.confidence,
                     min_confidence=min_confidence,
                 )

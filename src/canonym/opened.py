@@ -18,6 +18,7 @@ from canonym.lookup import Lookup
 from canonym.mentions.prepare import Preparation
 from canonym.mentions.spelling import Speller
 from canonym.overlay import OVERLAY, OverlayContent
+from canonym.reranking import RERANKER, Reranking
 from canonym.terminology import Terminology
 
 __all__ = ["Opened"]
@@ -45,6 +46,7 @@ class Opened:
                 f"{self.terminology.path} is {self.terminology.digest[:12]}…; build the index again"
             )
         self.confidence = Confidence.load(folder / CONFIDENCE)
+        self.reranking = Reranking.load(folder / RERANKER, encoders=self.encoder_names)
         self.lookup = Lookup(folder, self.manifest, self.terminology)
         self.settings = settings = self.manifest["settings"]
         speller = Speller.load(folder / "speller") if settings["spelling"] else None
@@ -91,6 +93,7 @@ class Opened:
             "fingerprint": self.fingerprint,
             **{key: self.manifest[key] for key in ("format", "encoders", "settings")},
             **({"added": added} if any(added.values()) else {}),
+            **({"re-ranker": self.reranking.facts()} if self.reranking else {}),
             **({"confidence": self._sureness()} if self.confidence else {}),
             "terminology": {
                 **self.manifest["terminology"],
@@ -103,12 +106,18 @@ class Opened:
         """SHA-256 of the manifest and of what was added: changes with all that links depend on."""
         digest = file_digest(self.folder / MANIFEST)
         content = self.lookup.live.overlay.read()
-        if content == OverlayContent() and self.confidence is None:
+        if content == OverlayContent() and self.confidence is None and self.reranking is None:
             return digest
         names = [[name.text, name.concept_id, name.language] for name in content.synonyms]
         sure = self.confidence and self.confidence.to_dict()
-        whole = json.dumps([digest, names, content.forbidden, sure])
+        order = [file_digest(self.folder / RERANKER)] if self.reranking else []
+        whole = json.dumps([digest, names, content.forbidden, sure, *order])
         return hashlib.sha256(whole.encode("ascii")).hexdigest()
+
+    @property
+    def encoder_names(self) -> tuple[str, ...]:
+        """What the encoders are called, among the parts of a candidate's score."""
+        return tuple(one["name"] for one in self.manifest["encoders"])
 
     def _sureness(self) -> dict[str, Any]:
         found = self.confidence

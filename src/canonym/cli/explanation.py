@@ -24,6 +24,7 @@ _SIEVES = {
         for kind, what in (("T", "name"), ("C", "mean of a concept's names"))
     },
 }
+_REASONS = 4
 _FORMS = {"verbatim": PLAIN, "reordered": UNORDERED}
 
 
@@ -77,3 +78,8 @@ def _lines(link: Link) -> Iterator[str]:
         f"runner-up: {second.id} {second.label!r} by {second.name!r} {second.score:.4f}; "
         f"margin {link.margin:.4f}"
     )
+    if best.worth and second.worth:
+        gains = {name: worth - second.worth[name] for name, worth in best.worth.items()}
+        most = sorted(gains, key=lambda name: (-abs(gains[name]), name))[:_REASONS]
+        told = ", ".join(f"{name} {gains[name]:+.2f}" for name in most)
+        yield f"re-ranked: first rather than the runner-up by {told}"

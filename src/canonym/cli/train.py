@@ -12,6 +12,7 @@ from canonym.cli.train_options import (
     preparation_option,
     scratch_options,
 )
+from canonym.cli.train_reranker import reranker
 from canonym.cli.train_words import word_vectors
 
 __all__ = ["train"]
@@ -299,4 +300,5 @@ def few_shot(**given: Any) -> None:
     _run("few-shot", given, *names, n="names")
 
 
+train.add_command(reranker)
 train.add_command(word_vectors)

@@ -190,7 +190,9 @@ def link_to_json(link: Link, *, k: int | None = None) -> dict[str, Any]:
     for candidate in candidates:
         candidate["score"] = round(candidate["score"], DIGITS)
         candidate["types"] = list(candidate["types"])
-        candidate["parts"] = {key: round(x, DIGITS) for key, x in candidate["parts"].items()}
+        for some in ("parts", "worth"):
+            if some in candidate:
+                candidate[some] = {key: round(x, DIGITS) for key, x in candidate[some].items()}
     whole["margin"] = _rounded(link.margin)
     whole["confidence"] = _rounded(link.confidence)
     whole["candidates"] = candidates

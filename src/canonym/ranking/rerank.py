@@ -101,18 +101,13 @@ class Reranker:
         """Names of the features, in the order of the columns."""
         return tuple(curve.name for curve in self.curves)
 
-    def score(self, features: npt.NDArray[Any]) -> Float32Array:
-        """Score candidates.
+    def worth(self, features: npt.NDArray[Any]) -> _Float64Array:
+        """Return what each feature of each candidate adds to its score, (..., f) float64.
 
         Parameters
         ----------
         features : (..., f) float array
             One column per curve; NaN where a feature is unknown.
-
-        Returns
-        -------
-        (...) float32 array
-            Larger is better; only differences within a mention mean anything.
 
         Raises
         ------
@@ -125,10 +120,17 @@ class Reranker:
                 f"features of shape {features.shape} were given; expected {len(self.curves)} "
                 "in the last dimension"
             )
-        scores = np.zeros(features.shape[:-1])
+        found = np.empty(features.shape)
         for column, curve in enumerate(self.curves):
-            scores += curve(features[..., column])
-        return scores.astype(np.float32)
+            found[..., column] = curve(features[..., column])
+        return found
+
+    def score(self, features: npt.NDArray[Any]) -> Float32Array:
+        """Score candidates: the sums of `worth`, (...) float32.
+
+        Larger is better; only differences within a mention mean anything.
+        """
+        return np.asarray(self.worth(features).sum(axis=-1), dtype=np.float32)
 
     def explain(self, features: npt.NDArray[Any]) -> dict[str, float]:
         """Say what each feature of one candidate adds to its score, the largest share first."""

@@ -32,6 +32,8 @@ class Candidate:
         see `canonym.targets`).
     parts : dict of str to float
         What each scorer gave this concept's best name, by encoder.
+    worth : dict of str to float
+        What each feature adds, where a re-ranker put the candidates in order; of the first two.
     """
 
     id: str
@@ -42,6 +44,7 @@ class Candidate:
     types: tuple[str, ...] = ()
     sieve: str = "search"
     parts: dict[str, float] = field(default_factory=dict)
+    worth: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,9 @@ class Link:
             "searched": self.searched,
             "confidence": self.confidence,
             "steps": [step._asdict() for step in self.steps],
-            "candidates": [asdict(candidate) for candidate in self.candidates],
+            "candidates": [
+                {key: value for key, value in asdict(one).items() if key != "worth" or value}
+                for one in self.candidates
+            ],
             "parts": [part.to_dict() for part in self.parts],
         }
