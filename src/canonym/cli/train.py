@@ -10,6 +10,7 @@ from canonym.cli.train_options import (
     data_options,
     loop_options,
     preparation_option,
+    run_recipe,
     scratch_options,
 )
 from canonym.cli.train_reranker import reranker
@@ -31,15 +32,6 @@ def train() -> None:
           --corpus train.pubtator --dev dev.pubtator -o biosyn-encoder
       canonym index medic.db -o medic-index --encoder biosyn-encoder --encoder chargrams
     """
-
-
-def _run(recipe: str, given: dict[str, Any], *names: str, **renamed: str) -> None:
-    """Hand what belongs to the objective over under its own names, and the rest as it is."""
-    from canonym.cli.training import Request, run_training
-
-    options = {name: given.pop(name) for name in names}
-    options |= {name: given.pop(flag) for name, flag in renamed.items()}
-    run_training(Request(recipe, options, **given))
 
 
 @train.command()
@@ -101,7 +93,7 @@ def biosyn(**given: Any) -> None:
           --corpus train.pubtator -o small --max-steps 200 --dry-run
     """
     names = ("k", "dense_ratio", "loss", "sparse_weight", "sparse_rate", "merge", "cosine_scale")
-    _run("biosyn", given, *names, "batch_size")
+    run_recipe("biosyn", given, *names, "batch_size")
 
 
 @train.command()
@@ -135,7 +127,7 @@ def triplet(**given: Any) -> None:
       canonym train triplet --encoder models/PubMedBERT --terminology medic.txt \\
           --dev dev.pubtator -o triplet-encoder --precision bf16
     """
-    _run("triplet", given, "share", "batch_size")
+    run_recipe("triplet", given, "share", "batch_size")
 
 
 @train.command()
@@ -189,7 +181,7 @@ def dilbert(**given: Any) -> None:
     """
     names = ("strategy", "distance", "margin", "random_epochs", "searched", "allow_cycles")
     numbers = {f"n_{what}": what for what in ("positives", "negatives", "relatives")}
-    _run("dilbert", given, *names, "batch_size", **numbers)
+    run_recipe("dilbert", given, *names, "batch_size", **numbers)
 
 
 @train.command()
@@ -239,7 +231,7 @@ def coder(**given: Any) -> None:
       canonym train coder --encoder scratch --terminology doid.obo -o small --max-steps 500
     """
     names = ("variant", "relation_share", "repeats", "batch_size", "alpha", "beta", "threshold")
-    _run("coder", given, *names, "margin", n_batches="batches")
+    run_recipe("coder", given, *names, "margin", n_batches="batches")
 
 
 @train.command()
@@ -297,7 +289,7 @@ def few_shot(**given: Any) -> None:
           --concepts 8 -o few-shot-encoder
     """
     names = ("margin", "alpha", "beta", "weighting", "batch_size")
-    _run("few-shot", given, *names, n="names")
+    run_recipe("few-shot", given, *names, n="names")
 
 
 train.add_command(reranker)

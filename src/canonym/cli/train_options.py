@@ -9,7 +9,7 @@ import click
 
 from canonym.cli.annotated import FORMATS
 
-__all__ = ["data_options", "loop_options", "preparation_option", "scratch_options"]
+__all__ = ["data_options", "loop_options", "preparation_option", "run_recipe", "scratch_options"]
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
@@ -216,3 +216,12 @@ accumulation, patience
         click.option("--overwrite", is_flag=True, help="Replace the output if it exists."),
         click.option("-q", "--quiet", is_flag=True, help="No progress and no report."),
     )  # fmt: skip
+
+
+def run_recipe(recipe: str, given: dict[str, Any], *names: str, **renamed: str) -> None:
+    """Hand what belongs to the objective over under its own names, and the rest as it is."""
+    from canonym.cli.training import Request, run_training
+
+    options = {name: given.pop(name) for name in names}
+    options |= {name: given.pop(flag) for name, flag in renamed.items()}
+    run_training(Request(recipe, options, **given))
