@@ -288,7 +288,6 @@ def test_every_flag_says_what_it_is() -> None:
         assert "\b" in (command.help or "")
         assert f"canonym train {command.name}" in (command.help or "")
         for option in command.params:
-            if option.name == "texts":
+            if isinstance(option, click.Argument):
                 continue
-            assert isinstance(option, click.Option)
             assert option.help or set(option.opts) <= plain, option.opts
