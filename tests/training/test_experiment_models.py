@@ -9,8 +9,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
+from safetensors.numpy import load_file
 
 from canonym import InvalidInput, Mismatch, ReadError
 from canonym.cli import main
@@ -18,9 +20,11 @@ from canonym.evaluation.experiment_files import read_experiment
 from canonym.evaluation.experiments import reproduce
 from canonym.evaluation.shelf import Shelf
 from canonym.files import read_manifest
+from canonym.training.averaging import average_weights
 from canonym.training.experiment_models import in_order, read_models
 from canonym.training.experiments import train_models
 from canonym.training.group_files import largest_groups, read_tree_groups
+from canonym.training.module import NameModule
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
@@ -132,6 +136,47 @@ def test_a_model_of_several_corpora_has_the_mentions_of_all(place: Path) -> None
         counts.append(facts["counts"]["mentions"])
         shutil.rmtree(found["m"])
     assert counts == [12, 9]  # the first corpus says "elbow" where the second says "hand"
+
+
+def test_weights_are_averaged(place: Path) -> None:
+    parts = (
+        model("first", BASE),
+        model("second", 'like = "first"\nencoder = "first"\nlearning_rate = 0.01\n'),
+        model("mean", 'recipe = "average"\nencoder = "second"\nother = "first"\nshare = 0.25\n'),
+        row("a", "mean"),
+    )
+    trained = Trained(place, *parts)
+    found = trained.train()
+    weights = [
+        load_file(place / "models" / f"e-{name}" / "model.safetensors")
+        for name in ("first", "second", "mean")
+    ]
+    name = next(name for name in weights[0] if name.endswith("query.weight"))
+    first, second, mean = (one[name] for one in weights)
+    assert not np.allclose(first, second)
+    assert np.allclose(mean, 0.25 * first + 0.75 * second, atol=1e-6)
+    table = reproduce("e", folder=place, data=place, models=found)
+    assert table.rows[0].value is not None
+    again = Trained(place, *parts)
+    assert again.train() == found
+    assert [said.rpartition("/")[2] for said in again.said][-1] == "e-mean is used again"
+    changed = (*parts[:2], parts[2].replace("0.25", "0.5"), parts[3])
+    with pytest.raises(Mismatch, match=r"share is 0.25 there and 0.5 here"):
+        Trained(place, *changed).train()
+    wide = 'like = "first"\nwidth = 32\n'
+    with pytest.raises(Mismatch, match="the weights cannot be averaged: .* in one and"):
+        Trained(
+            place, parts[0], model("wide", wide), parts[2].replace("mean", "other").replace(
+                '"second"', '"wide"'), row("a", "other")
+        ).train()  # fmt: skip
+    gone = parts[2].replace("mean", "gone").replace('"second"', '"nowhere"')
+    trained = Trained(place, parts[0], gone, row("a", "gone"))
+    assert trained.train() == {}
+    assert "gone: 'nowhere' cannot be trained" in trained.said[-1]
+    for share in (-0.1, 1.5):
+        one = NameModule.read(found["mean"])
+        with pytest.raises(InvalidInput, match=f"share is {share}"):
+            average_weights(one, one, share=share)
 
 
 def test_a_model_begins_with_another_and_is_used_by_rows(place: Path) -> None:
@@ -340,6 +385,8 @@ def test_the_command_trains_and_reproduces(place: Path) -> None:
         (MORE.replace('"corpus"', "3"), r"a corpus 3: the name of one of the folder is expected"),
         (MORE.replace("corrections", "spelling"), "a corpus has no setting 'spelling'"),
         (MORE.replace("{", "#{"), r"corpora is \[\]; tables with a corpus are expected"),
+        ("recipe = 'average'\nencoder = 'a'\nother = 'b'", "has no 'share'"),
+        ("recipe = 'average'\nepochs = 3", "average has no setting 'epochs'"),
         ("like = 'none'", "'m' is like 'none', which is no model"),
         ("like = 'm'", "like each other: m → m"),
     ],

@@ -20,7 +20,9 @@ A ``[model.NAME]`` table says how a model is made; rows name it among their ``en
 ==============  ==================================================================================
 setting         meaning
 ==============  ==================================================================================
-recipe          a key of `canonym.training.recipes.RECIPES`, or ``"word-vectors"``
+recipe          a key of `canonym.training.recipes.RECIPES`, ``"word-vectors"``, or
+                ``"average"``: the weights of ``encoder`` and of ``other``, whose weight is
+                ``share``, see `canonym.training.averaging`
 encoder         what training begins with: as `canonym train --encoder` takes it, or another model
                 of the file
 like            another model, whose settings are taken where they are not given here
@@ -61,10 +63,13 @@ from canonym.errors import InvalidInput
 from canonym.training.fit_settings import FitSettings
 from canonym.training.recipes import RECIPES, recipe_class
 
-__all__ = ["WORD_VECTORS", "ModelSettings", "in_order", "read_models"]
+__all__ = ["AVERAGE", "WORD_VECTORS", "ModelSettings", "in_order", "read_models"]
 
 WORD_VECTORS = "word-vectors"
 """The recipe that trains no encoder of names, but what one is made of."""
+
+AVERAGE = "average"
+"""The recipe that trains nothing, and averages the weights of two."""
 
 _COMMON = {"recipe", "encoder", "seed", "samples"}
 _DATA = {
@@ -116,6 +121,11 @@ class ModelSettings:
     def encoder(self) -> str:
         """What training begins with; empty for word vectors."""
         return str(self.settings.get("encoder", ""))
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """All encoders that it is made of, other models among them."""
+        return tuple(filter(None, (self.encoder, str(self.settings.get("other", "")))))
 
     @property
     def samples(self) -> int:
@@ -183,7 +193,8 @@ def in_order(models: Mapping[str, ModelSettings], wanted: Iterable[str]) -> list
         if name in above:
             raise InvalidInput(f"the models begin with each other: {' → '.join((*above, name))}")
         if name in models and name not in order:
-            add(models[name].encoder, (*above, name))
+            for parent in models[name].parents:
+                add(parent, (*above, name))
             order[name] = None
 
     for name in wanted:
@@ -206,8 +217,8 @@ def _resolved(
 def _check(model: ModelSettings, models: Mapping[str, ModelSettings]) -> None:
     what = f"the model {model.name!r}"
     recipe = model.settings.get("recipe")
-    if recipe != WORD_VECTORS and recipe not in RECIPES:
-        known = ", ".join((*RECIPES, WORD_VECTORS))
+    if recipe not in {*RECIPES, WORD_VECTORS, AVERAGE}:
+        known = ", ".join((*RECIPES, WORD_VECTORS, AVERAGE))
         raise InvalidInput(f"{what} has the recipe {recipe!r}; there are {known}")
     needed, known_settings = _settings_of(str(recipe), model.settings)
     unknown = sorted(set(model.settings) - known_settings)
@@ -226,12 +237,13 @@ def _check(model: ModelSettings, models: Mapping[str, ModelSettings]) -> None:
             "expected"
         )
     _check_corpora(what, model.settings)
-    start = models.get(model.encoder)
-    if start is not None and start.samples not in {1, model.samples}:
-        raise InvalidInput(
-            f"{what} has {model.samples} samples, and {start.name!r}, which it begins with, has "
-            f"{start.samples}"
-        )
+    for parent in model.parents:
+        start = models.get(parent)
+        if start is not None and start.samples not in {1, model.samples}:
+            raise InvalidInput(
+                f"{what} has {model.samples} samples, and {start.name!r}, which it begins with, "
+                f"has {start.samples}"
+            )
 
 
 def _check_corpora(what: str, given: Mapping[str, Any]) -> None:
@@ -262,6 +274,8 @@ def _settings_of(recipe: str, given: Mapping[str, Any]) -> tuple[tuple[str, ...]
 
         options = set(inspect.signature(train_word_vectors).parameters)
         return ("text",), {"recipe", "text", "seed", "samples"} | options - {"progress", "texts"}
+    if recipe == AVERAGE:
+        return ("encoder", "other", "share"), {*_COMMON, "other", "share", "pooling", "max_length"}
     known = _COMMON | _SOURCES[recipe] | _LOOP | set(_class_options(recipe))
     if recipe == "few-shot":
         return ("encoder", "groups"), known | _HEAD

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from canonym.errors import InvalidInput, MissingExtra, NotTrained, ReadError
 from canonym.evaluation.preparation import read_corrections
@@ -19,10 +19,12 @@ from canonym.training.dev_score import DevAccuracy
 from canonym.training.experiment_models import WORD_VECTORS, ModelSettings
 from canonym.training.group_files import largest_groups, read_groups, read_tree_groups
 from canonym.training.mentions import training_mentions
+from canonym.training.module import NameModule
 from canonym.training.recipes import build_objective, data_digests, open_head, open_trainable
 
-__all__ = ["TrainingParts", "open_parts", "open_text_files"]
+__all__ = ["TrainingParts", "open_parts", "open_start", "open_text_files"]
 
+_T = TypeVar("_T")
 _PREPARATION = {"biosyn": "biosyn", "triplet": "none", "dilbert": "biosyn", "coder": "none"}
 _PROTOCOL = {"biosyn": "biosyn", "none": "plain"}
 
@@ -62,6 +64,18 @@ def open_text_files(model: ModelSettings, shelf: Shelf) -> list[Path]:
     for name in model.settings["text"]:
         shelf.check(name)
     return [shelf.data / name for name in model.settings["text"]]
+
+
+def open_start(model: ModelSettings, spec: str) -> NameModule:
+    """Open a transformer that is there.
+
+    Raises
+    ------
+    NotHereError
+        If it is not.
+    """
+    options = model.chosen(("pooling", "max_length"))
+    return _opened(lambda: open_trainable(spec, names=tuple, **options), spec)
 
 
 def open_parts(model: ModelSettings, sample: int, shelf: Shelf, spec: str | None) -> TrainingParts:
@@ -122,7 +136,7 @@ def _few_shot(model: ModelSettings, sample: int, shelf: Shelf, spec: str | None)
     return parts
 
 
-def _opened(open_encoder: Callable[[], Any], spec: str) -> Any:
+def _opened(open_encoder: Callable[[], _T], spec: str) -> _T:
     try:
         return open_encoder()
     except (InvalidInput, MissingExtra, NotTrained, ReadError) as error:

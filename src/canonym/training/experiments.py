@@ -21,13 +21,15 @@ from canonym.errors import InvalidInput, Mismatch
 from canonym.evaluation.experiment_files import Experiment
 from canonym.evaluation.experiments import choose_rows
 from canonym.evaluation.shelf import NotHereError, Shelf
+from canonym.training.averaging import average_weights
 from canonym.training.experiment_models import (
+    AVERAGE,
     WORD_VECTORS,
     ModelSettings,
     in_order,
     read_models,
 )
-from canonym.training.experiment_parts import open_parts, open_text_files
+from canonym.training.experiment_parts import open_parts, open_start, open_text_files
 from canonym.training.fit import FitProgress, fit
 from canonym.training.recipes import PAPERS
 from canonym.training.saving import save_trained
@@ -54,14 +56,14 @@ class _Trainer:
     progress: TrainingProgress | None
     notice: Callable[[str], None]
 
-    def start(self, model: ModelSettings, sample: int) -> tuple[str, str | None]:
-        """Return what a model begins with, and the digest of its manifest if it is one of ours."""
-        if model.encoder in self.models and model.encoder not in self.given:
-            parent = self.models[model.encoder]
+    def start(self, name: str, sample: int) -> tuple[str, str | None]:
+        """Return where an encoder is, and the digest of its manifest if it is one of ours."""
+        if name in self.models and name not in self.given:
+            parent = self.models[name]
             folders = model_folders(self.folder, self.experiment, parent)
             place = folders[sample if parent.samples > 1 else 0]
             return str(place), files.file_digest(place / files.MANIFEST)
-        return str(self.given.get(model.encoder, model.encoder)), None
+        return str(self.given.get(name, name)), None
 
 
 def model_folders(
@@ -138,8 +140,9 @@ def train_models(
         model = models[name]
         if name in given:
             continue
-        if model.encoder in models and model.encoder not in {**found, **given}:
-            notice(f"{name} begins with {model.encoder}, which is not there")
+        lacking = [one for one in model.parents if one in models and one not in {**found, **given}]
+        if lacking:
+            notice(f"{name} begins with {lacking[0]}, which is not there")
             continue
         places = model_folders(folder, experiment, model)
         try:
@@ -157,16 +160,24 @@ def _find_or_train(
 ) -> None:
     if only_trained and not place.exists():
         raise NotHereError(f"{place} is not trained yet")
-    spec, start = trainer.start(model, sample)
+    spec, start = trainer.start(model.encoder, sample)
     described = {name: value for name, value in model.settings.items() if name != "samples"}
     asked: dict[str, Any] = {"settings": {**described, "seed": model.seed(sample)}, "start": start}
+    if model.recipe == AVERAGE:
+        other, asked["other"] = trainer.start(str(model.settings["other"]), sample)
     if place.exists():
-        asked["data"] = open_parts(model, sample, trainer.shelf, None).digests
+        asked["data"] = (
+            {}
+            if model.recipe == AVERAGE
+            else open_parts(model, sample, trainer.shelf, None).digests
+        )
         _check_same(place, asked)
         trainer.notice(f"{place} is used again")
         return
     trainer.notice(f"Training {place}")
-    if model.recipe == WORD_VECTORS:
+    if model.recipe == AVERAGE:
+        _average(model, place, spec, other, asked)
+    elif model.recipe == WORD_VECTORS:
         _train_words(trainer, model, sample, place, asked)
     else:
         _train(trainer, model, sample, place, spec, asked)
@@ -230,6 +241,19 @@ def _train(
         dev=parts.dev_name,
     )
     shutil.rmtree(checkpoints, ignore_errors=True)
+
+
+def _average(
+    model: ModelSettings, place: Path, spec: str, other: str, asked: dict[str, Any]
+) -> None:
+    asked["data"] = {}
+    one, second = (open_start(model, folder) for folder in (spec, other))
+    average_weights(one, second, share=float(model.settings["share"]))
+    encoder: Any = one.to_encoder()
+    with files.write_folder(place) as partial:
+        encoder.save(partial)
+        content = {"encoder": "transformer", "training": {"asked": asked}}
+        files.write_manifest(partial, kind="encoder", format_number=1, content=content)
 
 
 def _train_words(
