@@ -164,7 +164,7 @@ def test_weights_are_averaged(place: Path) -> None:
     with pytest.raises(Mismatch, match=r"share is 0.25 there and 0.5 here"):
         Trained(place, *changed).train()
     wide = 'like = "first"\nwidth = 32\n'
-    with pytest.raises(Mismatch, match="the weights cannot be averaged: .* in one and"):
+    with pytest.raises(Mismatch, match=r"the weights cannot be averaged: .* in one and"):
         Trained(
             place, parts[0], model("wide", wide), parts[2].replace("mean", "other").replace(
                 '"second"', '"wide"'), row("a", "other")
