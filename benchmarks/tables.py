@@ -41,11 +41,14 @@ def _accuracy() -> str:
     lines = ["| | NCBI disease | BC5CDR disease |", "|---|---|---|"]
     for name, (ncbi, bc5cdr) in rows.items():
         lines.append(f"| {name} | {ncbi:.1f} | {bc5cdr:.1f} |")
-    everyday = found["everyday names"]
+    everyday = _result("everyday_accuracy")
     lines.append("")
     lines.append(
-        f"Of {everyday['names']} everyday names, {everyday['top-1']:.0f} % have the right "
-        f"ICD-10-CM family first and {everyday['top-5']:.0f} % among the first five."
+        f"Of {everyday['names']} everyday names that were written apart from those that come with "
+        f"canonym, {everyday['with everyday names, top-1'][0]:.0f} % have the right ICD-10-CM "
+        f"family first and {everyday['with everyday names, top-5'][0]:.0f} % among the first five "
+        f"(`--no-everyday`: {everyday['without, top-1'][0]:.0f} and "
+        f"{everyday['without, top-5'][0]:.0f} %)."
     )
     return "\n".join(lines) + "\n"
 

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from canonym import Concept, InvalidInput, Linker, Name, default
+from canonym.cli import main
+from canonym.terminology.everyday import SOURCE
 from canonym.types import Record
 
 
@@ -64,3 +68,28 @@ def test_a_cache_that_cannot_be_written_says_what_to_do(
     monkeypatch.setenv("CANONYM_CACHE", str(tmp_path / "file" / "cache"))
     with pytest.raises(InvalidInput, match="set CANONYM_CACHE"):
         Linker.default()
+
+
+def test_everyday_names_can_be_left_out(cache: Path) -> None:
+    with_them, without = Linker.default(), Linker.default(everyday=False)
+    assert len(list(cache.iterdir())) == 2
+    known = {name.source for name in with_them.terminology.iter_names()}
+    assert known == {"", SOURCE}
+    assert {name.source for name in without.terminology.iter_names()} == {""}
+    # Nothing but names of what there is.
+    assert with_them.terminology.n_concepts == without.terminology.n_concepts == 2
+    found = with_them.link(["heart attack"])[0]
+    assert (found.id, found.candidates[0].sieve) == ("ICD10CM:I21", "verbatim")
+
+
+def test_the_command_leaves_them_out(cache: Path) -> None:
+    asked = ["link", "heart attack", "--format", "jsonl", "--quiet"]
+    sieves = []
+    for more in ([], ["--no-everyday"]):
+        found = CliRunner().invoke(main, [*asked, *more])
+        assert found.exit_code == 0, found.output
+        sieves.append(json.loads(found.output)["candidates"][0]["sieve"])
+    assert sieves == ["verbatim", "search"]
+    refused = CliRunner().invoke(main, [*asked, "--no-everyday", "--index", str(cache)])
+    assert refused.exit_code == 2
+    assert "leave it out where --index names something else" in refused.output

@@ -1,4 +1,4 @@
-"""The linker a newcomer gets: ICD-10-CM and the embedded encoder, built once and kept."""
+"""The linker a newcomer gets: ICD-10-CM with everyday names, built once and kept."""
 
 from __future__ import annotations
 
@@ -15,26 +15,38 @@ from canonym.errors import CanonymError, InvalidInput
 from canonym.files import cache_folder, file_digest
 from canonym.linker import Linker
 from canonym.terminology import build_terminology
+from canonym.terminology.everyday import read_everyday
 from canonym.terminology.icd10cm import read_icd10cm
 from canonym.terminology.store import FORMAT as TERMINOLOGY_FORMAT
+from canonym.types import Concept, Record
 
 __all__ = ["open_default"]
 
-_MODEL = Path(__file__).parent / "models" / "default"
+_MODELS = Path(__file__).parent / "models"
 
 
-def open_default(progress: Progress | None = None) -> Linker:
+def open_default(progress: Progress | None = None, *, everyday: bool = True) -> Linker:
     """Open the linker of ICD-10-CM, building it first where it is not in the cache.
 
+    Parameters
+    ----------
+    progress : Progress, optional
+        Told how far it is built.
+    everyday : bool
+        Whether it knows everyday names, see `canonym.terminology.everyday`.
+
+    Notes
+    -----
     The name of the cached folder carries a hash of everything it depends on: the ICD-10-CM package,
-    the embedded encoder and the formats. So an upgrade builds anew and nothing stale is opened.
+    the everyday names, the embedded encoder and the formats. So an upgrade builds anew and nothing
+    stale is opened.
 
     Raises
     ------
     InvalidInput
         If the cache folder cannot be written.
     """
-    folder = cache_folder() / f"icd10cm-{_fingerprint()[:16]}"
+    folder = cache_folder() / f"icd10cm-{_fingerprint(everyday)[:16]}"
     if folder.exists():
         try:
             return Linker.load(folder)
@@ -45,7 +57,7 @@ def open_default(progress: Progress | None = None) -> Linker:
         with _no_collection(), tempfile.TemporaryDirectory(prefix="canonym-") as scratch:
             if progress is not None:
                 progress("reading ICD-10-CM", 0, 1)
-            terminology = build_terminology(read_icd10cm(), Path(scratch) / "icd10cm.db")
+            terminology = build_terminology(_records(everyday), Path(scratch) / "icd10cm.db")
             with terminology:
                 return Linker.build(terminology, folder=folder, overwrite=True, progress=progress)
     except OSError as error:
@@ -67,10 +79,21 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _fingerprint() -> str:
+def _records(everyday: bool) -> Iterator[Record]:
+    known = set()
+    for record in read_icd10cm():
+        if isinstance(record, Concept):
+            known.add(record.id)
+        yield record
+    if everyday:
+        yield from read_everyday(known=known)
+
+
+def _fingerprint(everyday: bool) -> str:
     whole = hashlib.sha256()
     whole.update(f"{version('simple-icd-10-cm')} {FORMAT} {TERMINOLOGY_FORMAT}\n".encode())
-    for file in sorted(_MODEL.rglob("*")):
-        if file.is_file():
-            whole.update(f"{file.name} {file_digest(file)}\n".encode())
+    for name in ("default", *(("everyday",) if everyday else ())):
+        for file in sorted((_MODELS / name).rglob("*")):
+            if file.is_file() and file.suffix != ".md":
+                whole.update(f"{file.name} {file_digest(file)}\n".encode())
     return whole.hexdigest()

@@ -125,15 +125,16 @@ class Linker(Opened, Curated, Taught):
         return linker
 
     @classmethod
-    def default(cls, *, progress: Progress | None = None) -> Linker:
+    def default(cls, *, everyday: bool = True, progress: Progress | None = None) -> Linker:
         """Open the linker of the packaged terminology, ICD-10-CM.
 
-        It is built at the first call, in seconds, and kept in the cache folder
-        (`canonym.files.cache_folder`).
+        With `everyday` it knows what people say as well ("pink eye"): names of the source
+        ``"canonym everyday names"``, which are no coding advice. It is built at the first call, in
+        seconds, and kept in the cache folder (`canonym.files.cache_folder`).
         """
         from canonym.default import open_default
 
-        return open_default(progress)
+        return open_default(progress, everyday=everyday)
 
     def link(self, mentions: Iterable[str | Mention], **options: Any) -> Links:
         """Link mentions; see `link_stream` for the options.

@@ -63,6 +63,11 @@ def _number(_ctx: click.Context, option: click.Parameter, value: float | None) -
     "ICD-10-CM when left out.",
 )
 @click.option(
+    "--no-everyday",
+    is_flag=True,
+    help="ICD-10-CM without the everyday names that come with canonym.",
+)
+@click.option(
     "-k",
     type=click.IntRange(1, 1000),
     help="Candidates of a mention. [default: 1 for tsv and csv, where each is a row, else 5]",
@@ -130,6 +135,7 @@ def link(
     encoding: str,
     mention_types: tuple[str, ...],
     index: str | None,
+    no_everyday: bool,
     k: int | None,
     types: tuple[str, ...],
     sources: tuple[str, ...],
@@ -200,7 +206,7 @@ def link(
     ) as given:
         _check(given, format_, mention_types)
         warn_of_files(names, quiet=quiet)
-        linker = open_linker(index, quiet=quiet)
+        linker = open_linker(index, everyday=not no_everyday, quiet=quiet)
         options = {
             "k": max(k, 2),  # the margin needs a runner-up
             "types": types,

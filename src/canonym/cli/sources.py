@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from canonym.cli.progress import counter, note, stages
-from canonym.errors import ReadError
+from canonym.errors import InvalidInput, ReadError
 
 if TYPE_CHECKING:
     from canonym.linker import Linker
@@ -46,7 +46,7 @@ def open_terminology(path: str, *, quiet: bool = False) -> Terminology:
     return terminology
 
 
-def open_linker(index: str | None, *, quiet: bool = False) -> Linker:
+def open_linker(index: str | None, *, everyday: bool = True, quiet: bool = False) -> Linker:
     """Open the linker that ``--index`` names.
 
     Parameters
@@ -54,6 +54,8 @@ def open_linker(index: str | None, *, quiet: bool = False) -> Linker:
     index : str, optional
         A folder made by ``canonym index``; or a terminology, for which one is built for this run;
         nothing for the linker of ICD-10-CM.
+    everyday : bool
+        Whether that of ICD-10-CM knows everyday names.
     quiet : bool
         Say and show nothing meanwhile.
 
@@ -63,12 +65,19 @@ def open_linker(index: str | None, *, quiet: bool = False) -> Linker:
         If there is nothing of that kind.
     Mismatch
         If the index was built for another terminology or by a newer version.
+    InvalidInput
+        If everyday names are to be left out of another terminology.
     """
     from canonym.linker import Linker
 
     if index is None:
         with stages(quiet=quiet) as report:
-            return Linker.default(progress=report)
+            return Linker.default(everyday=everyday, progress=report)
+    if not everyday:
+        raise InvalidInput(
+            "--no-everyday is about the names that come with ICD-10-CM; leave it out where --index "
+            "names something else"
+        )
     path = Path(index)
     if path.is_dir() and (path / "canonym.json").is_file():
         return Linker.load(path)
