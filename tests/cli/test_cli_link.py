@@ -74,7 +74,8 @@ def linker(monkeypatch: pytest.MonkeyPatch) -> Linker:
     fake = Linker()
     opened: list[Any] = []
 
-    def open_linker(index: str | None, *, quiet: bool = False) -> Linker:
+    def open_linker(index: str | None, *, everyday: bool = True, quiet: bool = False) -> Linker:
+        assert everyday
         opened.append((index, quiet))
         return fake
 
