@@ -7,6 +7,7 @@ mention, what kind of name it is, and what annotators decided before. See
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 from collections import Counter
@@ -115,7 +116,7 @@ def features_of(
         NaN where something is not known.
     """
     mention = normalise(searched, STRONG)
-    names = [normalise(one.name, STRONG) for one in candidates]
+    names = [_normal(one.name) for one in candidates]
     owners = Counter(names)
     best = max((one.score for one in candidates), default=0.0)
     most = {
@@ -124,7 +125,7 @@ def features_of(
     }
     rows = []
     for place, (one, name) in enumerate(zip(candidates, names, strict=True)):
-        label = normalise(one.label, STRONG)
+        label = _normal(one.label)
         as_name = overlap(mention, name)
         scorers: list[float] = []
         for encoder in encoders:
@@ -146,6 +147,11 @@ def features_of(
             ]
         )
     return np.array(rows, dtype=np.float64).reshape(len(candidates), len(feature_names(encoders)))
+
+
+@functools.lru_cache(maxsize=1 << 15)  # the same names are candidates again and again
+def _normal(text: str) -> str:
+    return normalise(text, STRONG)
 
 
 @dataclass(frozen=True)
@@ -197,8 +203,8 @@ class Reranking:
             return replace(link, parts=tuple(self.apply(part, k) for part in link.parts))
         if not link.candidates:
             return link
-        features = self.features(link)
-        scores = self.model.score(features).astype(np.float64)
+        worth = self.model.worth(self.features(link))
+        scores = worth.sum(axis=1)
         shares = np.exp(scores - scores.max())
         shares /= shares.sum()
         order = np.argsort(-shares, kind="stable").tolist()
@@ -210,7 +216,7 @@ class Reranking:
                     one,
                     score=float(shares[place]),
                     parts={SIMILARITY: one.score, **one.parts},
-                    worth=self.model.explain(features[place]) if rank < 2 else {},
+                    worth=self.model.named(worth[place]) if rank < 2 else {},
                 )
             )
         return replace(link, candidates=tuple(ranked))

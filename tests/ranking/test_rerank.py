@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import check_grad
 
-from canonym.errors import InvalidInput, Mismatch, ReadError
+from canonym.errors import InvalidInput
 from canonym.ranking import curves as fitting
 from canonym.ranking.curves import fit_reranker
 from canonym.ranking.rerank import Curve, Reranker
@@ -24,49 +22,14 @@ def test_the_score_is_the_sum_of_the_curves() -> None:
     features = np.array([[[0.5, 1], [2, 0]], [[-9, np.nan], [np.nan, 1]]], dtype=np.float32)
     assert model.score(features).tolist() == [[1.5, 2.5], [0.0, -0.5]]
     assert model.score(features).dtype == np.float32
-    assert model.explain(features[0, 0]) == {"lead": 1.0, "label": 0.5}
+    assert model.worth(features[0, 0]).tolist() == [1.0, 0.5]
     assert model.names == ("lead", "label")
 
 
 def test_shares_come_with_the_largest_first() -> None:
     model = Reranker([LABEL, LEAD])
-    assert list(model.explain(np.array([1.0, np.nan])).items()) == [("lead", -1.0), ("label", 0.5)]
-
-
-def test_saved_and_opened_it_is_the_same(tmp_path: Path) -> None:
-    model = Reranker([LEAD, LABEL])
-    model.save(tmp_path / "a.json")
-    Reranker.load(tmp_path / "a.json").save(tmp_path / "b.json")
-    assert Reranker.load(tmp_path / "a.json").curves == model.curves
-    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("content", "error"),
-    [
-        ("", ReadError),
-        ("[]", ReadError),
-        ('{"format": 1, "kind": "speller", "curves": []}', ReadError),
-        ('{"format": 1, "kind": "reranker", "curves": [{"name": "a"}]}', ReadError),
-        ('{"format": 1, "kind": "reranker"}', ReadError),
-        ('{"format": 2, "kind": "reranker"}', Mismatch),
-        (
-            '{"format": 1, "kind": "reranker", "curves": '
-            '[{"name": "a", "knots": [1, 0], "values": [1, 1], "missing": 0}]}',
-            ReadError,
-        ),
-    ],
-)
-def test_damaged_files(tmp_path: Path, content: str, error: type[Exception]) -> None:
-    path = tmp_path / "model.json"
-    path.write_text(content)
-    with pytest.raises(error, match=r"model\.json"):
-        Reranker.load(path)
-
-
-def test_a_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(ReadError, match="none"):
-        Reranker.load(tmp_path / "none.json")
+    worth = model.worth(np.array([1.0, np.nan]))
+    assert list(model.named(worth).items()) == [("lead", -1.0), ("label", 0.5)]
 
 
 @pytest.mark.parametrize(

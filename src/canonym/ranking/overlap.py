@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import NamedTuple
 
@@ -58,27 +59,33 @@ def overlap(one: str, other: str) -> Overlap:
     >>> round(found.words, 2), found.numerals, found.last
     (0.5, 0.0, 0.0)
     """
-    a, b = one.split(), other.split()
-    of_a, of_b = set(a), set(b)
-    shared = len(of_a & of_b)
-    grams_a, grams_b = _grams(one), _grams(other)
-    numbers_a, numbers_b = _numbers(of_a), _numbers(of_b)
+    a, b = _shape(one), _shape(other)
+    shared = len(a.words & b.words)
     return Overlap(
-        words=shared / max(len(of_a | of_b), 1),
-        covered=shared / max(len(of_a), 1),
-        covering=shared / max(len(of_b), 1),
-        letters=2 * len(grams_a & grams_b) / max(len(grams_a) + len(grams_b), 1),
-        first=float(bool(a) and bool(b) and a[0] == b[0]),
-        last=float(bool(a) and bool(b) and a[-1] == b[-1]),
-        numerals=float(numbers_a == numbers_b) if numbers_a or numbers_b else math.nan,
+        words=shared / max(len(a.words | b.words), 1),
+        covered=shared / max(len(a.words), 1),
+        covering=shared / max(len(b.words), 1),
+        letters=2 * len(a.grams & b.grams) / max(len(a.grams) + len(b.grams), 1),
+        first=float(bool(a.first) and a.first == b.first),
+        last=float(bool(a.last) and a.last == b.last),
+        numerals=float(a.numbers == b.numbers) if a.numbers or b.numbers else math.nan,
         length=math.log((len(other) + 1) / (len(one) + 1)),
     )
 
 
-def _grams(text: str) -> set[str]:
+class _Shape(NamedTuple):
+    first: str
+    last: str
+    words: frozenset[str]
+    grams: frozenset[str]
+    numbers: frozenset[str]
+
+
+@functools.lru_cache(maxsize=1 << 15)  # the same names are candidates again and again
+def _shape(text: str) -> _Shape:
+    words = text.split()
     padded = f" {text} "
-    return {padded[i : i + 3] for i in range(len(padded) - 2)} if text else set()
-
-
-def _numbers(words: set[str]) -> set[str]:
-    return {word for word in words if any(character.isdigit() for character in word)}
+    grams = [padded[i : i + 3] for i in range(len(padded) - 2)] if text else []
+    numbers = [word for word in words if any(character.isdigit() for character in word)]
+    ends = (words[0], words[-1]) if words else ("", "")
+    return _Shape(*ends, frozenset(words), frozenset(grams), frozenset(numbers))

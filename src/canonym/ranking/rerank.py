@@ -8,22 +8,18 @@ candidate's score is the sum of what its curves say.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from canonym.errors import InvalidInput, Mismatch, ReadError
-from canonym.files import write_file
+from canonym.errors import InvalidInput
 from canonym.types import Float32Array
 
 __all__ = ["Curve", "Reranker"]
 
-FORMAT = 1
 _Float64Array = npt.NDArray[np.float64]
 
 
@@ -132,51 +128,13 @@ class Reranker:
         """
         return np.asarray(self.worth(features).sum(axis=-1), dtype=np.float32)
 
-    def explain(self, features: npt.NDArray[Any]) -> dict[str, float]:
-        """Say what each feature of one candidate adds to its score, the largest share first."""
-        shares = {
-            curve.name: float(curve(features[column])) for column, curve in enumerate(self.curves)
-        }
-        return dict(sorted(shares.items(), key=lambda share: (-abs(share[1]), share[0])))
+    def named(self, worth: npt.NDArray[Any]) -> dict[str, float]:
+        """Name what each feature of one candidate adds, a row of `worth`; the largest share first.
 
-    def save(self, path: Path) -> None:
-        """Write the curves to a JSON file; equal models give equal bytes."""
-        content = {
-            "kind": "reranker",
-            "format": FORMAT,
-            "curves": [curve._asdict() for curve in self.curves],
-        }
-        with write_file(path) as partial:
-            partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-
-    @classmethod
-    def load(cls, path: Path) -> Reranker:
-        """Open what `save` wrote.
-
-        Raises
-        ------
-        ReadError
-            If the file is missing or damaged.
-        Mismatch
-            If it was written by a newer canonym.
+        Returns
+        -------
+        dict of str to float
+            By feature.
         """
-        try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
-            newer = int(content["format"]) > FORMAT
-            if content["kind"] != "reranker":
-                raise ValueError(f"it is a {content['kind']}")
-            if not newer:
-                return cls(
-                    [
-                        Curve(
-                            str(curve["name"]),
-                            tuple(map(float, curve["knots"])),
-                            tuple(map(float, curve["values"])),
-                            float(curve["missing"]),
-                        )
-                        for curve in content["curves"]
-                    ]
-                )
-        except (OSError, ValueError, KeyError, TypeError, InvalidInput) as error:
-            raise ReadError(path, f"is no re-ranker ({error}); train it again") from error
-        raise Mismatch(f"{path} was written by a newer canonym; upgrade it, or train again")
+        shares = dict(zip(self.names, worth.tolist(), strict=True))
+        return dict(sorted(shares.items(), key=lambda share: (-abs(share[1]), share[0])))
