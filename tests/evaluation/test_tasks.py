@@ -316,6 +316,7 @@ def test_a_shelf_reads_relations_and_keeps_concepts_of_no_type(place: Path) -> N
 def test_what_was_encoded_is_remembered(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("canonym.evaluation.shelf._WORTH_KEEPING", 2)
     monkeypatch.setattr("canonym.evaluation.shelf._MOST_BATCHES", 1)
+    monkeypatch.setattr("canonym.evaluation.shelf._OPEN", 2)
     shelf, path = Shelf(place), str(place / "w.vec")
     first = shelf.encoder(path).encode(["fever", "pain"])
     assert shelf.encoder(path).encode(["fever", "pain"]) is first

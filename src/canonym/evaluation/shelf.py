@@ -26,7 +26,7 @@ from canonym.types import Concept, Document, Encoder, Mention, Record, Relation
 __all__ = ["NotHereError", "Shelf"]
 
 _REMEMBERED = 4
-_OPEN = 2
+_OPEN = 8
 _MOST_BATCHES, _WORTH_KEEPING = 20, 1_000
 
 
