@@ -64,9 +64,6 @@ def main() -> None:
     found: dict[str, dict[str, float]] = {}
     vectors: dict[str, dict[str, np.ndarray]] = {}
 
-    def encoder_of(folder: str) -> Transformer:
-        return Transformer(folder, pooling="mean", max_length=16, dtype="bfloat16")
-
     for alpha, trained in MODELS.items():
         search = CandidateSearch(table.texts, texts, k=K, dense_ratio=alpha)
         curve = {}
@@ -75,7 +72,9 @@ def main() -> None:
                 continue  # n-grams do not learn
             folder = name if epoch == "before" else str(models / name)
             known = vectors.setdefault(folder, {})
-            encoder = encoder_of(folder) if alpha else None
+            encoder = None
+            if alpha:
+                encoder = Transformer(folder, pooling="mean", max_length=16, dtype="bfloat16")
 
             def encode(names, known=known, encoder=encoder):  # type: ignore[no-untyped-def]
                 key = f"{len(names)} {names[0]}"

@@ -225,6 +225,13 @@ def test_composite_mentions_teach_by_their_parts(linker: Linker) -> None:
     assert linker.fit_reranker([*corpus(), Document("d", "", (whole,))])["links"] == plain
 
 
+def test_mentions_of_one_document_are_held_out_one_by_one(linker: Linker) -> None:
+    mentions = tuple(mention for document in corpus() for mention in document.mentions)
+    report = linker.fit_reranker([Document("one", "", mentions)])
+    assert report["links"] == 80
+    assert report["right before"] < 0.1 < 0.9 < report["right after"]
+
+
 def test_what_cannot_be_learned_from(linker: Linker) -> None:
     with pytest.raises(InvalidInput, match="8 annotated mentions have the right concept"):
         linker.fit_reranker(corpus(1))

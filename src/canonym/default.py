@@ -35,16 +35,16 @@ def open_default(progress: Progress | None = None, *, everyday: bool = True) -> 
     everyday : bool
         Whether it knows everyday names, see `canonym.terminology.everyday`.
 
+    Raises
+    ------
+    InvalidInput
+        If the cache folder cannot be written.
+
     Notes
     -----
     The name of the cached folder carries a hash of everything it depends on: the ICD-10-CM package,
     the everyday names, the embedded encoder and the formats. So an upgrade builds anew and nothing
     stale is opened.
-
-    Raises
-    ------
-    InvalidInput
-        If the cache folder cannot be written.
     """
     folder = cache_folder() / f"icd10cm-{_fingerprint(everyday)[:16]}"
     if folder.exists():

@@ -70,8 +70,6 @@ def fit_reranking(
     for fold in range(_FOLDS):
         here = fold_of == fold
         rest = [one for one, held in zip(seen, here, strict=True) if not held]
-        if not here.any() or not rest:
-            continue
         model = _fitted(_pools(rest, encoders), encoders)
         known = _decisions(rest)
         for place in np.flatnonzero(here):
@@ -151,7 +149,9 @@ def _fitted(pools: _Pools, encoders: Sequence[str]) -> Reranker:
 
 
 def _folds(documents: Sequence[int]) -> npt.NDArray[np.int64]:
-    """Return the fold of each link: documents stay whole."""
+    """Return the fold of each link: documents stay whole, unless there are too few of them."""
+    if len(set(documents)) < _FOLDS:  # one text, or a list of names that came as one
+        documents = range(len(documents))
     distinct, place = np.unique(np.asarray(documents), return_inverse=True)
     order = np.random.default_rng(0).permutation(len(distinct))
     fold = np.empty(len(distinct), dtype=np.int64)

@@ -61,8 +61,8 @@ class Taught:
         from canonym.reranked import fit_reranking
 
         fitted, report = fit_reranking(self._linker(), corpus, types=types)
-        (self.folder / CONFIDENCE).unlink(missing_ok=True)
         fitted.save(self.folder / RERANKER)
+        (self.folder / CONFIDENCE).unlink(missing_ok=True)
         self.confidence, self.reranking = None, fitted
         return report
 

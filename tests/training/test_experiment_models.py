@@ -177,6 +177,12 @@ def test_weights_are_averaged(place: Path) -> None:
         one = NameModule.read(found["mean"])
         with pytest.raises(InvalidInput, match=f"share is {share}"):
             average_weights(one, one, share=share)
+    shutil.rmtree(place / "models" / "e-first")
+    with pytest.raises(Mismatch, match=r"start is .* there and"):
+        Trained(place, model("first", f"{BASE}seed = 1\n"), *parts[1:]).train()
+    shutil.rmtree(place / "models" / "e-second")
+    with pytest.raises(Mismatch, match=r"content of other is .* there and"):
+        Trained(place, model("first", f"{BASE}seed = 1\n"), *parts[1:]).train()
 
 
 def test_a_model_begins_with_another_and_is_used_by_rows(place: Path) -> None:
@@ -386,6 +392,8 @@ def test_the_command_trains_and_reproduces(place: Path) -> None:
         (MORE.replace("corrections", "spelling"), "a corpus has no setting 'spelling'"),
         (MORE.replace("{", "#{"), r"corpora is \[\]; tables with a corpus are expected"),
         ("recipe = 'average'\nencoder = 'a'\nother = 'b'", "has no 'share'"),
+        ("recipe = 'average'\nencoder = 'a'\nother = 'b'\nshare = 'c'", "share is 'c'; a number"),
+        ("recipe = 'average'\nseed = 3", "average has no setting 'seed'"),
         ("recipe = 'average'\nepochs = 3", "average has no setting 'epochs'"),
         ("like = 'none'", "'m' is like 'none', which is no model"),
         ("like = 'm'", "like each other: m → m"),

@@ -4,37 +4,21 @@ from __future__ import annotations
 
 import click
 
-from canonym.cli.annotated import FORMATS
+from canonym.cli.taught_options import taught_options
 
 __all__ = ["fit_confidence"]
 
 
 @click.command("fit-confidence")
-@click.argument("corpus", type=click.Path())
-@click.option(
-    "-i", "--index", type=click.Path(), required=True, help="A folder made by `canonym index`."
+@taught_options(
+    click.option(
+        "--method",
+        type=click.Choice(["isotonic", "platt"]),
+        default="isotonic",
+        show_default=True,
+        help="platt: logistic regression; isotonic: a rising function on top of that.",
+    )
 )
-@click.option(
-    "--mention-type",
-    "types",
-    multiple=True,
-    metavar="TYPE",
-    help="Only mentions of this type, such as Disease. Can be repeated.",
-)
-@click.option(
-    "--method",
-    type=click.Choice(["isotonic", "platt"]),
-    default="isotonic",
-    show_default=True,
-    help="platt: logistic regression; isotonic: a rising function on top of that.",
-)
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(tuple(FORMATS)),
-    help="Format of the corpus; recognised when left out.",
-)
-@click.option("-q", "--quiet", is_flag=True, help="No report.")
 def fit_confidence(
     corpus: str, index: str, types: tuple[str, ...], method: str, format_: str | None, quiet: bool
 ) -> None:

@@ -4,30 +4,13 @@ from __future__ import annotations
 
 import click
 
-from canonym.cli.annotated import FORMATS
+from canonym.cli.taught_options import taught_options
 
 __all__ = ["reranker"]
 
 
 @click.command()
-@click.argument("corpus", type=click.Path())
-@click.option(
-    "-i", "--index", type=click.Path(), required=True, help="A folder made by `canonym index`."
-)
-@click.option(
-    "--mention-type",
-    "types",
-    multiple=True,
-    metavar="TYPE",
-    help="Only mentions of this type, such as Disease. Can be repeated.",
-)
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(tuple(FORMATS)),
-    help="Format of the corpus; recognised when left out.",
-)
-@click.option("-q", "--quiet", is_flag=True, help="No report.")
+@taught_options()
 def reranker(
     corpus: str, index: str, types: tuple[str, ...], format_: str | None, quiet: bool
 ) -> None:

@@ -97,17 +97,8 @@ EXPERIMENTS = Path("benchmarks") / "experiments"
 
 _SHARED = {
     *("corpus", "format", "types", "part", "terminology", "protocol", "split", "same", "encoders"),
-    *(
-        "weights",
-        "corrections",
-        "precision",
-        "reading",
-        "slice",
-        "difference",
-        "caveat",
-        "seed",
-        "k",
-    ),
+    *("weights", "corrections", "precision", "reading", "slice", "difference", "caveat"),
+    *("seed", "k"),
     *("task", "search", "pairs", "relations", "epochs", "absent", "n_dev", "repetitions"),
 }
 _PRECISIONS = ("fp32", "bf16")

@@ -137,7 +137,11 @@ class Shelf:
         return copy.copy(self._encoders[key])
 
     def indexing(
-        self, names: Sequence[str | Encoder], search: str | None = None
+        self,
+        names: Sequence[str | Encoder],
+        search: str | None = None,
+        *,
+        precision: str = "fp32",
     ) -> Callable[..., Dictionary]:
         """Return what makes dictionaries with encoders of these names, and remembers some."""
 
@@ -145,7 +149,8 @@ class Shelf:
             terminology: Terminology, learned: tuple[tuple[str, str], ...], **options: Any
         ) -> Dictionary:
             weights = options.pop("weights")
-            key = (terminology.digest, learned, tuple(names), search, options["as_written"])
+            what = (tuple(names), precision, search, options["as_written"])
+            key = (terminology.digest, learned, *what)
             if key not in self._dictionaries:
                 while len(self._dictionaries) >= _REMEMBERED:
                     del self._dictionaries[next(iter(self._dictionaries))]

@@ -108,7 +108,7 @@ def _options(row: Row, shelf: Shelf, names: Sequence[Any]) -> dict[str, Any]:
     return {
         "encoders": [shelf.encoder(name, precision=precision) for name in names],
         "weights": row.get("weights"),
-        "indexed": shelf.indexing([*names, precision], search),
+        "indexed": shelf.indexing(names, search, precision=precision),
         "protocol": _protocol(row),
         "part": row.get("part", "test"),
         "metrics": tuple(row["published"]),

@@ -73,16 +73,10 @@ AVERAGE = "average"
 
 _COMMON = {"recipe", "encoder", "seed", "samples"}
 _DATA = {
-    "corpus",
-    "corpora",
-    "format",
-    "part",
-    "types",
-    "corrections",
-    "preparation",
-    "distinct",
+    *("corpus", "corpora", "format", "part", "types", "corrections", "preparation", "distinct"),
     "dev",
 }
+_OF_AN_AVERAGE = {"recipe", "encoder", "other", "share", "samples", "pooling", "max_length"}
 _OF_A_CORPUS = {"corpus", "format", "types", "corrections"}
 _SOURCES = {
     "biosyn": {"terminology"},
@@ -236,6 +230,9 @@ def _check(model: ModelSettings, models: Mapping[str, ModelSettings]) -> None:
             f"{what} is trained on the part {model.settings['part']!r}; 'train' or 'train+dev' is "
             "expected"
         )
+    share = model.settings.get("share", 0)
+    if recipe == AVERAGE and (isinstance(share, bool) or not isinstance(share, int | float)):
+        raise InvalidInput(f"{what}: share is {share!r}; a number from 0 to 1 is expected")
     _check_corpora(what, model.settings)
     for parent in model.parents:
         start = models.get(parent)
@@ -275,7 +272,7 @@ def _settings_of(recipe: str, given: Mapping[str, Any]) -> tuple[tuple[str, ...]
         options = set(inspect.signature(train_word_vectors).parameters)
         return ("text",), {"recipe", "text", "seed", "samples"} | options - {"progress", "texts"}
     if recipe == AVERAGE:
-        return ("encoder", "other", "share"), {*_COMMON, "other", "share", "pooling", "max_length"}
+        return ("encoder", "other", "share"), _OF_AN_AVERAGE
     known = _COMMON | _SOURCES[recipe] | _LOOP | set(_class_options(recipe))
     if recipe == "few-shot":
         return ("encoder", "groups"), known | _HEAD

@@ -16,7 +16,7 @@ from canonym.terminology import Terminology
 from canonym.terminology.hierarchy import Hierarchy
 from canonym.training.coder import Weighing
 from canonym.training.dev_score import DevAccuracy
-from canonym.training.experiment_models import WORD_VECTORS, ModelSettings
+from canonym.training.experiment_models import AVERAGE, WORD_VECTORS, ModelSettings
 from canonym.training.group_files import largest_groups, read_groups, read_tree_groups
 from canonym.training.mentions import training_mentions
 from canonym.training.module import NameModule
@@ -99,6 +99,8 @@ def open_parts(model: ModelSettings, sample: int, shelf: Shelf, spec: str | None
     InvalidInput
         If a setting does not fit, or there is nothing to train on.
     """
+    if model.recipe == AVERAGE:
+        return TrainingParts({})  # nothing is read but the two
     if model.recipe == WORD_VECTORS:
         texts = open_text_files(model, shelf)
         return TrainingParts({path.name: file_digest(path) for path in texts})

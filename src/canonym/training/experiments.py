@@ -166,11 +166,7 @@ def _find_or_train(
     if model.recipe == AVERAGE:
         other, asked["other"] = trainer.start(str(model.settings["other"]), sample)
     if place.exists():
-        asked["data"] = (
-            {}
-            if model.recipe == AVERAGE
-            else open_parts(model, sample, trainer.shelf, None).digests
-        )
+        asked["data"] = open_parts(model, sample, trainer.shelf, None).digests
         _check_same(place, asked)
         trainer.notice(f"{place} is used again")
         return
@@ -192,8 +188,11 @@ def _check_same(place: Path, asked: dict[str, Any]) -> None:
     if not isinstance(there, dict):
         told = "it says nothing of an experiment"
     else:
-        sides = [{"start": one.get("start"), **one["settings"], **one["data"]}
-                 for one in (there, wanted)]  # fmt: skip
+        sides = [
+            {name: one.get(of) for name, of in (("start", "start"), ("content of other", "other"))}
+            | {**one["settings"], **one["data"]}
+            for one in (there, wanted)
+        ]
         told = "; ".join(
             f"{name} is {sides[0].get(name, 'not given')!r} there and "
             f"{sides[1].get(name, 'not given')!r} here"

@@ -19,7 +19,8 @@ class Candidate:
     id, label : str
         The concept and its preferred name.
     score : float
-        Similarity; larger is better. 1.0 is a verbatim match.
+        Similarity; larger is better. 1.0 is a verbatim match. Where the index has a re-ranker, a
+        share of the candidates, and the similarity is among `parts`.
     name : str
         The name of the concept that matched best; its label where the mean of its names did.
     scope : str

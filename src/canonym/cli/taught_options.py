@@ -1,0 +1,50 @@
+"""What the commands share that teach an index by a corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from canonym.cli.annotated import FORMATS
+
+__all__ = ["taught_options"]
+
+
+def taught_options(
+    *own: Callable[..., Any],
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator that adds the corpus, the index, options of one's own, and the rest."""
+    options = (
+        click.argument("corpus", type=click.Path()),
+        click.option(
+            "-i",
+            "--index",
+            type=click.Path(),
+            required=True,
+            help="A folder made by `canonym index`.",
+        ),
+        click.option(
+            "--mention-type",
+            "types",
+            multiple=True,
+            metavar="TYPE",
+            help="Only mentions of this type, such as Disease. Can be repeated.",
+        ),
+        *own,
+        click.option(
+            "--format",
+            "format_",
+            type=click.Choice(tuple(FORMATS)),
+            help="Format of the corpus; recognised when left out.",
+        ),
+        click.option("-q", "--quiet", is_flag=True, help="No report."),
+    )
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
