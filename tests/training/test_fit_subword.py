@@ -118,6 +118,58 @@ def test_weights_and_sources(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {row // 2 for rows in seen for row in rows.tolist()} <= {0, 1, 2, 3, 4}
 
 
+def drawn_names(groups: SynonymGroups, n: int = 4000) -> dict[str, float]:
+    """Return the share of each name among `n` that are drawn."""
+    rows = groups.draw_names(n, np.random.default_rng(0))
+    texts, counts = np.unique([groups.texts[row] for row in rows], return_counts=True)
+    return dict(zip(texts.tolist(), (counts / n).tolist(), strict=True))
+
+
+def test_names_are_drawn_by_their_weight_and_that_of_their_concept() -> None:
+    encoder = Subword(np.zeros((1 << 8, 4), np.float32))
+    names = ["one", "two", "three", "four", "five", "?", "Five"]
+    concepts = np.array([0, 0, 1, 1, 2, 0, 1], dtype=np.int32)
+    name_weights = np.array([1.0, 0.0, 2.0, 1.0, 9.0, 9.0, 1.0])
+
+    def drawn(*, weights: Any = None, name_weights: Any = None) -> dict[str, float]:
+        return drawn_names(
+            SynonymGroups(encoder, names, concepts, weights, None, name_weights=name_weights)
+        )
+
+    one, three, four, five = 0.2, 0.4, 0.2, 0.2
+    assert drawn(name_weights=name_weights) == pytest.approx(
+        {"one": one, "three": three, "four": four, "five": five}, abs=0.03
+    )
+    both = drawn(weights=np.array([4.0, 1.0, 1.0]), name_weights=name_weights)
+    assert both == pytest.approx(
+        {"one": 0.5, "three": 0.25, "four": 0.125, "five": 0.125}, abs=0.03
+    )
+    assert drawn(name_weights=np.ones(7)) == drawn()
+
+
+def test_of_equal_names_the_largest_weight_holds() -> None:
+    encoder = Subword(np.zeros((1 << 8, 4), np.float32))
+    names = ["flu", "grippe", "Flu", "FLU"]
+    weights = np.array([1.0, 2.0, 6.0, 0.0])
+    groups = SynonymGroups(encoder, names, np.zeros(4, np.int32), None, None, weights)
+    assert drawn_names(groups) == pytest.approx({"flu": 0.75, "grippe": 0.25}, abs=0.03)
+
+
+def test_fit_hears_name_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    names, concepts = synonyms()
+    given: list[Any] = []
+    step = subword._step
+    monkeypatch.setattr(
+        subword,
+        "_step",
+        lambda groups, rows, *rest: given.append(rows) or step(groups, rows, *rest),
+    )
+    name_weights = np.zeros(len(names))
+    name_weights[[4, 11]] = 1
+    fit_subword(names, concepts, **SMALL | {"steps": 3, "refresh": 0}, name_weights=name_weights)
+    assert {row // 2 for rows in given for row in rows.tolist()} == {2, 5}
+
+
 def test_without_hard_neighbours_no_search_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subword, "HardPool", None)
     names, concepts = synonyms()
@@ -156,6 +208,12 @@ def test_weights_that_leave_nothing() -> None:
     names, concepts = synonyms()
     with pytest.raises(InvalidInput, match="weights"):
         fit_subword(names, concepts, weights=np.zeros(len(PAIRS)))
+    nothing = np.zeros(len(names))
+    for bad in (nothing, nothing - 1, nothing + np.nan, nothing + np.inf):
+        with pytest.raises(InvalidInput, match="weights have to be finite"):
+            fit_subword(names, concepts, name_weights=bad)
+    with pytest.raises(InvalidInput, match=r"180 names .* name_weights of shape \(3,\)"):
+        fit_subword(names, concepts, name_weights=np.ones(3))
 
 
 @pytest.mark.parametrize(

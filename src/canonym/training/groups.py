@@ -32,6 +32,7 @@ class SynonymGroups:
         concepts: Int32Array,
         weights: npt.NDArray[Any] | None,
         sources: npt.NDArray[Any] | None,
+        name_weights: npt.NDArray[Any] | None = None,
     ) -> None:
         self.encoder = encoder
         texts = encoder.texts(names)
@@ -40,8 +41,9 @@ class SynonymGroups:
             (numbers.setdefault(text, len(numbers)) for text in texts), np.int64, count=len(texts)
         )
         keys = concepts.astype(np.int64) * len(numbers) + number_of
-        _, rows = np.unique(keys[number_of > 0], return_index=True)
-        rows = np.flatnonzero(number_of > 0)[rows]
+        given = np.flatnonzero(number_of > 0)
+        _, rows, places = np.unique(keys[given], return_index=True, return_inverse=True)
+        rows = given[rows]
         self.texts = [texts[row] for row in rows]
         self.text_numbers = number_of[rows]
         self.concepts = concepts[rows]
@@ -63,11 +65,23 @@ class SynonymGroups:
         shares = chances.astype(np.float64)
         if weights is not None:
             shares *= np.asarray(weights, dtype=np.float64)[self.concepts]
-            if not (shares.min() >= 0 and 0 < shares.sum() < np.inf):
+        if name_weights is not None:
+            each = np.asarray(name_weights, dtype=np.float64)
+            if each.shape != (len(names),):
                 raise InvalidInput(
-                    "weights have to be finite, none below 0, and at least one concept with two "
-                    "names needs one above 0"
+                    f"{len(names):,} names were given with name_weights of shape {each.shape}; "
+                    "one number for each name is expected"
                 )
+            # A name that stands there twice is one name, as it is without weights.
+            largest = np.full(len(rows), -np.inf)
+            with np.errstate(invalid="ignore"):  # told below
+                np.maximum.at(largest, places, each[given])
+                shares *= largest
+        if not (shares.min() >= 0 and 0 < shares.sum() < np.inf):
+            raise InvalidInput(
+                "weights have to be finite, none below 0, and at least one name of a concept with "
+                "two names needs one above 0"
+            )
         self.cumulative = np.cumsum(shares)
 
     def features(self, rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], Int32Array]:

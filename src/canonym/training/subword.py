@@ -60,6 +60,7 @@ def fit_subword(
     seed: int = 0,
     normalisation: Sequence[str] = NORMAL_STEPS,
     weights: npt.NDArray[Any] | None = None,
+    name_weights: npt.NDArray[Any] | None = None,
     sources: npt.NDArray[Any] | None = None,
     start: Subword | None = None,
     quantise: bool = True,
@@ -103,6 +104,10 @@ def fit_subword(
         Steps of `canonym.text.STEPS`. Ignored with `start`.
     weights : (n_concepts,) float, optional
         How often a name of each concept is drawn, relative to others; equally by default.
+    name_weights : (n,) float, optional
+        How often each name is drawn, relative to others; multiplied with the weight of its concept.
+        A name of 0 is never drawn, but is still brought along as a synonym or as a neighbour. Of
+        names of a concept that are equal after normalisation the largest weight holds.
     sources : (n_concepts,) int, optional
         Bits of the sources of each concept, where several terminologies are mixed; see
         `find_hard_neighbours`.
@@ -125,7 +130,7 @@ def fit_subword(
     ------
     InvalidInput
         If no concept has two names that differ after normalisation, since there is nothing to
-        learn from then, or an option is out of range.
+        learn from then, no name can be drawn by the weights, or an option is out of range.
     """
     listed = checked_names(names)
     concept_of = np.asarray(concepts)
@@ -147,7 +152,9 @@ def fit_subword(
     if encoder is None:
         empty = np.zeros((1 << n_bits, dimensions), dtype=np.float32)
         encoder = Subword(empty, steps=normalisation)
-    groups = SynonymGroups(encoder, listed, concept_of.astype(np.int32), weights, sources)
+    groups = SynonymGroups(
+        encoder, listed, concept_of.astype(np.int32), weights, sources, name_weights
+    )
     table = _initial(groups, rng) if start is None else _floats(start)
     optimiser = _RowAdam(table, learning_rate)
     drawn = max(1, batch // (1 + positives))
