@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -110,7 +112,8 @@ def test_mentions_of_another_terminology_are_an_error(terminology: Terminology) 
 
 
 def document(id_: str, *mentions: Mention, text: str = "") -> Document:
-    return Document(id_, text or " ; ".join(m.text for m in mentions), mentions)
+    stamped = tuple(replace(one, document_id=id_) for one in mentions)
+    return Document(id_, text or " ; ".join(m.text for m in mentions), stamped)
 
 
 def mention(text: str, *ids: str, rule: str = "any", type: str = "Disease") -> Mention:
@@ -148,6 +151,8 @@ def test_training_mentions_are_prepared_as_the_evaluation_does(terminology: Term
     }
     once = training_mentions([*CORPUS, CORPUS[0]], terminology, types=["Disease"], distinct=True)
     assert once.pairs == found.pairs[:3]
+    assert found.documents == ("1", "2", "2", "2")
+    assert once.documents == ("1", "2", "2")
 
 
 def test_strings_can_stay_as_they_are_written(terminology: Terminology) -> None:

@@ -3,6 +3,7 @@
 Some concepts lose one of their names. The encoder is fitted to the rest, and each name set aside is
 looked up among the rest: does the nearest name belong to its concept? The same with another
 encoder, and the difference is the gain to be expected on names that the terminology does not have.
+Mentions of a corpus are set aside in the same way, by documents.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 from canonym.text import PLAIN, normalise_all
+from canonym.training.mention_names import MentionNames
 from canonym.types import Encoder, Float32Array, Int32Array, SparseVectors
 
-__all__ = ["HeldOut", "accuracy", "hold_out"]
+__all__ = ["HeldOut", "accuracy", "hold_out", "hold_out_mentions"]
 
 _BLOCK = 4096
+_FEW = 10
 
 
 class HeldOut(NamedTuple):
@@ -98,15 +101,90 @@ def hold_out(
             "fit without measuring"
         )
     rest = np.setdiff1d(np.arange(len(names)), chosen)
-    near = rest[np.isin(concepts[rest], concepts[chosen])]
-    others = np.setdiff1d(rest, near)
-    others = rng.permutation(others)[: max(0, n_searched - len(near))]
     return HeldOut(
         [names[row] for row in chosen],
         concepts[chosen].astype(np.int32),
         rest,
-        np.sort(np.concatenate((near, others))),
+        _searched(rest, concepts, concepts[chosen], n_searched, rng),
     )
+
+
+def hold_out_mentions(
+    mentions: MentionNames,
+    names: Sequence[str],
+    concepts: npt.NDArray[np.int32],
+    *,
+    rest: npt.NDArray[np.int64] | None = None,
+    share: float = 0.2,
+    n_searched: int = 200_000,
+    seed: int = 0,
+) -> tuple[HeldOut, npt.NDArray[np.int64]]:
+    """Set the mentions of some documents aside.
+
+    Parameters
+    ----------
+    mentions : MentionNames
+        Those of a corpus.
+    names : sequence of str
+        All names of the terminology.
+    concepts : (len(names),) int32
+        The concept of each.
+    rest : (m,) int64, optional
+        Rows of names that are fitted to, as `hold_out` leaves them; all by default.
+    share : float
+        Share of the documents, in (0, 1); of the distinct mentions where there are fewer than ten
+        documents, as in tables that name none.
+    n_searched, seed
+        As for `hold_out`.
+
+    Returns
+    -------
+    held : HeldOut
+        Mentions of these documents, each once, that are in normal form neither a name nor a mention
+        of another document: finding those would say nothing about the encoder. Maybe none.
+    kept : (k,) int64
+        Mentions left to be fitted to: of other documents, and no name set aside by `hold_out`.
+    """
+    rng = np.random.default_rng(seed)
+    rest = np.arange(len(names)) if rest is None else rest
+    forms = list(normalise_all(mentions.names, PLAIN))
+    known = list(normalise_all(names, PLAIN))
+    places = list(dict.fromkeys(mentions.documents))
+    units = mentions.documents if len(places) >= _FEW else forms
+    listed = list(dict.fromkeys(units))
+    n_away = min(max(1, round(share * len(listed))), len(listed) - 1)
+    away = {listed[i] for i in rng.permutation(len(listed))[:n_away]}
+    hidden = set(known).difference(known[row] for row in rest)
+    apart = np.array([unit in away for unit in units], dtype=bool)
+    secret = np.array([form in hidden for form in forms], dtype=bool)
+    seen = set(known) | {forms[row] for row in np.flatnonzero(~apart)}
+    asked: dict[tuple[str, int], int] = {}
+    for row in np.flatnonzero(apart).tolist():
+        if forms[row] and forms[row] not in seen:
+            asked.setdefault((forms[row], int(mentions.concepts[row])), row)
+    chosen = np.array(list(asked.values()), dtype=np.int64)
+    of_chosen = mentions.concepts[chosen]
+    held = HeldOut(
+        [mentions.names[row] for row in chosen],
+        of_chosen,
+        rest,
+        _searched(rest, concepts, of_chosen, n_searched, rng),
+    )
+    return held, np.flatnonzero(~apart & ~secret)
+
+
+def _searched(
+    rest: npt.NDArray[np.int64],
+    concepts: npt.NDArray[np.int32],
+    wanted: npt.NDArray[np.int32],
+    n: int,
+    rng: np.random.Generator,
+) -> npt.NDArray[np.int64]:
+    """Return all rows of some concepts, and of others as many as make `n` together."""
+    near = rest[np.isin(concepts[rest], wanted)]
+    others = np.setdiff1d(rest, near)
+    others = rng.permutation(others)[: max(0, n - len(near))]
+    return np.sort(np.concatenate((near, others)))
 
 
 def accuracy(

@@ -28,10 +28,13 @@ class TrainingMentions(NamedTuple):
         Text and ids of the concepts that it may stand for, in the order of the corpus.
     dropped : dict of str to int
         How many mentions were left out, by reason.
+    documents : tuple of str
+        The id of the document of each, as the mention has it; of the first of equal ones.
     """
 
     pairs: tuple[tuple[str, frozenset[str]], ...]
     dropped: dict[str, int]
+    documents: tuple[str, ...] = ()
 
 
 def training_mentions(
@@ -103,7 +106,7 @@ def training_mentions(
         engine=engine,
     )
     dropped = {reason: len(mentions) for reason, mentions in asked.dropped}
-    pairs = []
+    pairs, places = [], []
     for question in asked.questions:
         reason = "of which nothing is left when prepared" if not question.text else ""
         if len(question.gold) > 1 or len(question.parts) > 1:
@@ -112,7 +115,13 @@ def training_mentions(
             dropped[reason] = dropped.get(reason, 0) + 1
         else:
             pairs.append((question.text, question.concepts))
+            places.append(question.mention.document_id)
     if not pairs:
         told = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items())
         raise InvalidInput(f"the corpus leaves no mention to train on: {told}")
-    return TrainingMentions(tuple(dict.fromkeys(pairs) if distinct else pairs), dropped)
+    if distinct:
+        first: dict[tuple[str, frozenset[str]], str] = {}
+        for pair, place in zip(pairs, places, strict=True):
+            first.setdefault(pair, place)
+        pairs, places = list(first), list(first.values())
+    return TrainingMentions(tuple(pairs), dropped, tuple(places))

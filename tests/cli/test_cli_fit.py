@@ -1,0 +1,242 @@
+"""``canonym fit``: what it starts from, what it learns from, what it says."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from canonym.cli import main
+from canonym.encoders import load_encoder, save_encoder
+from canonym.encoders.chargrams import CharGrams
+from canonym.encoders.subword import Subword
+from canonym.types import Encoder
+
+SYNONYMS = "id,name\n" + "".join(
+    f"{i},{a} {b}\n{i},{b} of {a}\n{i},{a}al {b}\n{i},{b} in the {a}\n"
+    for i, (a, b) in enumerate(
+        (a, b)
+        for a in ("hip", "knee", "hand", "foot", "elbow")
+        for b in ("fracture", "pain", "tumour", "wound", "burn", "swelling")
+    )
+)
+
+
+def run(*arguments: str, code: int = 0) -> Result:
+    result = CliRunner().invoke(main, list(arguments))
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    table = np.random.default_rng(0).standard_normal((256, 8)).astype(np.float32)
+    small = Subword(table, trained={"on": "a small table"})
+    monkeypatch.setattr("canonym.encoders.make_encoder", lambda _spec: small)
+    file = tmp_path / "x.csv"
+    file.write_text(SYNONYMS)
+    return file
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """Learned names that the terminology does not have, each in a document of its own."""
+    lines = [
+        f"{n}|t|{sign} of the {organ}\n{n}|a|\n"
+        f"{n}\t0\t{len(sign) + 8 + len(organ)}\t{sign} of the {organ}\tDisease\t{n}\n"
+        for n, (organ, sign) in enumerate(
+            (organ, sign)
+            for organ in ("coxal", "genual", "manual", "pedal", "cubital")
+            for sign in ("fractura", "algia", "neoplasm", "trauma", "ambustio", "oedema")
+        )
+    ]
+    lines.append("99|t|cough\n99|a|\n99\t0\t5\tcough\tDisease\t999\n99\t0\t2\tco\tOther\t0\n")
+    file = tmp_path / "train.pubtator"
+    file.write_text("\n".join(lines))
+    return file
+
+
+SCRATCH = ("--start", "none", "--steps", "40", "--batch", "32", "--dimensions", "16")
+WARM = ("--steps", "40", "--batch", "32")
+
+
+def facts(text: str) -> dict[str, str]:
+    pairs = (re.split(r" {2,}", line, maxsplit=1) for line in text.splitlines())
+    return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
+
+
+def gained(found: dict[str, str], start: str = "") -> bool:
+    before = float(found[f"{start}found, default encoder"].split()[0])
+    after = float(found[f"{start}found, fitted encoder"].split()[0])
+    return found[f"{start}gain"] == f"{after - before:+.1f} points"
+
+
+def vectors_of(folder: Path, *names: str) -> np.ndarray:
+    encoder: Encoder = load_encoder(folder)
+    vectors = encoder.encode(list(names))
+    assert isinstance(vectors, np.ndarray)
+    return vectors
+
+
+def test_fit_shows_what_is_gained(source: Path, tmp_path: Path) -> None:
+    out = tmp_path / "encoder"
+    found = facts(run("fit", str(source), "-o", str(out), *SCRATCH).stdout)
+    assert found["goes on from"] == "none"
+    assert found["names set aside"] == "3 looked up among 117"
+    assert gained(found)
+    assert "mentions" not in found
+    vectors = vectors_of(out, "hip fracture", "fracture of hip", "hand burn")
+    assert vectors.shape == (3, 16)
+    assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2]
+    assert "kind" in run("info", str(out)).stdout
+
+
+def test_fit_hears_its_options(source: Path, tmp_path: Path) -> None:
+    def fitted(name: str, *arguments: str) -> bytes:
+        run("fit", str(source), "-o", str(tmp_path / name), "--held-out", "0", *arguments)
+        return vectors_of(tmp_path / name, "hip fracture", "burn").tobytes()
+
+    base = fitted("a", *SCRATCH)
+    assert fitted("b", *SCRATCH) == base
+    assert fitted("c", *SCRATCH, "--seed", "1") != base
+    assert fitted("d", *SCRATCH, "--steps", "41") != base
+    assert fitted("e", *SCRATCH, "--batch", "16") != base
+    assert len(fitted("f", *SCRATCH, "--dimensions", "8")) == len(base) // 2
+    assert run("fit", str(source), "-o", str(tmp_path / "a"), "-q", *SCRATCH, code=2).stdout == ""
+    quiet = ("--overwrite", "--quiet", "--held-out", "0")
+    assert run("fit", str(source), "-o", str(tmp_path / "a"), *quiet, *SCRATCH).output == ""
+
+
+def test_fit_without_measuring_says_no_gain(source: Path, tmp_path: Path) -> None:
+    text = run("fit", str(source), "-o", str(tmp_path / "x"), "--held-out", "0", *SCRATCH).stdout
+    assert "gain" not in text
+    assert "names" in text
+
+
+# --- what it starts from -------------------------------------------------------------------------
+
+
+def test_fit_goes_on_from_the_default_encoder(source: Path, tmp_path: Path) -> None:
+    found = facts(run("fit", str(source), "-o", str(tmp_path / "a"), *WARM).stdout)
+    assert found["goes on from"] == "default"
+    assert gained(found)
+    assert vectors_of(tmp_path / "a", "x").shape == (1, 8)
+    settings = json.loads((tmp_path / "a" / "encoder.json").read_text())["settings"]
+    assert settings["buckets"] == 256
+    trained = settings["trained"]
+    assert trained["start"] == {"on": "a small table"}
+    assert trained["options"] == {"steps": 40, "batch": 32, "seed": 0}
+    assert trained["data"]["names"] == 120
+    assert len(trained["data"]["terminology"]) == 64
+
+
+def test_fit_goes_on_from_a_folder(source: Path, tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    run("fit", str(source), "-o", str(first), "--held-out", "0", *SCRATCH)
+    found = facts(run("fit", str(source), "-o", str(second), "--start", str(first), *WARM).stdout)
+    assert found["goes on from"] == str(first)
+    assert f"found, {first}" in found
+    assert vectors_of(second, "x").shape == (1, 16)
+    names = ("hip fracture", "fracture of hip", "burn")
+    assert not np.array_equal(vectors_of(first, *names), vectors_of(second, *names))
+    trained = json.loads((second / "encoder.json").read_text())["settings"]["trained"]
+    assert trained["start"]["start"] is None
+
+
+def test_what_cannot_be_gone_on_from(source: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    failed = run("fit", str(source), "-o", str(out), "--dimensions", "16", code=2)
+    assert "keeps its 8 dimensions" in failed.stderr
+    assert "--start none" in failed.stderr
+    save_encoder(CharGrams().fit(["hip"]), tmp_path / "grams")
+    failed = run("fit", str(source), "-o", str(out), "--start", str(tmp_path / "grams"), code=2)
+    assert "this is a CharGrams" in failed.stderr
+    failed = run("fit", str(source), "-o", str(out), "--start", str(tmp_path / "no"), code=2)
+    assert "no" in failed.stderr
+    assert not out.exists()
+
+
+# --- annotated mentions --------------------------------------------------------------------------
+
+
+def test_fit_learns_from_mentions(source: Path, corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    options = ("--corpus", str(corpus), "--mention-type", "Disease", "--mention-share", "0.5")
+    found = facts(run("fit", str(source), "-o", str(out), *SCRATCH, *options).stdout)
+    assert found["mentions"] == "30"
+    assert found["mentions left out"] == "1  with an id that the terminology does not have"
+    assert found["mentions set aside"] == "6 looked up among 117"
+    assert gained(found)
+    assert gained(found, "mentions: ")
+    data = json.loads((out / "encoder.json").read_text())["settings"]["trained"]["data"]
+    assert (data["mentions"], data["mention_share"], len(data["corpus"])) == (30, 0.5, 64)
+    near = vectors_of(out, "fractura of the coxal", "hip fracture", "hand burn")
+    assert near[0] @ near[1] > near[0] @ near[2]
+
+
+def test_fit_hears_what_is_said_of_mentions(source: Path, corpus: Path, tmp_path: Path) -> None:
+    def fitted(name: str, *arguments: str) -> bytes:
+        options = ("--held-out", "0", "-q", *SCRATCH, *arguments)
+        run("fit", str(source), "-o", str(tmp_path / name), *options)
+        return (tmp_path / name / "model.safetensors").read_bytes()
+
+    table = tmp_path / "more.tsv"
+    table.write_text("0\tbad hip\n1\tsore hip\n")
+    given = ("--corpus", str(corpus))
+    base = fitted("a", *given)
+    assert fitted("b") != base
+    assert fitted("c", *given, "--mention-share", "0.6") != base
+    assert fitted("d", *given, "--mention-type", "Other") != base
+    assert fitted("e", *given, "--format", "pubtator") == base
+    more = fitted("f", *given, "--corpus", str(table))
+    assert more != base
+    # Tables name no document; each is one of its own.
+    other = tmp_path / "other.tsv"
+    other.write_text("2\tlump of hip\n")
+    assert fitted("g", *given, "--corpus", str(table), "--corpus", str(other)) != more
+
+
+@pytest.mark.usefixtures("source")
+def test_mentions_alone_can_be_learned_from(tmp_path: Path) -> None:
+    file, table = tmp_path / "y.csv", tmp_path / "mentions.tsv"
+    file.write_text("id,name\n1,flu\n2,cold\n")
+    table.write_text("1\tgrippe\n1\tinfluenza\n2\tsniffles\n")
+    options = (*WARM, "--corpus", str(table))
+    found = facts(run("fit", str(file), "-o", str(tmp_path / "out"), *options).stdout)
+    assert found["names set aside"] == "none could be"
+    assert found["mentions set aside"] == "1 looked up among 2"
+
+
+def test_corpora_that_cannot_be_learned_from(source: Path, tmp_path: Path) -> None:
+    table, out = tmp_path / "mentions.tsv", tmp_path / "out"
+    table.write_text("X:700\tcough\nX:800\tsneeze\n")
+    failed = run("fit", str(source), "-o", str(out), "--corpus", str(table), code=2)
+    assert "2 with an id that the terminology does not have" in failed.stderr
+    for option in (("--mention-share", "0.1"), ("--mention-type", "A"), ("--format", "table")):
+        failed = run("fit", str(source), "-o", str(out), *option, code=2)
+        assert f"{option[0]} is about annotated mentions" in failed.stderr
+    failed = run("fit", str(source), "-o", str(out), "--corpus", "nowhere", code=2)
+    assert "no such file" in failed.stderr
+    assert not out.exists()
+
+
+@pytest.mark.usefixtures("source")
+def test_a_terminology_without_synonyms_cannot_be_fitted_to(tmp_path: Path) -> None:
+    file = tmp_path / "y.csv"
+    file.write_text("id,name\n1,a\n2,b\n")
+    for options in ((), ("--held-out", "0")):
+        failed = run("fit", str(file), "-o", str(tmp_path / "out"), *options, code=2)
+        assert "synonyms" in failed.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_encoder_that_is_there_is_kept(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    failed = run("fit", str(source), "-o", str(tmp_path / "out"), *SCRATCH, code=2)
+    assert "exists already" in failed.stderr
