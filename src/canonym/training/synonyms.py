@@ -80,7 +80,7 @@ class SynonymPool:
         weight: float = 1.0,
         exclusive: bool = True,
         scopes: Iterable[str] = _SCOPES,
-    ) -> None:
+    ) -> int:
         """Add the names of a terminology.
 
         Parameters
@@ -97,6 +97,11 @@ class SynonymPool:
             is not, and several of its concepts may be joined.
         scopes : iterable of str
             Scopes of names that are taken for synonyms.
+
+        Returns
+        -------
+        int
+            The bit of the source in `Synonyms.sources`.
         """
         bit = self._bits.setdefault(source, 1 << len(self._bits))
         taken = frozenset(scopes)
@@ -122,6 +127,11 @@ class SynonymPool:
             self._weights[root] = max(self._weights[root], weight)
             if exclusive:
                 self._exclusive[root] |= bit
+        return bit
+
+    def __contains__(self, id: str) -> bool:
+        """Whether a terminology has the concept."""
+        return id in self._numbers
 
     def join_xrefs(self, prefixes: dict[str, str] | None = None) -> int:
         """Join concepts that refer to one another, or to the same id elsewhere.

@@ -1,0 +1,250 @@
+"""What the default encoders learn from: open terminologies, and mentions that were annotated.
+
+Names of one concept are synonyms whatever terminology they come from, and so are the mentions that
+annotators gave that concept. Mentions come from the training and development parts of two corpora
+and never from a test part; `check_apart` makes sure of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.corpora.pubtator import read_pubtator
+from canonym.errors import InvalidInput, Mismatch
+from canonym.evaluation.preparation import read_corrections
+from canonym.files import file_digest
+from canonym.terminology import Terminology, read_records
+from canonym.terminology.table import read_table
+from canonym.text import normalise_all
+from canonym.training.mentions import training_mentions
+from canonym.training.sources import SOURCES, read_pool
+from canonym.training.synonyms import add_variants
+from canonym.types import Document, Int32Array, Name
+
+__all__ = ["CORPORA", "PARTS", "Mixture", "check_apart", "mixture_files", "read_mixture"]
+
+PARTS: tuple[str, ...] = ("train", "dev")
+"""Parts of a corpus that may be learned from."""
+
+_TEST = "test"
+_MENTIONS = "mentions"
+
+
+class _Corpus(NamedTuple):
+    """A folder of PubTator files, one a part, and what of it is learned from."""
+
+    folder: str
+    types: tuple[str, ...]
+    chemicals: bool = False
+    corrections: str = ""
+
+
+CORPORA: tuple[_Corpus, ...] = (
+    _Corpus("ncbi-disease", (), corrections="medic-2012/ncbi-spell-check.txt"),
+    _Corpus("bc5cdr", ("Disease",)),
+    _Corpus("bc5cdr", ("Chemical",), chemicals=True),
+)
+"""Where the mentions come from."""
+
+
+class Mixture(NamedTuple):
+    """Names to fit an encoder to.
+
+    Attributes
+    ----------
+    names : list of str
+        Names, variants of names, and mentions.
+    concepts : ndarray, shape (n,), int32
+        The concept of each.
+    sources : ndarray, shape (n_concepts,), int64
+        The terminologies of each concept as bits.
+    weights : ndarray, shape (n_concepts,), float64
+        How often names of a concept are drawn.
+    name_weights : ndarray, shape (n,), float64
+        How often a name is drawn, besides.
+    counts : dict of str to int
+        Names, variants and mentions.
+    """
+
+    names: list[str]
+    concepts: Int32Array
+    sources: npt.NDArray[np.int64]
+    weights: npt.NDArray[np.float64]
+    name_weights: npt.NDArray[np.float64]
+    counts: dict[str, int]
+
+
+def mixture_files(parts: Sequence[str] = PARTS) -> dict[str, str]:
+    """Return the files of the data folder that `read_mixture` reads, by a name for each."""
+    files = dict(SOURCES)
+    for corpus in CORPORA:
+        files |= {f"{corpus.folder} {part}": f"{corpus.folder}/{part}.pubtator" for part in parts}
+        if corpus.corrections:
+            files[f"{corpus.folder} corrections"] = corpus.corrections
+    return files
+
+
+def read_mixture(
+    data: Path,
+    *,
+    parts: Sequence[str] = PARTS,
+    mention_share: float = 0.3,
+    log: Callable[[str], None] | None = None,
+) -> Mixture:
+    """Read the terminologies and the mentions.
+
+    Parameters
+    ----------
+    data : Path
+        The folder with the files of `mixture_files`.
+    parts : sequence of str
+        Parts of the corpora, of `PARTS`; none for terminologies alone.
+    mention_share : float
+        Share of the draws that are mentions, in [0, 1).
+    log : callable, optional
+        Called with a line of text for each step.
+
+    Raises
+    ------
+    InvalidInput
+        If a part is none of `PARTS`, or the share is out of range.
+    Mismatch
+        If a document of the parts is one of a test part too.
+    """
+    unknown = [part for part in parts if part not in PARTS]
+    if unknown or not 0 <= mention_share < 1:
+        raise InvalidInput(
+            f"parts {list(parts)} and a mention_share of {mention_share} were given; parts among "
+            f"{list(PARTS)} and a share from 0 to below 1 are expected"
+        )
+    say = log or (lambda _: None)
+    pool = read_pool(data, log=log)
+    pairs = read_mentions(data, parts, log=say) if parts else []
+    known = [(text, id_) for text, id_ in pairs if id_ in pool]
+    bit = pool.add(_MENTIONS, (Name(text, id_) for text, id_ in known), weight=0.0, exclusive=False)
+    joined = pool.synonyms()
+    synonyms = add_variants(joined)
+    of_mentions = synonyms.sources & bit > 0
+    forms = set(normalise_all(text for text, _ in known))
+    mentioned = np.fromiter(
+        (form in forms for form in normalise_all(synonyms.names)), bool, len(synonyms.names)
+    )
+    mentioned &= of_mentions[synonyms.concepts]
+    # A concept counts for the terminologies that have it, not for being mentioned.
+    n_sources = np.array([int(bits).bit_count() for bits in synonyms.sources])
+    weights = synonyms.weights * (n_sources - of_mentions) / n_sources
+    say(
+        f"{len(joined.names):,} names, {len(synonyms.names) - len(joined.names):,} variants, "
+        f"{int(mentioned.sum()):,} of them mentioned"
+    )
+    return Mixture(
+        synonyms.names,
+        synonyms.concepts,
+        synonyms.sources & ~bit,
+        weights,
+        _with_share(synonyms.concepts, weights, mentioned, mention_share),
+        {
+            "names": len(joined.names),
+            "variants": len(synonyms.names) - len(joined.names),
+            "mentioned": int(mentioned.sum()),
+        },
+    )
+
+
+def read_mentions(
+    data: Path, parts: Sequence[str], *, log: Callable[[str], None]
+) -> list[tuple[str, str]]:
+    """Return distinct mentions of one concept and their ids, as an evaluation prepares them."""
+    diseases = Terminology.build(read_records(data / SOURCES["MEDIC 2012"]))
+    chemicals: Terminology | None = None
+    found: dict[tuple[str, str], None] = {}
+    for corpus in CORPORA:
+        documents = _documents(data / corpus.folder, parts)
+        check_apart(documents, _documents(data / corpus.folder, [_TEST]), name=corpus.folder)
+        if corpus.chemicals and chemicals is None:
+            chemicals = _read_chemicals(data)
+        terminology = chemicals if corpus.chemicals else diseases
+        assert terminology is not None
+        taken = training_mentions(
+            documents,
+            terminology,
+            types=corpus.types,
+            corrections=read_corrections(data / corpus.corrections) if corpus.corrections else None,
+            distinct=True,
+        )
+        # Where annotators leave several concepts open, none of them is known to be meant.
+        pairs = [(text, next(iter(ids))) for text, ids in taken.pairs if len(ids) == 1]
+        found |= dict.fromkeys(pairs)
+        log(f"{corpus.folder} {' '.join(corpus.types)}: {len(pairs):,} distinct mentions")
+    return list(found)
+
+
+def check_apart(
+    documents: Iterable[Document], test: Iterable[Document], *, name: str = "the corpus"
+) -> None:
+    """Make sure that no document is one of the test part, by its id or by its text.
+
+    Raises
+    ------
+    Mismatch
+        If one is.
+    """
+    held_out = list(test)
+    ids = {document.id for document in held_out}
+    texts = {document.text for document in held_out}
+    shared = [one.id for one in documents if one.id in ids or one.text in texts]
+    if shared:
+        raise Mismatch(
+            f"{len(shared):,} documents of {name} are in its test part too ({', '.join(shared[:5])}"
+            f"{', …' if len(shared) > 5 else ''}); take them out of what is learned from"
+        )
+
+
+def _documents(folder: Path, parts: Sequence[str]) -> list[Document]:
+    return [one for part in parts for one in read_pubtator(folder / f"{part}.pubtator")]
+
+
+def _read_chemicals(data: Path) -> Terminology:
+    def records() -> Iterable[object]:
+        yield from read_table(
+            data / SOURCES["MeSH 2024"],
+            id_column="descriptor_ui",
+            name_column="term",
+            label_column="descriptor_name",
+            prefix="MESH:",
+        )
+        yield from read_table(
+            data / SOURCES["MeSH supplementary"],
+            id_column="scr_id",
+            name_column="name",
+            prefix="MESH:",
+        )
+
+    return Terminology.build(records())  # type: ignore[arg-type]
+
+
+def _with_share(
+    concepts: Int32Array,
+    weights: npt.NDArray[np.float64],
+    chosen: npt.NDArray[np.bool_],
+    share: float,
+) -> npt.NDArray[np.float64]:
+    """Return weights of names by which the chosen are `share` of the draws, all alike."""
+    found = np.ones(len(concepts))
+    if not chosen.any():
+        return found
+    of_concepts = weights[concepts]
+    others = float(of_concepts[~chosen].sum())
+    each = share / (1 - share) * others / int(chosen.sum())
+    found[chosen] = each / np.maximum(of_concepts[chosen], np.finfo(np.float64).tiny)
+    return found
+
+
+def digests(data: Path, parts: Sequence[str] = PARTS) -> Mapping[str, str]:
+    """Return the SHA-256 of every file of `mixture_files`."""
+    return {name: file_digest(data / path) for name, path in mixture_files(parts).items()}

@@ -1,0 +1,82 @@
+"""Making the default encoder, from small files in place of the real ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from canonym.cli import main
+from canonym.encoders import load_encoder
+from canonym.encoders.subword import Subword
+from canonym.errors import InvalidInput
+from canonym.training import default_encoder
+from canonym.training.default_encoder import check_data, make_default_encoder
+
+
+@pytest.fixture(autouse=True)
+def small_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    small = {**default_encoder.OPTIONS, "n_bits": 10, "dimensions": 16, "batch": 16}
+    monkeypatch.setattr(default_encoder, "OPTIONS", small)
+
+
+def test_mentions_come_near_their_concept(mixed: Path) -> None:
+    with_mentions = make_default_encoder(mixed, steps=60)
+    without = make_default_encoder(mixed, steps=60, parts=[])
+
+    def similarity(encoder: Subword) -> float:
+        one, other = encoder.encode(["cardiac death", "heart attack"])
+        return float(one @ other)
+
+    assert similarity(with_mentions) > similarity(without) + 0.1
+    trained = with_mentions.trained
+    assert trained["options"]["parts"] == ["train", "dev"]
+    assert trained["mentioned"] >= 4
+    assert len(trained["data"]["bc5cdr dev"]) == 64
+    assert without.trained["mentioned"] == 0
+    assert "bc5cdr dev" not in without.trained["data"]
+
+
+def test_equal_seeds_give_equal_bytes(mixed: Path) -> None:
+    one, same, other = (make_default_encoder(mixed, steps=5, seed=seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one.table, same.table)
+    assert (one.table != other.table).any()
+
+
+def test_a_missing_file_is_told_at_once(mixed: Path) -> None:
+    check_data(mixed)
+    (mixed / "bc5cdr" / "dev.pubtator").unlink()
+    with pytest.raises(InvalidInput, match=r"lacks 1 of the files .*bc5cdr/dev\.pubtator"):
+        make_default_encoder(mixed)
+    check_data(mixed, parts=["train"])
+
+
+def test_command(mixed: Path, tmp_path: Path) -> None:
+    runner, place = CliRunner(), tmp_path / "encoder"
+    arguments = ["train", "default", "--data", str(mixed), "-o", str(place), "--steps", "5"]
+    done = runner.invoke(main, [*arguments, "--part", "train"])
+    assert done.exit_code == 0, done.output
+    assert "mentioned" in done.stdout
+    assert "distinct mentions" in done.stderr
+    encoder = load_encoder(place)
+    assert isinstance(encoder, Subword)
+    assert encoder.trained["options"]["parts"] == ["train"]
+    for more, said in (
+        ([], "exists already"),
+        (["-o", str(tmp_path / "no" / "encoder")], "does not exist"),
+        (["--overwrite", "--part", "none", "--part", "dev"], "one or the other"),
+        (["--overwrite", "--data", str(tmp_path / "medquad-synonyms")], "lacks"),
+    ):
+        failed = runner.invoke(main, [*arguments, *more])
+        assert failed.exit_code == 2
+        assert said in failed.stderr
+
+
+def test_command_without_mentions_and_quietly(mixed: Path, tmp_path: Path) -> None:
+    place = tmp_path / "encoder"
+    arguments = ["train", "default", "--data", str(mixed), "-o", str(place), "--steps", "2"]
+    done = CliRunner().invoke(main, [*arguments, "--part", "none", "--quiet"])
+    assert (done.exit_code, done.output) == (0, "")
+    assert load_encoder(place).trained["mentioned"] == 0  # type: ignore[attr-defined]

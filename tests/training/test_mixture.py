@@ -1,0 +1,77 @@
+"""What the default encoders learn from: names of small terminologies and a few mentions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from canonym.errors import InvalidInput, Mismatch
+from canonym.training.mixture import check_apart, digests, mixture_files, read_mixture
+from canonym.types import Document
+
+
+def test_mentions_are_names_and_test_parts_are_not_read(mixed: Path) -> None:
+    lines: list[str] = []
+    mixture = read_mixture(mixed, log=lines.append)
+    of_name = dict(zip(mixture.names, mixture.concepts.tolist(), strict=True))
+    infarction = of_name["Myocardial Infarction"]
+    for text in ("infarcted hearts", "coronary infarct", "cardiac death"):
+        assert of_name[text] == infarction
+    assert of_name["abate tablets"] == of_name["Temefos"]
+    assert not {"secret words", "hidden thing", "nonsense"} & set(of_name)
+    assert "bc5cdr Chemical: 1 distinct mentions" in lines
+    assert mixture.counts["mentioned"] == int((mixture.name_weights != 1).sum())
+
+
+def test_parts_choose_the_mentions(mixed: Path) -> None:
+    of_train = set(read_mixture(mixed, parts=["train"]).names)
+    assert "infarcted hearts" in of_train
+    assert "coronary infarct" not in of_train
+    alone = read_mixture(mixed, parts=[])
+    assert "infarcted hearts" not in alone.names
+    assert (alone.name_weights == 1).all()
+    both = read_mixture(mixed)
+    # A mention makes a concept neither a member of more terminologies nor more often drawn.
+    for one, other in ((alone.sources, both.sources), (alone.weights, both.weights)):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_share_of_mentions(mixed: Path) -> None:
+    mixture = read_mixture(mixed, mention_share=0.4)
+    chances = mixture.weights[mixture.concepts] * mixture.name_weights
+    mentioned = mixture.name_weights != 1
+    assert 4 <= mentioned.sum() < len(mixture.names)
+    assert chances[mentioned].sum() / chances.sum() == pytest.approx(0.4)
+    assert np.ptp(chances[mentioned]) < 1e-9
+
+
+def test_a_test_document_among_those_learned_from(mixed: Path) -> None:
+    with (mixed / "ncbi-disease" / "train.pubtator").open("a", encoding="utf-8") as stream:
+        stream.write("5|t|Something else.\n5|a|More.\n")
+    with pytest.raises(Mismatch, match=r"1 documents of ncbi-disease .*test part too \(5\)"):
+        read_mixture(mixed)
+
+
+def test_documents_are_compared_by_text_too() -> None:
+    one, other = Document("1", "The same."), Document("2", "The same.")
+    with pytest.raises(Mismatch, match="2"):
+        check_apart([other], [one])
+    check_apart([Document("3", "Another.")], [one])
+
+
+def test_what_cannot_be_learned_from(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="'test'"):
+        read_mixture(tmp_path, parts=["train", "test"])
+    with pytest.raises(InvalidInput, match="from 0 to below 1"):
+        read_mixture(tmp_path, mention_share=1.0)
+
+
+def test_files_and_their_digests(mixed: Path) -> None:
+    files = mixture_files()
+    assert "ncbi-disease/dev.pubtator" in files.values()
+    assert not any("test" in path for path in files.values())
+    found = digests(mixed)
+    assert set(found) == set(files)
+    assert all(len(digest) == 64 for digest in found.values())
