@@ -49,6 +49,7 @@ THIRD_PARTY = {
     "transformers": "torch",
     "huggingface_hub": "torch",
     "onnxscript": "torch",
+    "onnx": "torch",
     "accelerate": "torch",
     "tensorboard": "tensorboard",
     "onnxruntime": "onnx",

@@ -49,3 +49,14 @@ def cased_bert(tmp_path_factory: Any) -> Path:
 def tiny_bert(tmp_path_factory: Any) -> Path:
     """The folder of a random BERT; tests must not write to it."""
     return make_tiny_bert(tmp_path_factory.mktemp("bert") / "tiny")
+
+
+@pytest.fixture(scope="session")
+def exported_bert(tiny_bert: Path, tmp_path_factory: Any) -> Path:
+    """The random BERT in ONNX format, mean pooling, 12 tokens; tests must not write to it."""
+    from canonym.encoders.onnx import export_onnx
+    from canonym.encoders.transformer import Transformer
+
+    folder: Path = tmp_path_factory.mktemp("onnx") / "exported"
+    export_onnx(Transformer(tiny_bert, pooling="mean", max_length=12), folder)
+    return folder

@@ -24,8 +24,8 @@ __all__ = ["index"]
     "encoders",
     multiple=True,
     metavar="SPEC",
-    help="default, chargrams, a folder made by `canonym fit`, a transformer, ... Several are "
-    "fused. Can be repeated.  [default: default]",
+    help="default, contextual, chargrams, a folder made by `canonym fit`, a transformer, ... "
+    "Several are fused. Can be repeated.  [default: default]",
 )
 @click.option(
     "--weight",

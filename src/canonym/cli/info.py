@@ -53,6 +53,7 @@ def _installation() -> dict[str, Any]:
     from importlib.util import find_spec
 
     from canonym import __version__
+    from canonym.encoders import SHIPPED
     from canonym.files import cache_folder
 
     return {
@@ -64,19 +65,19 @@ def _installation() -> dict[str, Any]:
             else f"not installed: pip install 'canonym[{extra}]'"
             for extra, modules in _EXTRAS.items()
         },
-        "default encoder": _default_encoder(),
+        **{f"{name} encoder": _shipped(name) for name in SHIPPED},
         "cache": str(cache_folder()),
         "cached indexes": _cached(),
     }
 
 
-def _default_encoder() -> str:
+def _shipped(name: str) -> str:
     from pathlib import Path
 
     import canonym
     from canonym.encoders.manifest import ENCODER_MANIFEST
 
-    folder = Path(canonym.__file__).parent / "models" / "default"
+    folder = Path(canonym.__file__).parent / "models" / name
     return str(folder) if (folder / ENCODER_MANIFEST).is_file() else f"missing from {folder}"
 
 

@@ -25,6 +25,7 @@ from canonym.types import Encoder
 
 __all__ = [
     "ENCODERS",
+    "SHIPPED",
     "encoder_class",
     "encoder_kinds",
     "load_encoder",
@@ -41,6 +42,9 @@ ENCODERS: dict[str, str] = {
     "residual": "canonym.encoders.residual:Residual",
 }
 """Kinds of encoders that canonym brings, and where their classes are."""
+
+SHIPPED: tuple[str, ...] = ("default", "contextual")
+"""Trained encoders that come with canonym, by name."""
 
 _GROUP = "canonym.encoders"
 _RANGE = re.compile(r"(\d+)-(\d+)")
@@ -145,6 +149,7 @@ def make_encoder(spec: str | Path, **options: Any) -> Encoder:
 
     ============================  =================================================================
     ``default``                   the subword encoder that comes with canonym
+    ``contextual``                the small transformer that comes with canonym, in ONNX format
     ``chargrams``                 TF-IDF of character 1- and 2-grams, yet to be fitted
     ``chargrams:2-4``             the same with 2- to 4-grams
     ``a/folder``                  a saved encoder, or a Hugging Face, sentence-transformers or ONNX
@@ -172,8 +177,8 @@ def make_encoder(spec: str | Path, **options: Any) -> Encoder:
     """
     text = str(spec)
     kind, colon, rest = text.partition(":")
-    if text == "default":
-        return _open_saved(Path(__file__).parents[1] / "models" / "default", options)
+    if text in SHIPPED:
+        return _open_shipped(text, options)
     if kind == "chargrams" and not Path(text).exists():
         return _make_chargrams(rest if colon else None, options)
     if kind == "hf" and rest:
@@ -193,9 +198,19 @@ def make_encoder(spec: str | Path, **options: Any) -> Encoder:
         return _made("transformer", text, options)
     raise InvalidInput(
         f"{text!r} is neither a file or folder here nor a kind of encoder; give 'default', "
-        "'chargrams' or 'chargrams:1-3', a folder, a word-vector file, or 'hf:NAME' for a model of "
-        "the Hugging Face hub"
+        "'contextual', 'chargrams' or 'chargrams:1-3', a folder, a word-vector file, or 'hf:NAME' "
+        "for a model of the Hugging Face hub"
     )
+
+
+def _open_shipped(name: str, options: dict[str, Any]) -> Encoder:
+    folder = Path(__file__).parents[1] / "models" / name
+    if not folder.is_dir():
+        raise InvalidInput(
+            f"this copy of canonym comes without the encoder {name!r}: there is no {folder}; "
+            "install another version of canonym, or give another encoder"
+        )
+    return _open_saved(folder, options)
 
 
 def _from_folder(folder: Path, options: dict[str, Any]) -> Encoder:

@@ -1,0 +1,118 @@
+"""How fast is the contextual encoder with 8 bits, beside the same transformer in torch?
+
+Both encode the names of MEDIC on one thread, in turn in one process, so that both meet the same
+machine; the best of the rounds counts. The time of the processor is given beside that of the clock:
+on a machine that is busy with other things the two differ.
+
+    python benchmarks/contextual_speed.py FOLDER [--encoder ONNX] [--names N] [--rounds N]
+
+FOLDER is a sentence-transformers folder. Without --encoder the encoder is the one that comes with
+canonym; a folder that `export_contextual.py` wrote is another.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from canonym.encoders import make_encoder
+from canonym.text import PLAIN, normalise_all
+from record import ROOT, data_folder, save
+
+MEDIC = "medic-2012/medic_06Jul2012.txt"
+CONTEXTUAL = ROOT / "src/canonym/models/contextual"
+
+
+def medic_names(n: int) -> list[str]:
+    """Return `n` names of MEDIC as an index gives them to an encoder, drawn once for all."""
+    names = set()
+    with (data_folder() / MEDIC).open(encoding="utf-8") as stream:
+        for line in stream:
+            names |= set(line.rstrip("\n").partition("||")[2].split("|"))
+    drawn = random.Random(0).sample(sorted(names - {""}), n)
+    return list(dict.fromkeys(normalise_all(drawn, PLAIN)))
+
+
+def one_thread() -> None:
+    """Keep torch, ONNX Runtime and the tokenizers to one thread; before encoders are opened."""
+    import torch
+
+    os.environ |= {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+    torch.set_num_threads(1)
+
+
+def in_turn(encoders: dict[str, Any], names: list[str], rounds: int) -> dict[str, Any]:
+    """Return what each encoder does in a second, and how long one name takes, median."""
+    clock: dict[str, list[float]] = {title: [] for title in encoders}
+    processor: dict[str, list[float]] = {title: [] for title in encoders}
+    singles: dict[str, list[float]] = {title: [] for title in encoders}
+    for turn in range(rounds + 1):
+        for title, encoder in encoders.items():
+            began, used = time.perf_counter(), time.process_time()
+            encoder.encode(names[:200] if turn == 0 else names)
+            if turn:
+                clock[title].append(time.perf_counter() - began)
+                processor[title].append(time.process_time() - used)
+            for name in names[turn * 40 : turn * 40 + 40]:
+                began = time.perf_counter()
+                encoder.encode([name])
+                singles[title].append(time.perf_counter() - began)
+    return {
+        title: {
+            "names a second": round(len(names) / min(clock[title])),
+            "names a second of the processor": round(len(names) / min(processor[title])),
+            "ms for one name": round(1000 * float(np.median(singles[title])), 2),
+        }
+        for title in encoders
+    }
+
+
+def drift(exact: Any, small: Any, names: list[str]) -> dict[str, float]:
+    """Return the mean and the least cosine of the vectors of two encoders."""
+    cosines = np.einsum("ij,ij->i", exact.encode(names), small.encode(names))
+    return {"mean": round(float(cosines.mean()), 5), "least": round(float(cosines.min()), 5)}
+
+
+def opening(folder: Path) -> tuple[Any, float]:
+    """Open a saved encoder; return it and the seconds that took."""
+    import onnxruntime  # noqa: F401  # its own import is not the file's
+
+    began = time.perf_counter()
+    encoder = make_encoder(folder)
+    return encoder, round(time.perf_counter() - began, 3)
+
+
+def main() -> None:
+    """Measure and write the result."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--encoder", type=Path, default=CONTEXTUAL)
+    parser.add_argument("--names", type=int, default=2000)
+    parser.add_argument("--rounds", type=int, default=5)
+    arguments = parser.parse_args()
+    one_thread()
+    names = medic_names(arguments.names)
+    small, seconds = opening(arguments.encoder)
+    exact = make_encoder(f"transformer:{arguments.folder}", device="cpu")
+    result: dict[str, Any] = {
+        "names": len(names),
+        "rounds": arguments.rounds,
+        "load average": round(os.getloadavg()[0], 1),
+        **in_turn({"float32, torch": exact, "8 bits, ONNX": small}, names, arguments.rounds),
+        "cosine to float32": drift(exact, small, names),
+        "seconds to open": seconds,
+    }
+    print(result, flush=True)
+    files = [data_folder() / MEDIC, arguments.encoder / "model.onnx"]
+    packages = ["numpy", "onnxruntime", "tokenizers", "torch", "transformers"]
+    print(save("contextual_speed", result, packages=packages, data=files))
+
+
+if __name__ == "__main__":
+    main()
