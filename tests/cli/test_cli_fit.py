@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -147,6 +148,21 @@ def test_fit_goes_on_from_a_folder(source: Path, tmp_path: Path) -> None:
     assert not np.array_equal(vectors_of(first, *names), vectors_of(second, *names))
     trained = json.loads((second / "encoder.json").read_text())["settings"]["trained"]
     assert trained["start"]["start"] is None
+
+
+def test_random_vectors_take_more_steps(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = sys.modules["canonym.cli.fit"]
+    assert command._STEPS < command._STEPS_FROM_NONE
+    monkeypatch.setattr(command, "_STEPS", 3)
+    monkeypatch.setattr(command, "_STEPS_FROM_NONE", 5)
+    for start, steps in (("default", 3), ("none", 5)):
+        out = tmp_path / start
+        run("fit", str(source), "-o", str(out), "--held-out", "0", "--start", start)
+        settings = json.loads((out / "encoder.json").read_text())["settings"]
+        assert settings["trained"]["options"]["steps"] == steps
+        assert settings["dimensions"] == (128 if start == "none" else 8)
 
 
 def test_what_cannot_be_gone_on_from(source: Path, tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["fit"]
 
 _DIMENSIONS = 128
+# On names set aside of MEDIC, an encoder that knows the words is about as good after fewer steps.
+_STEPS, _STEPS_FROM_NONE = 2000, 3000
 
 
 @click.command()
@@ -59,7 +61,11 @@ _DIMENSIONS = 128
     type=click.Choice(tuple(FORMATS)),
     help="Format of the corpora; recognised when left out.",
 )
-@click.option("--steps", type=click.IntRange(min=1), default=2000, show_default=True)
+@click.option(
+    "--steps",
+    type=click.IntRange(min=1),
+    help=f"[default: {_STEPS}; {_STEPS_FROM_NONE} with --start none]",
+)
 @click.option(
     "--batch", type=click.IntRange(min=2), default=512, show_default=True, help="Names in a step."
 )
@@ -87,6 +93,7 @@ def fit(
     types: tuple[str, ...],
     share: float | None,
     format_: str | None,
+    steps: int | None,
     dimensions: int | None,
     held_out: int,
     overwrite: bool,
@@ -136,6 +143,7 @@ def fit(
             data |= _corpus_data(documents, len(mentions.names), share or SHARE)
     options |= {"start": encoder, "mentions": mentions, "share": share or SHARE}
     options["dimensions"] = dimensions or _DIMENSIONS
+    options["steps"] = steps or (_STEPS if encoder else _STEPS_FROM_NONE)
     with stages(unit="steps", quiet=quiet) as report:
         if held_out:
             gain = _gain(names, concepts, n=held_out, report=report, **options)

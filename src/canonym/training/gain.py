@@ -127,9 +127,9 @@ def measure_gain(
 
     Notes
     -----
-    Names that `baseline` was trained on are no secret to it, nor to an encoder that starts from it:
-    where it has read the terminology, both shares are higher than on names that are new, and the
-    gain is smaller.
+    Names that `baseline` was trained on are no secret to it, nor wholly to an encoder that starts
+    from it: where it has read the terminology or the corpus, its share is higher than on what is
+    new, and the gain is smaller.
     """
     apart: HeldOut | None = None
     with contextlib.suppress(InvalidInput):
