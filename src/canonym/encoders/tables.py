@@ -11,10 +11,16 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput
 from canonym.types import Float32Array, Int32Array
 
-__all__ = ["blocks", "checked_table", "sum_rows"]
+__all__ = ["blocks", "checked_table", "float_table", "sum_rows"]
 
 _BLOCK_NAMES, _BLOCK_CHARACTERS = 2048, 1 << 16
 _MAX_BITS = 26
+
+
+def float_table(table: npt.NDArray[Any], scale: Float32Array | None) -> Float32Array:
+    """Return a copy of a table in float32, its columns multiplied by their scale."""
+    found = table.astype(np.float32)
+    return found if scale is None else found * scale
 
 
 def sum_rows(

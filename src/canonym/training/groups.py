@@ -44,6 +44,7 @@ class SynonymGroups:
         given = np.flatnonzero(number_of > 0)
         _, rows, places = np.unique(keys[given], return_index=True, return_inverse=True)
         rows = given[rows]
+        self.given = rows
         self.texts = [texts[row] for row in rows]
         self.text_numbers = number_of[rows]
         self.concepts = concepts[rows]

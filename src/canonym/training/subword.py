@@ -31,6 +31,7 @@ import numpy.typing as npt
 
 from canonym.encoders.inputs import checked_names
 from canonym.encoders.subword import NORMAL_STEPS, Subword
+from canonym.encoders.tables import float_table
 from canonym.errors import InvalidInput
 from canonym.training.contrast import multi_positive_loss
 from canonym.training.groups import HardPool, SynonymGroups
@@ -155,7 +156,7 @@ def fit_subword(
     groups = SynonymGroups(
         encoder, listed, concept_of.astype(np.int32), weights, sources, name_weights
     )
-    table = _initial(groups, rng) if start is None else _floats(start)
+    table = _initial(groups, rng) if start is None else float_table(start.table, start.scale)
     optimiser = _RowAdam(table, learning_rate)
     drawn = max(1, batch // (1 + positives))
     refreshes = (
@@ -233,11 +234,6 @@ def _initial(groups: SynonymGroups, rng: np.random.Generator) -> Float32Array:
     table = rng.standard_normal((n_buckets, dimensions), dtype=np.float32)
     table *= (idf / max(idf.max(), 1e-12) / np.sqrt(dimensions))[:, None].astype(np.float32)
     return table
-
-
-def _floats(encoder: Subword) -> Float32Array:
-    table = encoder.table.astype(np.float32)
-    return table if encoder.scale is None else table * encoder.scale
 
 
 def _step(

@@ -1,0 +1,73 @@
+"""The softmax over all names of a batch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from canonym.training.losses.distances import unit, wide
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+__all__ = ["multi_positive_softmax"]
+
+
+def multi_positive_softmax(
+    vectors: Tensor, labels: Tensor, texts: Tensor | None = None, *, temperature: float = 0.05
+) -> Tensor | None:
+    """Return how far names of a batch are from choosing the other names of their concept.
+
+    Parameters
+    ----------
+    vectors : Tensor, shape (b, d)
+        Encoded names of a batch; their length does not matter.
+    labels : Tensor of int, shape (b,)
+        The concept of each.
+    texts : Tensor of int, shape (b,), optional
+        The text of each: equal texts of different concepts cannot be told apart and are left out of
+        each other's sums. By default all differ.
+    temperature : float
+        Divides the cosines, above 0.
+
+    Returns
+    -------
+    Tensor, scalar, or None
+        Mean over the names that have a positive in the batch; None if none has.
+
+    Notes
+    -----
+    With ``s_ij = cos(v_i, v_j) / τ`` and ``P(i)`` the other names of the concept of ``i``::
+
+        L_i = −1/|P(i)| Σ_{j ∈ P(i)} log( exp s_ij / Σ_{k ≠ i} exp s_ik )
+
+    `canonym.training.contrast.multi_positive_loss` is the same without torch.
+
+    References
+    ----------
+    Khosla et al. (2020), Supervised Contrastive Learning, eq. 2.
+
+    Examples
+    --------
+    >>> import torch
+    >>> vectors = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> round(multi_positive_softmax(vectors, torch.tensor([0, 0, 1]), temperature=1.0).item(), 4)
+    0.3133
+    """
+    import torch
+
+    positive = labels[:, None] == labels[None]
+    hidden = torch.eye(len(labels), dtype=torch.bool, device=labels.device)
+    if texts is not None:
+        hidden = hidden | ((texts[:, None] == texts[None]) & ~positive)
+    positive = positive & ~hidden
+    counts = positive.sum(dim=1)
+    used = counts > 0
+    if not bool(used.any()):
+        return None
+    normal = unit(wide(vectors))
+    logits = normal @ normal.T / temperature
+    logits = logits.masked_fill(hidden, -torch.inf)
+    # A name that has a positive has something to be compared with; the others are left out first.
+    logs = logits[used].log_softmax(dim=1)
+    of_positives = torch.where(positive[used], logs, 0).sum(dim=1) / counts[used]
+    return -of_positives.mean()
