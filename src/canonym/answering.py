@@ -1,18 +1,62 @@
-"""A block of mentions at a time: prepared, looked up together, decided one by one."""
+"""A block of mentions at a time: prepared, looked up together, decided one by one; then the links
+of a document together, where names alone do not decide; then each as far as it was taught.
+"""
 
 from __future__ import annotations
 
+import itertools
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from canonym.confidence import Confidence, graded
+from canonym.context import Contexts, Decided
 from canonym.decision import decide, parts_of
 from canonym.filters import Filter
 from canonym.lookup import Answer, Lookup
 from canonym.mentions.prepare import Prepared
+from canonym.namesakes import with_namesakes
 from canonym.reranking import POOL, Reranking
-from canonym.types import Link, Mention
+from canonym.types import Document, Link, Mention
 
-__all__ = ["answer_block"]
+__all__ = ["Finish", "answer_block", "settled"]
+
+
+class Finish(NamedTuple):
+    """What is done to a link in the end.
+
+    Parameters
+    ----------
+    k : int
+        Candidates wanted.
+    reranking : Reranking, optional
+        Puts candidates in a better order.
+    confidence : Confidence, optional
+        Says how sure each link is.
+    min_confidence : float, optional
+        Links that are less sure are NIL.
+    """
+
+    k: int
+    reranking: Reranking | None = None
+    confidence: Confidence | None = None
+    min_confidence: float | None = None
+
+    @property
+    def shown(self) -> int:
+        """Candidates that are left to be graded; a confidence looks at the second as well."""
+        return self.k if self.confidence is None else max(self.k, 2)
+
+    @property
+    def wanted(self) -> int:
+        """Candidates that have to be found."""
+        return self.shown if self.reranking is None else max(self.shown, POOL)
+
+    def apply(self, link: Link) -> Link:
+        """Return the link as a caller receives it."""
+        if self.reranking is not None:
+            link = self.reranking.apply(link, self.shown)
+        return graded(link, self.confidence, self.min_confidence, self.k)
 
 
 def answer_block(
@@ -22,10 +66,8 @@ def answer_block(
     chosen: Filter,
     min_score: float | None,
     *,
-    reranking: Reranking | None = None,
-    confidence: Confidence | None = None,
-    min_confidence: float | None = None,
-) -> Iterator[Link]:
+    ties: bool = False,
+) -> Iterator[Decided]:
     """Link prepared mentions, all of them against the names of one moment.
 
     Parameters
@@ -40,22 +82,15 @@ def answer_block(
         What may be found.
     min_score : float or None
         Best candidates that score less are NIL.
-    reranking : Reranking, optional
-        Puts candidates in a better order.
-    confidence : Confidence, optional
-        Says how sure each link is.
-    min_confidence : float, optional
-        Links that are less sure are NIL.
+    ties : bool
+        Whether to find all concepts of the best candidate's name where a search found it.
 
     Yields
     ------
-    Link
+    Decided
         One per mention, in order.
     """
     names = lookup.names()
-    # Confidence looks at the second candidate as well, wanted or not.
-    shown = k if confidence is None else max(k, 2)
-    wanted = shown if reranking is None else max(shown, POOL)
     # What a mention does not stand for holds for all its strings: those mentions go together for
     # which the same is forbidden.
     never = [names.forbidden_for(mention.text) for mention, _ in prepared]
@@ -68,9 +103,38 @@ def answer_block(
             for part in parts_of(one)
             for text in (part.text, *part.alternatives)
         )
-        answers[each] = lookup.find(list(strings), wanted, chosen, names=names, never=each)
+        found = lookup.find(list(strings), k, chosen, names=names, never=each)
+        if ties:
+            found = with_namesakes(lookup, found, chosen, names=names, never=each)
+        answers[each] = found
     for (mention, one), its in zip(prepared, never, strict=True):
-        link = decide(mention, one, answers[its], min_score)
-        if reranking is not None:
-            link = reranking.apply(link, shown)
-        yield graded(link, confidence, min_confidence, k)
+        yield Decided(decide(mention, one, answers[its], min_score), answers[its])
+
+
+def settled(
+    decided: Iterator[Decided], contexts: Contexts, documents: deque[Document] | None
+) -> Iterator[Link]:
+    """Order what is tied by its context, a document at a time.
+
+    Parameters
+    ----------
+    decided : iterator of Decided
+        In order.
+    contexts : Contexts
+        What looks at the surroundings.
+    documents : deque of Document, optional
+        Those with mentions; drawing from `decided` appends to it, at least up to the mention's own.
+        Without it every mention stands for itself.
+
+    Yields
+    ------
+    Link
+        One per mention.
+    """
+    for first in decided:
+        if documents is None:
+            yield from contexts.settle("", [first])
+        else:
+            document = documents.popleft()
+            rest = itertools.islice(decided, len(document.mentions) - 1)
+            yield from contexts.settle(document.text, [first, *rest])

@@ -6,7 +6,8 @@
    first that finds a name decides.
 3. **Search**: otherwise, and to fill up to `k`, every encoder proposes rows, the union is scored by
    all of them, and concepts are ranked by their best row.
-4. **Decide**: the best candidate, or NIL with the reason.
+4. **Decide**: the best candidate, or NIL with the reason. Between concepts of the same name the
+   context decides (`canonym.context`).
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
-from canonym.answering import answer_block
+from canonym.answering import Finish, answer_block, settled
 from canonym.building import FORMAT, Progress, build_linker
 from canonym.confidence import check_confidence
+from canonym.context import Decided
 from canonym.curation import Curated
 from canonym.decision import as_mention
 from canonym.errors import InvalidInput
@@ -153,17 +155,21 @@ class Linker(Opened, Curated, Taught):
         """Link the mentions of documents, the abbreviations of each written out in its mentions.
 
         Documents are read as they are needed and come out in order; see `link_stream` for the
-        options.
+        options. Where a name belongs to several concepts, the text and the other mentions of the
+        document decide between them, unless ``context=False``.
         """
         waiting: deque[Document] = deque()
+        unsettled: deque[Document] = deque()
 
         def mentions() -> Iterator[tuple[Mention, Mapping[str, str]]]:
             for document in documents:
                 waiting.append(document)
+                if document.mentions:
+                    unsettled.append(document)
                 found = self._abbreviations(document.text) if document.mentions else {}
                 yield from ((mention, found) for mention in document.mentions)
 
-        return regrouped(self._link_pairs(mentions(), **options), waiting)
+        return regrouped(self._link_pairs(mentions(), unsettled, **options), waiting)
 
     def link_stream(
         self,
@@ -195,6 +201,10 @@ class Linker(Opened, Curated, Taught):
         seed : int, optional
             Break ties between equal scores at random, as Xu & Bethard (2021) do, the same way for
             the same seed. By default the more trusted scope goes first (a label), then the id.
+        context : bool
+            Whether the surroundings of a mention (`Mention.context` and `Mention.type`; the text
+            and the other mentions of a document) choose between concepts of the same name; true
+            by default. Not with a seed.
         batch : int
             Mentions handled at once, 1,024 by default.
 
@@ -216,6 +226,7 @@ class Linker(Opened, Curated, Taught):
     def _link_pairs(
         self,
         pairs: Iterator[tuple[Mention, Mapping[str, str]]],
+        documents: deque[Document] | None = None,
         *,
         k: int = 5,
         types: Sequence[str] = (),
@@ -225,6 +236,7 @@ class Linker(Opened, Curated, Taught):
         min_score: float | None = None,
         min_confidence: float | None = None,
         seed: int | None = None,
+        context: bool = True,
         batch: int = 1024,
     ) -> Iterator[Link]:
         if k < 1:
@@ -234,21 +246,19 @@ class Linker(Opened, Curated, Taught):
             types=types, sources=sources, languages=languages, ids=ids, seed=seed
         )
 
-        def run() -> Iterator[Link]:
+        finish = Finish(k, self.reranking, self.confidence, min_confidence)
+        ties = context and seed is None
+
+        def decided() -> Iterator[Decided]:
             while block := list(itertools.islice(pairs, batch)):
                 prepared = [(mention, self._prepare(mention, known)) for mention, known in block]
                 yield from answer_block(
-                    self.lookup,
-                    prepared,
-                    k,
-                    chosen,
-                    min_score,
-                    reranking=self.reranking,
-                    confidence=self.confidence,
-                    min_confidence=min_confidence,
+                    self.lookup, prepared, finish.wanted, chosen, min_score, ties=ties
                 )
 
-        return run()
+        if ties:
+            return map(finish.apply, settled(decided(), self.contexts, documents))
+        return (finish.apply(one.link) for one in decided())
 
     def _prepare(self, mention: Mention, abbreviations: Mapping[str, str]) -> Prepared:
         if mention.context:

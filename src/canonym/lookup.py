@@ -24,7 +24,10 @@ from canonym.terminology import Terminology
 from canonym.text import PLAIN, normalise_all
 from canonym.types import Candidate, Concept, Int32Array, Name
 
-__all__ = ["Answer", "Lookup"]
+__all__ = ["MOST_TIED", "Answer", "Lookup", "concepts_of"]
+
+MOST_TIED = 50
+"""Concepts of one name that are looked at; those that go first anyway."""
 
 _CACHED_CONCEPTS = 200_000
 _NAMES = TARGETS["O-T"]
@@ -32,11 +35,14 @@ _NOTHING: frozenset[int] = frozenset()
 
 
 class Answer(NamedTuple):
-    """Candidates of a string, best first; the sieve that decided; why there are none."""
+    """Candidates of a string, best first; the sieve that decided; why there are none; and, where
+    the name of the best one is a name of several concepts that score the same, all of those.
+    """
 
     candidates: tuple[Candidate, ...]
     sieve: str
     reason: str = ""
+    tied: tuple[Candidate, ...] = ()
 
     @property
     def score(self) -> float:
@@ -55,6 +61,13 @@ class Lookup:
         Its manifest.
     terminology : Terminology
         Of the same digest.
+
+    Attributes
+    ----------
+    sieves : list of Sieve
+        What looks strings up, in order.
+    searchers : Searchers
+        What searches.
     """
 
     def __init__(self, folder: Path, manifest: dict[str, Any], terminology: Terminology) -> None:
@@ -66,9 +79,9 @@ class Lookup:
         ties = TieRule(rows["concept_of_row"], rows["scope_of_row"], rows["id_rank"])
         self.filters = Filters(terminology, ties)
         settings, described = manifest["settings"], manifest["encoders"]
-        self._sieves = chosen_sieves(settings["sieves"])
+        self.sieves = chosen_sieves(settings["sieves"])
         steps = parse_search(settings.get("search", "O-T"))
-        self._searchers = Searchers(
+        self.searchers = Searchers(
             [
                 Searcher(
                     one["name"],
@@ -83,7 +96,7 @@ class Lookup:
         base = Base(
             terminology,
             ties,
-            tuple(Verbatim.load(folder / f"sieve-{sieve.name}") for sieve in self._sieves),
+            tuple(Verbatim.load(folder / f"sieve-{sieve.name}") for sieve in self.sieves),
             tuple(
                 INDEXES[one["index"]].load(folder / f"index-{number}")
                 for number, one in enumerate(described)
@@ -94,7 +107,7 @@ class Lookup:
         self.live = LiveNames(
             Overlay(folder / OVERLAY),
             Names(base, learned, None, means, {}),
-            BlockBuilder(self._sieves, self._searchers.coders),
+            BlockBuilder(self.sieves, self.searchers.coders),
         )
         self._shortest = int(settings["min_length"])
         self._concepts: dict[int, Concept] = {}
@@ -152,7 +165,7 @@ class Lookup:
         names: Names,
         never: frozenset[int],
     ) -> dict[str, Answer]:
-        sieved = self._sift(strings, k, chosen, names, never)
+        sieved = self._sift(strings, chosen, names, never)
         plain = dict(zip(strings, normalise_all(strings, PLAIN), strict=True))
         searched = [
             string
@@ -164,44 +177,42 @@ class Lookup:
                 else len(plain[string]) >= self._shortest
             )
         ]
-        found = self._searchers.search(searched, k, names, chosen, never)
+        found = self.searchers.search(searched, k, names, chosen, never)
         answers: dict[str, Answer] = {}
         for string in strings:
             sieve, pairs = sieved.get(string, (None, []))
             name, score = ("search", 1.0) if sieve is None else (sieve.name, sieve.score)
-            candidates = [
-                self._candidate(concept, names.name(row), score, name, {name: score})
-                for concept, row in pairs
+            known = [
+                self.candidate(concept, names.name(row), score, name, {name: score})
+                for concept, row in pairs[: max(k, MOST_TIED)]
             ]
-            taken = {concept for concept, _ in pairs}
+            candidates, taken = known[:k], {concept for concept, _ in pairs}
             for one in found.get(string, ()):
                 if one.concept not in taken and len(candidates) < k:
                     candidates.append(self._found(one, names, score))
             reason = "" if candidates else _why_none(plain[string], self._shortest)
-            answers[string] = Answer(tuple(candidates), name, reason)
+            tied = tuple(known[:MOST_TIED]) if len(known) > 1 else ()
+            answers[string] = Answer(tuple(candidates), name, reason, tied)
         return answers
 
     def _sift(
         self,
         strings: Sequence[str],
-        k: int,
         chosen: Filter,
         names: Names,
         never: frozenset[int],
     ) -> dict[str, tuple[Sieve, list[tuple[int, int]]]]:
         """Look strings up in one sieve after the other; what the first step looks at goes first."""
-        filters = [
-            names.filter(chosen, step, never, by_name=True) for step in self._searchers.steps
-        ]
+        filters = [names.filter(chosen, step, never, by_name=True) for step in self.searchers.steps]
         sieved: dict[str, tuple[Sieve, list[tuple[int, int]]]] = {}
-        for number, sieve in enumerate(self._sieves):
+        for number, sieve in enumerate(self.sieves):
             left = [string for string in strings if string not in sieved]
             forms = list(normalise_all(left, sieve.steps))
             for string, rows in zip(left, names.find(number, forms), strict=True):
                 for one in filters if len(rows) else ():
                     kept = rows if one.allowed is None else rows[one.allowed[rows]]
                     if len(kept):
-                        sieved[string] = (sieve, _concepts_of(kept, k, one.ties))
+                        sieved[string] = (sieve, concepts_of(kept, one.ties))
                         break
         return sieved
 
@@ -226,10 +237,10 @@ class Lookup:
             For each string owner, its best row, score and every encoder's part of it, best first;
             nothing at all without an encoder.
         """
-        if not strings or not len(self._searchers):
+        if not strings or not len(self.searchers):
             return {}
-        nearest = self._searchers.nearest(
-            self._searchers.encode(strings), k, self._base.indexes, chosen, step=_NAMES
+        nearest = self.searchers.nearest(
+            self.searchers.encode(strings), k, self._base.indexes, chosen, step=_NAMES
         )
         return {
             string: [(one.concept, one.row, one.score, one.parts) for one in found]
@@ -239,13 +250,14 @@ class Lookup:
     def _found(self, one: Found, names: Names, most: float) -> Candidate:
         # Whatever the sieve found stays ahead, and scores fall down the list.
         score = min(one.score, most)
-        step = "search" if self._searchers.steps == (_NAMES,) else one.step
+        step = "search" if self.searchers.steps == (_NAMES,) else one.step
         name = None if one.row < 0 else names.name(one.row)
-        return self._candidate(one.concept, name, score, step, one.parts)
+        return self.candidate(one.concept, name, score, step, one.parts)
 
-    def _candidate(
+    def candidate(
         self, concept: int, name: Name | None, score: float, sieve: str, parts: dict[str, float]
     ) -> Candidate:
+        """Describe a concept as a candidate; without a name it is shown by its label."""
         known = self._concepts.get(concept)
         if known is None:
             if len(self._concepts) >= _CACHED_CONCEPTS:
@@ -256,14 +268,15 @@ class Lookup:
         return Candidate(known.id, known.label, score, text, scope, known.types, sieve, parts)
 
 
-def _concepts_of(rows: Int32Array, k: int, ties: TieRule) -> list[tuple[int, int]]:
+def concepts_of(rows: Int32Array, ties: TieRule) -> list[tuple[int, int]]:
+    """Return the concepts of rows, each with its best row, in the order of ties."""
     owners = ties.concept_of_row[rows]
     scope = ties.scope_of_row[rows] if ties.by_scope else np.zeros(len(rows))
     order = np.lexsort((rows, ties.concept_rank[owners], scope))
     best: dict[int, int] = {}
     for place in order:
         best.setdefault(int(owners[place]), int(rows[place]))
-    return list(best.items())[:k]
+    return list(best.items())
 
 
 def _why_none(plain: str, shortest: int) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from canonym.building import FORMAT
 from canonym.confidence import CONFIDENCE, Confidence
+from canonym.context import Contexts
 from canonym.errors import Mismatch
 from canonym.files import MANIFEST, file_digest, read_manifest, write_folder
 from canonym.folding import check_overlay
@@ -48,6 +49,7 @@ class Opened:
         self.confidence = Confidence.load(folder / CONFIDENCE)
         self.reranking = Reranking.load(folder / RERANKER, encoders=self.encoder_names)
         self.lookup = Lookup(folder, self.manifest, self.terminology)
+        self.contexts = Contexts(self.terminology)
         self.settings = settings = self.manifest["settings"]
         speller = Speller.load(folder / "speller") if settings["spelling"] else None
         self.preparation = Preparation(speller, settings["composites"], settings["trials"])

@@ -15,7 +15,8 @@ from canonym.indexes.vectors import Vectors, take_vectors
 from canonym.ranking.fusion import FusedHits, Scorer, fuse
 from canonym.ranking.pooling import search_concepts
 from canonym.spaces import Names
-from canonym.targets import Target
+from canonym.targets import TARGETS, Target
+from canonym.types import Int32Array
 
 __all__ = ["Found", "Searcher", "Searchers"]
 
@@ -127,6 +128,35 @@ class Searchers:
     def encode(self, strings: Sequence[str]) -> list[Vectors]:
         """Encode strings by every encoder."""
         return [searcher.coder.encode(strings) for searcher in self._searchers]
+
+    def scores(
+        self, strings: Sequence[str], rows: Sequence[Int32Array], names: Names
+    ) -> list[npt.NDArray[np.float64]]:
+        """Score chosen names.
+
+        Parameters
+        ----------
+        strings : sequence of str
+            What is searched for.
+        rows : sequence of ndarray, int32
+            For each string the rows of names.
+        names : Names
+            What the rows are of.
+
+        Returns
+        -------
+        list of ndarray, float64
+            One per string, as long as its rows: the weighted mean of what the encoders give.
+        """
+        found = [np.zeros(len(each)) for each in rows]
+        total = sum(searcher.weight for searcher in self._searchers)
+        indexes = names.space(TARGETS["O-T"]).indexes
+        encoded = self.encode(strings)
+        for searcher, index, vectors in zip(self._searchers, indexes, encoded, strict=True):
+            for place, each in enumerate(rows):
+                query = take_vectors(vectors, np.array([place]))
+                found[place] += searcher.weight / total * index.score(query, each[None, :])[0]
+        return found
 
     def nearest(
         self,

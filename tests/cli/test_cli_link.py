@@ -355,7 +355,7 @@ def test_options_reach_the_linker(linker: Linker, tmp_path: Path) -> None:
     run(
         *("x", "-k", "7", "--type", "A", "--type", "B", "--source", "S", "--language", "de"),
         *("--ids", str(ids), "--min-score", "0.25", "--seed", "3"),
-        *("--min-confidence", "0.5"),
+        *("--min-confidence", "0.5", "--no-context"),
         *("--index", "some-index"),
     )
     assert linker.options == {
@@ -367,6 +367,7 @@ def test_options_reach_the_linker(linker: Linker, tmp_path: Path) -> None:
         "min_score": 0.25,
         "min_confidence": 0.5,
         "seed": 3,
+        "context": False,
     }
     assert linker.opened == [("some-index", False)]  # type: ignore[attr-defined]
 

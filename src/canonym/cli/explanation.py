@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from canonym.text import PLAIN, STRONG, UNORDERED, normalise
 from canonym.types import Link
@@ -78,8 +78,17 @@ def _lines(link: Link) -> Iterator[str]:
         f"runner-up: {second.id} {second.label!r} by {second.name!r} {second.score:.4f}; "
         f"margin {link.margin:.4f}"
     )
+    if best.context and second.context:
+        n = sum(bool(one.context) for one in link.candidates)
+        yield (
+            f"context: {n} concepts are called {best.name!r}; rather than {second.id} by "
+            f"{_gains(best.context, second.context)}"
+        )
     if best.worth and second.worth:
-        gains = {name: worth - second.worth[name] for name, worth in best.worth.items()}
-        most = sorted(gains, key=lambda name: (-abs(gains[name]), name))[:_REASONS]
-        told = ", ".join(f"{name} {gains[name]:+.2f}" for name in most)
-        yield f"re-ranked: first rather than the runner-up by {told}"
+        yield f"re-ranked: first rather than the runner-up by {_gains(best.worth, second.worth)}"
+
+
+def _gains(best: Mapping[str, float], second: Mapping[str, float]) -> str:
+    gains = {name: worth - second[name] for name, worth in best.items()}
+    most = sorted(gains, key=lambda name: (-abs(gains[name]), name))[:_REASONS]
+    return ", ".join(f"{name} {gains[name]:+.2f}" for name in most)

@@ -114,6 +114,12 @@ def _number(_ctx: click.Context, option: click.Parameter, value: float | None) -
     help="Break ties between equal scores at random, the same way for the same number.  "
     "[default: the more trusted name first, then the id]",
 )
+@click.option(
+    "--no-context",
+    is_flag=True,
+    help="Do not let the text and the other mentions around a mention choose between concepts of "
+    "the same name.",
+)
 @click.option("--explain", is_flag=True, help="Say why: normal forms, scores, runner-up, margin.")
 @click.option("-o", "--output", type=click.Path(), help="Write to this file.")
 @click.option(
@@ -144,6 +150,7 @@ def link(
     min_score: float | None,
     min_confidence: float | None,
     seed: int | None,
+    no_context: bool,
     explain: bool,
     output: str | None,
     format_: str | None,
@@ -216,6 +223,7 @@ def link(
             "min_score": min_score,
             "min_confidence": min_confidence,
             "seed": seed,
+            "context": not no_context,
         }
         settings = {
             "canonym": __version__,

@@ -35,6 +35,9 @@ class Candidate:
         What each scorer gave this concept's best name, by encoder.
     worth : dict of str to float
         What each feature adds, where a re-ranker put the candidates in order; of the first two.
+    context : dict of str to float
+        What each kind of evidence around the mention adds, where several concepts have the name and
+        that decided between them; see `canonym.context.Contexts`.
     """
 
     id: str
@@ -46,6 +49,7 @@ class Candidate:
     sieve: str = "search"
     parts: dict[str, float] = field(default_factory=dict)
     worth: dict[str, float] = field(default_factory=dict)
+    context: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +130,11 @@ class Link:
             "confidence": self.confidence,
             "steps": [step._asdict() for step in self.steps],
             "candidates": [
-                {key: value for key, value in asdict(one).items() if key != "worth" or value}
+                {
+                    key: value
+                    for key, value in asdict(one).items()
+                    if value or key not in {"worth", "context"}
+                }
                 for one in self.candidates
             ],
             "parts": [part.to_dict() for part in self.parts],

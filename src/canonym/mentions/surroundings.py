@@ -1,0 +1,102 @@
+"""What stands around a mention: its sentence, and the phrases of a text without the mention."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+__all__ = ["LONGEST", "phrases", "sentence_of", "without"]
+
+LONGEST = 10_000
+"""Characters of a text that are looked at, the mention in the middle."""
+
+_PHRASE = 100
+_FUNCTION_WORDS = (
+    "a an the of in on at to for from with without and or but by as is are was were be been being "
+    "has have had this that these those it its we our their his her he she they them there which "
+    "who whom whose when where while than then also not no nor can could may might will would "
+    "should do does did done such into onto over under between among during after before both each "
+    "other all any some most more less very only same so if because however thus therefore "
+    "although though"
+)
+_BREAKS = re.compile(
+    r"[,.;:()\[\]/\n]|(?<!\w)(?:" + "|".join(_FUNCTION_WORDS.split()) + r")(?!\w)", re.IGNORECASE
+)
+_ENDS = re.compile(r"[.!?](?=\s+[^a-z\s])|\n")
+
+
+def phrases(text: str) -> list[str]:
+    """Split a text at punctuation and function words.
+
+    Parameters
+    ----------
+    text : str
+        In English, for the function words.
+
+    Returns
+    -------
+    list of str
+        Distinct, each of 3 to 100 characters; longer ones are cut.
+
+    Examples
+    --------
+    >>> phrases("Smoking is a cause of emphysema and chronic bronchitis.")
+    ['Smoking', 'cause', 'emphysema', 'chronic bronchitis']
+    """
+    found = (" ".join(each.split())[:_PHRASE] for each in _BREAKS.split(text))
+    return list(dict.fromkeys(each for each in found if len(each) > 2))
+
+
+def without(text: str, mentions: Iterable[str]) -> str:
+    """Take mentions out of a text, as whole words and in any case; commas stay in their places.
+
+    Examples
+    --------
+    >>> without("A cold wind, and colds.", ["cold"])
+    'A , wind, and colds.'
+    """
+    for mention in mentions:
+        if mention.strip():
+            text = _whole(mention).sub(",", text)
+    return text
+
+
+def sentence_of(text: str, mention: str, *, start: int | None = None) -> tuple[str, str]:
+    """Return the sentence that a mention is in, and the text around it.
+
+    Parameters
+    ----------
+    text : str
+        The document.
+    mention : str
+        The mention as it is written.
+    start : int, optional
+        Where it begins; the first place that reads so by default.
+
+    Returns
+    -------
+    tuple of str
+        The sentence, empty where the mention is not in the text; and at most `LONGEST` characters
+        around it, from the beginning where it is not there.
+
+    Examples
+    --------
+    >>> sentence_of("It was warm. He had a cold. He slept.", "cold")[0]
+    'He had a cold.'
+    """
+    if start is None or not 0 <= start < max(len(text), 1):
+        place = _whole(mention).search(text) if mention.strip() else None
+        start = place.start() if place else None
+    if start is None:
+        return "", text[:LONGEST]
+    begin = max(0, min(start - LONGEST // 2, len(text) - LONGEST))
+    around = text[begin : begin + LONGEST]
+    middle = start - begin
+    ends = [end.end() for end in _ENDS.finditer(around)]
+    first = max((end for end in ends if end <= middle), default=0)
+    last = min((end for end in ends if end > middle), default=len(around))
+    return around[first:last].strip(), around
+
+
+def _whole(mention: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(mention.strip())}(?!\w)", re.IGNORECASE)
