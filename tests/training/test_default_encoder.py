@@ -20,6 +20,7 @@ from canonym.training.default_encoder import check_data, make_default_encoder
 def small_table(monkeypatch: pytest.MonkeyPatch) -> None:
     small = {**default_encoder.OPTIONS, "n_bits": 10, "dimensions": 16, "batch": 16}
     monkeypatch.setattr(default_encoder, "OPTIONS", small)
+    monkeypatch.setattr(default_encoder, "FINISH", {**default_encoder.FINISH, "batch": 16})
 
 
 def test_mentions_come_near_their_concept(mixed: Path) -> None:
@@ -32,7 +33,7 @@ def test_mentions_come_near_their_concept(mixed: Path) -> None:
 
     assert similarity(with_mentions) > similarity(without) + 0.1
     trained = with_mentions.trained
-    assert trained["options"]["parts"] == ["train", "dev"]
+    assert trained["parts"] == ["train", "dev"]
     assert trained["mentioned"] >= 4
     assert len(trained["data"]["bc5cdr dev"]) == 64
     assert without.trained["mentioned"] == 0
@@ -40,7 +41,12 @@ def test_mentions_come_near_their_concept(mixed: Path) -> None:
 
 
 def test_equal_seeds_give_equal_bytes(mixed: Path) -> None:
-    one, same, other = (make_default_encoder(mixed, steps=5, seed=seed) for seed in (1, 1, 2))
+    steps: list[tuple[int, int]] = []
+    one, same, other = (
+        make_default_encoder(mixed, steps=5, seed=seed, progress=lambda *done: steps.append(done))
+        for seed in (1, 1, 2)
+    )
+    assert steps[:6] == [(step, 6) for step in range(1, 7)]
     np.testing.assert_array_equal(one.table, same.table)
     assert (one.table != other.table).any()
 
@@ -62,7 +68,7 @@ def test_command(mixed: Path, tmp_path: Path) -> None:
     assert "distinct mentions" in done.stderr
     encoder = load_encoder(place)
     assert isinstance(encoder, Subword)
-    assert encoder.trained["options"]["parts"] == ["train"]
+    assert encoder.trained["parts"] == ["train"]
     for more, said in (
         ([], "exists already"),
         (["-o", str(tmp_path / "no" / "encoder")], "does not exist"),

@@ -126,24 +126,29 @@ class HardPool:
     """Hard neighbours of a pool of names, found with the table of the moment."""
 
     def __init__(
-        self, groups: SynonymGroups, table: Float32Array, rng: np.random.Generator
+        self,
+        groups: SynonymGroups,
+        table: Float32Array,
+        rng: np.random.Generator,
+        *,
+        searched: int = SEARCHED,
     ) -> None:
         self.groups = groups
         # Each name is searched for once, and used as often as it was drawn.
         self.rows, self.draws = np.unique(groups.draw_names(POOL_SIZE, rng), return_inverse=True)
-        searched = np.sort(rng.permutation(len(groups.texts))[:SEARCHED])
+        places = np.sort(rng.permutation(len(groups.texts))[:searched])
         sources = groups.sources
         found = find_hard_neighbours(
             groups.encode(table, self.rows),
             groups.concepts[self.rows],
-            groups.encode(table, searched),
-            groups.concepts[searched],
+            groups.encode(table, places),
+            groups.concepts[places],
             rng,
             k=NEAREST,
             query_sources=None if sources is None else sources[self.rows],
-            sources=None if sources is None else sources[searched],
+            sources=None if sources is None else sources[places],
         )
-        self.found = np.where(found >= 0, searched[found], -1)
+        self.found = np.where(found >= 0, places[found], -1)
 
     def draw(
         self,

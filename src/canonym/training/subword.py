@@ -34,7 +34,7 @@ from canonym.encoders.subword import NORMAL_STEPS, Subword
 from canonym.encoders.tables import float_table
 from canonym.errors import InvalidInput
 from canonym.training.contrast import multi_positive_loss
-from canonym.training.groups import HardPool, SynonymGroups
+from canonym.training.groups import SEARCHED, HardPool, SynonymGroups
 from canonym.types import Float32Array
 
 __all__ = ["fit_subword"]
@@ -57,6 +57,7 @@ def fit_subword(
     learning_rate: float = 2e-3,
     hard_neighbours: int = 1,
     refresh: int = 2,
+    searched: int = SEARCHED,
     positives: int = 3,
     seed: int = 0,
     normalisation: Sequence[str] = NORMAL_STEPS,
@@ -96,6 +97,9 @@ def fit_subword(
         each of them brings one synonym.
     refresh : int
         How often the neighbours are searched, at equal distances; none before the first time.
+    searched : int
+        Names, drawn at random, among which neighbours are searched: the more, the harder they are
+        and the longer it takes.
     positives : int
         Synonyms that each drawn name brings along.
     seed : int
@@ -146,6 +150,7 @@ def fit_subword(
         learning_rate=(learning_rate, 1e-12, 10),
         hard_neighbours=(hard_neighbours, 0, np.inf),
         refresh=(refresh, 0, np.inf),
+        searched=(searched, 1, np.inf),
         positives=(positives, 1, np.inf),
     )
     rng = np.random.default_rng(seed)
@@ -166,7 +171,7 @@ def fit_subword(
     total = 0.0
     for step in range(steps):
         if step in refreshes:
-            near = HardPool(groups, table, rng)
+            near = HardPool(groups, table, rng, searched=searched)
             if log:
                 log(f"step {step}: neighbours searched for {len(near.rows):,} names")
         if near is None:
