@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from canonym.cli.train_contextual import contextual
 from canonym.cli.train_default import default
 from canonym.cli.train_options import (
     data_options,
@@ -293,6 +294,7 @@ def few_shot(**given: Any) -> None:
     run_recipe("few-shot", given, *names, n="names")
 
 
+train.add_command(contextual)
 train.add_command(default)
 train.add_command(reranker)
 train.add_command(word_vectors)

@@ -103,23 +103,21 @@ def make_default_encoder(
     """
     check_data(data, parts=parts)
     of_files = {**digests(data, parts), "ICD-10-CM": _package("simple-icd-10-cm")}
-    mixture = read_mixture(data, parts=parts, mention_share=MENTION_SHARE, log=log)
     say = log or (lambda _: None)
     first, last = dict(OPTIONS), dict(FINISH)
     if steps is not None:
         first["steps"], last["steps"] = steps, max(1, steps // 4)
     total = first["steps"] + last["steps"]
-    encoder = None
-    for done, options, weights in (
-        (0, first, None),
-        (first["steps"], last, mixture.name_weights),
-    ):
-        say(f"{options['steps']:,} steps on {'names' if weights is None else 'mentions too'}")
+    encoder, done, counts = None, 0, {}
+    for options, learned in ((first, ()), (last, parts)):
+        mixture = read_mixture(data, parts=learned, mention_share=MENTION_SHARE, log=log)
+        counts = mixture.counts
+        say(f"{options['steps']:,} steps")
         encoder = fit_subword(
             mixture.names,
             mixture.concepts,
             weights=mixture.weights,
-            name_weights=weights,
+            name_weights=mixture.name_weights,
             sources=mixture.sources,
             start=encoder,
             quantise=encoder is not None,
@@ -128,14 +126,14 @@ def make_default_encoder(
             log=log,
             **options,
         )
+        done += options["steps"]
     assert encoder is not None
     trained = {
         "options": {"names": first, "mentions too": last},
         "seed": seed,
         "parts": list(parts),
         "mention_share": MENTION_SHARE,
-        "concepts": len(mixture.weights),
-        **mixture.counts,
+        **counts,
         "data": of_files,
         "versions": {name: version(name) for name in ("numpy", "scipy")},
     }

@@ -68,7 +68,7 @@ class Mixture(NamedTuple):
     name_weights : ndarray, shape (n,), float64
         How often a name is drawn, besides.
     counts : dict of str to int
-        Names, variants and mentions.
+        Concepts, names, variants and mentions.
     """
 
     names: list[str]
@@ -149,6 +149,7 @@ def read_mixture(
         weights,
         _with_share(synonyms.concepts, weights, mentioned, mention_share),
         {
+            "concepts": len(weights),
             "names": len(joined.names),
             "variants": len(synonyms.names) - len(joined.names),
             "mentioned": int(mentioned.sum()),

@@ -1,0 +1,116 @@
+"""``canonym train contextual``: make the contextual encoder again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from canonym.training.journal import FitProgress
+
+__all__ = ["contextual"]
+
+
+@click.command()
+@click.option(
+    "-e",
+    "--encoder",
+    type=click.Path(exists=True, file_okay=False),
+    required=True,
+    metavar="FOLDER",
+    help="The sentence encoder that is taught: all-MiniLM-L6-v2.",
+)
+@click.option(
+    "-o", "--output", type=click.Path(), required=True, metavar="FOLDER", help="Folder to write."
+)
+@click.option(
+    "--data",
+    type=click.Path(exists=True, file_okay=False),
+    envvar="CANONYM_DATA",
+    required=True,
+    metavar="FOLDER",
+    help="The terminologies and corpora.  [default: $CANONYM_DATA]",
+)
+@click.option(
+    "--part",
+    "parts",
+    type=click.Choice(("train", "dev")),
+    multiple=True,
+    default=("train", "dev"),
+    show_default=True,
+    help="Part of the corpora whose mentions are learned from. Can be repeated.",
+)
+@click.option(
+    "--batches",
+    type=click.IntRange(min=1),
+    default=500,
+    show_default=True,
+    help="Of the first stage, on names and mentions.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option(
+    "--precision",
+    type=click.Choice(("bf16", "fp16", "float32")),
+    default="bf16",
+    show_default=True,
+    help="What the encoder computes in.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress and no report.")
+def contextual(
+    encoder: str, output: str, data: str, parts: tuple[str, ...], batches: int, seed: int,
+    precision: str, overwrite: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Teach a sentence encoder names and mentions, as the contextual encoder was taught.
+
+    Names of open terminologies with the mentions of NCBI disease and BC5CDR, then synonym
+    marginalization on the mentions, then the average with the weights it began with. About an hour
+    on a CPU.
+
+    \b
+      canonym train contextual --encoder all-MiniLM-L6-v2 --data corpora -o taught
+      canonym index medic.db -o medic-index --encoder default --encoder taught
+    """
+    from pathlib import Path
+
+    from canonym import files
+    from canonym.cli.description import print_facts
+    from canonym.cli.progress import note, stages
+    from canonym.encoders import make_encoder
+    from canonym.encoders.subword import Subword
+    from canonym.errors import InvalidInput, require
+    from canonym.training.contextual_encoder import make_contextual_encoder
+
+    require("torch", "training an encoder", "torch")
+    place = Path(output)
+    if place.exists() and not overwrite:
+        raise InvalidInput(f"{place} exists already; choose another name or pass --overwrite")
+    if not place.absolute().parent.is_dir():
+        raise InvalidInput(f"{place}: the folder {place.parent} does not exist; create it first")
+    miner = make_encoder("default")
+    assert isinstance(miner, Subword)
+    with stages(unit="steps", quiet=quiet) as report:
+
+        def show(done: FitProgress) -> None:
+            # The second stage has as many epochs as it says; the first has one of `batches`.
+            report("names and mentions" if done.total == batches else "mentions",
+                   done.step, done.total)  # fmt: skip
+
+        module, facts = make_contextual_encoder(
+            Path(data),
+            encoder,
+            miner=miner,
+            parts=[part for part in ("train", "dev") if part in parts],
+            batches=batches,
+            seed=seed,
+            precision=precision,
+            progress=show,
+            log=lambda line: note(line, quiet=quiet),
+        )
+    with files.write_folder(place, overwrite=overwrite) as partial:
+        module.to_encoder().save(partial)  # type: ignore[attr-defined]
+        content = {"encoder": "transformer", "training": facts}
+        files.write_manifest(partial, kind="encoder", format_number=1, content=content)
+    if not quiet:
+        print_facts({"encoder": output, "started from": encoder, "seed": seed})

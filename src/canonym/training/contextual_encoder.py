@@ -1,0 +1,136 @@
+"""Making the contextual encoder: a sentence encoder that learns names and mentions."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from canonym.encoders.subword import Subword
+from canonym.terminology import Terminology, read_records
+from canonym.training.averaging import average_weights
+from canonym.training.biosyn import BioSyn
+from canonym.training.contrastive import Contrastive
+from canonym.training.default_encoder import check_data
+from canonym.training.fit import fit
+from canonym.training.fit_settings import FitSettings
+from canonym.training.journal import FitProgress
+from canonym.training.mixture import PARTS, digests, read_mentions, read_mixture
+from canonym.training.module import NameModule
+from canonym.training.names import NameTable
+from canonym.training.sources import SOURCES
+
+__all__ = ["SETTINGS", "make_contextual_encoder"]
+
+SETTINGS: Mapping[str, Any] = {
+    "max_length": 16,
+    "mention_share": 0.3,
+    "batches": 500,
+    "contrastive": {
+        "learning_rate": 5e-5,
+        "optimizer": "adamw",
+        "schedule": "linear",
+        "warm_up": 0.1,
+    },
+    "cosine_scale": 20.0,
+    "marginalization": {
+        "epochs": 2,
+        "learning_rate": 5e-5,
+        "optimizer": "adam",
+        "schedule": "constant",
+    },
+    "share": 0.25,
+}
+"""Chosen on the development parts with encoders that had learned from the training parts alone."""
+
+
+def make_contextual_encoder(
+    data: Path,
+    start: str | Path,
+    *,
+    miner: Subword,
+    parts: Sequence[str] = PARTS,
+    batches: int | None = None,
+    seed: int = 0,
+    precision: str = "bf16",
+    progress: Callable[[FitProgress], None] | None = None,
+    log: Callable[[str], None] | None = None,
+) -> tuple[NameModule, dict[str, Any]]:
+    """Teach a sentence encoder the terminologies and mentions under `data`.
+
+    Parameters
+    ----------
+    data : Path
+        The folder with the files of `canonym.training.mixture.mixture_files`.
+    start : str or Path
+        The transformer that is taught, such as all-MiniLM-L6-v2.
+    miner : Subword
+        Finds hard neighbours, see `canonym.training.contrastive.Contrastive`.
+    parts : sequence of str
+        Parts of the corpora that are learned from.
+    batches : int, optional
+        Of the first stage.
+    seed : int
+        Of every random draw.
+    precision : str
+        As for `canonym.training.fit_settings.FitSettings`.
+    progress : callable, optional
+        Called with how far each stage is.
+    log : callable, optional
+        Called with a line of text for each step.
+
+    Returns
+    -------
+    tuple of NameModule, and dict
+        The encoder, and how it came about, as JSON can hold it.
+
+    Raises
+    ------
+    InvalidInput
+        If a file is missing.
+    Mismatch
+        If a document that is learned from is in a test part too.
+
+    Notes
+    -----
+    First `Contrastive` on names and mentions, then BioSyn's synonym marginalization on the mentions
+    with the names of MEDIC and MeSH's chemicals left out, then the average of the weights with
+    those of the start, which keeps English that neither stage has.
+    """
+    check_data(data, parts=parts)
+    say = log or (lambda _: None)
+    chosen = {**SETTINGS, **({} if batches is None else {"batches": batches})}
+    length = chosen["max_length"]
+    module = NameModule.read(start, pooling="mean", max_length=length)
+    mixture = read_mixture(data, parts=parts, mention_share=chosen["mention_share"], log=log)
+    say(f"{chosen['batches']:,} batches of names and mentions")
+    objective: Any = Contrastive(mixture, miner, batches=chosen["batches"])
+    fit(
+        module,
+        objective,
+        settings=FitSettings(epochs=1, seed=seed, precision=precision, **chosen["contrastive"]),
+        progress=progress,
+    )
+    del mixture, objective
+    diseases = Terminology.build(read_records(data / SOURCES["MEDIC 2012"]))
+    table = NameTable.from_terminology(diseases, preparation="biosyn")
+    mentions = [(text, [id_]) for text, id_ in read_mentions(data, parts, log=say)]
+    objective = BioSyn(table, mentions, cosine_scale=chosen["cosine_scale"])
+    say(f"synonym marginalization on {objective.mentions.n_mentions:,} mentions of diseases")
+    fit(
+        module,
+        objective,
+        settings=FitSettings(seed=seed, precision=precision, **chosen["marginalization"]),
+        progress=progress,
+    )
+    untaught = NameModule.read(start, pooling="mean", max_length=length)
+    average_weights(module, untaught, share=chosen["share"])
+    return module, {
+        "settings": dict(chosen),
+        "seed": seed,
+        "parts": list(parts),
+        "precision": precision,
+        "miner": hashlib.sha256(miner.table.tobytes()).hexdigest(),
+        "data": dict(digests(data, parts)),
+    }

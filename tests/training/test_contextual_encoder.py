@@ -1,0 +1,82 @@
+"""Teaching a sentence encoder names and mentions, with a tiny one and small files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from canonym.cli import main
+from canonym.encoders import load_encoder, make_encoder
+from canonym.training import contextual_encoder
+from canonym.training.contextual_encoder import make_contextual_encoder
+from canonym.training.module import NameModule
+
+pytest.importorskip("torch")
+
+
+@pytest.fixture(name="start")
+def write_start(tmp_path: Path, make_module: Callable[..., Any]) -> Path:
+    place = tmp_path / "start"
+    place.mkdir()
+    make_module().to_encoder().save(place)
+    return place
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = {**contextual_encoder.SETTINGS["contrastive"], "learning_rate": 1e-2}
+    small = {**contextual_encoder.SETTINGS, "contrastive": quick}
+    monkeypatch.setattr(contextual_encoder, "SETTINGS", small)
+
+
+def test_it_is_taught_in_two_stages_and_averaged(
+    mixed: Path, start: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    miner: Any = make_encoder("default")
+    said: list[str] = []
+    steps: list[int] = []
+    before = NameModule.read(start, pooling="mean", max_length=16)
+
+    def taught(share: float) -> tuple[NameModule, dict[str, Any]]:
+        chosen = {**contextual_encoder.SETTINGS, "share": share}
+        monkeypatch.setattr(contextual_encoder, "SETTINGS", chosen)
+        return make_contextual_encoder(
+            mixed, start, miner=miner, batches=3, precision="float32", log=said.append,
+            progress=lambda done: steps.append(done.step),
+        )  # fmt: skip
+
+    module, facts = taught(0.0)
+    names = ["heart attack", "acute pain"]
+    assert np.abs(module.encode(names) - before.encode(names)).max() > 1e-3
+    assert steps[:3] == [1, 2, 3]
+    assert len(steps) > 3
+    assert any(line.startswith("synonym marginalization on 4 mentions") for line in said)
+    assert facts["parts"] == ["train", "dev"]
+    assert facts["settings"]["batches"] == 3
+    same, _ = taught(1.0)
+    np.testing.assert_allclose(same.encode(names), before.encode(names), atol=1e-6)
+
+
+def test_command(mixed: Path, start: Path, tmp_path: Path) -> None:
+    place = tmp_path / "taught"
+    arguments = ["train", "contextual", "--encoder", str(start), "--data", str(mixed)]
+    arguments += ["-o", str(place), "--batches", "2", "--precision", "float32"]
+    done = CliRunner().invoke(main, [*arguments, "--part", "train"])
+    assert done.exit_code == 0, done.output
+    assert "2 batches of names and mentions" in done.stderr
+    assert load_encoder(place).encode(["flu"]).shape[0] == 1
+    written = json.loads((place / "canonym.json").read_text())
+    assert written["training"]["parts"] == ["train"]
+    for more, problem in (
+        ([], "exists already"),
+        (["-o", str(tmp_path / "no" / "taught")], "does not exist"),
+    ):
+        failed = CliRunner().invoke(main, [*arguments, *more])
+        assert failed.exit_code == 2
+        assert problem in failed.stderr
