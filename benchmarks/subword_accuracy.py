@@ -3,12 +3,15 @@
 Accuracy is BioSyn's: a mention is right when the name nearest to it has any of the gold's ids, a
 composite mention when each of its parts is. Mentions and dictionaries are those of the BioSyn
 authors; ``merged`` is the dictionary with the names of the training and development mentions,
-``alone`` the dictionary without. Two encoders: the one that comes with canonym, and one fitted to
-the names of MEDIC in the dictionary alone, as ``canonym fit`` does it. Everyday names are looked up
+``alone`` the dictionary without. The encoder that comes with canonym has read the mentions of the
+development parts, so that it is measured on the test parts alone; ``--choosing`` is one made with
+``canonym train default --part train``, measured on the development parts, and each ``--again`` one
+made with another seed. ``--fit`` fits one to the names of MEDIC in the dictionary alone, as
+``canonym fit --start none`` does. Everyday names are looked up
 among all names of ICD-10-CM; one is right when the first code, or one of the first five, belongs to
 an accepted family (``everyday_names.tsv``).
 
-    python benchmarks/subword_accuracy.py [--splits dev test] [--fit] [--seeds N]
+    python benchmarks/subword_accuracy.py [--choosing FOLDER] [--again FOLDER]... [--fit]
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from canonym.corpora.concepts import mention_parts, read_concepts
-from canonym.encoders import make_encoder
+from canonym.encoders import load_encoder, make_encoder
 from canonym.encoders.subword import Subword
 from canonym.terminology.icd10cm import read_icd10cm
 from canonym.training.subword import fit_subword
@@ -139,12 +142,19 @@ def speed(encoder: Subword, names: list[str]) -> dict[str, float]:
     }
 
 
+def opened(folder: Path) -> Subword:
+    """Open an encoder that `canonym train default` made."""
+    encoder = load_encoder(folder)
+    assert isinstance(encoder, Subword)
+    return encoder
+
+
 def main() -> None:
     """Measure and write the result."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--splits", nargs="+", default=["dev", "test"])
+    parser.add_argument("--choosing", type=Path, help="has read the training parts alone")
+    parser.add_argument("--again", type=Path, action="append", default=[], help="another seed")
     parser.add_argument("--fit", action="store_true", help="also fit to MEDIC alone")
-    parser.add_argument("--seeds", type=int, default=1)
     arguments = parser.parse_args()
     data = data_folder()
     folder = data / "biosyn-processed"
@@ -152,27 +162,36 @@ def main() -> None:
     default = make_encoder("default")
     assert isinstance(default, Subword)
     result: dict[str, Any] = {
-        "default, 8 bits": accuracies(default, data, arguments.splits),
+        "default, 8 bits": accuracies(default, data, ["test"]),
         "everyday names": everyday(default),
         "speed": speed(default, names),
     }
     print(result, flush=True)
-    numbers: dict[str, int] = {}
-    concepts = [numbers.setdefault("|".join(sorted(those)), len(numbers)) for those in ids]
-    for seed in range(arguments.seeds if arguments.fit else 0):
+    if arguments.choosing:
+        result["made from the training parts"] = accuracies(
+            opened(arguments.choosing), data, ["dev"]
+        )
+    for folder_again in arguments.again:
+        again = opened(folder_again)
+        seed = again.trained["seed"]
+        result[f"made with seed {seed}"] = accuracies(again, data, ["test"])
+        print(result[f"made with seed {seed}"], flush=True)
+    if arguments.fit:
+        numbers: dict[str, int] = {}
+        concepts = [numbers.setdefault("|".join(sorted(those)), len(numbers)) for those in ids]
         began = time.perf_counter()
-        exact = fit_subword(names, concepts, seed=seed, quantise=False)
+        exact = fit_subword(names, concepts, quantise=False)
         seconds = round(time.perf_counter() - began)
-        result[f"fitted to MEDIC, seed {seed}"] = {
+        result["fitted to MEDIC, seed 0"] = {
             "seconds": seconds,
-            "float32": accuracies(exact, data, arguments.splits),
-            "8 bits": accuracies(exact.quantised(), data, arguments.splits),
+            "float32": accuracies(exact, data, ["dev", "test"]),
+            "8 bits": accuracies(exact.quantised(), data, ["dev", "test"]),
         }
-        print(result[f"fitted to MEDIC, seed {seed}"], flush=True)
+        print(result["fitted to MEDIC, seed 0"], flush=True)
     files = [
         folder / corpus / file
         for corpus in CORPORA
-        for split in dict.fromkeys(("train", *arguments.splits))
+        for split in ("train", "dev", "test")
         for file in (f"{split}.concept", f"{split}_dictionary.txt.gz")
     ]
     path = save("subword_accuracy", result, packages=["numpy", "scipy"], data=[EVERYDAY, *files])
