@@ -6,7 +6,8 @@ the other way round. Test parts are not touched. The three NIL thresholds of DIL
 its protocol of 20 draws of 100 mentions on the dev part of BC5CDR, chemicals and diseases, where
 some mentions have no concept.
 
-    python benchmarks/confidence.py
+    canonym train default --part none -o names-alone
+    python benchmarks/confidence.py --encoder names-alone
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from canonym.corpora import read_pubtator
 from canonym.evaluation.calibration import ece, reliability, risk_coverage
 from canonym.ranking.nil import STRATEGIES, draw_thresholds
 from canonym.terminology.formats import import_terminology
-from record import data_folder, save
+from record import chosen_encoder, data_folder, save
 
 
 def tried(fitted_to: Observed, on: Observed) -> dict[str, Any]:
@@ -82,6 +83,7 @@ def nil_draws(linker: Linker, path: Path, kind: str) -> dict[str, Any]:
 
 def main() -> None:
     """Index, fit, predict, print and save."""
+    encoder = chosen_encoder(__doc__)
     data = data_folder()
     corpora = {
         "ncbi-disease": (data / "medic-2012" / "medic_06Jul2012.txt", ()),
@@ -94,7 +96,7 @@ def main() -> None:
         files += [source, *parts.values()]
         with TemporaryDirectory() as scratch:
             terminology = import_terminology(source, Path(scratch) / "terminology.db")
-            linker = Linker.build(terminology)
+            linker = Linker.build(terminology, encoders=[encoder])
             seen = {
                 part: observe(linker, read_pubtator(path), types=types)
                 for part, path in parts.items()

@@ -14,7 +14,8 @@ What canonym ships was chosen on the train parts, with another draw of made homo
 stands what is best on this one among the weights of a grid, by the mean over the slices of both
 kinds. The figures to look at are those of the dev parts. Test parts are not touched.
 
-    python benchmarks/homonyms.py
+    canonym train default --part none -o names-alone
+    python benchmarks/homonyms.py --encoder names-alone
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from canonym.settings import SIEVES
 from canonym.terminology.medic import read_medic
 from canonym.terminology.table import read_table
 from canonym.types import Link
-from record import data_folder, save
+from record import chosen_encoder, data_folder, save
 
 KINDS = (*EVIDENCE, *AHEAD)
 SHIPPED = (*WEIGHTS, TRUSTED, ANYWAY)
@@ -191,12 +192,13 @@ def choose(train: dict[str, dict[str, Any]]) -> tuple[list[float], float]:
 
 def main() -> None:
     """Index, link, print and save."""
+    encoder = chosen_encoder(__doc__)
     files: list[Path] = []
     parts: dict[str, dict[str, dict[str, Any]]] = {"train": {}, "dev": {}}
     for name, terminology, sources in terminologies():
         files += sources
         with TemporaryDirectory() as scratch:
-            linker = Linker.build(terminology, folder=Path(scratch) / "index")
+            linker = Linker.build(terminology, encoders=[encoder], folder=Path(scratch) / "index")
             for corpus, wanted in CORPORA:
                 if (corpus, wanted) == ("bc5cdr", "Disease" if name != "medic" else None):
                     continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
@@ -13,7 +14,7 @@ from typing import Any
 
 from canonym.files import file_digest
 
-__all__ = ["data_folder", "save"]
+__all__ = ["chosen_encoder", "data_folder", "save"]
 
 ROOT = Path(__file__).parents[1]
 
@@ -24,6 +25,18 @@ def data_folder() -> Path:
     if not folder.is_dir():
         raise SystemExit("this benchmark needs the corpora: set CANONYM_DATA to their folder")
     return folder
+
+
+def chosen_encoder(description: str | None) -> str:
+    """Return what ``--encoder`` says.
+
+    The encoder that comes with canonym has read the training and development parts: what is learned
+    from one of them and tried on the other wants one of ``canonym train default --part none``.
+    """
+    parser = argparse.ArgumentParser(description=(description or "").split("\n\n")[0])
+    parser.add_argument("--encoder", required=True, help="has read neither part")
+    encoder: str = parser.parse_args().encoder
+    return encoder
 
 
 def save(

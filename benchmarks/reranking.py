@@ -6,7 +6,8 @@ whose first candidate is right, of all mentions and of those whose text the trai
 have. Beside it stands what both ways of linking take, one after the other. Test parts are not
 touched.
 
-    python benchmarks/reranking.py
+    canonym train default --part none -o names-alone
+    python benchmarks/reranking.py --encoder names-alone
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from canonym import Document, Linker
 from canonym.calibrated import asked_of, judged
 from canonym.corpora import read_pubtator
 from canonym.terminology.formats import import_terminology
-from record import data_folder, save
+from record import chosen_encoder, data_folder, save
 
 
 def tried(linker: Linker, documents: list[Document], seen: set[str]) -> dict[str, Any]:
@@ -54,13 +55,14 @@ def tried(linker: Linker, documents: list[Document], seen: set[str]) -> dict[str
 
 def main() -> None:
     """Index, fit, link, print and save."""
+    encoder = chosen_encoder(__doc__)
     data = data_folder()
     medic = data / "medic-2012" / "medic_06Jul2012.txt"
     result: dict[str, Any] = {}
     files = [medic]
     with TemporaryDirectory() as scratch:
         terminology = import_terminology(medic, Path(scratch) / "terminology.db")
-        linker = Linker.build(terminology, folder=Path(scratch) / "index")
+        linker = Linker.build(terminology, encoders=[encoder], folder=Path(scratch) / "index")
         for name, wanted in (("ncbi-disease", None), ("bc5cdr", "Disease")):
             documents = {}
             for part in ("train", "dev"):

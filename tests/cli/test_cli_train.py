@@ -280,7 +280,13 @@ def test_defaults_are_those_of_the_paper(recipe: str) -> None:
 
 
 def test_every_flag_says_what_it_is() -> None:
-    assert list(train.commands) == [*RECIPES, "reranker", "word-vectors"]
+    assert list(train.commands) == [
+        *RECIPES,
+        "contextual",
+        "default",
+        "reranker",
+        "word-vectors",
+    ]
     assert list(RECIPES) == list(PAPERS)
     plain = {"--seed", "--learning-rate", "--weight-decay", "--optimizer", "--pooling", "--loss"}
     plain |= {"--positives", "--negatives", "--distance", "--margin", "--hidden", "--dropout"}

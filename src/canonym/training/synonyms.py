@@ -53,8 +53,9 @@ class SynonymPool:
     Examples
     --------
     >>> pool = SynonymPool()
-    >>> pool.add("a", [Concept("A:1", "Myocardial Infarction"), Name("heart attack", "A:1")])
-    >>> pool.add("b", [Concept("B:1", "myocardial infarction"), Name("cardiac infarct", "B:1")])
+    >>> bit = pool.add("a", [Concept("A:1", "Myocardial Infarction"), Name("heart attack", "A:1")])
+    >>> other = [Concept("B:1", "myocardial infarction"), Name("cardiac infarct", "B:1")]
+    >>> bit = pool.add("b", other)
     >>> pool.join_names()
     1
     >>> sorted(pool.synonyms().names)
