@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from canonym.cli.making_options import free_place, making_options
+
 if TYPE_CHECKING:
     from canonym.training.journal import FitProgress
 
@@ -21,43 +23,24 @@ __all__ = ["contextual"]
     metavar="FOLDER",
     help="The sentence encoder that is taught: all-MiniLM-L6-v2.",
 )
-@click.option(
-    "-o", "--output", type=click.Path(), required=True, metavar="FOLDER", help="Folder to write."
+@making_options(
+    click.option(
+        "--batches",
+        type=click.IntRange(min=1),
+        default=500,
+        show_default=True,
+        help="Of the first stage, on names and mentions.",
+    ),
+    click.option(
+        "--precision",
+        type=click.Choice(("bf16", "fp16", "float32")),
+        default="bf16",
+        show_default=True,
+        help="What the encoder computes in.",
+    ),
+    parts=("train", "dev"),
+    parts_help="Part of the corpora whose mentions are learned from. Can be repeated.",
 )
-@click.option(
-    "--data",
-    type=click.Path(exists=True, file_okay=False),
-    envvar="CANONYM_DATA",
-    required=True,
-    metavar="FOLDER",
-    help="The terminologies and corpora.  [default: $CANONYM_DATA]",
-)
-@click.option(
-    "--part",
-    "parts",
-    type=click.Choice(("train", "dev")),
-    multiple=True,
-    default=("train", "dev"),
-    show_default=True,
-    help="Part of the corpora whose mentions are learned from. Can be repeated.",
-)
-@click.option(
-    "--batches",
-    type=click.IntRange(min=1),
-    default=500,
-    show_default=True,
-    help="Of the first stage, on names and mentions.",
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option(
-    "--precision",
-    type=click.Choice(("bf16", "fp16", "float32")),
-    default="bf16",
-    show_default=True,
-    help="What the encoder computes in.",
-)
-@click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress and no report.")
 def contextual(
     encoder: str, output: str, data: str, parts: tuple[str, ...], batches: int, seed: int,
     precision: str, overwrite: bool, quiet: bool,
@@ -79,15 +62,11 @@ def contextual(
     from canonym.cli.progress import note, stages
     from canonym.encoders import make_encoder
     from canonym.encoders.subword import Subword
-    from canonym.errors import InvalidInput, require
+    from canonym.errors import require
     from canonym.training.contextual_encoder import make_contextual_encoder
 
     require("torch", "training an encoder", "torch")
-    place = Path(output)
-    if place.exists() and not overwrite:
-        raise InvalidInput(f"{place} exists already; choose another name or pass --overwrite")
-    if not place.absolute().parent.is_dir():
-        raise InvalidInput(f"{place}: the folder {place.parent} does not exist; create it first")
+    place = free_place(output, overwrite=overwrite)
     miner = make_encoder("default")
     assert isinstance(miner, Subword)
     with stages(unit="steps", quiet=quiet) as report:

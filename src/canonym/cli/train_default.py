@@ -4,41 +4,24 @@ from __future__ import annotations
 
 import click
 
+from canonym.cli.making_options import free_place, making_options
+
 __all__ = ["default"]
 
 
 @click.command()
-@click.option(
-    "-o", "--output", type=click.Path(), required=True, metavar="FOLDER", help="Folder to write."
+@making_options(
+    click.option(
+        "--steps",
+        type=click.IntRange(min=1),
+        default=8000,
+        show_default=True,
+        help="Of names alone; a quarter as many with mentions follow.",
+    ),
+    parts=("train", "dev", "none"),
+    parts_help="Part of the corpora whose mentions are learned from; none for terminologies alone. "
+    "Can be repeated.",
 )
-@click.option(
-    "--data",
-    type=click.Path(exists=True, file_okay=False),
-    envvar="CANONYM_DATA",
-    required=True,
-    metavar="FOLDER",
-    help="The terminologies and corpora.  [default: $CANONYM_DATA]",
-)
-@click.option(
-    "--part",
-    "parts",
-    type=click.Choice(("train", "dev", "none")),
-    multiple=True,
-    default=("train", "dev"),
-    show_default=True,
-    help="Part of the corpora whose mentions are learned from; none for terminologies alone. Can "
-    "be repeated.",
-)
-@click.option(
-    "--steps",
-    type=click.IntRange(min=1),
-    default=8000,
-    show_default=True,
-    help="Of names alone; a quarter as many with mentions follow.",
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress and no report.")
 def default(
     output: str, data: str, parts: tuple[str, ...], steps: int, seed: int, overwrite: bool,
     quiet: bool,
@@ -63,11 +46,7 @@ def default(
     from canonym.errors import InvalidInput
     from canonym.training.default_encoder import make_default_encoder
 
-    place = Path(output)
-    if place.exists() and not overwrite:
-        raise InvalidInput(f"{place} exists already; choose another name or pass --overwrite")
-    if not place.absolute().parent.is_dir():
-        raise InvalidInput(f"{place}: the folder {place.parent} does not exist; create it first")
+    place = free_place(output, overwrite=overwrite)
     if "none" in parts and len(parts) > 1:
         raise InvalidInput("--part none was given with another part; give one or the other")
     learned = [part for part in ("train", "dev") if part in parts]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from canonym.cli.making_options import free_place
+
 __all__ = ["word_vectors"]
 
 _AT_LEAST_1 = click.IntRange(min=1)
@@ -77,20 +79,14 @@ def word_vectors(
       canonym train word-vectors abstracts.txt.xz -o words.vec
       canonym train few-shot --encoder words.vec --terminology doid.obo --top DOID:4 -o head
     """
-    from pathlib import Path
     from typing import Any
 
     from canonym.cli.description import print_facts
     from canonym.cli.progress import counter
     from canonym.encoders import save_encoder
-    from canonym.errors import InvalidInput
     from canonym.training.word_vectors import train_word_vectors, write_vec
 
-    place = Path(output)
-    if place.exists() and not overwrite:
-        raise InvalidInput(f"{place} exists already; choose another name or pass --overwrite")
-    if not place.absolute().parent.is_dir():
-        raise InvalidInput(f"{place}: the folder {place.parent} does not exist; create it first")
+    place = free_place(output, overwrite=overwrite)
     given: dict[str, Any] = dict(options)
     with counter("Training", unit="epochs", total=given["epochs"], quiet=quiet) as show:
         encoder = train_word_vectors(texts, progress=lambda done, _total: show(done), **given)

@@ -1,0 +1,73 @@
+"""What the commands share that make an encoder from the data folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from canonym.errors import InvalidInput
+
+__all__ = ["free_place", "making_options"]
+
+
+def making_options(
+    *own: Callable[..., Any], parts: tuple[str, ...], parts_help: str
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator that adds output, data, parts, options of one's own, and the rest."""
+    options = (
+        click.option(
+            "-o",
+            "--output",
+            type=click.Path(),
+            required=True,
+            metavar="FOLDER",
+            help="Folder to write.",
+        ),
+        click.option(
+            "--data",
+            type=click.Path(exists=True, file_okay=False),
+            envvar="CANONYM_DATA",
+            required=True,
+            metavar="FOLDER",
+            help="The terminologies and corpora.  [default: $CANONYM_DATA]",
+        ),
+        click.option(
+            "--part",
+            "parts",
+            type=click.Choice(parts),
+            multiple=True,
+            default=("train", "dev"),
+            show_default=True,
+            help=parts_help,
+        ),
+        *own,
+        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
+        click.option("--overwrite", is_flag=True, help="Replace the output if it exists."),
+        click.option("-q", "--quiet", is_flag=True, help="No progress and no report."),
+    )
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def free_place(output: str, *, overwrite: bool) -> Path:
+    """Return where an encoder is to be written, if that can be.
+
+    Raises
+    ------
+    InvalidInput
+        If something is there and may not be replaced, or there is no such parent folder.
+    """
+    place = Path(output)
+    if place.exists() and not overwrite:
+        raise InvalidInput(f"{place} exists already; choose another name or pass --overwrite")
+    if not place.absolute().parent.is_dir():
+        raise InvalidInput(f"{place}: the folder {place.parent} does not exist; create it first")
+    return place
