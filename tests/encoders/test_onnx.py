@@ -295,3 +295,10 @@ def test_exporting_needs_onnxscript_and_a_fast_tokenizer(
     monkeypatch.setattr(encoder, "save_description", lambda _: None)
     with pytest.raises(InvalidInput, match="no fast tokenizer"):
         export_onnx(encoder, tmp_path / "b")
+
+
+def test_an_export_tells_nothing_of_the_machine(exported_bert: Path) -> None:
+    content = (exported_bert / "model.onnx").read_bytes()
+    assert b"last_hidden_state" in content
+    assert b"site-packages" not in content
+    assert str(Path(__file__).parents[2]).encode() not in content

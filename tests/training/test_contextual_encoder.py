@@ -40,7 +40,7 @@ def test_it_is_taught_in_two_stages_and_averaged(
 ) -> None:
     miner: Any = make_encoder("default")
     said: list[str] = []
-    steps: list[int] = []
+    steps: list[tuple[str, int]] = []
     before = NameModule.read(start, pooling="mean", max_length=16)
 
     def taught(share: float) -> tuple[NameModule, dict[str, Any]]:
@@ -48,14 +48,13 @@ def test_it_is_taught_in_two_stages_and_averaged(
         monkeypatch.setattr(contextual_encoder, "SETTINGS", chosen)
         return make_contextual_encoder(
             mixed, start, miner=miner, batches=3, precision="float32", log=said.append,
-            progress=lambda done: steps.append(done.step),
+            progress=lambda stage, done, _: steps.append((stage, done)),
         )  # fmt: skip
 
     module, facts = taught(0.0)
     names = ["heart attack", "acute pain"]
     assert np.abs(module.encode(names) - before.encode(names)).max() > 1e-3
-    assert steps[:3] == [1, 2, 3]
-    assert len(steps) > 3
+    assert steps[:4] == [*(("names and mentions", step) for step in (1, 2, 3)), ("mentions", 1)]
     assert any(line.startswith("synonym marginalization on 4 mentions") for line in said)
     assert facts["parts"] == ["train", "dev"]
     assert facts["settings"]["batches"] == 3

@@ -54,6 +54,13 @@ def test_a_test_document_among_those_learned_from(mixed: Path) -> None:
         read_mixture(mixed)
 
 
+def test_a_test_document_of_the_other_corpus(mixed: Path) -> None:
+    with (mixed / "ncbi-disease" / "train.pubtator").open("a", encoding="utf-8") as stream:
+        stream.write("9|t|Something else.\n9|a|More.\n")
+    with pytest.raises(Mismatch, match=r"1 documents of ncbi-disease .*\(9\)"):
+        read_mixture(mixed)
+
+
 def test_documents_are_compared_by_text_too() -> None:
     one, other = Document("1", "The same."), Document("2", "The same.")
     with pytest.raises(Mismatch, match="2"):

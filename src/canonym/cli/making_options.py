@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 
+from canonym.cli.options import Decorator, with_options
 from canonym.errors import InvalidInput
 
 __all__ = ["free_place", "making_options"]
 
 
-def making_options(
-    *own: Callable[..., Any], parts: tuple[str, ...], parts_help: str
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def making_options(*own: Decorator, parts: tuple[str, ...], parts_help: str) -> Decorator:
     """Return a decorator that adds output, data, parts, options of one's own, and the rest."""
-    options = (
+    return with_options(
         click.option(
             "-o",
             "--output",
@@ -48,13 +45,6 @@ def making_options(
         click.option("--overwrite", is_flag=True, help="Replace the output if it exists."),
         click.option("-q", "--quiet", is_flag=True, help="No progress and no report."),
     )
-
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
 
 
 def free_place(output: str, *, overwrite: bool) -> Path:

@@ -1,16 +1,30 @@
-"""Options of a reader as text, turned into what the reader takes."""
+"""Options that commands share, and those of a reader, turned from text into what it takes."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from canonym.errors import InvalidInput
 
-__all__ = ["keyword_options"]
+__all__ = ["Decorator", "keyword_options", "with_options"]
+
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+"""Adds options to a command."""
 
 _YES = {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}
+
+
+def with_options(*options: Decorator) -> Decorator:
+    """Return a decorator that adds options and arguments of click to a command, in this order."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
 
 
 def keyword_options(

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import click
 
 from canonym.cli.annotated import FORMATS
+from canonym.cli.options import Decorator, with_options
 
 __all__ = ["taught_options"]
 
 
 def taught_options(
-    *own: Callable[..., Any],
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    *own: Decorator,
+) -> Decorator:
     """Return a decorator that adds the corpus, the index, options of one's own, and the rest."""
-    options = (
+    return with_options(
         click.argument("corpus", type=click.Path()),
         click.option(
             "-i",
@@ -41,10 +39,3 @@ def taught_options(
         ),
         click.option("-q", "--quiet", is_flag=True, help="No report."),
     )
-
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate

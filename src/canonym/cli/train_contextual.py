@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from canonym.cli.making_options import free_place, making_options
-
-if TYPE_CHECKING:
-    from canonym.training.journal import FitProgress
 
 __all__ = ["contextual"]
 
@@ -48,8 +43,8 @@ def contextual(
     """Teach a sentence encoder names and mentions, as the contextual encoder was taught.
 
     Names of open terminologies with the mentions of NCBI disease and BC5CDR, then synonym
-    marginalization on the mentions, then the average with the weights it began with. About an hour
-    on a CPU.
+    marginalization on the mentions, then the average with the weights it began with. Half an
+    hour on one core.
 
     \b
       canonym train contextual --encoder all-MiniLM-L6-v2 --data corpora -o taught
@@ -70,12 +65,6 @@ def contextual(
     miner = make_encoder("default")
     assert isinstance(miner, Subword)
     with stages(unit="steps", quiet=quiet) as report:
-
-        def show(done: FitProgress) -> None:
-            # The second stage has as many epochs as it says; the first has one of `batches`.
-            report("names and mentions" if done.total == batches else "mentions",
-                   done.step, done.total)  # fmt: skip
-
         module, facts = make_contextual_encoder(
             Path(data),
             encoder,
@@ -84,7 +73,7 @@ def contextual(
             batches=batches,
             seed=seed,
             precision=precision,
-            progress=show,
+            progress=report,
             log=lambda line: note(line, quiet=quiet),
         )
     with files.write_folder(place, overwrite=overwrite) as partial:

@@ -30,7 +30,7 @@ def default(
 
     Names of eight open terminologies and of ICD-10-CM, and the mentions of the training and
     development parts of NCBI disease and BC5CDR; a document that is in a test part too is an error.
-    Some twenty minutes on a CPU; equal files, options and libraries give equal bytes on the same
+    Some ten minutes on one core; equal files, options and libraries give equal bytes on the same
     machine.
 
     \b

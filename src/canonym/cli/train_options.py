@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import click
 
 from canonym.cli.annotated import FORMATS
+from canonym.cli.options import Decorator, with_options
 
 __all__ = ["data_options", "loop_options", "preparation_option", "run_recipe", "scratch_options"]
 
-Decorator = Callable[[Callable[..., None]], Callable[..., None]]
-
 _FILE = click.Path()
 _AT_LEAST_1 = click.IntRange(min=1)
-
-
-def _all(*options: Decorator) -> Decorator:
-    """Return one decorator for several; the first is the first in the help."""
-
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
 
 
 def data_options(*, corpus: str) -> Decorator:
@@ -68,7 +55,7 @@ def data_options(*, corpus: str) -> Decorator:
                 help=f"{corpus} Can be repeated.",
             )
         )
-    return _all(
+    return with_options(
         *given,
         click.option(
             "--dev",
@@ -110,7 +97,7 @@ def preparation_option(default: str) -> Decorator:
 def scratch_options() -> Decorator:
     """Return the options of a transformer, and of one that begins with nothing."""
     sizes = (("width", 256), ("layers", 4), ("heads", 4), ("vocabulary", 8000))
-    return _all(
+    return with_options(
         *(
             click.option(
                 f"--{name}",
@@ -171,7 +158,7 @@ accumulation, patience
             help="Most tokens of a name.",
         ),
     ]  # fmt: skip
-    return _all(
+    return with_options(
         *(transformer if pooling else []),
         click.option(
             "--epochs", type=_AT_LEAST_1, default=epochs, show_default=epochs is not None,

@@ -69,21 +69,30 @@ def export_onnx(transformer: Transformer, folder: Path) -> None:
     large = sum(weights.numel() * 4 for weights in model.parameters()) > _LARGEST_FILE
     try:
         with _quiet():
-            torch.onnx.export(
+            program = torch.onnx.export(
                 Encoder(model).eval(),
                 tuple(sample[name] for name in names),
-                folder / "model.onnx",
                 input_names=names,
                 output_names=["last_hidden_state"],
                 dynamic_shapes=(tuple(free for _ in names),),
                 dynamo=True,
-                external_data=large,
                 verbose=False,
             )
+            _forget_origin(program.model)
+            program.save(folder / "model.onnx", external_data=large)
     finally:
         model.to(device=transformer.device, dtype=getattr(torch, transformer.dtype))
     settings = {key: value for key, value in transformer.settings.items() if key != "dtype"}
     write_encoder_manifest(folder, kind="onnx", settings=settings)
+
+
+def _forget_origin(model: Any) -> None:
+    """Take out what torch notes about each operation: lines of code, with paths of this machine."""
+    for node in model.graph.all_nodes():
+        node.metadata_props.clear()
+        node.doc_string = None
+        for value in node.outputs:
+            value.metadata_props.clear()
 
 
 @contextlib.contextmanager

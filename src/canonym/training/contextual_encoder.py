@@ -54,7 +54,7 @@ def make_contextual_encoder(
     batches: int | None = None,
     seed: int = 0,
     precision: str = "bf16",
-    progress: Callable[[FitProgress], None] | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
     log: Callable[[str], None] | None = None,
 ) -> tuple[NameModule, dict[str, Any]]:
     """Teach a sentence encoder the terminologies and mentions under `data`.
@@ -76,7 +76,7 @@ def make_contextual_encoder(
     precision : str
         As for `canonym.training.fit_settings.FitSettings`.
     progress : callable, optional
-        Called with how far each stage is.
+        Called with the stage, its steps done and in all.
     log : callable, optional
         Called with a line of text for each step.
 
@@ -110,7 +110,7 @@ def make_contextual_encoder(
         module,
         objective,
         settings=FitSettings(epochs=1, seed=seed, precision=precision, **chosen["contrastive"]),
-        progress=progress,
+        progress=_of_stage("names and mentions", progress),
     )
     del mixture, objective
     diseases = Terminology.build(read_records(data / SOURCES["MEDIC 2012"]))
@@ -122,7 +122,7 @@ def make_contextual_encoder(
         module,
         objective,
         settings=FitSettings(seed=seed, precision=precision, **chosen["marginalization"]),
-        progress=progress,
+        progress=_of_stage("mentions", progress),
     )
     untaught = NameModule.read(start, pooling="mean", max_length=length)
     average_weights(module, untaught, share=chosen["share"])
@@ -134,3 +134,9 @@ def make_contextual_encoder(
         "miner": hashlib.sha256(miner.table.tobytes()).hexdigest(),
         "data": dict(digests(data, parts)),
     }
+
+
+def _of_stage(
+    stage: str, progress: Callable[[str, int, int], None] | None
+) -> Callable[[FitProgress], None] | None:
+    return None if progress is None else lambda done: progress(stage, done.step, done.total)
