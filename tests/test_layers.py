@@ -31,7 +31,7 @@ LAYERS = {
         *("targets", "blocks", "spaces", "learned", "searching", "answering"),
         *("overlay", "live", "curation", "folding", "opened", "means"),
         *("confidence", "calibrated", "reranking", "reranked", "taught"),
-        *("context", "namesakes"),
+        *("context", "namesakes", "closeness", "decisions", "rerankers"),
         *("training", "evaluation", "export"),
     },
     3: {"cli", "service", "bulk"},

@@ -26,11 +26,12 @@ from canonym import (
 from canonym.cli import main
 from canonym.cli.explanation import explain
 from canonym.confidence import CONFIDENCE
+from canonym.decisions import Decisions
 from canonym.ranking.rerank import Curve, Reranker
+from canonym.rerankers import open_reranker, shipped_file
 from canonym.reranking import (
     RERANKER,
     SIMILARITY,
-    Decisions,
     Reranking,
     feature_names,
     features_of,
@@ -87,14 +88,19 @@ def test_decisions_are_counted_and_taken_back() -> None:
     seen = Decisions()
     for id_ in ("X:1", "X:1", "X:2"):
         seen.add("Tumours", [id_])
-    assert seen.look("tumor", "X:1") == pytest.approx((math.log(3), 2 / 3, math.log(3)))
+    assert seen.look("tumor", "X:1", "growth") == pytest.approx(
+        (math.log(3), 2 / 3, math.log(3), 0, 1)
+    )
     seen.add("other", ["X:1"])
-    assert seen.look("tumor", "X:1")[2] == math.log(4)
+    assert seen.look("tumor", "X:1", "other")[2:4] == (math.log(4), math.log(2))
     seen.add("tumor", ["X:2"], -1)
-    assert seen.look("tumor", "X:2") == (0, 0, 0)
-    pair, share, concept = seen.look("never", "X:1")
+    assert seen.look("tumor", "X:2", "growth") == (0, 0, 0, 0, 1)
+    pair, share, concept, *_ = seen.look("never", "X:1", "never")
     assert (pair, concept) == (0, math.log(4))
     assert math.isnan(share)
+    seen.add("other", ["Y:1"])
+    assert seen.look("never", "Y:9", "never")[-1] == pytest.approx(1 / 4)
+    assert math.isnan(Decisions().look("never", "X:1", "never")[-1])
 
 
 def test_features_say_what_tells_candidates_apart() -> None:
@@ -104,10 +110,13 @@ def test_features_say_what_tells_candidates_apart() -> None:
     rows = features_of(
         "Type 1 fevers",
         [
-            candidate("X:1", 0.9, "type 2 fever", sieve="search", parts={"e": 0.7, "f": 0.9}),
+            candidate(
+                "X:1", 0.9, "type 2 fever", sieve="search", parts={"e": 0.7, "f": 0.9},
+                near={"e": 0.75, "e mean": 0.5, "second": 0.6, "names": 3.0},
+            ),
             candidate(
                 "X:2", 0.6, "fever type 1", label="Fever", scope="narrow", sieve="verbatim",
-                parts={"e": 0.8},
+                parts={"e": 0.8}, near={"e mean": 0.4, "second": 0.5},
             ),
             candidate("X:3", 0.3, "Type 2 Fever"),
         ],
@@ -128,7 +137,14 @@ def test_features_say_what_tells_candidates_apart() -> None:
     assert (first["decisions"], second["decisions"]) == (0, math.log(2))
     assert (first["share of decisions"], second["share of decisions"]) == (0, 1)
     assert second["e behind the best"] == 0
-    assert first["e behind the best"] == pytest.approx(-0.1)
+    assert first["e behind the best"] == pytest.approx(-0.05)
+    assert second["e mean behind the best"] == pytest.approx(-0.1)
+    assert first["names"] == pytest.approx(math.log(3))
+    assert second["second name behind the best"] == pytest.approx(-0.1)
+    assert first["second name behind the first"] == pytest.approx(-0.3)
+    assert math.isnan(third["second name"])
+    assert math.isnan(third["e mean behind the best"])
+    assert [one["name is the mention"] for one in (first, second, third)] == [0, 0, 0]
     assert math.isnan(second["f"])
     assert features_of("x", [], seen, ["e"]).shape == (0, len(feature_names(["e"])))
 
@@ -279,3 +295,64 @@ def test_the_command(linker: Linker, tmp_path: Path) -> None:
     assert "right among 20" in found.output
     assert Linker.load(linker.folder).link(["bad hip pain"])[0].id == "N:pain-hip"
     assert CliRunner().invoke(main, [*asked, "--quiet"]).output == ""
+
+
+# --- one that was fitted before -------------------------------------------------------------------
+
+
+def test_a_re_ranker_of_another_index_is_taken(
+    linker: Linker, terminology: Terminology, tmp_path: Path
+) -> None:
+    linker.fit_reranker(corpus())
+    other = Linker.build(
+        terminology, encoders=["chargrams"], folder=tmp_path / "other", spelling=False
+    )
+    other.fit_confidence(corpus())
+    other.use_reranker(linker.folder / RERANKER)
+    assert other.confidence is None
+    assert not (other.folder / CONFIDENCE).exists()
+    asked = ["bad hip pain"]
+    assert Linker.load(other.folder).link(asked) == linker.link(asked)
+
+
+def test_what_is_no_re_ranker_is_refused(linker: Linker, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="there is no file 'nowhere'"):
+        linker.use_reranker("nowhere")
+    with pytest.raises(InvalidInput, match="for the encoders chargrams; there are some for"):
+        linker.use_reranker()
+    path = tmp_path / "two.json"
+    by_place(1.0).save(path)
+    with pytest.raises(Mismatch, match="for other encoders"):
+        linker.use_reranker(path)
+    assert linker.reranking is None
+
+
+def test_encoders_can_be_called_otherwise() -> None:
+    found = by_place(1.0).renamed(["default"])
+    assert found.encoders == ("default",)
+    assert found.model.names == feature_names(["default"])
+    assert found.digest != by_place(1.0).digest
+    with pytest.raises(InvalidInput, match="2 names were given for 1 encoders"):
+        by_place(1.0).renamed(["a", "b"])
+
+
+@pytest.mark.parametrize("encoders", [["default"], ["default", "contextual"]])
+def test_those_that_come_along_can_be_opened(encoders: list[str]) -> None:
+    found = open_reranker("default", encoders)
+    assert found.model.names == feature_names(encoders)
+    assert not found.decisions.pairs
+    assert shipped_file(encoders).stat().st_size < 100_000
+
+
+def test_an_index_is_made_with_a_re_ranker(tmp_path: Path) -> None:
+    (tmp_path / "names.csv").write_text("id,name\nX:1,hip pain\nX:2,knee pain\n")
+    asked = ["index", str(tmp_path / "names.csv"), "-o", str(tmp_path / "made")]
+    found = CliRunner().invoke(main, [*asked, "--reranker", "default"])
+    assert found.exit_code == 0, found.output
+    link = Linker.load(tmp_path / "made").link(["pain of the hip"])[0]
+    assert link.id == "X:1"
+    assert sum(one.score for one in link.candidates) == pytest.approx(1)
+    found = CliRunner().invoke(main, [*asked, "--overwrite", "--reranker", "nowhere"])
+    assert found.exit_code == 2
+    assert "there is no file 'nowhere'" in found.output
+    assert Linker.load(tmp_path / "made").reranking is not None

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from canonym.closeness import with_closeness
 from canonym.confidence import Confidence, graded
 from canonym.context import Contexts, Decided
 from canonym.decision import decide, parts_of
@@ -27,6 +28,8 @@ class Finish(NamedTuple):
 
     Parameters
     ----------
+    lookup : Lookup
+        Of the linker.
     k : int
         Candidates wanted.
     reranking : Reranking, optional
@@ -37,6 +40,7 @@ class Finish(NamedTuple):
         Links that are less sure are NIL.
     """
 
+    lookup: Lookup
     k: int
     reranking: Reranking | None = None
     confidence: Confidence | None = None
@@ -55,7 +59,7 @@ class Finish(NamedTuple):
     def apply(self, link: Link) -> Link:
         """Return the link as a caller receives it."""
         if self.reranking is not None:
-            link = self.reranking.apply(link, self.shown)
+            link = self.reranking.apply(with_closeness(self.lookup, link), self.shown)
         return graded(link, self.confidence, self.min_confidence, self.k)
 
 

@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import shutil
 import weakref
@@ -27,12 +28,15 @@ from canonym.context import Decided
 from canonym.curation import Curated
 from canonym.decision import as_mention
 from canonym.errors import InvalidInput
+from canonym.files import read_manifest
 from canonym.folding import Folded, check_overlay, fold_in
 from canonym.learned import LearnedName, learn_names, with_search
 from canonym.links import Links, regrouped
 from canonym.mentions.abbreviations import find_abbreviations
 from canonym.mentions.prepare import Prepared
 from canonym.opened import Opened
+from canonym.rerankers import check_reranker, open_reranker
+from canonym.reranking import RERANKER
 from canonym.settings import Settings
 from canonym.taught import Taught
 from canonym.terminology import Terminology
@@ -68,6 +72,7 @@ class Linker(Opened, Curated, Taught):
         overwrite: bool = False,
         mentions: Iterable[LearnedName] | None = None,
         fold: str | Path | None = None,
+        reranker: str | Path | None = None,
         progress: Progress | None = None,
         **settings: Unpack[Settings],
     ) -> Linker:
@@ -92,6 +97,8 @@ class Linker(Opened, Curated, Taught):
         fold : str or Path, optional
             An index of the terminology, or of another release of it: the synonyms that were added
             to it become names of this one, and its forbidden pairs are taken along.
+        reranker : str or Path, optional
+            Puts candidates in order, as `use_reranker` takes it.
         progress : Progress, optional
             Called with the stage, the names done and their number.
         **settings
@@ -100,10 +107,11 @@ class Linker(Opened, Curated, Taught):
         Raises
         ------
         InvalidInput
-            If an encoder or a search is unknown, or weights or mentions do not fit.
+            If an encoder, a search or a re-ranker is unknown, or weights or mentions do not fit.
         """
         if folder is not None and overwrite:
             check_overlay(folder, fold)
+        check_reranker(reranker)
         learned = None if mentions is None else learn_names(terminology, mentions)
         folded = Folded(terminology)
         if fold is not None:
@@ -116,7 +124,7 @@ class Linker(Opened, Curated, Taught):
             weights=weights,
             settings=with_search(settings, learned),
             learned=learned,
-            finish=folded.finish,
+            finish=functools.partial(_finish, folded, reranker),
             progress=progress,
         )
         linker = cls(target)
@@ -246,7 +254,7 @@ class Linker(Opened, Curated, Taught):
             types=types, sources=sources, languages=languages, ids=ids, seed=seed
         )
 
-        finish = Finish(k, self.reranking, self.confidence, min_confidence)
+        finish = Finish(self.lookup, k, self.reranking, self.confidence, min_confidence)
         ties = context and seed is None
 
         def decided() -> Iterator[Decided]:
@@ -267,3 +275,10 @@ class Linker(Opened, Curated, Taught):
 
     def _abbreviations(self, text: str) -> Mapping[str, str]:
         return find_abbreviations(text, engine=self.settings["abbreviations"])
+
+
+def _finish(folded: Folded, reranker: str | Path | None, folder: Path) -> None:
+    folded.finish(folder)
+    if reranker is not None:
+        described = read_manifest(folder, kind="linker", newest=FORMAT)["encoders"]
+        open_reranker(reranker, [one["name"] for one in described]).save(folder / RERANKER)

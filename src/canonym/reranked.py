@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from canonym.calibrated import asked_of
+from canonym.closeness import with_closeness
+from canonym.decisions import Decisions
 from canonym.errors import InvalidInput
 from canonym.ranking.curves import fit_reranker
 from canonym.ranking.rerank import Reranker
-from canonym.reranking import POOL, Decisions, Reranking, feature_names, features_of
+from canonym.reranking import POOL, Reranking, feature_names, features_of
 from canonym.types import Document, Link, Mention
 
 if TYPE_CHECKING:
     from canonym.linker import Linker
 
-__all__ = ["fit_reranking"]
+__all__ = ["ObservedLink", "Pools", "fit_reranking", "observe_links", "pools_of"]
 
 _FOLDS = 3
 _KNOTS = 5
 _FEWEST = 50
 
 
-class _Pools(NamedTuple):
+class Pools(NamedTuple):
     """Features ``(n, k, f)``, which candidates are right ``(n, k)``, and which there are."""
 
     features: npt.NDArray[np.float64]
@@ -34,7 +36,7 @@ class _Pools(NamedTuple):
     there: npt.NDArray[np.bool_]
 
 
-class _Observed(NamedTuple):
+class ObservedLink(NamedTuple):
     """A link with candidates: its document, the ids that are right, whether it was decided so."""
 
     document: int
@@ -63,7 +65,7 @@ def fit_reranking(
     What annotators decided is counted without the document that a mention is in: otherwise every
     training mention would know its own answer.
     """
-    seen = _observe(linker, corpus, types)
+    seen = observe_links(linker, corpus, types=types)
     encoders = linker.encoder_names
     fold_of = _folds([one.document for one in seen])
     after = np.zeros(len(seen), dtype=bool)
@@ -86,13 +88,29 @@ def fit_reranking(
     }
 
 
-def _observe(
-    linker: Linker, corpus: Iterable[Document | Mention], types: Sequence[str]
-) -> list[_Observed]:
+def observe_links(
+    linker: Linker, corpus: Iterable[Document | Mention], *, types: Sequence[str] = ()
+) -> list[ObservedLink]:
+    """Link annotated mentions without a re-ranker, 20 candidates each.
+
+    Parameters
+    ----------
+    linker : Linker
+        What links.
+    corpus : iterable of Document or Mention
+        Mentions for which no one concept is right are left out.
+    types : sequence of str
+        Only mentions of these types.
+
+    Raises
+    ------
+    InvalidInput
+        As `canonym.Linker.fit_reranker` does.
+    """
     plain = copy.copy(linker)
     plain.reranking = plain.confidence = None
     documents, find = asked_of(linker.terminology, corpus, types)
-    seen: list[_Observed] = []
+    seen: list[ObservedLink] = []
     for number, (document, links) in enumerate(plain.link_documents(documents, k=POOL)):
         for mention, link in zip(document.mentions, links, strict=True):
             gold = frozenset(filter(None, map(find, mention.ids)))
@@ -102,7 +120,8 @@ def _observe(
             for part in link.parts or (link,):
                 if part.candidates:
                     decided = not several and not link.parts and bool(gold)
-                    seen.append(_Observed(number, part, gold, decided))
+                    near = with_closeness(linker.lookup, part)
+                    seen.append(ObservedLink(number, near, gold, decided))
     n_right = sum(any(c.id in one.gold for c in one.link.candidates) for one in seen)
     if n_right < _FEWEST:
         raise InvalidInput(
@@ -112,7 +131,7 @@ def _observe(
     return seen
 
 
-def _decisions(seen: Iterable[_Observed]) -> Decisions:
+def _decisions(seen: Iterable[ObservedLink]) -> Decisions:
     found = Decisions()
     for one in seen:
         if one.decided:
@@ -120,10 +139,33 @@ def _decisions(seen: Iterable[_Observed]) -> Decisions:
     return found
 
 
-def _pools(seen: Sequence[_Observed], encoders: Sequence[str]) -> _Pools:
+def pools_of(
+    lessons: Sequence[tuple[Link, frozenset[str], Decisions]], encoders: Sequence[str]
+) -> Pools:
+    """Return what a re-ranker is fitted to.
+
+    Parameters
+    ----------
+    lessons : sequence of (Link, frozenset of str, Decisions)
+        Undivided links, the ids that are right, and what is known of earlier decisions.
+    encoders : sequence of str
+        The scorers of the index.
+    """
     width = len(feature_names(encoders))
-    features = np.full((len(seen), POOL, width), np.nan)
-    right, there = np.zeros((2, len(seen), POOL), dtype=bool)
+    features = np.full((len(lessons), POOL, width), np.nan)
+    right, there = np.zeros((2, len(lessons), POOL), dtype=bool)
+    for row, (link, gold, decisions) in enumerate(lessons):
+        n = len(link.candidates)
+        features[row, :n] = features_of(link.searched, link.candidates, decisions, encoders)
+        right[row, :n] = [candidate.id in gold for candidate in link.candidates]
+        there[row, :n] = True
+    return Pools(features, right, there)
+
+
+def _lessons(
+    seen: Sequence[ObservedLink],
+) -> Iterator[tuple[int, tuple[Link, frozenset[str], Decisions]]]:
+    """Yield numbered lessons; the decisions are those of the other documents, while it is there."""
     decisions = _decisions(seen)
     rows: dict[int, list[int]] = {}
     for row, one in enumerate(seen):
@@ -133,17 +175,19 @@ def _pools(seen: Sequence[_Observed], encoders: Sequence[str]) -> _Pools:
         for one in own:
             decisions.add(one.link.searched, one.gold, -1)
         for row in members:
-            searched, candidates = seen[row].link.searched, seen[row].link.candidates
-            n = len(candidates)
-            features[row, :n] = features_of(searched, candidates, decisions, encoders)
-            right[row, :n] = [candidate.id in seen[row].gold for candidate in candidates]
-            there[row, :n] = True
+            yield row, (seen[row].link, seen[row].gold, decisions)
         for one in own:
             decisions.add(one.link.searched, one.gold)
-    return _Pools(features, right, there)
 
 
-def _fitted(pools: _Pools, encoders: Sequence[str]) -> Reranker:
+def _pools(seen: Sequence[ObservedLink], encoders: Sequence[str]) -> Pools:
+    found: list[Pools | None] = [None] * len(seen)
+    for row, lesson in _lessons(seen):
+        found[row] = pools_of([lesson], encoders)
+    return Pools(*(np.concatenate(parts) for parts in zip(*filter(None, found), strict=True)))
+
+
+def _fitted(pools: Pools, encoders: Sequence[str]) -> Reranker:
     names = feature_names(encoders)
     return fit_reranker(pools.features, pools.right, names, there=pools.there, knots=_KNOTS)
 

@@ -8,17 +8,20 @@ mention, what kind of name it is, and what annotators decided before. See
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from canonym.closeness import MEAN, SECOND, WIDTH
+from canonym.decisions import Decisions
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.files import write_file
 from canonym.ranking.overlap import Overlap, overlap
@@ -27,7 +30,7 @@ from canonym.settings import SIEVES
 from canonym.text import STRONG, normalise
 from canonym.types import SCOPES, Candidate, Link
 
-__all__ = ["POOL", "RERANKER", "Decisions", "Reranking", "feature_names", "features_of"]
+__all__ = ["POOL", "RERANKER", "Reranking", "feature_names", "features_of"]
 
 RERANKER = "reranker.json"
 """Name of the file in the folder of an index."""
@@ -38,59 +41,28 @@ POOL = 20
 SIMILARITY = "similarity"
 """What a candidate's score was before, among its parts."""
 
-_FORMAT = 1
+_FORMAT = 2
 _SIEVES = {sieve.name: float(len(SIEVES) - place) for place, sieve in enumerate(SIEVES)}
-_COUNTS = ("decisions", "share of decisions", "decisions for the concept")
-
-
-@dataclass
-class Decisions:
-    """How often annotators gave a text a concept.
-
-    Attributes
-    ----------
-    pairs : dict of str to Counter of str
-        Ids by normal form of the mention.
-    concepts : Counter of str
-        Ids.
-    """
-
-    pairs: dict[str, Counter[str]] = field(default_factory=dict)
-    concepts: Counter[str] = field(default_factory=Counter)
-
-    def add(self, text: str, ids: Iterable[str], times: int = 1) -> None:
-        """Count a decision; a negative number takes it back."""
-        of = self.pairs.setdefault(normalise(text, STRONG), Counter())
-        for id_ in ids:
-            of[id_] += times
-            self.concepts[id_] += times
-
-    def look(self, text: str, id: str) -> tuple[float, float, float]:
-        """Return what is known of a text in normal form and a concept.
-
-        Returns
-        -------
-        tuple of float
-            ``log(1 + n)`` of the decisions for the two; their share of the decisions for the text,
-            NaN where there are none; ``log(1 + n)`` of the decisions for the concept.
-        """
-        of = self.pairs.get(text, _NONE)
-        whole = sum(of.values())
-        share = of[id] / whole if whole else math.nan
-        return math.log1p(of[id]), share, math.log1p(self.concepts[id])
-
-
-_NONE: Counter[str] = Counter()
+_COUNTS = (
+    "decisions",
+    "share of decisions",
+    "decisions for the concept",
+    "decisions for the name",
+    "share of decisions with its prefix",
+)
+_NAMES = ("names", "second name", "second name behind the best", "second name behind the first")
+_SCORER = ("", " behind the best", " mean", " mean behind the best")
 
 
 def feature_names(encoders: Sequence[str]) -> tuple[str, ...]:
     """Return the names of the features that `features_of` finds, in their order."""
-    scorers = (f"{name}{rest}" for name in encoders for rest in ("", " behind the best"))
+    scorers = (f"{name}{rest}" for name in encoders for rest in _SCORER)
     return (
-        *("score", "score behind the best", "place", "sieve", "scope", "name is the label"),
+        *("score", "score behind the best", "place", "sieve", "scope"),
+        *("name is the label", "name is the mention"),
         *(f"{part} of the name" for part in Overlap._fields),
         *(f"{part} of the label" for part in Overlap._fields),
-        *("concepts of that name", *_COUNTS, *scorers),
+        *("concepts of that name", *_COUNTS, *_NAMES, *scorers),
     )
 
 
@@ -104,7 +76,7 @@ def features_of(
     searched : str
         The string that was looked up.
     candidates : sequence of Candidate
-        Best first.
+        Best first, with `Candidate.near`.
     decisions : Decisions
         What annotators decided before, this mention left out.
     encoders : sequence of str
@@ -119,18 +91,17 @@ def features_of(
     names = [_normal(one.name) for one in candidates]
     owners = Counter(names)
     best = max((one.score for one in candidates), default=0.0)
-    most = {
-        name: max((one.parts.get(name, -math.inf) for one in candidates), default=-math.inf)
-        for name in encoders
-    }
+    said = [_said(one, encoders) for one in candidates]
+    most = [_highest(row[column] for row in said) for column in range(2 * len(encoders))]
+    seconds = [one.near.get(SECOND, math.nan) for one in candidates]
+    highest = _highest(seconds)
     rows = []
     for place, (one, name) in enumerate(zip(candidates, names, strict=True)):
         label = _normal(one.label)
         as_name = overlap(mention, name)
         scorers: list[float] = []
-        for encoder in encoders:
-            part = one.parts.get(encoder, math.nan)
-            scorers += (part, part - most[encoder])
+        for column, value in enumerate(said[place]):
+            scorers += (value, value - most[column])
         rows.append(
             [
                 one.score,
@@ -139,14 +110,32 @@ def features_of(
                 _SIEVES.get(one.sieve, 0.0),
                 float(SCOPES.index(one.scope)),
                 float(name == label),
+                float(name == mention),
                 *as_name,
                 *(as_name if name == label else overlap(mention, label)),
                 math.log(owners[name]),
-                *decisions.look(mention, one.id),
+                *decisions.look(mention, one.id, name),
+                math.log(one.near[WIDTH]) if WIDTH in one.near else math.nan,
+                seconds[place],
+                seconds[place] - highest,
+                seconds[place] - one.score,
                 *scorers,
             ]
         )
     return np.array(rows, dtype=np.float64).reshape(len(candidates), len(feature_names(encoders)))
+
+
+def _highest(values: Iterable[float]) -> float:
+    return max((value for value in values if not math.isnan(value)), default=math.nan)
+
+
+def _said(one: Candidate, encoders: Sequence[str]) -> list[float]:
+    """Return, by encoder, the score of a concept's best name and the mean of its names."""
+    found = []
+    for name in encoders:
+        found.append(one.near.get(name, one.parts.get(name, math.nan)))
+        found.append(one.near.get(name + MEAN, math.nan))
+    return found
 
 
 @functools.lru_cache(maxsize=1 << 15)  # the same names are candidates again and again
@@ -217,9 +206,33 @@ class Reranking:
                     score=float(shares[place]),
                     parts={SIMILARITY: one.score, **one.parts},
                     worth=self.model.named(worth[place]) if rank < 2 else {},
+                    near={},
                 )
             )
         return replace(link, candidates=tuple(ranked))
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the curves."""
+        content = json.dumps([curve._asdict() for curve in self.model.curves])
+        return hashlib.sha256(content.encode("ascii")).hexdigest()
+
+    def renamed(self, encoders: Sequence[str]) -> Reranking:
+        """Return the same for encoders of other names, in the order of the old ones.
+
+        Raises
+        ------
+        InvalidInput
+            If there are not as many.
+        """
+        if len(encoders) != len(self.encoders):
+            raise InvalidInput(
+                f"{len(encoders)} names were given for {len(self.encoders)} encoders; one for each "
+                "is expected"
+            )
+        names = feature_names(encoders)
+        curves = [c._replace(name=name) for c, name in zip(self.model.curves, names, strict=True)]
+        return Reranking(Reranker(curves), self.decisions, tuple(encoders))
 
     def save(self, path: Path) -> None:
         """Write a JSON file that appears whole or not at all."""
@@ -254,8 +267,7 @@ class Reranking:
             model = Reranker([_curve(curve) for curve in content["curves"]])
             decisions = Decisions()
             for text, of in content["decisions"].items():
-                decisions.pairs[text] = Counter({str(id_): int(n) for id_, n in of.items()})
-                decisions.concepts.update(decisions.pairs[text])
+                decisions.count(text, {str(id_): int(n) for id_, n in of.items()})
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError, AttributeError, InvalidInput) as error:

@@ -74,6 +74,17 @@ class Searchers:
         self.steps = tuple(steps)
         self._searchers = tuple(searchers)
         self._threshold = threshold
+        self._last: tuple[dict[str, int], list[Vectors]] = {}, []
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the encoders are called, in order."""
+        return tuple(searcher.name for searcher in self._searchers)
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """The weight of each encoder in the sum."""
+        return tuple(searcher.weight for searcher in self._searchers)
 
     @property
     def coders(self) -> tuple[Coder, ...]:
@@ -109,6 +120,8 @@ class Searchers:
         if not strings or not self._searchers:
             return {}
         encoded = self.encode(strings)
+        # One assignment, so that another thread sees either all of it or nothing.
+        self._last = {string: place for place, string in enumerate(strings)}, encoded
         found: list[list[Found]] = [[] for _ in strings]
         for place, target in enumerate(self.steps):
             left = np.flatnonzero([len(one) < k for one in found])
@@ -126,7 +139,11 @@ class Searchers:
         return dict(zip(strings, found, strict=True))
 
     def encode(self, strings: Sequence[str]) -> list[Vectors]:
-        """Encode strings by every encoder."""
+        """Encode strings by every encoder; those of the last search are at hand."""
+        known, vectors = self._last
+        if strings and all(string in known for string in strings):
+            places = np.array([known[string] for string in strings], dtype=np.intp)
+            return [take_vectors(each, places) for each in vectors]
         return [searcher.coder.encode(strings) for searcher in self._searchers]
 
     def scores(

@@ -8,6 +8,7 @@ rows; one that goes by concepts has a row per concept, the mean of its names.
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -109,6 +110,20 @@ class Names:
     def _parts(self) -> list[tuple[Exact | Inverted, ...]]:
         """Return every encoder's indexes, in the order of the rows."""
         return list(zip(self.base.indexes, *(b.indexes for b in self._blocks), strict=True))
+
+    @functools.cached_property
+    def _by_owner(self) -> tuple[Int32Array, npt.NDArray[np.intp]]:
+        owners = self._ties.concept_of_row
+        order = np.argsort(owners, kind="stable")
+        starts = np.searchsorted(owners, np.arange(int(owners.max(initial=-1)) + 2), sorter=order)
+        return order.astype(np.int32), starts
+
+    def rows_of(self, concept: int) -> Int32Array:
+        """Return the rows of the names of a concept, by its ordinal, rising."""
+        rows, starts = self._by_owner
+        return (
+            rows[starts[concept] : starts[concept + 1]] if concept + 1 < len(starts) else rows[:0]
+        )
 
     def name(self, row: int) -> Name:
         """Return the name of a row."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from canonym.confidence import CONFIDENCE, METHODS, Confidence
+from canonym.rerankers import SHIPPED, open_reranker
 from canonym.reranking import RERANKER, Reranking
 from canonym.types import Document, Mention
 
@@ -61,10 +62,34 @@ class Taught:
         from canonym.reranked import fit_reranking
 
         fitted, report = fit_reranking(self._linker(), corpus, types=types)
-        fitted.save(self.folder / RERANKER)
-        (self.folder / CONFIDENCE).unlink(missing_ok=True)
-        self.confidence, self.reranking = None, fitted
+        self._keep(fitted)
         return report
+
+    def use_reranker(self, spec: str | Path = SHIPPED) -> None:
+        """Take a re-ranker that was fitted before, and keep it with the index.
+
+        Parameters
+        ----------
+        spec : str or Path
+            ``"default"``: the one that comes with canonym for the encoders of the index; or the
+            ``reranker.json`` of another index. A confidence that was fitted before no longer holds
+            and is removed.
+
+        Raises
+        ------
+        InvalidInput
+            If none comes along for these encoders, or there is no such file.
+        ReadError
+            If the file is damaged.
+        Mismatch
+            If it was fitted to other encoders, or by another version.
+        """
+        self._keep(open_reranker(spec, self._linker().encoder_names))
+
+    def _keep(self, reranking: Reranking) -> None:
+        reranking.save(self.folder / RERANKER)
+        (self.folder / CONFIDENCE).unlink(missing_ok=True)
+        self.confidence, self.reranking = None, reranking
 
     def fit_confidence(
         self,

@@ -54,6 +54,12 @@ _FILE = click.Path()
     "--weight", "weights", type=float, multiple=True, help="Weight of each encoder, in order."
 )
 @click.option(
+    "--reranker",
+    metavar="SPEC",
+    help="Put the nearest concepts in order by this re-ranker: default, or the reranker.json of an "
+    "index. Not with --protocol raw, which takes the index with its own.",
+)
+@click.option(
     "-p",
     "--protocol",
     type=click.Choice(_PROTOCOLS),
@@ -126,6 +132,7 @@ def evaluate(
     terminologies: tuple[str, ...],
     encoders: tuple[str, ...],
     weights: tuple[float, ...],
+    reranker: str | None,
     protocol: str,
     split: str | None,
     same: str | None,
@@ -196,6 +203,7 @@ def evaluate(
         k=k,
         seed=seed,
         min_score=min_score,
+        reranker=reranker,
     )
     compared = [compare(run, found, name=name, seed=seed) for name, found in predictions]
     summary = summarise(

@@ -93,6 +93,12 @@ __all__ = ["index"]
     help="Of a search in two steps: the score from which on the first decides.",
 )
 @click.option(
+    "--reranker",
+    metavar="SPEC",
+    help="Let a re-ranker put the first 20 candidates in order: default, or the reranker.json of "
+    "another index. Slower; scores are shares of the candidates then.",
+)
+@click.option(
     "--fold",
     type=click.Path(),
     metavar="INDEX",
@@ -115,6 +121,7 @@ def index(
     mention_types: tuple[str, ...],
     search: str | None,
     search_threshold: float,
+    reranker: str | None,
     fold: str | None,
     overwrite: bool,
     quiet: bool,
@@ -155,6 +162,7 @@ def index(
                 search_threshold=search_threshold,
                 **({"search": search} if search else {}),
                 fold=fold,
+                reranker=reranker,
                 folder=output,
                 overwrite=overwrite,
                 progress=report,

@@ -80,6 +80,8 @@ class Asked(NamedTuple):
         By reason; together with the questions these are all mentions of the corpus.
     learned : tuple of (str, str)
         Names to add to the terminology with the id of their concept; each once.
+    times : tuple of int
+        How many training mentions brought each of them.
     n_training : int
         Training mentions that were looked at.
     """
@@ -87,6 +89,7 @@ class Asked(NamedTuple):
     questions: tuple[Question, ...]
     dropped: tuple[Dropped, ...]
     learned: tuple[tuple[str, str], ...]
+    times: tuple[int, ...]
     n_training: int
 
     def counts(self) -> dict[str, int]:
@@ -152,7 +155,7 @@ def ask(
             else:
                 questions.append(_question(one, memory))
     questions = _select(questions, before, protocol, dropped)
-    learned = dict.fromkeys(
+    learned = Counter(
         (one.text, concept)
         for one in before
         if protocol.merge and one.text and not one.reason(protocol)
@@ -163,6 +166,7 @@ def ask(
         tuple(questions),
         tuple(Dropped(reason, tuple(mentions)) for reason, mentions in dropped.items()),
         tuple(learned),
+        tuple(learned.values()),
         len(before),
     )
 

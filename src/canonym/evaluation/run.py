@@ -29,6 +29,7 @@ from canonym.errors import InvalidInput
 from canonym.evaluation.dictionary import Dictionary, build_dictionary
 from canonym.evaluation.figures import LINKER_METRICS, METRICS_SHOWN, figures
 from canonym.evaluation.gold import ConceptIds
+from canonym.evaluation.ordering import Ordered
 from canonym.evaluation.outcome import Run
 from canonym.evaluation.protocols import Protocol, choose_protocol
 from canonym.evaluation.questions import Asked, Question, ask
@@ -36,6 +37,7 @@ from canonym.evaluation.readings import Answer, answers_of_link, read_answers
 from canonym.files import file_digest
 from canonym.linker import Linker
 from canonym.mentions.abbreviations import find_abbreviations
+from canonym.reranking import Reranking
 from canonym.terminology import Terminology
 from canonym.text import biosyn_normal
 from canonym.types import Document, Encoder
@@ -63,6 +65,7 @@ def evaluate_corpus(
     k: int = 20,
     seed: int = 0,
     min_score: float | None = None,
+    reranker: str | Path | Reranking | None = None,
     indexed: Callable[..., Dictionary] = build_dictionary,
 ) -> Run:
     """Evaluate on an annotated corpus.
@@ -102,6 +105,10 @@ def evaluate_corpus(
         Of the bootstrap.
     min_score : float, optional
         Under ``raw``: mentions whose best candidate scores less are NIL.
+    reranker : str, Path or Reranking, optional
+        Puts the nearest concepts in order, under protocols other than ``raw``; as
+        `canonym.rerankers.open_reranker` takes it. What it takes for earlier decisions are the
+        training mentions, where the protocol has them as names.
     indexed : callable
         Makes the dictionary; a caller of several evaluations may remember some.
 
@@ -120,6 +127,11 @@ def evaluate_corpus(
         if linker is None:
             raise InvalidInput("neither a terminology nor a linker was given; one is needed")
         terminology = linker.terminology
+    if reranker is not None and not chosen.prepared:
+        raise InvalidInput(
+            f"a re-ranker was given for the protocol {chosen.name!r}, under which a linker is "
+            "asked as it is: let the index have it, see `canonym index --reranker`"
+        )
     clock = _Clock()
     corpus, before = list(documents), list(training)
     ids = ConceptIds(terminology)
@@ -136,6 +148,7 @@ def evaluate_corpus(
         told = ", ".join(f"{count:,} {reason}" for reason, count in asked.counts().items() if count)
         raise InvalidInput(f"the protocol {chosen.name!r} leaves no mention to evaluate: {told}")
     clock.stop("preparing")
+    ranked: Dictionary | Ordered | None = None
     if chosen.prepared:
         dictionary = indexed(
             terminology,
@@ -146,12 +159,10 @@ def evaluate_corpus(
         )
         used = dictionary.linker
         clock.stop("indexing")
-        answers = _search(dictionary, asked, k)
-        named = {
-            text: len(dictionary.concepts_named(text))
-            for question in asked.questions
-            for text in (*question.parts, question.text)
-        }
+        ranked = dictionary if reranker is None else Ordered.by(reranker, dictionary, asked)
+        answers = _search(ranked, asked, k)
+        texts = {text for one in asked.questions for text in (*one.parts, one.text)}
+        named = {text: len(dictionary.concepts_named(text)) for text in texts}
     else:
         used = linker or Linker.build(
             terminology, encoders=encoders, weights=weights, abbreviations=abbreviations
@@ -183,6 +194,7 @@ def evaluate_corpus(
         "k": k,
         "seed": seed,
         "min_score": min_score,
+        "reranker": ranked.digest if isinstance(ranked, Ordered) else None,
         "version": canonym.__version__,
     }
     return Run(
@@ -226,7 +238,9 @@ class _Clock:
         self._last = now
 
 
-def _search(dictionary: Dictionary, asked: Asked, k: int) -> tuple[tuple[Answer, ...], ...]:
+def _search(
+    dictionary: Dictionary | Ordered, asked: Asked, k: int
+) -> tuple[tuple[Answer, ...], ...]:
     strings = [text for question in asked.questions for text in question.parts]
     found = dictionary.find(strings, k)
     return tuple(

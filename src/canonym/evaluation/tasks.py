@@ -114,7 +114,7 @@ def _options(row: Row, shelf: Shelf, names: Sequence[Any]) -> dict[str, Any]:
         "metrics": tuple(row["published"]),
         "types": row.get("types", ()),
         "corrections": read_corrections(shelf.data / corrections) if corrections else None,
-        **{key: row[key] for key in ("seed", "k") if key in row},
+        **{key: row[key] for key in ("seed", "k", "reranker") if key in row},
     }
 
 

@@ -1,0 +1,201 @@
+"""Fit the re-rankers that come with canonym, and say what they are worth.
+
+They are fitted to the dev parts of NCBI disease and BC5CDR disease, with encoders that have read
+the train parts alone: a re-ranker fitted to mentions that its encoders know trusts them too much.
+Every distinct string of a dev part is looked up in MEDIC three times: with the training mentions as
+names, as BioSyn's protocol has it, without them, and as a linker does with its sieves. What they
+are worth is predicted for a fifth of the strings from the others. Test parts are not touched.
+
+    canonym train default --part train -o default-train
+    canonym train contextual --part train --encoder FOLDER -o contextual-train
+    python benchmarks/fit_rerankers.py --encoder default=default-train \\
+        --encoder contextual=contextual-train
+
+Writes ``src/canonym/models/rerankers``: one for the first encoder, one for the first two together.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import zlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from canonym import Document, Linker, Terminology
+from canonym.corpora import read_pubtator
+from canonym.decisions import Decisions
+from canonym.encoders import make_encoder
+from canonym.evaluation.dictionary import build_dictionary
+from canonym.evaluation.gold import ConceptIds
+from canonym.evaluation.ordering import Lesson, fit_to_questions, lessons_of
+from canonym.evaluation.preparation import read_corrections
+from canonym.evaluation.protocols import choose_protocol
+from canonym.evaluation.questions import ask
+from canonym.reranked import observe_links
+from canonym.rerankers import shipped_file
+from canonym.terminology import read_records
+from canonym.types import Encoder
+from record import data_folder, save
+
+FOLDS = 5
+CORPORA: dict[str, dict[str, Any]] = {
+    "ncbi-disease": {"corrections": "medic-2012/ncbi-spell-check.txt"},
+    "bc5cdr": {"types": ["Disease"]},
+}
+MEDIC = "medic-2012/medic_06Jul2012.txt"
+
+
+class Asked(NamedTuple):
+    """A part of a question: its lesson, the ids of each candidate's name, how often it occurs."""
+
+    lesson: Lesson
+    carried: tuple[frozenset[str], ...]
+    times: int
+
+    @property
+    def fold(self) -> int:
+        """Which fifth of the strings it is in, under every condition the same."""
+        return zlib.crc32(self.lesson.link.searched.encode()) % FOLDS
+
+
+def in_dictionary(
+    terminology: Terminology,
+    documents: dict[str, list[Document]],
+    encoders: Sequence[Encoder],
+    *,
+    merge: bool,
+    options: dict[str, Any],
+) -> list[Asked]:
+    """Look the strings of a dev part up as BioSyn's protocol does."""
+    protocol = replace(choose_protocol("biosyn"), merge=merge)
+    ids = ConceptIds(terminology)
+    asked = ask(documents["dev"], ids, protocol, training=documents["train"], **options)
+    dictionary = build_dictionary(terminology, asked.learned, encoders=encoders)
+    times = Counter(text for question in asked.questions for text in question.parts)
+    return [
+        Asked(
+            lesson,
+            tuple(frozenset(dictionary.concepts_named(c.name)) for c in lesson.link.candidates),
+            times[lesson.link.searched],
+        )
+        for lesson in lessons_of(dictionary, asked)
+    ]
+
+
+def as_linked(linker: Linker, documents: list[Document], types: Sequence[str]) -> list[Asked]:
+    """Look the mentions of a dev part up as a linker does."""
+    gold: dict[str, Counter[frozenset[str]]] = {}
+    links = {}
+    for one in observe_links(linker, documents, types=types):
+        if one.gold:
+            gold.setdefault(one.link.searched, Counter())[one.gold] += 1
+            links.setdefault(one.link.searched, one.link)
+    return [
+        Asked(
+            Lesson(links[text], times.most_common(1)[0][0], Decisions()),
+            tuple(frozenset([c.id]) for c in links[text].candidates),
+            times.total(),
+        )
+        for text, times in gold.items()
+    ]
+
+
+def right(asked: Sequence[Asked], order: Sequence[int]) -> dict[str, float]:
+    """Return the percentages of occurrences whose chosen candidate is right."""
+    times = np.array([one.times for one in asked], dtype=np.float64)
+    strict = [
+        a.lesson.link.candidates[i].id in a.lesson.gold for a, i in zip(asked, order, strict=True)
+    ]
+    lenient = [bool(a.carried[i] & a.lesson.gold) for a, i in zip(asked, order, strict=True)]
+    return {
+        "lenient": round(100 * float(np.average(lenient, weights=times)), 2),
+        "strict": round(100 * float(np.average(strict, weights=times)), 2),
+    }
+
+
+def first_of(asked: Asked, reranking: Any) -> int:
+    """Return the place of the candidate that a re-ranker puts first."""
+    known = replace(reranking, decisions=asked.lesson.decisions)
+    chosen = known.apply(asked.lesson.link, 1).candidates[0].id
+    return [one.id for one in asked.lesson.link.candidates].index(chosen)
+
+
+def cross_validated(
+    conditions: dict[str, list[Asked]], encoders: Sequence[str]
+) -> dict[str, dict[str, Any]]:
+    """Predict every fifth of the strings from the others."""
+    order = {name: [0] * len(asked) for name, asked in conditions.items()}
+    for fold in range(FOLDS):
+        lessons = [one.lesson for asked in conditions.values() for one in asked if one.fold != fold]
+        fitted = fit_to_questions(lessons, encoders)
+        for name, asked in conditions.items():
+            for place, one in enumerate(asked):
+                if one.fold == fold:
+                    order[name][place] = first_of(one, fitted)
+    return {
+        name: {
+            "strings": len(asked),
+            "before": right(asked, [0] * len(asked)),
+            "after": right(asked, order[name]),
+        }
+        for name, asked in conditions.items()
+    }
+
+
+def main() -> None:
+    """Look up, fit, and write."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--encoder", action="append", required=True, metavar="NAME=SPEC")
+    parser.add_argument("--output", type=Path, help="another folder for the re-rankers")
+    arguments = parser.parse_args()
+    data = data_folder()
+    names, specs = zip(*(one.split("=", 1) for one in arguments.encoder), strict=True)
+    encoders = [make_encoder(spec) for spec in specs]
+    terminology = Terminology.build(read_records(data / MEDIC))
+    files = [data / MEDIC]
+    result: dict[str, Any] = {}
+    for n in range(1, len(names) + 1):
+        conditions: dict[str, list[Asked]] = {}
+        with TemporaryDirectory() as scratch:
+            linker = Linker.build(
+                terminology, encoders=encoders[:n], folder=Path(scratch) / "index"
+            )
+            called = linker.encoder_names
+            for corpus, given in CORPORA.items():
+                documents = {
+                    part: list(read_pubtator(data / corpus / f"{part}.pubtator"))
+                    for part in ("train", "dev")
+                }
+                files += [data / corpus / f"{part}.pubtator" for part in documents] * (n == 1)
+                options = dict(given)
+                if "corrections" in given:
+                    options["corrections"] = read_corrections(data / given["corrections"])
+                for merge, what in ((True, "with training mentions"), (False, "dictionary alone")):
+                    conditions[f"{corpus}, {what}"] = in_dictionary(
+                        terminology, documents, encoders[:n], merge=merge, options=options
+                    )
+                conditions[f"{corpus}, as linked"] = as_linked(
+                    linker, documents["dev"], given.get("types", ())
+                )
+        worth = cross_validated(conditions, called)
+        lessons = [one.lesson for asked in conditions.values() for one in asked]
+        fitted = fit_to_questions(lessons, called).renamed(names[:n])
+        path = shipped_file(names[:n])
+        path = arguments.output / path.name if arguments.output else path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fitted.save(path)
+        result["+".join(names[:n])] = {"digest": fitted.digest, "lessons": len(lessons), **worth}
+        print(json.dumps({"+".join(names[:n]): worth}, indent=1), flush=True)
+    if not arguments.output:
+        save("rerankers", result, packages=["numpy", "scipy"], data=files)
+
+
+if __name__ == "__main__":
+    main()

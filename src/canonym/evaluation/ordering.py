@@ -1,0 +1,175 @@
+"""The names of an evaluation in the order of a re-ranker, and re-rankers fitted to protocols."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from canonym.closeness import with_closeness
+from canonym.decisions import Decisions
+from canonym.errors import Mismatch
+from canonym.evaluation.dictionary import Dictionary, FoundConcept, FoundName
+from canonym.evaluation.questions import Asked
+from canonym.linker import Linker
+from canonym.ranking.curves import fit_reranker
+from canonym.reranked import pools_of
+from canonym.rerankers import open_reranker
+from canonym.reranking import POOL, Reranking, feature_names
+from canonym.types import SCOPES, Candidate, Link, Mention
+
+__all__ = ["Lesson", "Ordered", "decisions_of", "fit_to_questions", "lessons_of"]
+
+_KNOTS, _RIDGE = 8, 5.0  # chosen on dev parts by cross-validation, see benchmarks
+
+
+class Ordered:
+    """A dictionary whose nearest concepts a re-ranker puts in order.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+        What finds them.
+    reranking : Reranking
+        What orders them; knows the decisions of the training mentions.
+
+    Raises
+    ------
+    Mismatch
+        If it was fitted to other encoders.
+    """
+
+    def __init__(self, dictionary: Dictionary, reranking: Reranking) -> None:
+        found = dictionary.linker.encoder_names
+        if reranking.encoders != found:
+            raise Mismatch(
+                f"the re-ranker was fitted to the encoders {', '.join(reranking.encoders)}, and "
+                f"{', '.join(found) or 'none'} are evaluated"
+            )
+        self._dictionary = dictionary
+        self._reranking = reranking
+
+    @classmethod
+    def by(cls, spec: str | Path | Reranking, dictionary: Dictionary, asked: Asked) -> Ordered:
+        """Open a re-ranker, and let it know what the training mentions of a protocol decided."""
+        found = spec
+        if not isinstance(found, Reranking):
+            found = open_reranker(found, dictionary.linker.encoder_names)
+        return cls(dictionary, replace(found, decisions=decisions_of(asked)))
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the re-ranker."""
+        return self._reranking.digest
+
+    @property
+    def linker(self) -> Linker:
+        """The linker of the dictionary."""
+        return self._dictionary.linker
+
+    def concepts_named(self, text: str) -> tuple[str, ...]:
+        """Return the ids of the concepts that have a string as a name, labels first, then by id."""
+        return self._dictionary.concepts_named(text)
+
+    def find(
+        self, strings: Iterable[str], k: int
+    ) -> dict[str, tuple[tuple[FoundName, ...], tuple[FoundConcept, ...]]]:
+        """Rank names and concepts as `Dictionary.find` does; the first 20 concepts in a new order.
+
+        Their scores are shares of the 20, those of others 0. Names are in the order of the best
+        concepts that were found by them.
+        """
+        wanted = list(dict.fromkeys(strings))
+        plain = self._dictionary.find(wanted, max(k, POOL))
+        links = candidates_of(self._dictionary, wanted)
+        found = {}
+        for text in wanted:
+            ordered = self._reranking.apply(links[text], POOL).candidates
+            of = {one.id: FoundConcept(one.id, one.name, one.score) for one in ordered}
+            names, concepts = plain[text]
+            for other in concepts:
+                of.setdefault(other.id, other._replace(score=0.0))
+            best: dict[str, FoundName] = {}
+            for concept in of.values():
+                ids = self._dictionary.concepts_named(concept.name)
+                best.setdefault(concept.name, FoundName(concept.name, ids, concept.score))
+            for name in names:
+                best.setdefault(name.text, name._replace(score=0.0))
+            found[text] = tuple(best.values())[:k], tuple(of.values())[:k]
+        return found
+
+
+def candidates_of(dictionary: Dictionary, strings: Sequence[str]) -> dict[str, Link]:
+    """Return the nearest concepts of strings as a re-ranker wants them."""
+    lookup = dictionary.linker.lookup
+    names, scopes = lookup.names(), lookup.filters.choose().ties.scope_of_row
+
+    @functools.cache
+    def label(concept: int) -> str:  # the concepts of a dictionary have theirs among their names
+        rows = names.rows_of(concept)
+        labels = rows[scopes[rows] == SCOPES.index("label")]
+        return names.name(int(labels[0])).text if len(labels) else ""
+
+    found = lookup.search([text for text in strings if text], POOL, lookup.filters.choose())
+    links = {}
+    for text in strings:
+        candidates: list[Candidate] = []
+        for concept, row, score, parts in found.get(text, ()):
+            one = lookup.candidate(concept, names.name(row), score, "search", parts)
+            candidates.append(replace(one, label=label(concept)))
+        link = Link(Mention(text), tuple(candidates), searched=text)
+        links[text] = with_closeness(lookup, link)
+    return links
+
+
+def decisions_of(asked: Asked) -> Decisions:
+    """Return what the training mentions of a protocol decided; nothing where they are no names."""
+    found = Decisions()
+    for (text, concept), times in zip(asked.learned, asked.times, strict=True):
+        found.add(text, [concept], times)
+    return found
+
+
+class Lesson(NamedTuple):
+    """A string with its candidates, the concepts that are right, and earlier decisions."""
+
+    link: Link
+    gold: frozenset[str]
+    decisions: Decisions
+
+
+def lessons_of(dictionary: Dictionary, asked: Asked) -> list[Lesson]:
+    """Return what a re-ranker can learn from questions: every distinct string of theirs once.
+
+    Where annotators decided differently for a string, what they decided most often is right.
+    """
+    gold: dict[str, Counter[frozenset[str]]] = {}
+    for question in asked.questions:
+        for text in question.parts:
+            gold.setdefault(text, Counter())[question.concepts] += 1
+    links = candidates_of(dictionary, list(gold))
+    decisions = decisions_of(asked)
+    return [
+        Lesson(links[text], times.most_common(1)[0][0], decisions)
+        for text, times in gold.items()
+        if links[text].candidates
+    ]
+
+
+def fit_to_questions(lessons: Sequence[Lesson], encoders: Sequence[str]) -> Reranking:
+    """Fit a re-ranker to lessons; it knows no decisions.
+
+    Raises
+    ------
+    InvalidInput
+        If no lesson has a right and a wrong candidate.
+    """
+    names = feature_names(encoders)
+    pools = pools_of([(one.link, one.gold, one.decisions) for one in lessons], encoders)
+    model = fit_reranker(
+        pools.features, pools.right, names, there=pools.there, knots=_KNOTS, ridge=_RIDGE
+    )
+    return Reranking(model, Decisions(), tuple(encoders))

@@ -1,0 +1,168 @@
+"""Evaluations whose concepts a re-ranker puts in order, and re-rankers fitted to protocols."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from canonym import Concept, Document, InvalidInput, Mention, Mismatch, Name, Terminology
+from canonym.cli import main
+from canonym.decisions import Decisions
+from canonym.evaluation.dictionary import build_dictionary
+from canonym.evaluation.gold import ConceptIds
+from canonym.evaluation.ordering import Lesson, Ordered, decisions_of, fit_to_questions, lessons_of
+from canonym.evaluation.protocols import choose_protocol
+from canonym.evaluation.questions import Asked, ask
+from canonym.evaluation.run import evaluate_corpus
+from canonym.ranking.rerank import Curve, Reranker
+from canonym.reranking import Reranking, feature_names
+
+PLACES = ["hip", "knee", "hand", "foot", "back", "neck"]
+
+
+@pytest.fixture(scope="module")
+def terminology() -> Terminology:
+    """Two concepts share each name, as homonyms do; annotators mean the second."""
+    records: list[Concept | Name] = []
+    for place in PLACES:
+        records += [Concept(f"A:{place}", f"{place} pain"), Concept(f"B:{place}", f"sore {place}")]
+        records += [Name(f"{place} pain", f"B:{place}")]
+    return Terminology.build(records)
+
+
+def documents(*places: str, name: str = "{} pain") -> list[Document]:
+    found = []
+    for place in places:
+        text = name.format(place)
+        found.append(
+            Document(
+                place, text, (Mention(text, 0, len(text), "x", (f"B:{place}",), "any", place),)
+            )
+        )
+    return found
+
+
+TRAINING = [
+    *documents(*PLACES[:3]) * 2,  # documents that are repeated count once
+    *(replace(one, id=f"{one.id} 2") for one in documents(*PLACES[:3], name="aching {}")),
+]
+
+
+def by(feature: str, encoder: str = "chargrams") -> Reranking:
+    """Make a re-ranker that goes by one feature alone; the more the better."""
+    curves = [
+        Curve(name, (-9.0, 9.0), (-18.0, 18.0) if name == feature else (0.0, 0.0), 0.0)
+        for name in feature_names([encoder])
+    ]
+    return Reranking(Reranker(curves), Decisions(), (encoder,))
+
+
+def asked_of(terminology: Terminology, *, merge: bool = True) -> Asked:
+    protocol = replace(choose_protocol("biosyn"), merge=merge)
+    return ask(documents(*PLACES), ConceptIds(terminology), protocol, training=TRAINING)
+
+
+def test_training_mentions_decide(terminology: Terminology) -> None:
+    options = {"terminology": terminology, "protocol": "biosyn", "training": TRAINING}
+    plain = evaluate_corpus(documents(*PLACES), **options)
+    ordered = evaluate_corpus(documents(*PLACES), reranker=by("decisions"), **options)
+    assert plain.value("accuracy@1", reading="strict") == 0
+    assert ordered.value("accuracy@1", reading="strict") == 0.5  # the three that training has
+    # Homonyms do not matter to the lenient reading.
+    assert plain.value("accuracy@1") == ordered.value("accuracy@1") == 1
+    assert plain.fingerprints["reranker"] is None
+    assert ordered.fingerprints["reranker"] == by("decisions").digest
+
+
+def test_names_follow_their_concepts(terminology: Terminology) -> None:
+    asked = asked_of(terminology)
+    dictionary = build_dictionary(terminology, asked.learned)
+    turned = Ordered.by(by("place"), dictionary, asked)  # what was last goes first
+    names, concepts = turned.find(["hip pain"], 30)["hip pain"]
+    plain_names, plain_concepts = dictionary.find(["hip pain"], 30)["hip pain"]
+    assert {one.id for one in concepts} == {one.id for one in plain_concepts}
+    assert concepts[-1].id == plain_concepts[0].id or concepts[-1].score == 0
+    assert concepts[0].id != plain_concepts[0].id
+    assert {one.text for one in names} == {one.text for one in plain_names}
+    assert len({one.text for one in names}) == len(names)
+    assert names[0].text == concepts[0].name
+    assert concepts[0].id in names[0].ids
+    assert turned.concepts_named("hip pain") == dictionary.concepts_named("hip pain")
+    shares = [one.score for one in concepts]
+    assert shares == sorted(shares, reverse=True)
+    assert sum(shares) == pytest.approx(1)
+
+
+def test_a_string_of_which_nothing_is_left(terminology: Terminology) -> None:
+    asked = asked_of(terminology)
+    dictionary = build_dictionary(terminology, asked.learned)
+    assert Ordered.by(by("place"), dictionary, asked).find(["", "hip"], 2)[""] == ((), ())
+
+
+def test_decisions_count_mentions_and_need_the_merge(terminology: Terminology) -> None:
+    found = decisions_of(asked_of(terminology))
+    assert found.pairs["hip pain"]["B:hip"] == 1
+    assert found.pairs["aching hip"]["B:hip"] == 1
+    assert found.concepts["B:hip"] == 2
+    assert not decisions_of(asked_of(terminology, merge=False)).pairs
+
+
+def test_re_rankers_are_fitted_to_questions(terminology: Terminology) -> None:
+    asked = asked_of(terminology, merge=False)
+    dictionary = build_dictionary(terminology, asked.learned)
+    lessons = lessons_of(dictionary, asked)
+    assert [one.link.searched for one in lessons] == [f"{place} pain" for place in PLACES]
+    assert all(one.label for lesson in lessons for one in lesson.link.candidates)
+    assert all(one.near for lesson in lessons for one in lesson.link.candidates)
+    fitted = fit_to_questions(lessons, ("chargrams",))
+    run = evaluate_corpus(
+        documents(*PLACES), terminology=terminology, protocol="zero-shot", reranker=fitted
+    )
+    assert run.value("accuracy@1", reading="strict") == 1  # the name is not the label
+
+
+def test_the_commonest_decision_is_right(terminology: Terminology) -> None:
+    other = Mention("hip pain", 0, 8, "x", ("A:hip",), "any", "z")
+    corpus = [
+        *documents("hip"),
+        replace(documents("hip")[0], id="y"),
+        Document("z", "hip pain", (other,)),
+    ]
+    asked = ask(corpus, ConceptIds(terminology), choose_protocol("biosyn"))
+    lessons = lessons_of(build_dictionary(terminology, asked.learned), asked)
+    assert [one.gold for one in lessons] == [frozenset({"B:hip"})]
+
+
+def test_nothing_to_learn_from(terminology: Terminology) -> None:
+    asked = asked_of(terminology)
+    lesson = lessons_of(build_dictionary(terminology, asked.learned), asked)[0]
+    with pytest.raises(InvalidInput, match="nothing can be learned"):
+        fit_to_questions([Lesson(lesson.link, frozenset({"C:1"}), Decisions())], ("chargrams",))
+
+
+def test_re_rankers_that_do_not_fit_are_refused(terminology: Terminology, tmp_path: Path) -> None:
+    options = {"terminology": terminology, "training": TRAINING}
+    with pytest.raises(Mismatch, match="fitted to the encoders default, and chargrams"):
+        evaluate_corpus(documents("hip"), reranker=by("place", "default"), **options)
+    with pytest.raises(InvalidInput, match="there is no file"):
+        evaluate_corpus(documents("hip"), reranker=tmp_path / "none.json", **options)
+    with pytest.raises(InvalidInput, match="for the protocol 'raw'"):
+        evaluate_corpus(documents("hip"), protocol="raw", reranker="default", **options)
+
+
+def test_the_command_takes_one(tmp_path: Path) -> None:
+    (tmp_path / "terms.csv").write_text("id,name\nX:1,hip pain\nX:2,knee pain\n")
+    (tmp_path / "test.tsv").write_text("mention\tids\npain of the hip\tX:1\n")
+    asked = [
+        *("evaluate", str(tmp_path / "test.tsv"), "--terminology", str(tmp_path / "terms.csv")),
+        *("--reranker", "default", "--json", str(tmp_path / "report.json")),
+    ]
+    found = CliRunner().invoke(main, asked)
+    assert found.exit_code == 0, found.output
+    assert '"reranker": "' in (tmp_path / "report.json").read_text()
+    found = CliRunner().invoke(main, [*asked, "--encoder", "chargrams"])
+    assert found.exit_code == 2
+    assert "no re-ranker comes with canonym for the encoders chargrams" in found.output
