@@ -11,6 +11,9 @@ are worth is predicted for a fifth of the strings from the others. Test parts ar
     python benchmarks/fit_rerankers.py --encoder default=default-train \\
         --encoder contextual=contextual-train
 
+Beside each goes the confidence of what it puts first, fitted to the mentions of the dev parts as a
+linker finds them, ordered by re-rankers that do not know their strings.
+
 Writes ``src/canonym/models/rerankers``: one for the first encoder, one for the first two together.
 """
 
@@ -29,6 +32,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from canonym import Document, Linker, Terminology
+from canonym.calibrated import asked_of, judged
+from canonym.closeness import with_closeness
+from canonym.confidence import features_of, fit_model
 from canonym.corpora import read_pubtator
 from canonym.decisions import Decisions
 from canonym.encoders import make_encoder
@@ -39,7 +45,8 @@ from canonym.evaluation.preparation import read_corrections
 from canonym.evaluation.protocols import choose_protocol
 from canonym.evaluation.questions import ask
 from canonym.reranked import observe_links
-from canonym.rerankers import shipped_file
+from canonym.rerankers import confidence_beside, shipped_file
+from canonym.reranking import POOL, Reranking
 from canonym.terminology import read_records
 from canonym.types import Encoder
 from record import data_folder, save
@@ -52,6 +59,11 @@ CORPORA: dict[str, dict[str, Any]] = {
 MEDIC = "medic-2012/medic_06Jul2012.txt"
 
 
+def fold_of(text: str) -> int:
+    """Return which fifth of the strings one is in."""
+    return zlib.crc32(text.encode()) % FOLDS
+
+
 class Asked(NamedTuple):
     """A part of a question: its lesson, the ids of each candidate's name, how often it occurs."""
 
@@ -62,7 +74,7 @@ class Asked(NamedTuple):
     @property
     def fold(self) -> int:
         """Which fifth of the strings it is in, under every condition the same."""
-        return zlib.crc32(self.lesson.link.searched.encode()) % FOLDS
+        return fold_of(self.lesson.link.searched)
 
 
 def in_dictionary(
@@ -120,7 +132,29 @@ def right(asked: Sequence[Asked], order: Sequence[int]) -> dict[str, float]:
     }
 
 
-def first_of(asked: Asked, reranking: Any) -> int:
+def sureness(
+    linker: Linker,
+    documents: list[Document],
+    types: Sequence[str],
+    by_fold: Sequence[Reranking],
+) -> tuple[list[Any], list[bool]]:
+    """Return what confidence is taken from, and whether links are right, for every mention."""
+    features, judgements = [], []
+    asked, find = asked_of(linker.terminology, documents, types)
+    for document, links in linker.link_documents(asked, k=POOL):
+        for mention, link in zip(document.mentions, links, strict=True):
+            gold = [find(id_) or "" for id_ in mention.ids]
+            for part, _ in judged(link, gold, mention.rule):
+                near = with_closeness(linker.lookup, part)
+                ordered = by_fold[fold_of(part.searched)].apply(near, 2)
+                split = replace(link, parts=(ordered,)) if link.parts else ordered
+                for one, true in judged(split, gold, mention.rule):
+                    features.append(features_of(one))
+                    judgements.append(true)
+    return features, judgements
+
+
+def first_of(asked: Asked, reranking: Reranking) -> int:
     """Return the place of the candidate that a re-ranker puts first."""
     known = replace(reranking, decisions=asked.lesson.decisions)
     chosen = known.apply(asked.lesson.link, 1).candidates[0].id
@@ -128,13 +162,11 @@ def first_of(asked: Asked, reranking: Any) -> int:
 
 
 def cross_validated(
-    conditions: dict[str, list[Asked]], encoders: Sequence[str]
+    conditions: dict[str, list[Asked]], by_fold: Sequence[Reranking]
 ) -> dict[str, dict[str, Any]]:
     """Predict every fifth of the strings from the others."""
     order = {name: [0] * len(asked) for name, asked in conditions.items()}
-    for fold in range(FOLDS):
-        lessons = [one.lesson for asked in conditions.values() for one in asked if one.fold != fold]
-        fitted = fit_to_questions(lessons, encoders)
+    for fold, fitted in enumerate(by_fold):
         for name, asked in conditions.items():
             for place, one in enumerate(asked):
                 if one.fold == fold:
@@ -163,6 +195,7 @@ def main() -> None:
     result: dict[str, Any] = {}
     for n in range(1, len(names) + 1):
         conditions: dict[str, list[Asked]] = {}
+        dev: dict[str, list[Document]] = {}
         with TemporaryDirectory() as scratch:
             linker = Linker.build(
                 terminology, encoders=encoders[:n], folder=Path(scratch) / "index"
@@ -174,6 +207,7 @@ def main() -> None:
                     for part in ("train", "dev")
                 }
                 files += [data / corpus / f"{part}.pubtator" for part in documents] * (n == 1)
+                dev[corpus] = documents["dev"]
                 options = dict(given)
                 if "corrections" in given:
                     options["corrections"] = read_corrections(data / given["corrections"])
@@ -184,14 +218,25 @@ def main() -> None:
                 conditions[f"{corpus}, as linked"] = as_linked(
                     linker, documents["dev"], given.get("types", ())
                 )
-        worth = cross_validated(conditions, called)
-        lessons = [one.lesson for asked in conditions.values() for one in asked]
-        fitted = fit_to_questions(lessons, called).renamed(names[:n])
+            every = [one for asked in conditions.values() for one in asked]
+            by_fold = [
+                fit_to_questions([one.lesson for one in every if one.fold != fold], called)
+                for fold in range(FOLDS)
+            ]
+            worth = cross_validated(conditions, by_fold)
+            features, judgements = [], []
+            for corpus, given in CORPORA.items():
+                found = sureness(linker, dev[corpus], given.get("types", ()), by_fold)
+                features += found[0]
+                judgements += found[1]
+        fitted = fit_to_questions([one.lesson for one in every], called).renamed(names[:n])
+        sure = fit_model(np.array(features), np.array(judgements))
         path = shipped_file(names[:n])
         path = arguments.output / path.name if arguments.output else path
         path.parent.mkdir(parents=True, exist_ok=True)
         fitted.save(path)
-        result["+".join(names[:n])] = {"digest": fitted.digest, "lessons": len(lessons), **worth}
+        sure.save(confidence_beside(path))
+        result["+".join(names[:n])] = {"digest": fitted.digest, "lessons": len(every), **worth}
         print(json.dumps({"+".join(names[:n]): worth}, indent=1), flush=True)
     if not arguments.output:
         save("rerankers", result, packages=["numpy", "scipy"], data=files)

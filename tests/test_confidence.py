@@ -27,6 +27,7 @@ from canonym.calibrated import cross_fitted, judged, observe
 from canonym.confidence import FEATURES, METHODS, Confidence, features_of, fit_model, graded
 from canonym.evaluation.calibration import ece
 from canonym.ranking.probability import Logistic
+from canonym.reranking import SIMILARITY
 
 
 def candidate(id_: str, score: float, sieve: str = "search", **parts: float) -> Candidate:
@@ -52,15 +53,21 @@ def test_features_of_a_search() -> None:
     assert told(link) == pytest.approx(
         {
             "score": 0.9, "margin": 0.3, "agreement": 2 / 3, "verbatim": 0, "normalised": 0,
-            "reordered": 0, "shared": 0, "alone": 0,
+            "reordered": 0, "shared": 0, "alone": 0, "similarity": 0.9,
         }
     )  # fmt: skip
     assert told(Link(Mention("x"), link.candidates[:1])) == pytest.approx(
         {
             "score": 0.9, "margin": 0.9, "agreement": 1, "verbatim": 0, "normalised": 0,
-            "reordered": 0, "shared": 0, "alone": 1,
+            "reordered": 0, "shared": 0, "alone": 1, "similarity": 0.9,
         }
     )  # fmt: skip
+
+
+def test_a_re_ranked_link_tells_its_similarity_as_well() -> None:
+    first = Candidate("A", "A", 0.7, "A", parts={SIMILARITY: 0.4, "a": 0.4})
+    found = told(Link(Mention("x"), (first, candidate("B", 0.2))))
+    assert (found["score"], found["similarity"]) == (0.7, 0.4)
 
 
 def test_features_of_a_sieve() -> None:

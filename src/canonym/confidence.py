@@ -14,6 +14,7 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput, Mismatch, NotTrained, ReadError
 from canonym.files import write_file
 from canonym.ranking.probability import Isotonic, Logistic, fit_isotonic, fit_logistic
+from canonym.reranking import SIMILARITY
 from canonym.settings import SIEVES
 from canonym.types import Link
 
@@ -35,10 +36,12 @@ METHODS: tuple[str, ...] = ("isotonic", "platt")
 """Ways of fitting; the first is the default."""
 
 _SIEVES = tuple(sieve.name for sieve in SIEVES)
-FEATURES: tuple[str, ...] = ("score", "margin", "agreement", *_SIEVES, "shared", "alone")
+FEATURES: tuple[str, ...] = (
+    *("score", "margin", "agreement", *_SIEVES, "shared", "alone", "similarity"),
+)
 """What confidence is taken from, see `features_of`."""
 
-_FORMAT = 1
+_FORMAT = 2
 
 
 def features_of(link: Link) -> npt.NDArray[np.float64]:
@@ -55,7 +58,8 @@ def features_of(link: Link) -> npt.NDArray[np.float64]:
         The score of the best candidate; its margin to the second concept (the score, without one);
         the share of scorers that give it more than the second (1 where a sieve decided, or without
         a second); which sieve decided, one number each; whether a sieve found the second as well;
-        and whether there is no second.
+        whether there is no second; and how similar the best is, which is not its score where a
+        re-ranker put it first.
     """
     best, *others = link.candidates
     sieved = best.sieve in _SIEVES
@@ -73,6 +77,7 @@ def features_of(link: Link) -> npt.NDArray[np.float64]:
             *(float(best.sieve == name) for name in _SIEVES),
             float(sieved and bool(others) and others[0].sieve == best.sieve),
             float(not others),
+            best.parts.get(SIMILARITY, best.score),
         ]
     )
 

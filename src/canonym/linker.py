@@ -35,8 +35,7 @@ from canonym.links import Links, regrouped
 from canonym.mentions.abbreviations import find_abbreviations
 from canonym.mentions.prepare import Prepared
 from canonym.opened import Opened
-from canonym.rerankers import check_reranker, open_reranker
-from canonym.reranking import RERANKER
+from canonym.rerankers import check_reranker, install_reranker
 from canonym.settings import Settings
 from canonym.taught import Taught
 from canonym.terminology import Terminology
@@ -281,4 +280,4 @@ def _finish(folded: Folded, reranker: str | Path | None, folder: Path) -> None:
     folded.finish(folder)
     if reranker is not None:
         described = read_manifest(folder, kind="linker", newest=FORMAT)["encoders"]
-        open_reranker(reranker, [one["name"] for one in described]).save(folder / RERANKER)
+        install_reranker(reranker, [one["name"] for one in described], folder)

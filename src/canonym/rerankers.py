@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from canonym.confidence import CONFIDENCE, Confidence
 from canonym.errors import InvalidInput
-from canonym.reranking import Reranking
+from canonym.reranking import RERANKER, Reranking
 
-__all__ = ["SHIPPED", "check_reranker", "open_reranker", "shipped_file"]
+__all__ = [
+    "SHIPPED",
+    "check_reranker",
+    "confidence_beside",
+    "confidence_of",
+    "install_reranker",
+    "open_reranker",
+    "shipped_file",
+]
 
 SHIPPED = "default"
 """What is written for the one that comes along for the encoders in use."""
@@ -19,6 +28,37 @@ _FOLDER = Path(__file__).parent / "models" / "rerankers"
 def shipped_file(encoders: Sequence[str]) -> Path:
     """Return where the re-ranker for these encoders is, if there is one."""
     return _FOLDER / f"{'+'.join(encoders)}.json"
+
+
+def confidence_beside(path: Path) -> Path:
+    """Return where the confidence of what a re-ranker puts first is, if there is one."""
+    return path.with_name(f"{path.stem}.confidence.json")
+
+
+def confidence_of(spec: str | Path, encoders: Sequence[str]) -> Confidence | None:
+    """Open the confidence that comes with a re-ranker, None where none does."""
+    if str(spec) != SHIPPED:
+        return None
+    return Confidence.load(confidence_beside(shipped_file(encoders)))
+
+
+def install_reranker(spec: str | Path, encoders: Sequence[str], folder: Path) -> None:
+    """Write a re-ranker into the folder of an index.
+
+    The one that comes along brings a confidence of its own; otherwise that of the index, which no
+    longer holds, is removed.
+
+    Raises
+    ------
+    InvalidInput, ReadError, Mismatch
+        As `open_reranker` does.
+    """
+    open_reranker(spec, encoders).save(folder / RERANKER)
+    sure = confidence_of(spec, encoders)
+    if sure is None:
+        (folder / CONFIDENCE).unlink(missing_ok=True)
+    else:
+        sure.save(folder / CONFIDENCE)
 
 
 def open_reranker(spec: str | Path, encoders: Sequence[str]) -> Reranking:
@@ -46,7 +86,8 @@ def open_reranker(spec: str | Path, encoders: Sequence[str]) -> Reranking:
     found = Reranking.load(path, encoders=encoders)
     if found is not None:
         return found
-    there = sorted(file.stem.replace("+", " + ") for file in _FOLDER.glob("*.json"))
+    files = {file.name.split(".")[0] for file in _FOLDER.glob("*.json")}
+    there = sorted(name.replace("+", " + ") for name in files)
     raise InvalidInput(
         f"no re-ranker comes with canonym for the encoders {' + '.join(encoders) or 'none'}; there "
         f"are some for {', '.join(there) or 'none'}. Fit one to annotated mentions: `canonym train "

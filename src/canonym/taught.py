@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from canonym.confidence import CONFIDENCE, METHODS, Confidence
-from canonym.rerankers import SHIPPED, open_reranker
+from canonym.rerankers import SHIPPED, install_reranker
 from canonym.reranking import RERANKER, Reranking
 from canonym.types import Document, Mention
 
@@ -62,7 +62,9 @@ class Taught:
         from canonym.reranked import fit_reranking
 
         fitted, report = fit_reranking(self._linker(), corpus, types=types)
-        self._keep(fitted)
+        fitted.save(self.folder / RERANKER)
+        (self.folder / CONFIDENCE).unlink(missing_ok=True)
+        self.confidence, self.reranking = None, fitted
         return report
 
     def use_reranker(self, spec: str | Path = SHIPPED) -> None:
@@ -71,9 +73,9 @@ class Taught:
         Parameters
         ----------
         spec : str or Path
-            ``"default"``: the one that comes with canonym for the encoders of the index; or the
-            ``reranker.json`` of another index. A confidence that was fitted before no longer holds
-            and is removed.
+            ``"default"``: the one that comes with canonym for the encoders of the index, with a
+            confidence of its own; or the ``reranker.json`` of another index. A confidence that was
+            fitted before no longer holds and is removed.
 
         Raises
         ------
@@ -84,12 +86,10 @@ class Taught:
         Mismatch
             If it was fitted to other encoders, or by another version.
         """
-        self._keep(open_reranker(spec, self._linker().encoder_names))
-
-    def _keep(self, reranking: Reranking) -> None:
-        reranking.save(self.folder / RERANKER)
-        (self.folder / CONFIDENCE).unlink(missing_ok=True)
-        self.confidence, self.reranking = None, reranking
+        encoders = self._linker().encoder_names
+        install_reranker(spec, encoders, self.folder)
+        self.confidence = Confidence.load(self.folder / CONFIDENCE)
+        self.reranking = Reranking.load(self.folder / RERANKER, encoders=encoders)
 
     def fit_confidence(
         self,

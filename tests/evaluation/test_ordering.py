@@ -153,6 +153,17 @@ def test_re_rankers_that_do_not_fit_are_refused(terminology: Terminology, tmp_pa
         evaluate_corpus(documents("hip"), protocol="raw", reranker="default", **options)
 
 
+def test_the_one_that_comes_along_is_sure_of_itself(terminology: Terminology) -> None:
+    run = evaluate_corpus(
+        documents(*PLACES), terminology=terminology, encoders=["default"], reranker="default"
+    )
+    scores = {case.score for case in run.cases["strict"]}
+    assert scores == {answer.confidence for (answer,) in run.answers}
+    assert all(score is not None and 0 < score < 1 for score in scores)
+    plain = evaluate_corpus(documents(*PLACES), terminology=terminology, encoders=["default"])
+    assert {answer.confidence for (answer,) in plain.answers} == {None}
+
+
 def test_the_command_takes_one(tmp_path: Path) -> None:
     (tmp_path / "terms.csv").write_text("id,name\nX:1,hip pain\nX:2,knee pain\n")
     (tmp_path / "test.tsv").write_text("mention\tids\npain of the hip\tX:1\n")

@@ -33,6 +33,8 @@ encoders        as `canonym.linker.Linker.build` takes them; none is verbatim lo
 weights         one per encoder, or ``{ dev = [0, 0.5, 1] }``: the last encoder's is that of these
                 with which the row is best on the dev part
 corrections     file of ``wrong||right`` words
+training        ``false``: the parts that come before are not given, so that neither names nor
+                slices know them
 reranker        ``"default"``, or a file: puts the nearest concepts in order
 precision       ``"fp32"`` (default), or ``"bf16"``: how transformers compute
 reading         which reading is compared; the protocol's first by default
@@ -99,7 +101,7 @@ EXPERIMENTS = Path("benchmarks") / "experiments"
 _SHARED = {
     *("corpus", "format", "types", "part", "terminology", "protocol", "split", "same", "encoders"),
     *("weights", "corrections", "precision", "reading", "slice", "difference", "caveat"),
-    *("seed", "k", "reranker"),
+    *("seed", "k", "reranker", "training"),
     *("task", "search", "pairs", "relations", "epochs", "absent", "n_dev", "repetitions"),
 }
 _PRECISIONS = ("fp32", "bf16")

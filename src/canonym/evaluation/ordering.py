@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from canonym.closeness import with_closeness
+from canonym.confidence import Confidence
 from canonym.decisions import Decisions
 from canonym.errors import Mismatch
 from canonym.evaluation.dictionary import Dictionary, FoundConcept, FoundName
@@ -17,7 +18,7 @@ from canonym.evaluation.questions import Asked
 from canonym.linker import Linker
 from canonym.ranking.curves import fit_reranker
 from canonym.reranked import pools_of
-from canonym.rerankers import open_reranker
+from canonym.rerankers import confidence_of, open_reranker
 from canonym.reranking import POOL, Reranking, feature_names
 from canonym.types import SCOPES, Candidate, Link, Mention
 
@@ -35,6 +36,8 @@ class Ordered:
         What finds them.
     reranking : Reranking
         What orders them; knows the decisions of the training mentions.
+    confidence : Confidence, optional
+        How sure what it puts first is.
 
     Raises
     ------
@@ -42,7 +45,12 @@ class Ordered:
         If it was fitted to other encoders.
     """
 
-    def __init__(self, dictionary: Dictionary, reranking: Reranking) -> None:
+    def __init__(
+        self,
+        dictionary: Dictionary,
+        reranking: Reranking,
+        confidence: Confidence | None = None,
+    ) -> None:
         found = dictionary.linker.encoder_names
         if reranking.encoders != found:
             raise Mismatch(
@@ -51,14 +59,16 @@ class Ordered:
             )
         self._dictionary = dictionary
         self._reranking = reranking
+        self._confidence = confidence
+        self._sure: dict[str, float | None] = {}
 
     @classmethod
     def by(cls, spec: str | Path | Reranking, dictionary: Dictionary, asked: Asked) -> Ordered:
         """Open a re-ranker, and let it know what the training mentions of a protocol decided."""
-        found = spec
-        if not isinstance(found, Reranking):
-            found = open_reranker(found, dictionary.linker.encoder_names)
-        return cls(dictionary, replace(found, decisions=decisions_of(asked)))
+        encoders = dictionary.linker.encoder_names
+        found = spec if isinstance(spec, Reranking) else open_reranker(spec, encoders)
+        sure = None if isinstance(spec, Reranking) else confidence_of(spec, encoders)
+        return cls(dictionary, replace(found, decisions=decisions_of(asked)), sure)
 
     @property
     def digest(self) -> str:
@@ -74,6 +84,10 @@ class Ordered:
         """Return the ids of the concepts that have a string as a name, labels first, then by id."""
         return self._dictionary.concepts_named(text)
 
+    def sure(self, text: str) -> float | None:
+        """Return the probability that the best concept of a string is right, if that is known."""
+        return self._sure.get(text)
+
     def find(
         self, strings: Iterable[str], k: int
     ) -> dict[str, tuple[tuple[FoundName, ...], tuple[FoundConcept, ...]]]:
@@ -87,7 +101,10 @@ class Ordered:
         links = candidates_of(self._dictionary, wanted)
         found = {}
         for text in wanted:
-            ordered = self._reranking.apply(links[text], POOL).candidates
+            link = self._reranking.apply(links[text], POOL)
+            ordered = link.candidates
+            if self._confidence is not None:
+                self._sure[text] = self._confidence.of(link)
             of = {one.id: FoundConcept(one.id, one.name, one.score) for one in ordered}
             names, concepts = plain[text]
             for other in concepts:

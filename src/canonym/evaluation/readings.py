@@ -27,12 +27,15 @@ class Answer(NamedTuple):
         Concepts by their best names, best first.
     nil : bool
         Whether the answer is that no concept fits, whatever was found.
+    confidence : float, optional
+        The probability that the first concept is right, where the linker has learned to tell.
     """
 
     searched: str
     names: tuple[FoundName, ...]
     concepts: tuple[FoundConcept, ...]
     nil: bool = False
+    confidence: float | None = None
 
 
 def answers_of_link(link: Link) -> tuple[Answer, ...]:
@@ -43,6 +46,7 @@ def answers_of_link(link: Link) -> tuple[Answer, ...]:
             (),
             tuple(FoundConcept(found.id, found.name, found.score) for found in part.candidates),
             part.nil,
+            part.confidence,
         )
         for part in (link.parts or (link,))
     )
@@ -146,6 +150,8 @@ _READERS: dict[str, Any] = {"lenient": _lenient, "strict": _strict, "complete": 
 
 
 def _score(answer: Answer, reading: str) -> float:
+    if answer.confidence is not None:
+        return answer.confidence
     found: Sequence[FoundName | FoundConcept] = (
         answer.names if reading == "lenient" else answer.concepts
     )

@@ -243,9 +243,8 @@ def _search(
 ) -> tuple[tuple[Answer, ...], ...]:
     strings = [text for question in asked.questions for text in question.parts]
     found = dictionary.find(strings, k)
-    return tuple(
-        tuple(Answer(text, *found[text]) for text in question.parts) for question in asked.questions
-    )
+    given = {text: Answer(text, *found[text], confidence=dictionary.sure(text)) for text in found}
+    return tuple(tuple(given[text] for text in one.parts) for one in asked.questions)
 
 
 def _link(

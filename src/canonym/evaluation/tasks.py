@@ -129,10 +129,11 @@ def _evaluate(row: Row, shelf: Shelf, terminology: Terminology, options: dict[st
         row["corpus"], row.get("format", "pubtator"), terminology=terminology
     )
     dev = options["part"] == "dev"
+    before = parts.train if dev else (*parts.train, *parts.dev)
     found = evaluate_corpus(
         parts.dev if dev else parts.test,
         terminology=terminology,
-        training=parts.train if dev else (*parts.train, *parts.dev),
+        training=before if row.get("training", True) else (),
         files=shelf.files(row["corpus"]),
         **options,
     )
