@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from canonym.encoders import SHIPPED, make_encoder, save_encoder
+from canonym.encoders import make_encoder, save_encoder
 from canonym.encoders.manifest import read_encoder_manifest
 from canonym.encoding import Beside, encoder_steps, fit_encoder, reported, write_index
 from canonym.errors import InvalidInput
@@ -141,7 +141,7 @@ def _add_encoder(
     save_encoder(encoder, place)
     kind, _ = read_encoder_manifest(place)
     # A path would make the same index differ from place to place: the kind is name enough.
-    return encoder, kind, given if isinstance(given, str) and given in SHIPPED else kind
+    return encoder, kind, getattr(encoder, "shipped", kind)
 
 
 def _add_normal_forms(

@@ -110,6 +110,33 @@ def test_ours_stands_beside_the_published_number(shelf: Path) -> None:
     assert json.loads(json.dumps(content))["runs"]["dev"]["part"] == "dev"
 
 
+def test_rows_may_leave_training_out_and_take_a_re_ranker(shelf: Path) -> None:
+    text = EXPERIMENT[: EXPERIMENT.index("[[row]]")]
+    for name, more in (
+        ("with", ""),
+        ("without", "training = false"),
+        ("in order", "reranker = 'default'"),
+    ):
+        text += f"""
+        [[row]]
+        name = "{name}"
+        corpus = "corpus"
+        types = ["Disease"]
+        encoders = ["default"]
+        {more}
+        published = {{ "accuracy@1" = 50 }}
+        """
+    (shelf / "three.toml").write_text(text)
+    runs = reproduce("three", folder=shelf, data=shelf).runs
+    assert runs["with"].value("accuracy@1") == 1
+    assert runs["with"].fingerprints["learned"] == 2
+    assert runs["without"].fingerprints["learned"] == 0
+    assert runs["without"].fingerprints["corpus"]["training_documents"] == 0
+    prints = {name: run.fingerprints["reranker"] for name, run in runs.items()}
+    assert prints["with"] is prints["without"] is None
+    assert len(prints["in order"]) == 64
+
+
 def test_names_are_indexed_once_for_rows_that_search_the_same(shelf: Path) -> None:
     rows = [
         ("encoders = ['chargrams']", ""),

@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from canonym.errors import InvalidInput
-from canonym.ranking.nil import STRATEGIES, draw_thresholds, nil_accuracy, nil_threshold
+from canonym.ranking.nil import (
+    MOST_RIGHT,
+    STRATEGIES,
+    draw_thresholds,
+    nil_accuracy,
+    nil_threshold,
+)
 
 SCORES = [0.95, 0.80, 0.70, 0.60, 0.85, 0.75, 0.20]
 RIGHT = [True, True, False, True, False, False, False]
@@ -25,6 +31,22 @@ def draw(seed: int, n: int = 200) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def test_the_three_thresholds_of_a_hand_made_case() -> None:
     found = [nil_threshold(SCORES, RIGHT, KNOWN, strategy=strategy) for strategy in STRATEGIES]
     assert found == pytest.approx([0.85, 0.60, (3 * 0.85 + 3 * 0.60) / 6])
+
+
+@given(st.integers(0, 1000))
+def test_no_threshold_is_right_more_often(seed: int) -> None:
+    scores, right, known = draw(seed, 40)
+    found = nil_threshold(scores, right, known, strategy=MOST_RIGHT)
+    best = nil_accuracy(scores, right, known, found)
+    others = [nil_accuracy(scores, right, known, one) for one in (-np.inf, *scores)]
+    assert best == max(others)
+    lower = [one for one in scores if one < found]
+    assert all(nil_accuracy(scores, right, known, one) < best for one in lower)
+
+
+def test_the_lowest_of_equal_thresholds_is_taken() -> None:
+    assert nil_threshold(SCORES, RIGHT, KNOWN, strategy=MOST_RIGHT) == 0.60
+    assert nil_threshold([0.9, 0.2], [1, 1], [1, 1], strategy=MOST_RIGHT) == float("-inf")
 
 
 def test_wrong_candidates_of_known_concepts_play_no_role() -> None:

@@ -73,12 +73,17 @@ def open_system(
 
 def _encoders_of(linker: Linker) -> list[str | Encoder]:
     """Return the encoders of an index; one that is fitted to its names is fitted anew."""
-    from canonym.encoders import load_encoder
+    from canonym.encoders import SHIPPED, load_encoder, marked
 
-    return [
-        one["name"] if one["name"] == "chargrams" else load_encoder(linker.folder / f"encoder-{i}")
-        for i, one in enumerate(linker.manifest["encoders"])
-    ]
+    found: list[str | Encoder] = []
+    for number, one in enumerate(linker.manifest["encoders"]):
+        name = one["name"]
+        if name == "chargrams":
+            found.append(name)
+        else:
+            encoder = load_encoder(linker.folder / f"encoder-{number}")
+            found.append(marked(encoder, name) if name in SHIPPED else encoder)
+    return found
 
 
 def _open_terminology(paths: Sequence[str], *, quiet: bool) -> Terminology:

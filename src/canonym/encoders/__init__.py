@@ -30,6 +30,7 @@ __all__ = [
     "encoder_kinds",
     "load_encoder",
     "make_encoder",
+    "marked",
     "save_encoder",
 ]
 
@@ -210,7 +211,13 @@ def _open_shipped(name: str, options: dict[str, Any]) -> Encoder:
             f"this copy of canonym comes without the encoder {name!r}: there is no {folder}; "
             "install another version of canonym, or give another encoder"
         )
-    return _open_saved(folder, options)
+    return marked(_open_saved(folder, options), name)
+
+
+def marked(encoder: Encoder, name: str) -> Encoder:
+    """Let an encoder know that it is one of `SHIPPED`, so that an index calls it so."""
+    vars(encoder)["shipped"] = name
+    return encoder
 
 
 def _from_folder(folder: Path, options: dict[str, Any]) -> Encoder:

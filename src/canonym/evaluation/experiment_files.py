@@ -57,8 +57,8 @@ task             settings                    metrics
                  wanted, ``k``
 ``relations``    ``terminology``,            ``accuracy``
                  ``relations``, ``epochs``
-``nil``          as for linking;             ``false-positive``, ``true-positive``, ``weighted``
-                 ``absent``, the share of    and ``never``
+``nil``          as for linking;             ``false-positive``, ``true-positive``, ``weighted``,
+                 ``absent``, the share of    ``most-right`` and ``never``
                  concepts that are taken
                  out; ``n_dev``,
                  ``repetitions``

@@ -14,7 +14,7 @@ from canonym.evaluation.intervals import aggregate
 from canonym.evaluation.measured import Measured
 from canonym.evaluation.metrics import columns
 from canonym.evaluation.outcome import Run
-from canonym.ranking.nil import STRATEGIES, draw_thresholds
+from canonym.ranking.nil import MOST_RIGHT, STRATEGIES, draw_thresholds
 from canonym.terminology import Terminology
 from canonym.types import Document, Name, Record, Xref
 
@@ -98,7 +98,7 @@ def measure_nil(
     -------
     Measured
         Mean accuracy, its t interval and its standard deviation over the repetitions by strategy,
-        and ``"never"``: the accuracy of never answering NIL.
+        those of DILBERT and `canonym.ranking.nil.MOST_RIGHT`, and ``"never"``: the accuracy of never answering NIL.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def measure_nil(
     -----
     A mention is right if it is answered and its best candidate is right, or refused and the
     terminology lacks its concept. Its score is that of its best candidate, of a composite mention
-    that of its worst part.
+    that of its worst part. Where the run knows how sure it is, that is the score.
 
     References
     ----------
@@ -126,7 +126,7 @@ def measure_nil(
     ]
     right &= np.array(known)
     figures, spreads, thresholds = [], {}, {}
-    for strategy in STRATEGIES:
+    for strategy in (*STRATEGIES, MOST_RIGHT):
         rng = np.random.default_rng(seed)
         drawn = draw_thresholds(
             scores, right, known, strategy=strategy, rng=rng, n_dev=n_dev, repetitions=repetitions

@@ -9,10 +9,13 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 
-__all__ = ["STRATEGIES", "Draws", "draw_thresholds", "nil_accuracy", "nil_threshold"]
+__all__ = ["MOST_RIGHT", "STRATEGIES", "Draws", "draw_thresholds", "nil_accuracy", "nil_threshold"]
 
 STRATEGIES: tuple[str, ...] = ("false-positive", "true-positive", "weighted")
 """The three ways of DILBERT to choose a threshold."""
+
+MOST_RIGHT = "most-right"
+"""The threshold with which most of the mentions are right."""
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -45,7 +48,7 @@ def nil_threshold(
     known : array-like of bool, shape (n,)
         Whether the terminology has the mention's concept; False where NIL is right.
     strategy : str
-        One of `STRATEGIES`.
+        One of `STRATEGIES`, or `MOST_RIGHT`.
 
     Returns
     -------
@@ -68,6 +71,9 @@ def nil_threshold(
     - ``weighted``: ``p · first + (1 − p) · second`` with ``p`` the share of true positives among
       both.
 
+    ``most-right`` is not of the paper: of all scores the one with which most mentions are answered
+    rightly, NIL included; the lowest of several.
+
     Differences
     -----------
     The paper compares Euclidean distances; here they are any scores (give negative distances for
@@ -85,8 +91,9 @@ def nil_threshold(
     >>> [round(nil_threshold(scores, right, known, strategy=s), 2) for s in STRATEGIES]
     [0.7, 0.6, 0.65]
     """
-    if strategy not in STRATEGIES:
-        raise InvalidInput(f"there is no strategy {strategy!r}; there are {', '.join(STRATEGIES)}")
+    if strategy not in {*STRATEGIES, MOST_RIGHT}:
+        every = ", ".join((*STRATEGIES, MOST_RIGHT))
+        raise InvalidInput(f"there is no strategy {strategy!r}; there are {every}")
     score, true, there = _check(scores, right, known)
     positives = score[true & there]
     if not len(positives):
@@ -101,6 +108,9 @@ def nil_threshold(
         return highest
     if strategy == "true-positive":
         return lowest
+    if strategy == MOST_RIGHT:
+        tried = np.unique(np.concatenate([[-np.inf], score]))
+        return float(max(tried, key=lambda one: (nil_accuracy(score, true, there, one), -one)))
     if not len(false):
         return highest
     share = len(positives) / (len(positives) + len(false))
