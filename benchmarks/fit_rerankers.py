@@ -37,13 +37,13 @@ from canonym.closeness import with_closeness
 from canonym.confidence import features_of, fit_model
 from canonym.corpora import read_pubtator
 from canonym.decisions import Decisions
-from canonym.encoders import make_encoder
 from canonym.evaluation.dictionary import build_dictionary
 from canonym.evaluation.gold import ConceptIds
 from canonym.evaluation.ordering import Lesson, fit_to_questions, lessons_of
 from canonym.evaluation.preparation import read_corrections
 from canonym.evaluation.protocols import choose_protocol
 from canonym.evaluation.questions import ask
+from canonym.evaluation.shelf import Shelf
 from canonym.reranked import observe_links
 from canonym.rerankers import confidence_beside, shipped_file
 from canonym.reranking import POOL, Reranking
@@ -65,11 +65,10 @@ def fold_of(text: str) -> int:
 
 
 class Asked(NamedTuple):
-    """A part of a question: its lesson, the ids of each candidate's name, how often it occurs."""
+    """A part of a question: its lesson, and the ids of each candidate's name."""
 
     lesson: Lesson
     carried: tuple[frozenset[str], ...]
-    times: int
 
     @property
     def fold(self) -> int:
@@ -90,12 +89,10 @@ def in_dictionary(
     ids = ConceptIds(terminology)
     asked = ask(documents["dev"], ids, protocol, training=documents["train"], **options)
     dictionary = build_dictionary(terminology, asked.learned, encoders=encoders)
-    times = Counter(text for question in asked.questions for text in question.parts)
     return [
         Asked(
             lesson,
             tuple(frozenset(dictionary.concepts_named(c.name)) for c in lesson.link.candidates),
-            times[lesson.link.searched],
         )
         for lesson in lessons_of(dictionary, asked)
     ]
@@ -111,9 +108,8 @@ def as_linked(linker: Linker, documents: list[Document], types: Sequence[str]) -
             links.setdefault(one.link.searched, one.link)
     return [
         Asked(
-            Lesson(links[text], times.most_common(1)[0][0], Decisions()),
+            Lesson(links[text], times.most_common(1)[0][0], Decisions(), times.total()),
             tuple(frozenset([c.id]) for c in links[text].candidates),
-            times.total(),
         )
         for text, times in gold.items()
     ]
@@ -121,7 +117,7 @@ def as_linked(linker: Linker, documents: list[Document], types: Sequence[str]) -
 
 def right(asked: Sequence[Asked], order: Sequence[int]) -> dict[str, float]:
     """Return the percentages of occurrences whose chosen candidate is right."""
-    times = np.array([one.times for one in asked], dtype=np.float64)
+    times = np.array([one.lesson.times for one in asked], dtype=np.float64)
     strict = [
         a.lesson.link.candidates[i].id in a.lesson.gold for a, i in zip(asked, order, strict=True)
     ]
@@ -189,7 +185,8 @@ def main() -> None:
     arguments = parser.parse_args()
     data = data_folder()
     names, specs = zip(*(one.split("=", 1) for one in arguments.encoder), strict=True)
-    encoders = [make_encoder(spec) for spec in specs]
+    shelf = Shelf(data)  # remembers vectors
+    encoders = [shelf.encoder(spec) for spec in specs]
     terminology = Terminology.build(read_records(data / MEDIC))
     files = [data / MEDIC]
     result: dict[str, Any] = {}

@@ -98,7 +98,8 @@ def measure_nil(
     -------
     Measured
         Mean accuracy, its t interval and its standard deviation over the repetitions by strategy,
-        those of DILBERT and `canonym.ranking.nil.MOST_RIGHT`, and ``"never"``: the accuracy of never answering NIL.
+        those of DILBERT and `canonym.ranking.nil.MOST_RIGHT`, and ``"never"``: the accuracy of
+        never answering NIL.
 
     Raises
     ------

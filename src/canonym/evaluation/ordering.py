@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
 
 from canonym.closeness import with_closeness
 from canonym.confidence import Confidence
@@ -24,7 +27,7 @@ from canonym.types import SCOPES, Candidate, Link, Mention
 
 __all__ = ["Lesson", "Ordered", "decisions_of", "fit_to_questions", "lessons_of"]
 
-_KNOTS, _RIDGE = 8, 5.0  # chosen on dev parts by cross-validation, see benchmarks
+_KNOTS, _RIDGE, _SMOOTHNESS = 8, 30.0, 8.0  # chosen on dev parts by cross-validation
 
 
 class Ordered:
@@ -151,11 +154,14 @@ def decisions_of(asked: Asked) -> Decisions:
 
 
 class Lesson(NamedTuple):
-    """A string with its candidates, the concepts that are right, and earlier decisions."""
+    """A string with its candidates, the concepts that are right, earlier decisions, and how often
+    the string was asked.
+    """
 
     link: Link
     gold: frozenset[str]
     decisions: Decisions
+    times: int = 1
 
 
 def lessons_of(dictionary: Dictionary, asked: Asked) -> list[Lesson]:
@@ -170,7 +176,7 @@ def lessons_of(dictionary: Dictionary, asked: Asked) -> list[Lesson]:
     links = candidates_of(dictionary, list(gold))
     decisions = decisions_of(asked)
     return [
-        Lesson(links[text], times.most_common(1)[0][0], decisions)
+        Lesson(links[text], times.most_common(1)[0][0], decisions, times.total())
         for text, times in gold.items()
         if links[text].candidates
     ]
@@ -179,6 +185,9 @@ def lessons_of(dictionary: Dictionary, asked: Asked) -> list[Lesson]:
 def fit_to_questions(lessons: Sequence[Lesson], encoders: Sequence[str]) -> Reranking:
     """Fit a re-ranker to lessons; it knows no decisions.
 
+    A string that was asked n times counts ⌈√n⌉ times: what is frequent matters, and does not drown
+    the rest.
+
     Raises
     ------
     InvalidInput
@@ -186,7 +195,14 @@ def fit_to_questions(lessons: Sequence[Lesson], encoders: Sequence[str]) -> Rera
     """
     names = feature_names(encoders)
     pools = pools_of([(one.link, one.gold, one.decisions) for one in lessons], encoders)
+    again = np.repeat(np.arange(len(lessons)), [math.ceil(math.sqrt(x.times)) for x in lessons])
     model = fit_reranker(
-        pools.features, pools.right, names, there=pools.there, knots=_KNOTS, ridge=_RIDGE
+        pools.features[again],
+        pools.right[again],
+        names,
+        there=pools.there[again],
+        knots=_KNOTS,
+        smoothness=_SMOOTHNESS,
+        ridge=_RIDGE,
     )
     return Reranking(model, Decisions(), tuple(encoders))
