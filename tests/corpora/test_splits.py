@@ -144,6 +144,9 @@ def test_duplicates_by_id_and_by_text() -> None:
         Duplicate(("2", "2"), (1, 4), False, True),
     ]
     assert drop_duplicates(documents) == [documents[i] for i in (0, 1, 3, 5, 6)]
+    # Two tables of mentions are two documents without an id.
+    tables = [Document("", "", (Mention(text, ids=("X:1",)),)) for text in ("ague", "fever")]
+    assert drop_duplicates([*documents[:1], *tables]) == [documents[0], *tables]
     assert duplicates([]) == []
 
 

@@ -75,6 +75,9 @@ def test_training_mentions_decide(terminology: Terminology) -> None:
     assert plain.value("accuracy@1") == ordered.value("accuracy@1") == 1
     assert plain.fingerprints["reranker"] is None
     assert ordered.fingerprints["reranker"] == by("decisions").digest
+    assert "in order by a re-ranker" in ordered.remarks[0]
+    assert "6 decisions of training mentions" in ordered.remarks[0]
+    assert not plain.notes
 
 
 def test_names_follow_their_concepts(terminology: Terminology) -> None:

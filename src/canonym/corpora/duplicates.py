@@ -66,8 +66,11 @@ def _annotated(document: Document) -> Hashable:
 
 
 def drop_duplicates(documents: Iterable[Document]) -> list[Document]:
-    """Keep the first of the documents with the same id; see `duplicates` for what this drops."""
-    first: dict[str, Document] = {}
-    for document in documents:
-        first.setdefault(document.id, document)
+    """Keep the first of the documents with the same id; see `duplicates` for what this drops.
+
+    Those without an id, such as what a table of mentions makes, are all kept.
+    """
+    first: dict[str | int, Document] = {}
+    for number, document in enumerate(documents):
+        first.setdefault(document.id or number, document)
     return list(first.values())

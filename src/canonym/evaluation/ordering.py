@@ -74,6 +74,16 @@ class Ordered:
         return cls(dictionary, replace(found, decisions=decisions_of(asked)), sure)
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of figures has to know."""
+        known = sum(map(len, self._reranking.decisions.pairs.values()))
+        of = f"and {known:,} decisions of training mentions" if known else "and no decisions"
+        return (
+            f"the {POOL} nearest concepts of each string were put in order by a re-ranker, "
+            f"{self.digest[:12]}, {of}",
+        )
+
+    @property
     def digest(self) -> str:
         """SHA-256 of the re-ranker."""
         return self._reranking.digest

@@ -132,7 +132,7 @@ class Protocol:
             else "the terminology is searched as it is, without training mentions"
         )
         if self.prepared:
-            rules.append("neither sieves nor spelling: names are ranked by similarity alone")
+            rules.append("neither sieves nor spelling: names are ranked by similarity")
         if "lenient" in self.readings:
             rules.append(
                 "lenient: right when the top name of every part carries any id of the mention"

@@ -146,7 +146,7 @@ def ask(
     questions: list[Question] = []
     first: set[str] = set()
     for document in corpus:
-        again = document.id in first
+        again = bool(document.id) and document.id in first
         first.add(document.id)
         for one in prepare(document, count=not again):
             reason = "in a repeated document" if again else one.reason(protocol)

@@ -210,6 +210,7 @@ def evaluate_corpus(
         clock.seconds,
         ids,
         asked.learned,
+        ranked.notes if isinstance(ranked, Ordered) else (),
     )
 
 
