@@ -1,18 +1,21 @@
 """Fit the re-rankers that come with canonym, and say what they are worth.
 
-They are fitted to the dev parts of NCBI disease and BC5CDR disease, with encoders that have read
-the train parts alone: a re-ranker fitted to mentions that its encoders know trusts them too much.
-Every distinct string of a dev part is looked up in MEDIC three times: with the training mentions as
-names, as BioSyn's protocol has it, without them, and as a linker does with its sieves. What they
-are worth is predicted for a fifth of the strings from the others. Test parts are not touched.
+They are fitted to the train and dev parts of NCBI disease and BC5CDR disease, each looked up with
+encoders that have read the other part: a re-ranker fitted to mentions that its encoders know trusts
+them too much. Every distinct string of a part is looked up in MEDIC three times: with the mentions
+of the other part as names, as BioSyn's protocol has it, without them, and as a linker does with its
+sieves. What they are worth is predicted for a fifth of the strings from the others. Test parts are
+not touched.
 
     canonym train default --part train -o default-train
+    canonym train default --part dev -o default-dev
     canonym train contextual --part train --encoder FOLDER -o contextual-train
-    python benchmarks/fit_rerankers.py --encoder default=default-train \\
-        --encoder contextual=contextual-train
+    canonym train contextual --part dev --batches 300 --encoder FOLDER -o contextual-dev
+    python benchmarks/fit_rerankers.py --train default=default-train --dev default=default-dev \\
+        --train contextual=contextual-train --dev contextual=contextual-dev
 
-Beside each goes the confidence of what it puts first, fitted to the mentions of the dev parts as a
-linker finds them, ordered by re-rankers that do not know their strings.
+Beside each goes the confidence of what it puts first, fitted to the mentions as a linker finds
+them, ordered by re-rankers that do not know their strings.
 
 Writes ``src/canonym/models/rerankers``: one for the first encoder, one for the first two together.
 """
@@ -24,6 +27,7 @@ import json
 import zlib
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -48,10 +52,12 @@ from canonym.reranked import observe_links
 from canonym.rerankers import confidence_beside, shipped_file
 from canonym.reranking import POOL, Reranking
 from canonym.terminology import read_records
-from canonym.types import Encoder
+from canonym.types import Encoder, Link
 from record import data_folder, save
 
 FOLDS = 5
+PARTS = ("train", "dev")
+OTHER = {"train": "dev", "dev": "train"}
 CORPORA: dict[str, dict[str, Any]] = {
     "ncbi-disease": {"corrections": "medic-2012/ncbi-spell-check.txt"},
     "bc5cdr": {"types": ["Disease"]},
@@ -78,16 +84,15 @@ class Asked(NamedTuple):
 
 def in_dictionary(
     terminology: Terminology,
-    documents: dict[str, list[Document]],
+    documents: list[Document],
+    training: list[Document],
     encoders: Sequence[Encoder],
     *,
-    merge: bool,
     options: dict[str, Any],
 ) -> list[Asked]:
-    """Look the strings of a dev part up as BioSyn's protocol does."""
-    protocol = replace(choose_protocol("biosyn"), merge=merge)
+    """Look strings up as BioSyn's protocol does, with the mentions of other documents as names."""
     ids = ConceptIds(terminology)
-    asked = ask(documents["dev"], ids, protocol, training=documents["train"], **options)
+    asked = ask(documents, ids, choose_protocol("biosyn"), training=training, **options)
     dictionary = build_dictionary(terminology, asked.learned, encoders=encoders)
     return [
         Asked(
@@ -98,10 +103,32 @@ def in_dictionary(
     ]
 
 
+def documents_of(data: Path, corpus: str) -> dict[str, list[Document]]:
+    """Read the parts of a corpus."""
+    return {part: list(read_pubtator(data / corpus / f"{part}.pubtator")) for part in PARTS}
+
+
+def looked_up(
+    linker: Linker, encoders: Sequence[Encoder], data: Path, corpus: str, read: str
+) -> dict[str, list[Asked]]:
+    """Look the part that encoders have not read up, in all three ways."""
+    documents, given = documents_of(data, corpus), CORPORA[corpus]
+    part, options = OTHER[read], dict(given)
+    if "corrections" in given:
+        options["corrections"] = read_corrections(data / given["corrections"])
+    found = {}
+    for what, training in (("with mentions", documents[read]), ("dictionary alone", [])):
+        found[f"{corpus} {part}, {what}"] = in_dictionary(
+            linker.terminology, documents[part], training, encoders, options=options
+        )
+    asked = as_linked(linker, documents[part], given.get("types", ()))
+    return found | {f"{corpus} {part}, as linked": asked}
+
+
 def as_linked(linker: Linker, documents: list[Document], types: Sequence[str]) -> list[Asked]:
-    """Look the mentions of a dev part up as a linker does."""
+    """Look mentions up as a linker does."""
     gold: dict[str, Counter[frozenset[str]]] = {}
-    links = {}
+    links: dict[str, Link] = {}
     for one in observe_links(linker, documents, types=types):
         if one.gold:
             gold.setdefault(one.link.searched, Counter())[one.gold] += 1
@@ -180,41 +207,34 @@ def cross_validated(
 def main() -> None:
     """Look up, fit, and write."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--encoder", action="append", required=True, metavar="NAME=SPEC")
+    for part in PARTS:
+        what = f"an encoder that has read the {part} part alone"
+        parser.add_argument(
+            f"--{part}", action="append", required=True, metavar="NAME=SPEC", help=what
+        )
     parser.add_argument("--output", type=Path, help="another folder for the re-rankers")
     arguments = parser.parse_args()
     data = data_folder()
-    names, specs = zip(*(one.split("=", 1) for one in arguments.encoder), strict=True)
     shelf = Shelf(data)  # remembers vectors
-    encoders = [shelf.encoder(spec) for spec in specs]
+    named = {part: dict(one.split("=", 1) for one in getattr(arguments, part)) for part in PARTS}
+    names = tuple(named["train"])
+    if tuple(named["dev"]) != names:
+        raise SystemExit("--train and --dev name the same encoders in the same order")
     terminology = Terminology.build(read_records(data / MEDIC))
     files = [data / MEDIC]
+    files += [data / corpus / f"{part}.pubtator" for corpus in CORPORA for part in PARTS]
     result: dict[str, Any] = {}
     for n in range(1, len(names) + 1):
         conditions: dict[str, list[Asked]] = {}
-        dev: dict[str, list[Document]] = {}
-        with TemporaryDirectory() as scratch:
-            linker = Linker.build(
-                terminology, encoders=encoders[:n], folder=Path(scratch) / "index"
-            )
-            called = linker.encoder_names
-            for corpus, given in CORPORA.items():
-                documents = {
-                    part: list(read_pubtator(data / corpus / f"{part}.pubtator"))
-                    for part in ("train", "dev")
-                }
-                files += [data / corpus / f"{part}.pubtator" for part in documents] * (n == 1)
-                dev[corpus] = documents["dev"]
-                options = dict(given)
-                if "corrections" in given:
-                    options["corrections"] = read_corrections(data / given["corrections"])
-                for merge, what in ((True, "with training mentions"), (False, "dictionary alone")):
-                    conditions[f"{corpus}, {what}"] = in_dictionary(
-                        terminology, documents, encoders[:n], merge=merge, options=options
-                    )
-                conditions[f"{corpus}, as linked"] = as_linked(
-                    linker, documents["dev"], given.get("types", ())
-                )
+        with ExitStack() as stack:
+            linkers: dict[str, Linker] = {}
+            for read in PARTS:
+                encoders = [shelf.encoder(named[read][name]) for name in names[:n]]
+                folder = Path(stack.enter_context(TemporaryDirectory())) / "index"
+                linkers[read] = Linker.build(terminology, encoders=encoders, folder=folder)
+                for corpus in CORPORA:
+                    conditions |= looked_up(linkers[read], encoders, data, corpus, read)
+            called = linkers["train"].encoder_names
             every = [one for asked in conditions.values() for one in asked]
             by_fold = [
                 fit_to_questions([one.lesson for one in every if one.fold != fold], called)
@@ -222,10 +242,12 @@ def main() -> None:
             ]
             worth = cross_validated(conditions, by_fold)
             features, judgements = [], []
-            for corpus, given in CORPORA.items():
-                found = sureness(linker, dev[corpus], given.get("types", ()), by_fold)
-                features += found[0]
-                judgements += found[1]
+            for read, linker in linkers.items():
+                for corpus, given in CORPORA.items():
+                    documents = documents_of(data, corpus)[OTHER[read]]
+                    found = sureness(linker, documents, given.get("types", ()), by_fold)
+                    features += found[0]
+                    judgements += found[1]
         fitted = fit_to_questions([one.lesson for one in every], called).renamed(names[:n])
         sure = fit_model(np.array(features), np.array(judgements))
         path = shipped_file(names[:n])
