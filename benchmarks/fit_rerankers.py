@@ -48,8 +48,8 @@ from canonym.evaluation.preparation import read_corrections
 from canonym.evaluation.protocols import choose_protocol
 from canonym.evaluation.questions import ask
 from canonym.evaluation.shelf import Shelf
-from canonym.reranked import observe_links
-from canonym.rerankers import confidence_beside, shipped_file
+from canonym.reranker_files import confidence_beside, shipped_file
+from canonym.reranker_fitting import observe_links
 from canonym.reranking import POOL, Reranking
 from canonym.terminology import read_records
 from canonym.types import Encoder, Link

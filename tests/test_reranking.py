@@ -28,7 +28,7 @@ from canonym.cli.explanation import explain
 from canonym.confidence import CONFIDENCE
 from canonym.decisions import Decisions
 from canonym.ranking.rerank import Curve, Reranker
-from canonym.rerankers import open_reranker, shipped_file
+from canonym.reranker_files import open_reranker, shipped_file
 from canonym.reranking import (
     RERANKER,
     SIMILARITY,

@@ -35,7 +35,7 @@ from canonym.links import Links, regrouped
 from canonym.mentions.abbreviations import find_abbreviations
 from canonym.mentions.prepare import Prepared
 from canonym.opened import Opened
-from canonym.rerankers import check_reranker, install_reranker
+from canonym.reranker_files import check_reranker, install_reranker
 from canonym.settings import Settings
 from canonym.taught import Taught
 from canonym.terminology import Terminology

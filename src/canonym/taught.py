@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from canonym.confidence import CONFIDENCE, METHODS, Confidence
-from canonym.rerankers import SHIPPED, install_reranker
+from canonym.reranker_files import SHIPPED, install_reranker
 from canonym.reranking import RERANKER, Reranking
 from canonym.types import Document, Mention
 
@@ -59,7 +59,7 @@ class Taught:
             If there is no such type, or fewer than 50 mentions have the right concept among their
             candidates.
         """
-        from canonym.reranked import fit_reranking
+        from canonym.reranker_fitting import fit_reranking
 
         fitted, report = fit_reranking(self._linker(), corpus, types=types)
         fitted.save(self.folder / RERANKER)

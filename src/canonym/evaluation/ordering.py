@@ -20,8 +20,8 @@ from canonym.evaluation.dictionary import Dictionary, FoundConcept, FoundName
 from canonym.evaluation.questions import Asked
 from canonym.linker import Linker
 from canonym.ranking.curves import fit_reranker
-from canonym.reranked import pools_of
-from canonym.rerankers import confidence_of, open_reranker
+from canonym.reranker_files import confidence_of, open_reranker
+from canonym.reranker_fitting import pools_of
 from canonym.reranking import POOL, Reranking, feature_names
 from canonym.types import SCOPES, Candidate, Link, Mention
 

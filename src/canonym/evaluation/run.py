@@ -107,7 +107,7 @@ def evaluate_corpus(
         Under ``raw``: mentions whose best candidate scores less are NIL.
     reranker : str, Path or Reranking, optional
         Puts the nearest concepts in order, under protocols other than ``raw``; as
-        `canonym.rerankers.open_reranker` takes it. What it takes for earlier decisions are the
+        `canonym.reranker_files.open_reranker` takes it. What it takes for earlier decisions are the
         training mentions, where the protocol has them as names.
     indexed : callable
         Makes the dictionary; a caller of several evaluations may remember some.
