@@ -85,7 +85,92 @@ def _speed() -> str:
     return "\n".join(["| | |", "|---|---|", *(f"| {a} | {b} |" for a, b in rows.items())]) + "\n"
 
 
-_TABLES = {"accuracy": _accuracy, "speed": _speed}
+_KINDS = {
+    "default": "",
+    "default, re-ranked": ", re-ranked",
+    "both": ", both encoders",
+    "both, re-ranked": ", both encoders, re-ranked",
+}
+
+
+def _reranked() -> str:
+    """Return test figures of every kind of scorer, with intervals."""
+    found = _result("default")
+    rows = {row["name"]: row for row in found["rows"] if row["metric"] == "accuracy@1"}
+
+    def strict(name: str) -> dict[str, float]:
+        for one in found["runs"][name]["headline"]:
+            if (one["slice"], one["reading"], one["metric"]) == ("all", "strict", "accuracy@1"):
+                return {key: 100 * one[key] for key in ("value", "low", "high")}
+        raise KeyError(name)
+
+    lines = [f"| | {' | '.join(_KINDS)} |", "|---" * (len(_KINDS) + 1) + "|"]
+    for corpus in ("NCBI disease", "BC5CDR disease"):
+        for what, part in (
+            (f"{corpus}, BioSyn's protocol", ""),
+            ("the very concept first", None),
+            ("mentions that train and dev do not have", ", unseen"),
+            ("refined", ", refined"),
+            ("dictionary alone", ", dictionary alone"),
+        ):
+            cells = [
+                strict(corpus + kind) if part is None else rows[corpus + part + kind]
+                for kind in _KINDS.values()
+            ]
+            told = (f"{one['value']:.1f} [{one['low']:.1f}, {one['high']:.1f}]" for one in cells)
+            lines.append(f"| {what} | {' | '.join(told)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _nil() -> str:
+    """Return what thresholds for NIL give, by DILBERT's protocol."""
+    found = {(row["name"], row["metric"]): row["value"] for row in _result("default")["rows"]}
+    lines = ["| | three of DILBERT | most right | never NIL |", "|---|---|---|---|"]
+    for what in ("as annotated", "a quarter of the concepts taken out"):
+        for kind, by in (
+            ("", "default, by similarity"),
+            (", re-ranked", "default, re-ranked, by confidence"),
+            (", both encoders, re-ranked", "both, re-ranked, by confidence"),
+        ):
+            name = f"NIL of BC5CDR disease, {what}{kind}"
+            theirs, ours, never = (
+                ", ".join(f"{found[name, one]:.1f}" for one in group)
+                for group in (
+                    ("false-positive", "true-positive", "weighted"),
+                    ("most-right",),
+                    ("never",),
+                )
+            )
+            lines.append(f"| {what}: {by} | {theirs} | {ours} | {never} |")
+    return "\n".join(lines) + "\n"
+
+
+def _rerankers() -> str:
+    """Return what the re-rankers are worth on the parts that they are fitted to."""
+    found = _result("rerankers")
+
+    def cell(one: dict[str, dict[str, float]]) -> str:
+        before, after = (
+            f"{one[when]['lenient']:.1f} / {one[when]['strict']:.1f}"
+            for when in ("before", "after")
+        )
+        return f"{before} → {after}"
+
+    single, both = found["default"], found["default+contextual"]
+    lines = ["| | default | both |", "|---|---|---|"]
+    for name, one in single.items():
+        if isinstance(one, dict):
+            lines.append(f"| {name} | {cell(one)} | {cell(both[name])} |")
+    return "\n".join(lines) + "\n"
+
+
+_TABLES = {
+    "accuracy": _accuracy,
+    "speed": _speed,
+    "reranked": _reranked,
+    "rerankers": _rerankers,
+    "thresholds": _nil,
+}
 
 
 def _experiment(name: str) -> str:
@@ -132,5 +217,6 @@ def filled(text: str) -> str:
 
 
 if __name__ == "__main__":
-    for page in (ROOT / "README.md", *sorted((ROOT / "docs" / "methods").glob("*.md"))):
+    pages = [*(ROOT / "docs" / "methods").glob("*.md"), *(ROOT / "docs" / "models").glob("*.md")]
+    for page in (ROOT / "README.md", *sorted(pages)):
         page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -202,6 +202,15 @@ def test_the_readme_quotes_the_results() -> None:
 
 
 @pytest.mark.parametrize(
+    "page", sorted((ROOT / "docs" / "models").glob("*.md")), ids=lambda page: page.stem
+)
+def test_pages_of_models_quote_the_results(page: Path) -> None:
+    tables = runpy.run_path(str(ROOT / "benchmarks" / "tables.py"))
+    text = page.read_text(encoding="utf-8")
+    assert text == tables["filled"](text), "run: python benchmarks/tables.py"
+
+
+@pytest.mark.parametrize(
     "page", sorted((ROOT / "docs" / "methods").glob("*.md")), ids=lambda page: page.stem
 )
 def test_pages_of_methods_quote_the_results(page: Path) -> None:
