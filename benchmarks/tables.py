@@ -160,7 +160,8 @@ def _rerankers() -> str:
     lines = ["| | default | both |", "|---|---|---|"]
     for name, one in single.items():
         if isinstance(one, dict):
-            lines.append(f"| {name} | {cell(one)} | {cell(both[name])} |")
+            other = cell(both[name]) if name in both else ""
+            lines.append(f"| {name} | {cell(one)} | {other} |")
     return "\n".join(lines) + "\n"
 
 
