@@ -177,6 +177,7 @@ def test_the_command_takes_one(tmp_path: Path) -> None:
     found = CliRunner().invoke(main, asked)
     assert found.exit_code == 0, found.output
     assert '"reranker": "' in (tmp_path / "report.json").read_text()
+    assert "in order by a re-ranker" in (tmp_path / "report.json").read_text()
     found = CliRunner().invoke(main, [*asked, "--encoder", "chargrams"])
     assert found.exit_code == 2
     assert "no re-ranker comes with canonym for the encoders chargrams" in found.output

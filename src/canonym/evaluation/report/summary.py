@@ -217,6 +217,7 @@ def summarise(
         ),
         caveats=tuple(caveats),
         remarks=(
+            *run.notes,
             *run.ids.remarks(),
             *oddities,
             *(remark for one in comparisons for remark in one.remarks),
