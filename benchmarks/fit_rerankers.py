@@ -10,7 +10,8 @@ parts are not touched.
 
     canonym train default --part train -o default-train
     canonym train default --part dev -o default-dev
-    canonym train contextual --part train --encoder FOLDER -o contextual-train
+    canonym train contextual --part train --neighbours default-train --encoder FOLDER \\
+        -o contextual-train
     python benchmarks/fit_rerankers.py --train default=default-train --dev default=default-dev
     python benchmarks/fit_rerankers.py --train default=default-train \\
         --train contextual=contextual-train

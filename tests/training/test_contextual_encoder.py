@@ -75,6 +75,8 @@ def test_command(mixed: Path, start: Path, tmp_path: Path) -> None:
     for more, problem in (
         ([], "exists already"),
         (["-o", str(tmp_path / "no" / "taught")], "does not exist"),
+        (["--neighbours", "chargrams", "--overwrite"], "is no subword encoder"),
+        (["--neighbours", "nowhere", "--overwrite"], "neither a file or folder"),
     ):
         failed = CliRunner().invoke(main, [*arguments, *more])
         assert failed.exit_code == 2

@@ -27,6 +27,14 @@ __all__ = ["contextual"]
         help="Of the first stage, on names and mentions.",
     ),
     click.option(
+        "--neighbours",
+        default="default",
+        show_default=True,
+        metavar="ENCODER",
+        help="A subword encoder that finds the hard neighbours of names: default has read both "
+        "parts; for one part, an encoder of `canonym train default --part`.",
+    ),
+    click.option(
         "--precision",
         type=click.Choice(("bf16", "fp16", "float32")),
         default="bf16",
@@ -37,8 +45,8 @@ __all__ = ["contextual"]
     parts_help="Part of the corpora whose mentions are learned from. Can be repeated.",
 )
 def contextual(
-    encoder: str, output: str, data: str, parts: tuple[str, ...], batches: int, seed: int,
-    precision: str, overwrite: bool, quiet: bool,
+    encoder: str, output: str, data: str, parts: tuple[str, ...], batches: int, neighbours: str,
+    seed: int, precision: str, overwrite: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Teach a sentence encoder names and mentions, as the contextual encoder was taught.
 
@@ -57,13 +65,17 @@ def contextual(
     from canonym.cli.progress import note, stages
     from canonym.encoders import make_encoder
     from canonym.encoders.subword import Subword
-    from canonym.errors import require
+    from canonym.errors import InvalidInput, require
     from canonym.training.contextual_encoder import make_contextual_encoder
 
     require("torch", "training an encoder", "torch")
     place = free_place(output, overwrite=overwrite)
-    miner = make_encoder("default")
-    assert isinstance(miner, Subword)
+    miner = make_encoder(neighbours)
+    if not isinstance(miner, Subword):
+        raise InvalidInput(
+            f"--neighbours is {neighbours!r}, which is no subword encoder; 'default' is expected, "
+            "or a folder that `canonym train default` made"
+        )
     with stages(unit="steps", quiet=quiet) as report:
         module, facts = make_contextual_encoder(
             Path(data),
