@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -44,7 +46,7 @@ def test_no_more_names_than_that_are_looked_at(linker: Linker) -> None:
     assert found[WIDTH] == 64
 
 
-def test_synonyms_added_later_count(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_synonyms_added_later_count(tmp_path: Path) -> None:
     records = [Concept("X:1", "Myocardial infarction"), Concept("X:2", "Fever")]
     linker = Linker.build(
         Terminology.build(records, tmp_path / "t.db"), encoders=["default"], folder=tmp_path / "i"
@@ -63,6 +65,19 @@ def test_composite_links_have_it_by_part(linker: Linker) -> None:
     for part in found.parts or (found,):
         assert all(WIDTH in one.near for one in part.candidates)
     assert linker.link(["heart attack"])[0].candidates[0].near == {}
+
+
+def test_a_concept_without_names_says_nothing(tmp_path: Path) -> None:
+    records = [Concept("X:1", ""), Concept("X:2", "Fever"), Concept("X:3", "Ague")]
+    linker = Linker.build(
+        Terminology.build(records, tmp_path / "t.db"), encoders=["default"], folder=tmp_path / "i"
+    )
+    lookup = linker.lookup
+    one, two, three = closeness(lookup.searchers, lookup.names(), ["fever"], [[0, 1, 2]])[0]
+    assert one == {}
+    assert two[WIDTH] == three[WIDTH] == 1
+    assert two["default"] == pytest.approx(1, abs=1e-3)
+    assert three["default"] < two["default"]
 
 
 def test_nothing_is_nothing(linker: Linker) -> None:

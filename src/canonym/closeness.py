@@ -45,14 +45,15 @@ def closeness(
     strings : sequence of str
         What was looked up, not empty in normal form.
     concepts : sequence of sequence of int
-        For each string concepts, by their ordinal; each has a name.
+        For each string concepts, by their ordinal.
 
     Returns
     -------
     list of list of dict of str to float
         For each string and concept, by encoder the best score of its names, and with `MEAN` after
         it the mean of them; `SECOND`, where there is a second name; and `WIDTH`. No more than the
-        first 64 names are looked at. Without an encoder nothing but `WIDTH`.
+        first 64 names are looked at. Without an encoder nothing but `WIDTH`, and nothing at all for
+        a concept whose names are gone.
     """
     if not strings:
         return []
@@ -60,11 +61,13 @@ def closeness(
     encoded = searchers.encode(strings)
     weights = searchers.weights
     total = sum(weights) or 1.0
-    found = []
+    found: list[list[dict[str, float]]] = []
     for place, chosen in enumerate(concepts):
-        rows = [names.rows_of(concept)[:_MOST] for concept in chosen]
-        here: list[dict[str, float]] = [{WIDTH: float(len(each))} for each in rows]
-        found.append(here)
+        # A name may have been taken away since the concept was found by it.
+        every = [names.rows_of(concept)[:_MOST] for concept in chosen]
+        found.append([{WIDTH: float(len(each))} if len(each) else {} for each in every])
+        here = [one for one in found[-1] if one]
+        rows = [each for each in every if len(each)]
         if not rows or not len(searchers):
             continue
         flat = np.concatenate(rows)[None, :]

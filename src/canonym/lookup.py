@@ -15,6 +15,7 @@ from canonym.indexes.verbatim import Verbatim
 from canonym.learned import load_targets
 from canonym.live import LiveNames
 from canonym.overlay import OVERLAY, Overlay
+from canonym.ranking.owners import RowsByConcept
 from canonym.ranking.pooling import TieRule
 from canonym.searching import Found, Searcher, Searchers
 from canonym.settings import Sieve, chosen_sieves
@@ -101,6 +102,7 @@ class Lookup:
                 INDEXES[one["index"]].load(folder / f"index-{number}")
                 for number, one in enumerate(described)
             ),
+            RowsByConcept(ties.concept_of_row),
         )
         self._base = base
         learned, means = load_targets(terminology, folder, settings, described, steps)

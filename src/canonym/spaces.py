@@ -8,7 +8,6 @@ rows; one that goes by concepts has a row per concept, the mean of its names.
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -23,6 +22,7 @@ from canonym.indexes.inverted import Inverted
 from canonym.indexes.stacked import Stacked
 from canonym.indexes.verbatim import Verbatim
 from canonym.means import ConceptVectors, average
+from canonym.ranking.owners import RowsByConcept
 from canonym.ranking.pooling import TieRule
 from canonym.targets import Target
 from canonym.terminology import Terminology
@@ -36,12 +36,15 @@ _Number = TypeVar("_Number", bound=np.generic)
 
 
 class Base(NamedTuple):
-    """The names of the terminology's file: one verbatim index per sieve, one index per encoder."""
+    """The names of the terminology's file: one verbatim index per sieve, one index per encoder, and
+    the rows of each concept.
+    """
 
     terminology: Terminology
     ties: TieRule
     sieves: tuple[Verbatim, ...]
     indexes: tuple[Exact | Inverted, ...]
+    rows: RowsByConcept
 
 
 class Space(NamedTuple):
@@ -111,19 +114,12 @@ class Names:
         """Return every encoder's indexes, in the order of the rows."""
         return list(zip(self.base.indexes, *(b.indexes for b in self._blocks), strict=True))
 
-    @functools.cached_property
-    def _by_owner(self) -> tuple[Int32Array, npt.NDArray[np.intp]]:
-        owners = self._ties.concept_of_row
-        order = np.argsort(owners, kind="stable")
-        starts = np.searchsorted(owners, np.arange(int(owners.max(initial=-1)) + 2), sorter=order)
-        return order.astype(np.int32), starts
-
     def rows_of(self, concept: int) -> Int32Array:
         """Return the rows of the names of a concept, by its ordinal, rising."""
-        rows, starts = self._by_owner
-        return (
-            rows[starts[concept] : starts[concept + 1]] if concept + 1 < len(starts) else rows[:0]
-        )
+        found = [self.base.rows.of(concept)]
+        for block, start in zip(self._blocks, self._starts, strict=False):
+            found.append(np.flatnonzero(block.concepts == concept).astype(np.int32) + start)
+        return np.concatenate(found)
 
     def name(self, row: int) -> Name:
         """Return the name of a row."""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from canonym.encoders.chargrams import CharGrams
 from canonym.evaluation import wilson
 from canonym.evaluation.experiment_files import read_experiment
 from canonym.evaluation.experiments import ReproducedRow, reproduce
+from canonym.reranker_files import shipped_file
 
 ROOT = Path(__file__).parents[2]
 EXPERIMENTS = ROOT / "benchmarks" / "experiments"
@@ -135,6 +137,13 @@ def test_rows_may_leave_training_out_and_take_a_re_ranker(shelf: Path) -> None:
     prints = {name: run.fingerprints["reranker"] for name, run in runs.items()}
     assert prints["with"] is prints["without"] is None
     assert len(prints["in order"]) == 64
+    # A file is looked for in the data folder, as all files of an experiment are.
+    (shelf / "three.toml").write_text(text.replace("'default'\n", "'order.json'\n"))
+    missing = reproduce("three", folder=shelf, data=shelf, rows=["in order"]).rows[0]
+    assert "order.json is not in the data folder" in missing.problem
+    shutil.copy(shipped_file(["default"]), shelf / "order.json")
+    again = reproduce("three", folder=shelf, data=shelf, rows=["in order"]).runs["in order"]
+    assert again.fingerprints["reranker"] == prints["in order"]
 
 
 def test_names_are_indexed_once_for_rows_that_search_the_same(shelf: Path) -> None:

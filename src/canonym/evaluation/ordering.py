@@ -15,17 +15,25 @@ import numpy as np
 from canonym.closeness import with_closeness
 from canonym.confidence import Confidence
 from canonym.decisions import Decisions
-from canonym.errors import Mismatch
+from canonym.errors import InvalidInput, Mismatch
 from canonym.evaluation.dictionary import Dictionary, FoundConcept, FoundName
+from canonym.evaluation.protocols import Protocol
 from canonym.evaluation.questions import Asked
 from canonym.linker import Linker
 from canonym.ranking.curves import fit_reranker
-from canonym.reranker_files import confidence_of, open_reranker
+from canonym.reranker_files import check_reranker, confidence_of, open_reranker
 from canonym.reranker_fitting import pools_of
 from canonym.reranking import POOL, Reranking, feature_names
 from canonym.types import SCOPES, Candidate, Link, Mention
 
-__all__ = ["Lesson", "Ordered", "decisions_of", "fit_to_questions", "lessons_of"]
+__all__ = [
+    "Lesson",
+    "Ordered",
+    "check_ordering",
+    "decisions_of",
+    "fit_to_questions",
+    "lessons_of",
+]
 
 _KNOTS, _RIDGE, _SMOOTHNESS = 8, 30.0, 8.0  # chosen on dev parts by cross-validation
 
@@ -130,6 +138,23 @@ class Ordered:
                 best.setdefault(name.text, name._replace(score=0.0))
             found[text] = tuple(best.values())[:k], tuple(of.values())[:k]
         return found
+
+
+def check_ordering(spec: str | Path | Reranking | None, protocol: Protocol) -> None:
+    """Refuse a re-ranker that cannot be used, before anything takes time.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such file, or the protocol asks a linker as it is.
+    """
+    if spec is not None and not protocol.prepared:
+        raise InvalidInput(
+            f"a re-ranker was given for the protocol {protocol.name!r}, under which a linker is "
+            "asked as it is: let the index have it, see `canonym index --reranker`"
+        )
+    if not isinstance(spec, Reranking):
+        check_reranker(spec)
 
 
 def candidates_of(dictionary: Dictionary, strings: Sequence[str]) -> dict[str, Link]:

@@ -29,7 +29,7 @@ from canonym.errors import InvalidInput
 from canonym.evaluation.dictionary import Dictionary, build_dictionary
 from canonym.evaluation.figures import LINKER_METRICS, METRICS_SHOWN, figures
 from canonym.evaluation.gold import ConceptIds
-from canonym.evaluation.ordering import Ordered
+from canonym.evaluation.ordering import Ordered, check_ordering
 from canonym.evaluation.outcome import Run
 from canonym.evaluation.protocols import Protocol, choose_protocol
 from canonym.evaluation.questions import Asked, Question, ask
@@ -127,11 +127,7 @@ def evaluate_corpus(
         if linker is None:
             raise InvalidInput("neither a terminology nor a linker was given; one is needed")
         terminology = linker.terminology
-    if reranker is not None and not chosen.prepared:
-        raise InvalidInput(
-            f"a re-ranker was given for the protocol {chosen.name!r}, under which a linker is "
-            "asked as it is: let the index have it, see `canonym index --reranker`"
-        )
+    check_ordering(reranker, chosen)
     clock = _Clock()
     corpus, before = list(documents), list(training)
     ids = ConceptIds(terminology)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,6 +24,7 @@ from canonym.evaluation.relatedness import read_relatedness, relatedness
 from canonym.evaluation.relations import evaluate_relations, frozen
 from canonym.evaluation.run import evaluate_corpus
 from canonym.evaluation.shelf import Shelf
+from canonym.reranker_files import SHIPPED
 from canonym.terminology import Terminology
 from canonym.types import Encoder
 
@@ -114,8 +116,17 @@ def _options(row: Row, shelf: Shelf, names: Sequence[Any]) -> dict[str, Any]:
         "metrics": tuple(row["published"]),
         "types": row.get("types", ()),
         "corrections": read_corrections(shelf.data / corrections) if corrections else None,
-        **{key: row[key] for key in ("seed", "k", "reranker") if key in row},
+        "reranker": _reranker(row, shelf),
+        **{key: row[key] for key in ("seed", "k") if key in row},
     }
+
+
+def _reranker(row: Row, shelf: Shelf) -> str | Path | None:
+    found: str | None = row.get("reranker")
+    if found is None or found == SHIPPED:
+        return found
+    shelf.check(found)
+    return shelf.data / found
 
 
 def _protocol(row: Row) -> Protocol:
