@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from canonym import Concept, InvalidInput, ReadError, Terminology
-from canonym.corpora.trials import make_trial
+from canonym import Concept, InvalidInput, Name, ReadError, Terminology
+from canonym.corpora.trials import Trial, make_trial
 from canonym.encoders.static import StaticVectors
 from canonym.evaluation.dictionary import build_dictionary
 from canonym.evaluation.experiment_files import read_experiment
@@ -20,7 +20,7 @@ from canonym.evaluation.nil import leave_out
 from canonym.evaluation.relation_tables import read_relation_table
 from canonym.evaluation.searches import build_target_dictionary, reweighed
 from canonym.evaluation.shelf import Shelf
-from canonym.evaluation.silver import silver_conditions
+from canonym.evaluation.silver import silver_conditions, silver_interventions
 from canonym.types import Document, Mention, Relation, Xref
 
 WORDS = ["fever", "ague", "pain", "ache", "hip", "knee", "drug", "pill"]
@@ -299,6 +299,63 @@ def test_silver_labels_may_be_ids_and_may_be_none() -> None:
                           terminology)  # fmt: skip
     with pytest.raises(InvalidInput, match="there is none"):
         silver_conditions([], terminology)
+
+
+def test_interventions_of_trials_have_a_concept_or_none() -> None:
+    terminology = Terminology.build(
+        [Concept("DB:1", "Acetylsalicylic acid"), Name("Aspirin", "DB:1"), Concept("DB:2", "Iron")]
+    )
+
+    def trial(id_: str, *given: tuple[str, str], terms: tuple[str, ...] = ()) -> Trial:
+        return make_trial(id_, "t", [], list(given), intervention_names=terms)
+
+    found = silver_interventions(
+        [
+            trial("N1", ("Drug", "aspirin 100 mg"), terms=("Aspirin",)),
+            trial("N2", ("Drug", "Aspirin"), terms=("Aspirin", "Salicylates")),
+            trial("N3", ("Biological", "AB-123"), terms=("Antibodies",)),
+            trial("N4", ("Drug", "placebo")),
+            trial("N5", ("Procedure", "walking")),
+            trial("N6", ("Drug", "iron")),
+            trial("N7", ("Drug", "Placebo")),
+            trial("N8", ("Drug", "one"), ("Drug", "two")),
+            trial("N9"),
+        ],
+        terminology,
+    )
+    asked = [document.mentions[0] for document in found.documents]
+    assert [(mention.text, mention.ids, mention.type) for mention in asked] == [
+        ("aspirin 100 mg", ("DB:1",), "Drug"),
+        ("Aspirin", ("DB:1",), "Drug"),
+        ("AB-123", (), "Biological"),
+        ("placebo", (), "Drug"),
+    ]
+    assert found.remarks == [
+        "4 interventions with silver labels",
+        "2 trials with several interventions or none were left out",
+        "1 trials whose intervention is no drug were left out",
+        "1 trials whose intervention is a name although its terms are none were left out",
+        "1 trials whose intervention an earlier one has were left out",
+    ]
+    with pytest.raises(InvalidInput, match="no intervention to ask about: 1 whose intervention is"):
+        silver_interventions([trial("N5", ("Procedure", "walking"))], terminology)
+
+
+def test_nil_of_interventions_is_measured_and_says_what_was_left_out(place: Path) -> None:
+    header = "nct\ttitle\tconditions\tcondition_mesh\tinterventions\tintervention_other_names"
+    lines = [header + "\tintervention_mesh\tkeywords"]
+    for number in range(9):
+        lines.append(f"A{number}\tt\t\t\tDrug:fever {number}\t\tFever\t")
+        lines.append(f"B{number}\tt\t\t\tDrug:hip {number}\t\tNothing\t")
+    lines.append("C\tt\t\t\tDevice:ague\t\tFever\t")
+    (place / "trials.tsv").write_text("\n".join(lines) + "\n")
+    more = (
+        'task = "nil"\nencoders = ["w"]\ncorpus = "trials.tsv"\nformat = "trial-interventions"\n'
+        'protocol = "zero-shot"\nn_dev = 8\nterminology = ["terms.tsv"]\n'
+    )
+    table = run(place, row("a", more, published='never = "not published"'))
+    assert "9 of 18 mentions have no concept in the terminology" in table.rows[0].remarks
+    assert "1 trials whose intervention is no drug were left out" in table.rows[0].remarks
 
 
 def test_a_shelf_reads_relations_and_keeps_concepts_of_no_type(place: Path) -> None:

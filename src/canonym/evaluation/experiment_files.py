@@ -20,7 +20,8 @@ setting         meaning
 task            ``"link"`` (default), or one of those below
 corpus          folder with train, dev and test files
 format          ``"pubtator"`` (default), ``"concept"``, ``"folds"`` of a cross-validation, or
-                ``"trials"``: a table of clinical trials, see `canonym.evaluation.silver`
+                ``"trials"`` and ``"trial-interventions"``: a table of clinical trials, see
+                `canonym.evaluation.silver`
 types           only mentions of these types
 part            ``"test"`` (default), or ``"dev"``
 terminology     its files, read one after the other; folds may bring lists of targets instead

@@ -19,12 +19,13 @@ from canonym.errors import InvalidInput, MissingExtra, NotTrained
 from canonym.evaluation.dictionary import Dictionary, build_dictionary
 from canonym.evaluation.relation_tables import read_relation_table
 from canonym.evaluation.searches import build_target_dictionary, reweighed
-from canonym.evaluation.silver import silver_conditions
+from canonym.evaluation.silver import silver_conditions, silver_interventions
 from canonym.terminology import Terminology, read_records
 from canonym.types import Concept, Document, Encoder, Mention, Record, Relation
 
 __all__ = ["NotHereError", "Shelf"]
 
+_TRIALS = {"trials": silver_conditions, "trial-interventions": silver_interventions}
 _REMEMBERED = 4
 _OPEN = 8
 _MOST_BATCHES, _WORTH_KEEPING = 20, 1_000
@@ -61,13 +62,13 @@ class Shelf:
         Clinical trials (the format ``"trials"``) are labelled with concepts of `terminology`, and
         are a test part alone.
         """
-        if format == "trials" and terminology is not None:
+        if format in _TRIALS and terminology is not None:
             self.check(name)
-            found = silver_conditions(read_trials_table(self.data / name), terminology)
+            found = _TRIALS[format](read_trials_table(self.data / name), terminology)
             return Parts((), (), found.documents), tuple(found.remarks)
         readers = {"pubtator": _read_pubtator, "concept": _read_concepts}
         if format not in readers:
-            known = ", ".join((*readers, "folds", "trials"))
+            known = ", ".join((*readers, "folds", *_TRIALS))
             raise InvalidInput(f"the format {format!r} is none of {known}")
         if (name, format) not in self._corpora:
             self.check(name)

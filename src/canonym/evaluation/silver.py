@@ -1,10 +1,13 @@
-"""Conditions of clinical trials with the MeSH terms that a program gave them.
+"""Conditions and interventions of clinical trials with the MeSH terms that a program gave them.
 
 A trial has a list of conditions and a list of terms, and nobody says which term is meant by which
 condition: only trials with one condition are taken. What is right is any of the trial's terms. A
 condition that is a name of a concept already asks nothing, since that is how most terms were
 assigned, and where the term is another one it is mostly wrong; it is left out, and so is one that
 was met before.
+
+Interventions are asked against a terminology of drugs, which lacks many of them: they are there to
+measure NIL by, so that those which are a name stay.
 """
 
 from __future__ import annotations
@@ -19,23 +22,27 @@ from canonym.terminology import Terminology
 from canonym.text import biosyn_normal
 from canonym.types import Document, Mention
 
-__all__ = ["SilverConditions", "silver_conditions"]
+__all__ = ["DRUG_TYPES", "SilverMentions", "silver_conditions", "silver_interventions"]
+
+DRUG_TYPES: frozenset[str] = frozenset({"Biological", "Combination Product", "Drug"})
+"""Types of interventions that are drugs."""
 
 
-class SilverConditions(NamedTuple):
+class SilverMentions(NamedTuple):
     """Documents of one mention each, and how many trials were left out, by reason."""
 
     documents: tuple[Document, ...]
     dropped: dict[str, int]
+    kind: str = "conditions"
 
     @property
     def remarks(self) -> list[str]:
         """What a reader of figures on these has to know, as sentences."""
         told = [f"{n:,} trials {reason} were left out" for reason, n in self.dropped.items() if n]
-        return [f"{len(self.documents):,} conditions with silver labels", *told]
+        return [f"{len(self.documents):,} {self.kind} with silver labels", *told]
 
 
-def silver_conditions(trials: Iterable[Trial], terminology: Terminology) -> SilverConditions:
+def silver_conditions(trials: Iterable[Trial], terminology: Terminology) -> SilverMentions:
     """Make mentions with concepts of the conditions of trials.
 
     Parameters
@@ -47,7 +54,7 @@ def silver_conditions(trials: Iterable[Trial], terminology: Terminology) -> Silv
 
     Returns
     -------
-    SilverConditions
+    SilverMentions
         In the order of the trials.
 
     Raises
@@ -103,4 +110,76 @@ def silver_conditions(trials: Iterable[Trial], terminology: Terminology) -> Silv
     if not documents:
         told = ", ".join(f"{n:,} {reason}" for reason, n in dropped.items() if n)
         raise InvalidInput(f"the trials leave no condition to ask about: {told or 'there is none'}")
-    return SilverConditions(tuple(documents), dropped)
+    return SilverMentions(tuple(documents), dropped)
+
+
+def silver_interventions(trials: Iterable[Trial], terminology: Terminology) -> SilverMentions:
+    """Make mentions, with concepts or with none, of the interventions of trials that are drugs.
+
+    Parameters
+    ----------
+    trials : iterable of Trial
+        With the terms of NLM.
+    terminology : Terminology
+        Of drugs, such as DrugBank's. A term of NLM stands for the concepts that have its name.
+
+    Returns
+    -------
+    SilverMentions
+        In the order of the trials. A mention has no ids where no term of NLM is a name of the
+        terminology.
+
+    Raises
+    ------
+    InvalidInput
+        If no intervention is left.
+
+    Differences
+    -----------
+    DILBERT's test set of interventions was annotated by two people. Here an intervention without
+    a concept may have one that NLM's program did not see; those whose very text is a name are left
+    out, and the others are the noise of these labels.
+
+    References
+    ----------
+    Miftahutdinov et al. (2021), sections 3 and 5.4.
+    """
+    having: dict[str, dict[str, None]] = {}
+    for name in terminology.iter_names():
+        having.setdefault(biosyn_normal(name.text), {})[name.concept_id] = None
+    reasons = (
+        "with several interventions or none",
+        "whose intervention is no drug",
+        "whose intervention is a name although its terms are none",
+        "whose intervention an earlier one has",
+    )
+    dropped = dict.fromkeys(reasons, 0)
+    met: set[str] = set()
+    documents = []
+    for trial in trials:
+        mention = trial.interventions[0] if len(trial.interventions) == 1 else None
+        normal = biosyn_normal(mention.text) if mention else ""
+        found = (having.get(biosyn_normal(name), {}) for name in trial.intervention_names)
+        ids = tuple(dict.fromkeys(id_ for concepts in found for id_ in concepts))
+        if mention is None or not normal:
+            reason = reasons[0]
+        elif mention.type not in DRUG_TYPES:
+            reason = reasons[1]
+        elif not ids and normal in having:
+            reason = reasons[2]
+        elif normal in met:
+            reason = reasons[3]
+        else:
+            met.add(normal)
+            text, id_ = mention.text, trial.document.id
+            rule = "any" if ids else "nil"
+            asked = Mention(text, 0, len(text), mention.type, ids=ids, rule=rule, document_id=id_)
+            documents.append(Document(id_, text, (asked,)))
+            continue
+        dropped[reason] += 1
+    if not documents:
+        told = ", ".join(f"{n:,} {reason}" for reason, n in dropped.items() if n)
+        raise InvalidInput(
+            f"the trials leave no intervention to ask about: {told or 'there is none'}"
+        )
+    return SilverMentions(tuple(documents), dropped, "interventions")

@@ -247,9 +247,9 @@ def _nil(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:
     options["protocol"] = replace(options["protocol"], keep="all")
     share = row.get("absent", 0.0)
     said: tuple[str, ...] = ()
-    documents = shelf.corpus(row["corpus"], row.get("format", "pubtator"), terminology=terminology)[
-        0
-    ]
+    documents, notes = shelf.corpus(
+        row["corpus"], row.get("format", "pubtator"), terminology=terminology
+    )
     part = documents.dev if options["part"] == "dev" else documents.test
     searched = terminology
     if share:
@@ -267,7 +267,7 @@ def _nil(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:
         repetitions=row.get("repetitions", 20),
         seed=seed,
     )
-    return replace(found, remarks=(*found.remarks, *said))
+    return replace(found, remarks=(*found.remarks, *said, *notes))
 
 
 TASKS: dict[str, Callable[[Row, Shelf, Sequence[Any]], Run | FoldRuns | Measured]] = {
