@@ -27,7 +27,10 @@ FILES = {
         "D009203\tMyocardial Infarction\tM1\tT2\tHeart Attack\tN\tN\tNON\tN\n"
         "D000002\tTemefos\tM2\tT3\tTemefos\tY\tN\tNON\tY\n"
     ),
-    "MeSH supplementary": "scr_id\tname\tsources\nC000002\tbevonium\tgilda\n",
+    "MeSH supplementary": (
+        "scr_id\tname\tsources\nC000002\tbevonium\tgilda\nC000009\tDifos\tgilda\n"
+    ),
+    "MeSH replaced": "C000009\tD000002\tTemefos\n",
     "CTD 2017": (
         "# Report created: Tue May 02 15:09:56 EDT 2017\n# Fields:\n"
         "# DiseaseName\tDiseaseID\tAltDiseaseIDs\tDefinition\tParentIDs\tTreeNumbers"

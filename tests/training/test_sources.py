@@ -38,6 +38,7 @@ def test_all_sources_in_one_pool(folder: Path) -> None:
     weights = {name: float(synonyms.weights[concept]) for name, concept in of_name.items()}
     assert weights["Temefos"] == 0.6  # two sources, neither of diseases
     assert weights["bevonium"] == 0.3
+    assert of_name["Difos"] == of_name["Temefos"]  # a supplementary concept made a descriptor
     assert weights["Heart Attack"] == 3
     assert weights["Fever"] == 2
     assert lines == ["1 concepts joined by references", "3 concepts joined by names"]

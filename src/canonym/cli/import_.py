@@ -47,6 +47,12 @@ def _flags(command: Any) -> Any:
 @click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
 @_flags
 @click.option(
+    "--replaced",
+    metavar="FILE",
+    help="Tab-separated table without a header: an id that was given up, and the one in its place. "
+    "What the source has under the first goes to the second, and the first is still found.",
+)
+@click.option(
     "--option",
     "extra",
     multiple=True,
@@ -60,6 +66,7 @@ def import_(
     output: str,
     format_: str | None,
     overwrite: bool,
+    replaced: str | None,
     extra: tuple[str, ...],
     quiet: bool,
     **flags: str | None,
@@ -82,6 +89,10 @@ def import_(
       canonym import terms.tsv -o mesh.db --trees tree_numbers.tsv --prefix MESH:
 
     \b
+    MeSH with supplementary concepts that have become descriptors since:
+      canonym import terms.tsv -o mesh.db --prefix MESH: --replaced promoted.tsv
+
+    \b
     A release of UMLS, in two languages:
       canonym import 2024AA/META -o umls.db --option languages=ENG,GER
     """
@@ -99,7 +110,13 @@ def import_(
     began = time.monotonic()
     with counter("Importing", unit="records", quiet=quiet) as report:
         terminology = import_terminology(
-            source, output, format=format_, overwrite=overwrite, progress=report, **options
+            source,
+            output,
+            format=format_,
+            overwrite=overwrite,
+            progress=report,
+            replaced=replaced,
+            **options,
         )
     with terminology:
         if not quiet:

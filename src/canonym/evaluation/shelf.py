@@ -169,7 +169,7 @@ class Shelf:
         if isinstance(source, str):
             source = {"file": source}
         options = dict(source)
-        for key in ("file", "trees"):
+        for key in ("file", "trees", "replaced"):
             if key in options:
                 self.check(options[key])
                 options[key] = self.data / options[key]

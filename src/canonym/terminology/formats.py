@@ -10,6 +10,7 @@ from canonym.errors import InvalidInput
 from canonym.terminology.build import build_temporary, build_terminology
 from canonym.terminology.catalogue import FORMATS, Format
 from canonym.terminology.recognition import is_sqlite, recognise_file, recognise_folder
+from canonym.terminology.replaced import read_replaced, with_replaced
 from canonym.terminology.store import Terminology
 from canonym.types import Record
 
@@ -75,7 +76,12 @@ def _is_packaged(source: str | Path) -> bool:
 
 
 def read_records(
-    source: str | Path | None, /, *, format: str | None = None, **options: Any
+    source: str | Path | None,
+    /,
+    *,
+    format: str | None = None,
+    replaced: str | Path | None = None,
+    **options: Any,
 ) -> Iterator[Record]:
     """Read a terminology of any format as a stream of records.
 
@@ -85,6 +91,9 @@ def read_records(
         As of `recognise`.
     format : str, optional
         A key of `FORMATS`; recognised by the content where it is not given.
+    replaced : str or Path, optional
+        A table of ids that were given up and of those in their place, see `read_replaced`. The
+        option ``prefix`` is put before them too.
     **options
         Options of that format's reader. Where one takes several strings, one alone will do.
 
@@ -105,6 +114,9 @@ def read_records(
     >>> [record.id for record in islice(read_records("icd10cm"), 1)]
     ['ICD10CM:1']
     """
+    if replaced is not None:
+        successors = read_replaced(replaced, prefix=options.get("prefix", ""))
+        return with_replaced(read_records(source, format=format, **options), successors)
     if format is None:
         format = _recognise(source, options)
     found = FORMATS.get(format)

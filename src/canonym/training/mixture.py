@@ -19,10 +19,9 @@ from canonym.errors import InvalidInput, Mismatch
 from canonym.evaluation.preparation import read_corrections
 from canonym.files import file_digest
 from canonym.terminology import Terminology, read_records
-from canonym.terminology.table import read_table
 from canonym.text import normalise_all
 from canonym.training.mentions import training_mentions
-from canonym.training.sources import SOURCES, read_pool
+from canonym.training.sources import SOURCES, read_mesh, read_pool
 from canonym.training.synonyms import add_variants
 from canonym.types import Document, Int32Array, Name
 
@@ -171,7 +170,7 @@ def read_mentions(
         documents = _documents(data / corpus.folder, parts)
         check_apart(documents, test, name=corpus.folder)
         if corpus.chemicals and chemicals is None:
-            chemicals = _read_chemicals(data)
+            chemicals = Terminology.build(read_mesh(data))
         terminology = chemicals if corpus.chemicals else diseases
         assert terminology is not None
         taken = training_mentions(
@@ -211,25 +210,6 @@ def check_apart(
 
 def _documents(folder: Path, parts: Sequence[str]) -> list[Document]:
     return [one for part in parts for one in read_pubtator(folder / f"{part}.pubtator")]
-
-
-def _read_chemicals(data: Path) -> Terminology:
-    def records() -> Iterable[object]:
-        yield from read_table(
-            data / SOURCES["MeSH 2024"],
-            id_column="descriptor_ui",
-            name_column="term",
-            label_column="descriptor_name",
-            prefix="MESH:",
-        )
-        yield from read_table(
-            data / SOURCES["MeSH supplementary"],
-            id_column="scr_id",
-            name_column="name",
-            prefix="MESH:",
-        )
-
-    return Terminology.build(records())  # type: ignore[arg-type]
 
 
 def _with_share(

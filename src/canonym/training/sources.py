@@ -6,6 +6,7 @@ import csv
 import gzip
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from canonym.terminology.ctd import read_ctd
@@ -13,16 +14,18 @@ from canonym.terminology.drugbank import read_drugbank_vocabulary
 from canonym.terminology.icd10cm import read_icd10cm
 from canonym.terminology.medic import read_medic
 from canonym.terminology.obo import read_obo
+from canonym.terminology.replaced import read_replaced, with_replaced
 from canonym.terminology.table import read_table
 from canonym.training.synonyms import SynonymPool
 from canonym.training.variants import icd_variants
 from canonym.types import Concept, Name, Record
 
-__all__ = ["SOURCES", "read_consumer_names", "read_pool"]
+__all__ = ["SOURCES", "read_consumer_names", "read_mesh", "read_pool"]
 
 SOURCES: dict[str, str] = {
     "MeSH 2024": "mesh-2024/terms.tsv.gz",
     "MeSH supplementary": "mesh-supplementary/scr_names.tsv.gz",
+    "MeSH replaced": "mesh-supplementary/promoted_c2d.tsv",
     "CTD 2017": "ctd-diseases-2017/CTD_diseases.tsv.gz",
     "MEDIC 2012": "medic-2012/medic_06Jul2012.txt",
     "DOID 2015": "doid/HumanDO-2015-05-14.obo.gz",
@@ -73,6 +76,22 @@ def _with_variants(records: Iterable[Record]) -> Iterator[Record]:
             yield from (replace(record, text=text) for text in icd_variants(record.text))
 
 
+def read_mesh(data: Path) -> Iterator[Record]:
+    """Read the descriptors and supplementary concepts of MeSH under `data`."""
+    replaced = read_replaced(data / SOURCES["MeSH replaced"], prefix="MESH:")
+    descriptors = read_table(
+        data / SOURCES["MeSH 2024"],
+        id_column="descriptor_ui",
+        name_column="term",
+        label_column="descriptor_name",
+        prefix="MESH:",
+    )
+    supplementary = read_table(
+        data / SOURCES["MeSH supplementary"], id_column="scr_id", name_column="name", prefix="MESH:"
+    )
+    return with_replaced(chain(descriptors, supplementary), replaced)
+
+
 def read_pool(data: Path, *, log: Callable[[str], None] | None = None) -> SynonymPool:
     """Read all sources under `data`, and ICD-10-CM, and join their concepts.
 
@@ -87,18 +106,7 @@ def read_pool(data: Path, *, log: Callable[[str], None] | None = None) -> Synony
     paths = {name: data / path for name, path in SOURCES.items()}
     say = log or (lambda _: None)
     # MeSH first: its ids are what CTD and MEDIC use, its weight that of the chemicals.
-    mesh = read_table(
-        paths["MeSH 2024"],
-        id_column="descriptor_ui",
-        name_column="term",
-        label_column="descriptor_name",
-        prefix="MESH:",
-    )
-    supplementary = read_table(
-        paths["MeSH supplementary"], id_column="scr_id", name_column="name", prefix="MESH:"
-    )
-    pool.add("MeSH", mesh, weight=_OTHER)
-    pool.add("MeSH", supplementary, weight=_OTHER)
+    pool.add("MeSH", read_mesh(data), weight=_OTHER)
     pool.add("MeSH", read_ctd(paths["CTD 2017"]))
     pool.add("MeSH", read_medic(paths["MEDIC 2012"]))
     pool.add("ICD-10-CM", _with_variants(read_icd10cm()))

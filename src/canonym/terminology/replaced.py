@@ -1,0 +1,118 @@
+"""Ids that were given up for others: tables of them, and terminologies brought up to date by them.
+
+Terminologies give ids up: MeSH makes a descriptor of a supplementary concept, UMLS merges two
+concepts. Corpora and code lists of before keep the old ids, and a terminology put together from
+several files may have the same concept under both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from canonym.errors import ReadError
+from canonym.streams import open_text
+from canonym.terminology.delimited import rows
+from canonym.types import Concept, Name, Record, Relation, Xref
+
+__all__ = ["read_replaced", "with_replaced"]
+
+
+def read_replaced(
+    path: str | Path, *, prefix: str = "", delimiter: str = "\t", encoding: str = "utf-8"
+) -> dict[str, str]:
+    """Read a table of ids that were given up.
+
+    Parameters
+    ----------
+    path : str or Path
+        Without a header: in the first column the id that was given up, in the second the one that
+        took its place; further columns are not looked at. It may be compressed.
+    prefix : str
+        Put before ids that do not begin with it.
+    delimiter : str
+        What separates cells.
+    encoding : str
+        Of the file.
+
+    Returns
+    -------
+    dict of str to str
+        The id in use for each one given up, through all that came between. An id with several
+        successors is left out: nobody says which of them is meant.
+
+    Raises
+    ------
+    ReadError
+        If a row has fewer than two cells or an empty id, or ids take each other's place in a
+        circle.
+    """
+    found: dict[str, set[str]] = {}
+    with open_text(path, encoding=encoding) as stream:
+        for cells in rows(stream, delimiter=delimiter, quoted=False):
+            ids = [cell.strip() for cell in cells[:2]]
+            if len(ids) < 2 or not all(ids):
+                raise stream.error(
+                    f"{len(cells)} cells, or an empty id, where the id given up and the one in its "
+                    f"place were expected (separated by {delimiter!r})"
+                )
+            old, new = (id_ if id_.startswith(prefix) else prefix + id_ for id_ in ids)
+            if old != new:
+                found.setdefault(old, set()).add(new)
+    one = {old: next(iter(those)) for old, those in found.items() if len(those) == 1}
+    return {old: _last(path, old, one) for old in one}
+
+
+def _last(path: str | Path, old: str, successors: Mapping[str, str]) -> str:
+    met = [old]
+    while (new := successors.get(met[-1])) is not None:
+        if new in met:
+            raise ReadError(path, f"ids take each other's place in a circle: {' → '.join(met)}")
+        met.append(new)
+    return met[-1]
+
+
+def with_replaced(records: Iterable[Record], replaced: Mapping[str, str]) -> Iterator[Record]:
+    """Give what stands under ids that were given up to the concepts in their place.
+
+    Parameters
+    ----------
+    records : iterable of Concept, Name, Relation or Xref
+        Of a terminology.
+    replaced : mapping of str to str
+        As `read_replaced` returns it.
+
+    Yields
+    ------
+    Concept, Name, Relation or Xref
+        The records, names and relations under the ids in use; a concept whose id was given up
+        becomes a name. In the end every id given up, as an alternative of the one in use, if a
+        record has either of them.
+
+    Examples
+    --------
+    >>> from canonym.types import Concept
+    >>> given = [Concept("D1", "Quetiapine"), Concept("C7", "quetiapin")]
+    >>> [record.concept_id for record in with_replaced(given, {"C7": "D1"}) if record != given[0]]
+    ['D1', 'D1']
+    """
+    met: set[str] = set()
+    for record in records:
+        if isinstance(record, Concept):
+            met.add(record.id)
+            current = replaced.get(record.id)
+            if current is None:
+                yield record
+            elif record.label:
+                yield Name(record.label, current)
+        elif isinstance(record, Relation):
+            head, tail = (replaced.get(id_, id_) for id_ in (record.head, record.tail))
+            if head != tail or record.head == record.tail:
+                yield replace(record, head=head, tail=tail)
+        else:
+            met.add(record.concept_id)
+            yield replace(record, concept_id=replaced.get(record.concept_id, record.concept_id))
+    for old, current in replaced.items():
+        if old in met or current in met:
+            yield Xref(current, old, "alternative")
