@@ -65,7 +65,7 @@ def test_command(mixed: Path, tmp_path: Path) -> None:
     done = runner.invoke(main, [*arguments, "--part", "train"])
     assert done.exit_code == 0, done.output
     assert "mentioned" in done.stdout
-    assert "distinct mentions" in done.stderr
+    assert "1 mentions, 1 distinct" in done.stderr
     encoder = load_encoder(place)
     assert isinstance(encoder, Subword)
     assert encoder.trained["parts"] == ["train"]

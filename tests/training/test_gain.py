@@ -102,6 +102,19 @@ def test_a_share_of_the_names_drawn_are_mentions() -> None:
         assert "lonely" not in texts
 
 
+def test_common_mentions_are_drawn_more_often_and_doubtful_ones_less() -> None:
+    names = ["aa", "bb", "cc", "dd", *["one"] * 4, "two", *["split"] * 3, "split"]
+    concepts = np.array([0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1], dtype=np.int32)
+    weights = mention_weights(names, concepts, 9, share=0.5, weights=np.array([2.0, 1.0]))
+    one, two, mostly, seldom = weights[4] * 2, weights[8] * 2, weights[9] * 2, weights[12]
+    assert one == pytest.approx(2 * two)
+    assert mostly == pytest.approx(np.sqrt(3) * 3 / 4 * two)
+    assert seldom == pytest.approx(1 / 4 * two)
+    # Half of all draws: as much as the four names, two of them of weight 2.
+    assert one + two + mostly + seldom == pytest.approx(6)
+    assert weights[:4].tolist() == [1] * 4
+
+
 def test_where_all_are_mentions_they_weigh_the_same() -> None:
     weights = mention_weights(["a", "b"], np.array([0, 0], np.int32), 2, share=0.2)
     assert weights.tolist() == [1.0, 1.0]

@@ -115,7 +115,8 @@ def make_contextual_encoder(
     del mixture, objective
     diseases = Terminology.build(read_records(data / SOURCES["MEDIC 2012"]))
     table = NameTable.from_terminology(diseases, preparation="biosyn")
-    mentions = [(text, [id_]) for text, id_ in read_mentions(data, parts, log=say)]
+    read = dict.fromkeys(read_mentions(data, parts, log=say))
+    mentions = [(text, [id_]) for text, id_ in read]
     objective = BioSyn(table, mentions, cosine_scale=chosen["cosine_scale"])
     say(f"synonym marginalization on {objective.mentions.n_mentions:,} mentions of diseases")
     fit(

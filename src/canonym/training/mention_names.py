@@ -126,14 +126,15 @@ def mention_weights(
     n_mentions: int,
     *,
     share: float,
+    weights: npt.NDArray[Any] | None = None,
     normalisation: Sequence[str] = NORMAL_STEPS,
 ) -> npt.NDArray[np.float64]:
-    """Weigh names so that a share of those drawn are mentions.
+    """Weigh names so that a share of those drawn are mentions, common ones more often.
 
     Parameters
     ----------
     names : sequence of str
-        Names of a terminology and, at the end, mentions.
+        Names of a terminology and, at the end, mentions, each as often as it was annotated.
     concepts : (len(names),) int32
         The concept of each.
     n_mentions : int
@@ -141,6 +142,8 @@ def mention_weights(
     share : float
         How many of those drawn are to be mentions, in (0, 1). A name of the terminology that is
         also a mention of its concept counts as one.
+    weights : (n_concepts,) float, optional
+        The `weights` that are given to `canonym.training.subword.fit_subword` as well.
     normalisation : sequence of str
         Steps under which names are equal; those of the encoder.
 
@@ -156,8 +159,9 @@ def mention_weights(
 
     Notes
     -----
-    With ``N`` distinct names and ``M`` distinct mentions of concepts that have a synonym, a mention
-    weighs ``share · N / ((1 − share) · M)``.
+    Of concepts that have a synonym, a mention that stands ``n`` times for its concept, and ``N``
+    times for any, is drawn in proportion to ``√n · n / N``: what is common more often, but not as
+    much as it is, and what annotators were of two minds about by their majority.
 
     Examples
     --------
@@ -170,15 +174,20 @@ def mention_weights(
     numbers: dict[str, int] = {}
     forms = MemoNormaliser(tuple(normalisation))(names)
     number_of = np.array([numbers.setdefault(f, len(numbers)) for f in forms], dtype=np.int64)
+    n_forms = max(1, len(numbers))
     keys, places = np.unique(
-        np.asarray(concepts, dtype=np.int64) * max(1, len(numbers)) + number_of,
-        return_inverse=True,
+        np.asarray(concepts, dtype=np.int64) * n_forms + number_of, return_inverse=True
     )
-    owners = keys // max(1, len(numbers))
-    drawn = np.bincount(owners)[owners] > 1
-    mention = np.zeros(len(keys), dtype=bool)
-    mention[places[len(names) - n_mentions :]] = True
-    n, m = int((drawn & ~mention).sum()), int((drawn & mention).sum())
-    weight = share * n / ((1 - share) * m) if n and m else 1.0
-    weights: npt.NDArray[np.float64] = np.where(mention[places], weight, 1.0)
-    return weights
+    owners, forms_of = keys // n_forms, keys % n_forms
+    chances = np.ones(len(keys)) if weights is None else np.asarray(weights, np.float64)[owners]
+    chances = np.where(np.bincount(owners)[owners] > 1, chances, 0.0)
+    times = np.bincount(places[len(names) - n_mentions :], minlength=len(keys))
+    in_all = np.bincount(forms_of, times, minlength=n_forms)[forms_of]
+    wanted = np.sqrt(times) * times / np.maximum(in_all, 1) * (chances > 0)
+    found = np.ones(len(keys))
+    if wanted.sum() and (chances * (times == 0)).sum():
+        mass = share / (1 - share) * float((chances * (times == 0)).sum())
+        drawn = wanted > 0
+        found[drawn] = mass * wanted[drawn] / wanted.sum() / chances[drawn]
+    named: npt.NDArray[np.float64] = found[places]
+    return named

@@ -19,7 +19,7 @@ from canonym.errors import InvalidInput, Mismatch
 from canonym.evaluation.preparation import read_corrections
 from canonym.files import file_digest
 from canonym.terminology import Terminology, read_records
-from canonym.text import normalise_all
+from canonym.training.mention_names import mention_weights
 from canonym.training.mentions import training_mentions
 from canonym.training.sources import SOURCES, read_mesh, read_pool
 from canonym.training.synonyms import add_variants
@@ -65,7 +65,7 @@ class Mixture(NamedTuple):
     weights : ndarray, shape (n_concepts,), float64
         How often names of a concept are drawn.
     name_weights : ndarray, shape (n,), float64
-        How often a name is drawn, besides.
+        How often a name is drawn, besides; see `canonym.training.mention_names.mention_weights`.
     counts : dict of str to int
         Concepts, names, variants and mentions.
     """
@@ -125,33 +125,41 @@ def read_mixture(
     pool = read_pool(data, log=log)
     pairs = read_mentions(data, parts, log=say) if parts else []
     known = [(text, id_) for text, id_ in pairs if id_ in pool]
-    bit = pool.add(_MENTIONS, (Name(text, id_) for text, id_ in known), weight=0.0, exclusive=False)
+    names_of_mentions = (Name(text, id_) for text, id_ in dict.fromkeys(known))
+    bit = pool.add(_MENTIONS, names_of_mentions, weight=0.0, exclusive=False)
     joined = pool.synonyms()
     synonyms = add_variants(joined)
     of_mentions = synonyms.sources & bit > 0
-    forms = set(normalise_all(text for text, _ in known))
-    mentioned = np.fromiter(
-        (form in forms for form in normalise_all(synonyms.names)), bool, len(synonyms.names)
-    )
-    mentioned &= of_mentions[synonyms.concepts]
     # A concept counts for the terminologies that have it, not for being mentioned.
     n_sources = np.array([int(bits).bit_count() for bits in synonyms.sources])
     weights = synonyms.weights * (n_sources - of_mentions) / n_sources
+    name_weights = np.ones(len(synonyms.names))
+    if known and mention_share:
+        texts = [text for text, _ in known]
+        owners = np.array([pool.concept_of(id_) for _, id_ in known], dtype=np.int32)
+        name_weights = mention_weights(
+            [*synonyms.names, *texts],
+            np.concatenate((synonyms.concepts, owners)),
+            len(texts),
+            share=mention_share,
+            weights=weights,
+        )[: len(synonyms.names)]
+    mentioned = int((name_weights != 1).sum())
     say(
         f"{len(joined.names):,} names, {len(synonyms.names) - len(joined.names):,} variants, "
-        f"{int(mentioned.sum()):,} of them mentioned"
+        f"{mentioned:,} of them mentioned"
     )
     return Mixture(
         synonyms.names,
         synonyms.concepts,
         synonyms.sources & ~bit,
         weights,
-        _with_share(synonyms.concepts, weights, mentioned, mention_share),
+        name_weights,
         {
             "concepts": len(weights),
             "names": len(joined.names),
             "variants": len(synonyms.names) - len(joined.names),
-            "mentioned": int(mentioned.sum()),
+            "mentioned": mentioned,
         },
     )
 
@@ -159,10 +167,10 @@ def read_mixture(
 def read_mentions(
     data: Path, parts: Sequence[str], *, log: Callable[[str], None]
 ) -> list[tuple[str, str]]:
-    """Return distinct mentions of one concept and their ids, as an evaluation prepares them."""
+    """Return mentions of one concept and their ids, each as often as an evaluation prepares it."""
     diseases = Terminology.build(read_records(data / SOURCES["MEDIC 2012"]))
     chemicals: Terminology | None = None
-    found: dict[tuple[str, str], None] = {}
+    found: list[tuple[str, str]] = []
     # Corpora are drawn from the same abstracts: a test document of one may be learned from another.
     folders = dict.fromkeys(corpus.folder for corpus in CORPORA)
     test = [one for folder in folders for one in _documents(data / folder, [_TEST])]
@@ -178,13 +186,13 @@ def read_mentions(
             terminology,
             types=corpus.types,
             corrections=read_corrections(data / corpus.corrections) if corpus.corrections else None,
-            distinct=True,
         )
         # Where annotators leave several concepts open, none of them is known to be meant.
         pairs = [(text, next(iter(ids))) for text, ids in taken.pairs if len(ids) == 1]
-        found |= dict.fromkeys(pairs)
-        log(f"{corpus.folder} {' '.join(corpus.types)}: {len(pairs):,} distinct mentions")
-    return list(found)
+        found += pairs
+        told = f"{len(pairs):,} mentions, {len(set(pairs)):,} distinct"
+        log(f"{corpus.folder} {' '.join(corpus.types)}: {told}")
+    return found
 
 
 def check_apart(
@@ -210,23 +218,6 @@ def check_apart(
 
 def _documents(folder: Path, parts: Sequence[str]) -> list[Document]:
     return [one for part in parts for one in read_pubtator(folder / f"{part}.pubtator")]
-
-
-def _with_share(
-    concepts: Int32Array,
-    weights: npt.NDArray[np.float64],
-    chosen: npt.NDArray[np.bool_],
-    share: float,
-) -> npt.NDArray[np.float64]:
-    """Return weights of names by which the chosen are `share` of the draws, all alike."""
-    found = np.ones(len(concepts))
-    if not chosen.any():
-        return found
-    of_concepts = weights[concepts]
-    others = float(of_concepts[~chosen].sum())
-    each = share / (1 - share) * others / int(chosen.sum())
-    found[chosen] = each / np.maximum(of_concepts[chosen], np.finfo(np.float64).tiny)
-    return found
 
 
 def digests(data: Path, parts: Sequence[str] = PARTS) -> Mapping[str, str]:

@@ -72,6 +72,7 @@ class SynonymPool:
         self._names: list[tuple[str, int]] = []
         self._xrefs: list[tuple[int, str]] = []
         self._bits: dict[str, int] = {}
+        self._given: dict[int, int] = {}
 
     def add(
         self,
@@ -193,7 +194,7 @@ class SynonymPool:
         The weight of a concept is multiplied by the number of sources that have it: what many
         terminologies have is what people look for.
         """
-        numbers: dict[int, int] = {}
+        numbers = self._given = {}
         names, concepts = [], []
         seen: set[tuple[str, int]] = set()
         forms = normalise_all(text for text, _ in self._names)
@@ -216,6 +217,11 @@ class SynonymPool:
             np.array(sources, dtype=np.int64),
             np.array(weights, dtype=np.float64),
         )
+
+    def concept_of(self, id: str) -> int | None:
+        """Return the number that `synonyms` last gave to a concept; None if it gave none."""
+        number = self._numbers.get(id)
+        return None if number is None else self._given.get(self._root(number))
 
     def _number(self, id_: str, weight: float) -> int:
         number = self._numbers.setdefault(id_, len(self._parents))
