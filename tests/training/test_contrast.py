@@ -100,3 +100,84 @@ def test_large_logits_stay_finite() -> None:
     assert loss == pytest.approx((2000 + math.log(2)) / 2, rel=1e-4)
     assert np.isfinite(gradient).all()
     assert gradient.dtype == np.float32
+
+
+# --- a teacher ------------------------------------------------------------------------------------
+
+TEACHER = np.random.default_rng(2).normal(size=(9, 3))
+TEACHER /= np.linalg.norm(TEACHER, axis=1, keepdims=True)
+TEACHER[[2, 5]] = 0
+
+
+def naive_with_teacher(vectors: Any, texts: Any, temperature: float, share: float) -> float:
+    n = len(vectors)
+    hidden = [
+        [k == i or (texts[k] == texts[i] and CONCEPTS[k] != CONCEPTS[i]) for k in range(n)]
+        for i in range(n)
+    ]
+    known = [bool(row.any()) for row in TEACHER]
+
+    def softmax(those: Any, i: int, over: list[int]) -> dict[int, float]:
+        masses = {k: math.exp(float(those[i] @ those[k]) / temperature) for k in over}
+        return {k: mass / sum(masses.values()) for k, mass in masses.items()}
+
+    of_positives, of_teacher, n_used = 0.0, 0.0, 0
+    for i in range(n):
+        seen = [k for k in range(n) if not hidden[i][k]]
+        positives = [k for k in seen if CONCEPTS[k] == CONCEPTS[i]]
+        taught = known[i] and any(known[k] for k in seen)
+        if positives:
+            n_used += 1
+            q = softmax(vectors, i, seen)
+            part = -sum(math.log(q[k]) for k in positives) / len(positives)
+            of_positives += part * (1 - share if taught else 1)
+        if taught:
+            over = [k for k in seen if known[k]]
+            p, q = softmax(TEACHER / 2**0.5, i, over), softmax(vectors, i, over)
+            of_teacher += share * sum(p[k] * math.log(p[k] / q[k]) for k in over)
+    return of_positives / n_used + of_teacher / n
+
+
+@pytest.mark.parametrize("share", [0.3, 1.0])
+def test_a_teacher_adds_its_divergence(share: float) -> None:
+    def loss_of(vectors: Any) -> Any:
+        return multi_positive_loss(
+            vectors,
+            CONCEPTS,
+            TEXTS,
+            temperature=0.3,
+            teacher=TEACHER,
+            teacher_share=share,
+            teacher_temperature=0.6,
+        )
+
+    vectors = batch()
+    loss, gradient = loss_of(vectors)
+    assert loss == pytest.approx(naive_with_teacher(vectors, TEXTS, 0.3, share), rel=1e-9)
+    expected = np.zeros_like(vectors)
+    for place in np.ndindex(vectors.shape):
+        step = np.zeros_like(vectors)
+        step[place] = 1e-6
+        above = naive_with_teacher(vectors + step, TEXTS, 0.3, share)
+        below = naive_with_teacher(vectors - step, TEXTS, 0.3, share)
+        expected[place] = (above - below) / 2e-6
+    np.testing.assert_allclose(gradient, expected, atol=1e-7)
+
+
+def test_a_teacher_that_knows_nothing_or_agrees_changes_nothing() -> None:
+    vectors = batch()
+    alone = multi_positive_loss(vectors, CONCEPTS)
+    silent = multi_positive_loss(vectors, CONCEPTS, teacher=np.zeros((9, 2)))
+    assert alone[0] == silent[0]
+    np.testing.assert_array_equal(alone[1], silent[1])
+    loss, gradient = multi_positive_loss(
+        vectors, np.arange(9), temperature=0.5, teacher=vectors, teacher_temperature=0.5
+    )
+    assert loss == pytest.approx(0, abs=1e-12)
+    assert np.abs(gradient).max() < 1e-12
+
+
+def test_of_one_name_a_teacher_says_nothing() -> None:
+    loss, gradient = multi_positive_loss(batch(1), np.array([0]), teacher=TEACHER[:1])
+    assert loss == 0
+    assert not gradient.any()

@@ -12,6 +12,7 @@ from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
 from canonym.training import subword
 from canonym.training.groups import SynonymGroups
+from canonym.training.noise import NOISE
 from canonym.training.subword import fit_subword
 
 # A made-up language in which every stem has a second, unrelated form.
@@ -99,7 +100,7 @@ def test_weights_and_sources(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
     step = subword._step
     monkeypatch.setattr(
-        subword, "_step", lambda groups, rows, *rest: seen.append(rows) or step(groups, rows, *rest)
+        subword, "_step", lambda *given, **more: seen.append(given[1]) or step(*given, **more)
     )
     weights = np.zeros(len(PAIRS))
     weights[[2, 5]] = 1
@@ -162,12 +163,54 @@ def test_fit_hears_name_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         subword,
         "_step",
-        lambda groups, rows, *rest: given.append(rows) or step(groups, rows, *rest),
+        lambda *taken, **more: given.append(taken[1]) or step(*taken, **more),
     )
     name_weights = np.zeros(len(names))
     name_weights[[4, 11]] = 1
     fit_subword(names, concepts, **SMALL | {"steps": 3, "refresh": 0}, name_weights=name_weights)
     assert {row // 2 for rows in given for row in rows.tolist()} == {2, 5}
+
+
+# --- noise and a teacher --------------------------------------------------------------------------
+
+
+def test_noise_makes_it_forgive_slips() -> None:
+    names, concepts = synonyms()
+    options = SMALL | {"steps": 150, "refresh": 0}
+    rng = np.random.default_rng(3)
+    written = [" ".join(NOISE["slip"](name.split(" "), rng)) for name in names]
+    exact, noisy = (fit_subword(names, concepts, **options, noise=share) for share in (0.0, 0.5))
+
+    def found(encoder: Subword) -> float:
+        nearest = (encoder.encode(written) @ encoder.encode(names).T).argmax(axis=1)
+        return float(np.mean(concepts[nearest] == concepts))
+
+    assert found(noisy) > found(exact) + 0.05
+
+
+def test_what_a_teacher_takes_for_similar_becomes_similar() -> None:
+    names, concepts = synonyms()
+    options = SMALL | {"refresh": 0}
+    # The teacher goes by the sign alone, which no concept does.
+    signs = np.arange(len(names)) // 2 % len(SIGNS)
+    teacher = np.eye(len(SIGNS), dtype=np.float16)[signs] * 3
+    alone = fit_subword(names, concepts, **options)
+    taught = fit_subword(names, concepts, **options, teacher=teacher, teacher_share=0.9)
+    silent = fit_subword(names, concepts, **options, teacher=np.zeros((len(names), 2)))
+    same = (signs[:, None] == signs[None]) & (concepts[:, None] != concepts[None])
+
+    def between(encoder: Subword) -> float:
+        vectors = encoder.encode(names)
+        return float((vectors @ vectors.T)[same].mean())
+
+    assert between(taught) > between(alone) + 0.2
+    np.testing.assert_array_equal(silent.table, alone.table)
+
+
+def test_a_teacher_of_other_names_is_told() -> None:
+    names, concepts = synonyms()
+    with pytest.raises(InvalidInput, match=r"180 names .* teacher's vectors of shape \(3, 2\)"):
+        fit_subword(names, concepts, teacher=np.ones((3, 2)))
 
 
 def test_without_hard_neighbours_no_search_is_made(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""The in-batch softmax over names of one concept, with its gradient."""
+"""The in-batch softmax over names of one concept, with its gradient, and what a teacher adds."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ def multi_positive_loss(
     texts: npt.NDArray[Any] | None = None,
     *,
     temperature: float = 0.05,
+    teacher: npt.NDArray[Any] | None = None,
+    teacher_share: float = 0.5,
+    teacher_temperature: float = 0.1,
 ) -> tuple[float, npt.NDArray[Any]]:
     """Return the multi-positive softmax loss of a batch of names, and its gradient.
 
@@ -30,25 +33,38 @@ def multi_positive_loss(
         cannot be told apart and are left out of each other's sums; by default all texts differ.
     temperature : float
         Similarities are divided by it.
+    teacher : (n, m) float, optional
+        L2-normalised vectors that another encoder gives the names; zero where it is not asked.
+    teacher_share : float
+        Share of the teacher in the loss of the names that it is asked about, in [0, 1].
+    teacher_temperature : float
+        The teacher's similarities are divided by it.
 
     Returns
     -------
     loss : float
-        Mean over the names that have a positive in the batch; 0 where none has.
+        Of the positives the mean over the names that have one in the batch; 0 where none has. Of
+        the teacher the mean over all names.
     gradient : (n, d) float
         Derivative of the loss by `vectors`.
 
     Notes
     -----
-    With ``s_ij = v_i · v_j / τ`` and ``P(i)`` the other names of the concept of ``i``::
+    With ``s_ij = v_i · v_j / τ``, ``q_i`` the softmax of ``s_i`` over the names ``k ≠ i``, and
+    ``P(i)`` the other names of the concept of ``i``::
 
-        L_i = −1/|P(i)| Σ_{j ∈ P(i)} log( exp s_ij / Σ_{k ≠ i} exp s_ik )
+        L_i = −1/|P(i)| Σ_{j ∈ P(i)} log q_ij
 
-    This is the supervised contrastive loss with the sum outside of the logarithm [1]_.
+    This is the supervised contrastive loss with the sum outside of the logarithm [1]_. With a
+    teacher's vectors ``u`` and ``p_i`` the softmax of ``u_i · u_j / τ'``, a name that the teacher
+    knows has ``(1 − a) L_i + a KL(p_i ‖ q_i)``, both softmaxes over the names that it knows: what
+    it takes for similar should be similar, in proportion [2]_.
 
     References
     ----------
     .. [1] P. Khosla et al., "Supervised Contrastive Learning", NeurIPS 2020, eq. 2.
+    .. [2] Z. Fang et al., "SEED: Self-supervised Distillation for Visual Representation",
+       ICLR 2021, eq. 5; here over the batch instead of a queue.
     """
     positive = concepts[:, None] == concepts[None]
     hidden = np.zeros_like(positive)
@@ -58,24 +74,43 @@ def multi_positive_loss(
     np.fill_diagonal(positive, False)
     counts = positive.sum(axis=1)
     used = counts > 0
-    n_used = int(used.sum())
-    if not n_used:
-        return 0.0, np.zeros_like(vectors)
     logits = vectors @ vectors.T
     logits /= temperature
-    logits[hidden] = -np.inf
-    # Only a name without a positive can be left without anything to compare it with.
+    taught = np.zeros(len(vectors), dtype=bool)
+    loss, slopes = 0.0, np.zeros_like(logits)
+    if teacher is not None and teacher_share:
+        known = np.square(teacher).sum(axis=1) > 0
+        unknown = hidden | ~known
+        said = teacher @ teacher.T / teacher_temperature
+        targets, log_targets = _softmax(np.where(unknown, -np.inf, said))
+        found, log_found = _softmax(np.where(unknown, -np.inf, logits))
+        # A name that has nothing to be compared with has no distribution.
+        taught = known & (~unknown).any(axis=1)
+        share = teacher_share / max(1, len(vectors))
+        ratios = np.subtract(log_targets, log_found, out=np.zeros_like(targets), where=~unknown)
+        loss += share * float((targets * ratios)[taught].sum())
+        slopes[taught] = share * (found - targets)[taught]
+    if used.any():
+        shares = np.where(taught, 1 - teacher_share, 1.0) / int(used.sum())
+        logits[hidden] = -np.inf
+        masses, logs = _softmax(logits)
+        of_positives = np.where(positive, logs, 0).sum(axis=1)
+        loss -= float((shares * of_positives / np.maximum(counts, 1))[used].sum())
+        # By the logits: the softmax minus the uniform distribution over the positives.
+        masses -= positive / np.maximum(counts, 1)[:, None].astype(vectors.dtype)
+        slopes[used] += (shares[:, None] * masses)[used].astype(slopes.dtype)
+    slopes /= temperature
+    return loss, (slopes + slopes.T) @ vectors
+
+
+def _softmax(logits: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return the softmax of each row and its logarithm; a row of −inf alone has zeros in it."""
     largest = logits.max(axis=1, keepdims=True)
     largest[np.isneginf(largest)] = 0
-    logits -= largest
-    masses = np.exp(logits)
+    shifted = logits - largest
+    masses = np.exp(shifted)
     totals = masses.sum(axis=1, keepdims=True)
     totals[totals == 0] = 1
-    of_positives = np.where(positive, logits, 0).sum(axis=1)[used] / counts[used]
-    loss = float((np.log(totals[used, 0]) - of_positives).mean())
-    # By the logits: the softmax minus the uniform distribution over the positives.
     masses /= totals
-    masses -= positive / np.maximum(counts, 1)[:, None].astype(vectors.dtype)
-    masses[~used] = 0
-    masses /= n_used * temperature
-    return loss, (masses + masses.T) @ vectors
+    shifted -= np.log(totals)
+    return masses, shifted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -85,11 +86,16 @@ class SynonymGroups:
             )
         self.cumulative = np.cumsum(shares)
 
-    def features(self, rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], Int32Array]:
-        """Return `hash_features` of some rows."""
+    def features(
+        self, rows: npt.NDArray[np.int64], changed: Mapping[int, str] | None = None
+    ) -> tuple[npt.NDArray[np.int64], Int32Array]:
+        """Return `hash_features` of some rows, of other texts at the places that `changed` has."""
         encoder = self.encoder
+        texts = [self.texts[row] for row in rows]
+        for place, text in (changed or {}).items():
+            texts[place] = text
         return hash_features(
-            [self.texts[row] for row in rows],
+            texts,
             grams=(encoder.n_min, encoder.n_max),
             n_bits=encoder.table.shape[0].bit_length() - 1,
         )

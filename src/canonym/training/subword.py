@@ -5,25 +5,14 @@ encoder takes for them; `multi_positive_loss` pulls the first together and pushe
 All of it is sums of rows of one table, so NumPy and SciPy do it faster than a deep-learning library
 and a user needs neither an extra nor a GPU.
 
-Notes
------
-The optimiser is Adam without momentum and with one second moment for each row [1]_, touching the
-rows of the batch alone: with ``g`` the gradient of a row of width ``d`` and ``u`` the number of its
-updates::
-
-    m ← β m + (1 − β) ‖g‖² / d,    row ← row − η g / (√(m / (1 − β^u)) + ε)
-
-The learning rate ``η`` falls to zero over the second half of the steps.
-
-References
-----------
-.. [1] D. Mudigere et al., "Software-Hardware Co-design for Fast and Scalable Training of Deep
-   Learning Recommendation Models", ISCA 2022, §4.1.4 (row-wise moments).
+The optimiser is `canonym.training.row_adam.RowAdam`; its learning rate falls to zero over the
+second half of the steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,11 +24,12 @@ from canonym.encoders.tables import float_table
 from canonym.errors import InvalidInput
 from canonym.training.contrast import multi_positive_loss
 from canonym.training.groups import SEARCHED, HardPool, SynonymGroups
+from canonym.training.noise import disturb
+from canonym.training.row_adam import RowAdam
 from canonym.types import Float32Array
 
 __all__ = ["fit_subword"]
 
-_BETA, _EPSILON = 0.999, 1e-8
 _BLOCK = 2048
 _LOGGED = 500
 
@@ -64,6 +54,10 @@ def fit_subword(
     weights: npt.NDArray[Any] | None = None,
     name_weights: npt.NDArray[Any] | None = None,
     sources: npt.NDArray[Any] | None = None,
+    noise: float = 0.0,
+    teacher: npt.NDArray[Any] | None = None,
+    teacher_share: float = 0.5,
+    teacher_temperature: float = 0.1,
     start: Subword | None = None,
     quantise: bool = True,
     progress: Callable[[int, int], None] | None = None,
@@ -116,6 +110,14 @@ def fit_subword(
     sources : (n_concepts,) int, optional
         Bits of the sources of each concept, where several terminologies are mixed; see
         `find_hard_neighbours`.
+    noise : float
+        Share of the names of a batch that are changed as people's handwriting changes them, in
+        [0, 1]; see `canonym.training.noise`.
+    teacher : (n, m) float, optional
+        Vectors that another encoder gives the names, of any lengths: what they are near should be
+        near. Zero where the other is not asked.
+    teacher_share, teacher_temperature : float
+        See `multi_positive_loss`.
     start : Subword, optional
         Encoder to go on from; by default random vectors, the shorter the more names share the
         feature.
@@ -152,7 +154,15 @@ def fit_subword(
         refresh=(refresh, 0, np.inf),
         searched=(searched, 1, np.inf),
         positives=(positives, 1, np.inf),
+        noise=(noise, 0, 1),
+        teacher_share=(teacher_share, 0, 1),
+        teacher_temperature=(teacher_temperature, 1e-4, 1e4),
     )
+    if teacher is not None and (teacher.ndim != 2 or len(teacher) != len(listed)):
+        raise InvalidInput(
+            f"{len(listed):,} names were given with a teacher's vectors of shape {teacher.shape}; "
+            "a row for each name is expected"
+        )
     rng = np.random.default_rng(seed)
     encoder = start
     if encoder is None:
@@ -162,10 +172,16 @@ def fit_subword(
         encoder, listed, concept_of.astype(np.int32), weights, sources, name_weights
     )
     table = _initial(groups, rng) if start is None else float_table(start.table, start.scale)
-    optimiser = _RowAdam(table, learning_rate)
+    optimiser = RowAdam(table, learning_rate)
     drawn = max(1, batch // (1 + positives))
     refreshes = (
         {steps * i // (refresh + 1) for i in range(1, refresh + 1)} if hard_neighbours else ()
+    )
+    losses = partial(
+        multi_positive_loss,
+        temperature=temperature,
+        teacher_share=teacher_share,
+        teacher_temperature=teacher_temperature,
     )
     near: HardPool | None = None
     total = 0.0
@@ -180,7 +196,14 @@ def fit_subword(
             rows = near.draw(drawn, positives, hard_neighbours, rng)
         rows = np.unique(rows)
         rate = min(1.0, 2 * (1 - step / steps))
-        total += _step(groups, rows, optimiser, rate, temperature, dropout, rng)
+        taught = None if teacher is None else _unit(teacher[groups.given[rows]])
+        total += _step(
+            *(groups, rows, optimiser, rate),
+            loss=partial(losses, teacher=taught),
+            dropout=dropout,
+            noise=noise,
+            rng=rng,
+        )
         if progress:
             progress(step + 1, steps)
         if log and (step + 1) % _LOGGED == 0:
@@ -206,26 +229,6 @@ def _check_options(**options: tuple[float, float, float]) -> None:
             raise InvalidInput(f"{name}={value!r}: from {least} to {most} is expected")
 
 
-class _RowAdam:
-    """Updates of rows of a table; see the notes of the module."""
-
-    def __init__(self, table: Float32Array, learning_rate: float) -> None:
-        self.table = table
-        self.learning_rate = learning_rate
-        self.moments = np.zeros(len(table))
-        self.updates = np.zeros(len(table))
-
-    def update(self, rows: npt.NDArray[np.int64], gradient: Float32Array, rate: float) -> None:
-        """Apply the gradient of some rows."""
-        squares = np.square(gradient).mean(axis=1, dtype=np.float64)
-        self.updates[rows] += 1
-        moments = _BETA * self.moments[rows] + (1 - _BETA) * squares
-        self.moments[rows] = moments
-        moments /= 1 - _BETA ** self.updates[rows]
-        sizes = rate * self.learning_rate / (np.sqrt(moments) + _EPSILON)
-        self.table[rows] -= gradient * sizes[:, None].astype(np.float32)
-
-
 def _initial(groups: SynonymGroups, rng: np.random.Generator) -> Float32Array:
     """Return random vectors whose length is the inverse document frequency, at most 1."""
     n_buckets, dimensions = groups.encoder.table.shape
@@ -244,16 +247,22 @@ def _initial(groups: SynonymGroups, rng: np.random.Generator) -> Float32Array:
 def _step(
     groups: SynonymGroups,
     rows: npt.NDArray[np.int64],
-    optimiser: _RowAdam,
+    optimiser: RowAdam,
     rate: float,
-    temperature: float,
+    *,
+    loss: Callable[..., tuple[float, npt.NDArray[Any]]],
     dropout: float,
+    noise: float,
     rng: np.random.Generator,
 ) -> float:
     """Make one step on a batch and return its loss."""
     from scipy.sparse import csr_array
 
-    indptr, buckets = groups.features(rows)
+    changed = {}
+    if noise:
+        for at in np.flatnonzero(rng.random(len(rows)) < noise).tolist():
+            changed[at] = disturb(groups.texts[rows[at]], rng)
+    indptr, buckets = groups.features(rows, changed)
     owners = np.repeat(np.arange(len(rows)), np.diff(indptr))
     kept = rng.random(len(buckets)) >= dropout
     buckets, owners = buckets[kept], owners[kept]
@@ -270,11 +279,17 @@ def _step(
     sums = matrix @ optimiser.table[touched]
     norms = np.sqrt(np.square(sums).sum(axis=1, keepdims=True) + 1e-12)
     vectors = sums / norms
-    loss, gradient = multi_positive_loss(
-        vectors, groups.concepts[rows], groups.text_numbers[rows], temperature=temperature
-    )
+    value, gradient = loss(vectors, groups.concepts[rows], groups.text_numbers[rows])
     # Through the normalisation, then back onto the rows of the table.
     gradient -= vectors * (gradient * vectors).sum(axis=1, keepdims=True)
     gradient /= norms
     optimiser.update(touched, matrix.T @ gradient, rate)
-    return loss
+    return value
+
+
+def _unit(vectors: npt.NDArray[Any]) -> Float32Array:
+    """Return float32 vectors of length one, zero where they are."""
+    found = vectors.astype(np.float32)
+    lengths = np.sqrt(np.square(found).sum(axis=1, keepdims=True))
+    lengths[lengths == 0] = 1
+    return found / lengths  # type: ignore[no-any-return]

@@ -1,0 +1,107 @@
+"""Names as people write them down: with slips, in another order, with words more or less.
+
+Differences that normalisation takes away already (case, punctuation, accents, British spelling,
+plurals) are not among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+__all__ = ["NOISE", "disturb"]
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_SHORTEST = 5  # letters of a word that may have a slip: a shorter one would be another word
+_HEADS = ("disease", "disorder", "syndrome")
+_SIDES = ("left", "right", "bilateral", "left sided", "right sided")
+_SHORTENED = 3  # letters that a shortened word keeps
+
+
+def disturb(text: str, rng: np.random.Generator) -> str:
+    """Change a name in one way that leaves what it means.
+
+    Parameters
+    ----------
+    text : str
+        Words in lower case, one space between them, as encoders normalise names.
+    rng : Generator
+        Chooses the way, one of `NOISE`, and the place.
+
+    Returns
+    -------
+    str
+        The changed name; unchanged where the way that was chosen does not fit it.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(8)
+    >>> [disturb("carcinoma of breast", rng) for _ in range(3)]
+    ['right carcinoma of breast', 'breast carcinoma', 'car of breast']
+    """
+    ways = tuple(NOISE.values())
+    words = text.split(" ")
+    return " ".join(ways[int(rng.integers(len(ways)))](words, rng))
+
+
+def _slip(words: list[str], rng: np.random.Generator) -> list[str]:
+    """A letter too few, too many, wrong, or two of them swapped."""
+    places = [at for at, word in enumerate(words) if len(word) >= _SHORTEST and word.isalpha()]
+    if not places:
+        return words
+    at = places[int(rng.integers(len(places)))]
+    word = words[at]
+    # The first letter is seldom wrong.
+    place = int(rng.integers(1, len(word) - 1))
+    letter = _LETTERS[int(rng.integers(len(_LETTERS)))]
+    before, here, after = word[:place], word[place], word[place + 1 :]
+    slips = (
+        before + after,
+        before + letter + here + after,
+        before + letter + after,
+        before + after[0] + here + after[1:],
+    )
+    return [*words[:at], slips[int(rng.integers(len(slips)))], *words[at + 1 :]]
+
+
+def _order(words: list[str], rng: np.random.Generator) -> list[str]:
+    """The part after "of" before the other, or the last words first."""
+    if len(words) < 2:
+        return words
+    if "of" in words[1:-1]:
+        at = words.index("of", 1)
+        return [*words[at + 1 :], *words[:at]]
+    at = int(rng.integers(1, len(words)))
+    return [*words[at:], *words[:at]]
+
+
+def _head(words: list[str], rng: np.random.Generator) -> list[str]:
+    """Without the word for disease at the end, or with one."""
+    if len(words) > 1 and words[-1] in _HEADS:
+        return words[:-1]
+    return [*words, _HEADS[int(rng.integers(len(_HEADS)))]]
+
+
+def _side(words: list[str], rng: np.random.Generator) -> list[str]:
+    """With a side of the body in front."""
+    return [*_SIDES[int(rng.integers(len(_SIDES)))].split(" "), *words]
+
+
+def _short(words: list[str], rng: np.random.Generator) -> list[str]:
+    """One word of several shortened to its first letters, as in notes."""
+    places = [at for at, word in enumerate(words) if len(word) > _SHORTENED + 2 and word.isalpha()]
+    if len(words) < 2 or not places:
+        return words
+    at = places[int(rng.integers(len(places)))]
+    return [*words[:at], words[at][:_SHORTENED], *words[at + 1 :]]
+
+
+NOISE: Mapping[str, Callable[[list[str], np.random.Generator], list[str]]] = {
+    "slip": _slip,
+    "order": _order,
+    "head": _head,
+    "side": _side,
+    "short": _short,
+}
+"""Ways to change the words of a name."""
