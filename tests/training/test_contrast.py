@@ -133,7 +133,7 @@ def naive_with_teacher(vectors: Any, texts: Any, temperature: float, share: floa
             of_positives += part * (1 - share if taught else 1)
         if taught:
             over = [k for k in seen if known[k]]
-            p, q = softmax(TEACHER / 2**0.5, i, over), softmax(vectors, i, over)
+            p, q = softmax(TEACHER, i, over), softmax(vectors, i, over)
             of_teacher += share * sum(p[k] * math.log(p[k] / q[k]) for k in over)
     return of_positives / n_used + of_teacher / n
 
@@ -148,7 +148,6 @@ def test_a_teacher_adds_its_divergence(share: float) -> None:
             temperature=0.3,
             teacher=TEACHER,
             teacher_share=share,
-            teacher_temperature=0.6,
         )
 
     vectors = batch()
@@ -170,9 +169,7 @@ def test_a_teacher_that_knows_nothing_or_agrees_changes_nothing() -> None:
     silent = multi_positive_loss(vectors, CONCEPTS, teacher=np.zeros((9, 2)))
     assert alone[0] == silent[0]
     np.testing.assert_array_equal(alone[1], silent[1])
-    loss, gradient = multi_positive_loss(
-        vectors, np.arange(9), temperature=0.5, teacher=vectors, teacher_temperature=0.5
-    )
+    loss, gradient = multi_positive_loss(vectors, np.arange(9), temperature=0.5, teacher=vectors)
     assert loss == pytest.approx(0, abs=1e-12)
     assert np.abs(gradient).max() < 1e-12
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from click.testing import CliRunner
 
 from canonym.cli import main
 from canonym.encoders import load_encoder
+from canonym.encoders.chargrams import CharGrams
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
 from canonym.training import default_encoder
@@ -51,6 +54,43 @@ def test_equal_seeds_give_equal_bytes(mixed: Path) -> None:
     assert (one.table != other.table).any()
 
 
+class Teacher:
+    """Takes names with the same first letter for the same."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.settings = {"files": ["one"]}
+
+    def encode(self, names: Sequence[str]) -> Any:
+        self.asked += names
+        firsts = [ord(name[0].lower()) for name in names]
+        return 7 * np.eye(256, dtype=np.float32)[firsts]
+
+
+def test_a_teacher_is_asked_about_diseases_and_heard(mixed: Path) -> None:
+    teacher, lines = Teacher(), list[str]()
+    taught = make_default_encoder(mixed, steps=60, teacher=teacher, log=lines.append)
+    alone = make_default_encoder(mixed, steps=60)
+    assert {"Heart Attack", "coronary infarct", "Fever"} <= set(teacher.asked)
+    assert not {"Temefos", "bevonium", "abate tablets"} & set(teacher.asked)
+    assert any(line.startswith("asking the teacher about") for line in lines)
+
+    def similarity(encoder: Subword) -> float:
+        one, other = encoder.encode(["Fever", "Fever of other origin"])
+        return float(one @ other)
+
+    assert (taught.table != alone.table).any()
+    assert similarity(taught) > 0.5
+    assert len(taught.trained["teacher"]) == 64
+    assert "teacher" not in alone.trained
+
+
+def test_a_teacher_with_sparse_vectors_is_told(mixed: Path) -> None:
+    sparse = CharGrams().fit(["fever"])
+    with pytest.raises(InvalidInput, match="sparse"):
+        make_default_encoder(mixed, steps=4, teacher=sparse)
+
+
 def test_a_missing_file_is_told_at_once(mixed: Path) -> None:
     check_data(mixed)
     (mixed / "bc5cdr" / "dev.pubtator").unlink()
@@ -73,6 +113,8 @@ def test_command(mixed: Path, tmp_path: Path) -> None:
         ([], "exists already"),
         (["-o", str(tmp_path / "no" / "encoder")], "does not exist"),
         (["--overwrite", "--part", "none", "--part", "dev"], "one or the other"),
+        (["--overwrite", "--part", "dev", "--teacher", "contextual"], "would tell of them"),
+        (["--overwrite", "--teacher", "nowhere"], "nowhere"),
         (["--overwrite", "--data", str(tmp_path / "medquad-synonyms")], "lacks"),
     ):
         failed = runner.invoke(main, [*arguments, *more])

@@ -18,23 +18,29 @@ __all__ = ["default"]
         show_default=True,
         help="Of names alone; a quarter as many with mentions follow.",
     ),
+    click.option(
+        "--teacher",
+        metavar="ENCODER",
+        help="An encoder to learn from what it takes for similar: contextual, a folder. It has to "
+        "have read the same parts.",
+    ),
     parts=("train", "dev", "none"),
     parts_help="Part of the corpora whose mentions are learned from; none for terminologies alone. "
     "Can be repeated.",
 )
 def default(
-    output: str, data: str, parts: tuple[str, ...], steps: int, seed: int, overwrite: bool,
-    quiet: bool,
+    output: str, data: str, parts: tuple[str, ...], steps: int, teacher: str | None, seed: int,
+    overwrite: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Make the encoder that comes with canonym, from the files it was made from.
 
     Names of eight open terminologies and of ICD-10-CM, and the mentions of the training and
     development parts of NCBI disease and BC5CDR; a document that is in a test part too is an error.
-    Some ten minutes on one core; equal files, options and libraries give equal bytes on the same
-    machine.
+    Some ten minutes on one core, and as many again with a teacher, which needs its extra; equal
+    files, options and libraries give equal bytes on the same machine.
 
     \b
-      canonym train default --data corpora -o default-encoder
+      canonym train default --data corpora --teacher contextual -o default-encoder
       canonym train default --data corpora --part train --seed 1 -o to-choose-with
       canonym index medic.db -o medic-index --encoder default-encoder
     """
@@ -42,7 +48,7 @@ def default(
 
     from canonym.cli.description import print_facts
     from canonym.cli.progress import counter
-    from canonym.encoders import save_encoder
+    from canonym.encoders import SHIPPED, make_encoder, save_encoder
     from canonym.errors import InvalidInput
     from canonym.training.default_encoder import make_default_encoder
 
@@ -50,10 +56,16 @@ def default(
     if "none" in parts and len(parts) > 1:
         raise InvalidInput("--part none was given with another part; give one or the other")
     learned = [part for part in ("train", "dev") if part in parts]
+    if teacher in SHIPPED and len(learned) < 2:
+        raise InvalidInput(
+            f"--teacher {teacher} has read train and dev, and would tell of them; for other parts "
+            "give an encoder that has read these alone (`canonym train contextual --part`)"
+        )
     with counter("Training", unit="steps", total=steps + max(1, steps // 4), quiet=quiet) as show:
         encoder = make_default_encoder(
             Path(data),
             parts=learned,
+            teacher=None if teacher is None else make_encoder(teacher),
             steps=steps,
             seed=seed,
             progress=lambda done, _total: show(done),

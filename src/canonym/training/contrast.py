@@ -18,7 +18,6 @@ def multi_positive_loss(
     temperature: float = 0.05,
     teacher: npt.NDArray[Any] | None = None,
     teacher_share: float = 0.5,
-    teacher_temperature: float = 0.1,
 ) -> tuple[float, npt.NDArray[Any]]:
     """Return the multi-positive softmax loss of a batch of names, and its gradient.
 
@@ -37,8 +36,6 @@ def multi_positive_loss(
         L2-normalised vectors that another encoder gives the names; zero where it is not asked.
     teacher_share : float
         Share of the teacher in the loss of the names that it is asked about, in [0, 1].
-    teacher_temperature : float
-        The teacher's similarities are divided by it.
 
     Returns
     -------
@@ -56,7 +53,7 @@ def multi_positive_loss(
         L_i = −1/|P(i)| Σ_{j ∈ P(i)} log q_ij
 
     This is the supervised contrastive loss with the sum outside of the logarithm [1]_. With a
-    teacher's vectors ``u`` and ``p_i`` the softmax of ``u_i · u_j / τ'``, a name that the teacher
+    teacher's vectors ``u`` and ``p_i`` the softmax of ``u_i · u_j / τ``, a name that the teacher
     knows has ``(1 − a) L_i + a KL(p_i ‖ q_i)``, both softmaxes over the names that it knows: what
     it takes for similar should be similar, in proportion [2]_.
 
@@ -81,7 +78,7 @@ def multi_positive_loss(
     if teacher is not None and teacher_share:
         known = np.square(teacher).sum(axis=1) > 0
         unknown = hidden | ~known
-        said = teacher @ teacher.T / teacher_temperature
+        said = teacher @ teacher.T / temperature
         targets, log_targets = _softmax(np.where(unknown, -np.inf, said))
         found, log_found = _softmax(np.where(unknown, -np.inf, logits))
         # A name that has nothing to be compared with has no distribution.

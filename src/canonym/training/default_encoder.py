@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
-from canonym.training.mixture import PARTS, digests, mixture_files, read_mixture
+from canonym.training.mixture import PARTS, Mixture, digests, mixture_files, read_mixture
 from canonym.training.subword import fit_subword
+from canonym.types import Encoder
 
 __all__ = ["OPTIONS", "check_data", "make_default_encoder"]
 
@@ -38,12 +44,20 @@ FINISH: Mapping[str, Any] = {
     "refresh": 2,
     "searched": 1_000_000,
     "positives": 3,
+    "noise": 0.15,
+    "teacher_share": 0.5,
 }
 """The same for names and mentions together, afterwards. Chosen on the development parts, as is the
 order: mentions from the beginning gave less on mentions and on everyday names."""
 
-MENTION_SHARE = 0.3
+MENTION_SHARE = 0.5
 """Share of the draws that are mentions then."""
+
+OWN_SHARE = 0.4
+"""Share of the encoder of the names alone in the similarities that the teacher tells."""
+
+_LEAST_WEIGHT = 1.0  # of a concept whose names a teacher is asked about: no chemical has it
+_BLOCK = 16_384
 
 
 def check_data(data: Path, *, parts: Sequence[str] = PARTS) -> None:
@@ -67,6 +81,7 @@ def make_default_encoder(
     data: Path,
     *,
     parts: Sequence[str] = PARTS,
+    teacher: Encoder | None = None,
     steps: int | None = None,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
@@ -81,6 +96,10 @@ def make_default_encoder(
     parts : sequence of str
         Parts of the corpora that are learned from: both for the encoder that is given away, the
         training part alone for one to make choices with.
+    teacher : Encoder, optional
+        Gives dense vectors; what it takes for similar is learned as well, see
+        `canonym.training.contrast.multi_positive_loss`. It has to have read `parts` alone. It is
+        asked about the names of diseases, not of chemicals, whose letters tell more.
     steps : int, optional
         Steps of the names; those with mentions are a quarter as many. By default as in `OPTIONS`.
     seed, log
@@ -112,6 +131,8 @@ def make_default_encoder(
     for options, learned in ((first, ()), (last, parts)):
         mixture = read_mixture(data, parts=learned, mention_share=MENTION_SHARE, log=log)
         counts = mixture.counts
+        asked = teacher is not None and encoder is not None
+        told = _similarities(mixture, teacher, encoder, log=say) if asked else None
         say(f"{options['steps']:,} steps")
         encoder = fit_subword(
             mixture.names,
@@ -119,6 +140,7 @@ def make_default_encoder(
             weights=mixture.weights,
             name_weights=mixture.name_weights,
             sources=mixture.sources,
+            teacher=told,
             start=encoder,
             quantise=encoder is not None,
             seed=seed,
@@ -133,11 +155,46 @@ def make_default_encoder(
         "seed": seed,
         "parts": list(parts),
         "mention_share": MENTION_SHARE,
+        **({} if teacher is None else {"teacher": _digest(teacher), "own_share": OWN_SHARE}),
         **counts,
         "data": of_files,
         "versions": {name: version(name) for name in ("numpy", "scipy")},
     }
     return Subword(encoder.table, scale=encoder.scale, **encoder.options() | {"trained": trained})
+
+
+def _similarities(
+    mixture: Mixture, teacher: Any, own: Any, *, log: Callable[[str], None]
+) -> npt.NDArray[np.float16]:
+    """Return vectors whose products are what the teacher and the encoder so far say, by share."""
+    asked = np.flatnonzero(mixture.weights[mixture.concepts] >= _LEAST_WEIGHT)
+    names = [mixture.names[row] for row in asked]
+    parts = ((teacher, 1 - OWN_SHARE), (own, OWN_SHARE))
+    found: npt.NDArray[np.float16] | None = None
+    for start in range(0, len(names), _BLOCK):
+        log(f"asking the teacher about {len(names):,} names, {start:,} done")
+        block = names[start : start + _BLOCK]
+        vectors = np.hstack([share**0.5 * _dense(encoder, block) for encoder, share in parts])
+        if found is None:
+            found = np.zeros((len(mixture.names), vectors.shape[1]), dtype=np.float16)
+        found[asked[start : start + _BLOCK]] = vectors
+    return np.zeros((len(mixture.names), 1), np.float16) if found is None else found
+
+
+def _dense(encoder: Encoder, names: list[str]) -> npt.NDArray[np.float32]:
+    vectors = encoder.encode(names)
+    if not isinstance(vectors, np.ndarray):
+        raise InvalidInput("a teacher gives dense vectors; one with sparse vectors was given")
+    lengths = np.sqrt(np.square(vectors).sum(axis=1, keepdims=True))
+    lengths[lengths == 0] = 1
+    unit: npt.NDArray[np.float32] = vectors / lengths
+    return unit
+
+
+def _digest(teacher: Encoder) -> str:
+    """Return the SHA-256 of an encoder's settings: those of ours tell the digests of its files."""
+    settings = getattr(teacher, "settings", {})
+    return hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _after(

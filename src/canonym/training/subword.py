@@ -57,7 +57,6 @@ def fit_subword(
     noise: float = 0.0,
     teacher: npt.NDArray[Any] | None = None,
     teacher_share: float = 0.5,
-    teacher_temperature: float = 0.1,
     start: Subword | None = None,
     quantise: bool = True,
     progress: Callable[[int, int], None] | None = None,
@@ -116,7 +115,7 @@ def fit_subword(
     teacher : (n, m) float, optional
         Vectors that another encoder gives the names, of any lengths: what they are near should be
         near. Zero where the other is not asked.
-    teacher_share, teacher_temperature : float
+    teacher_share : float
         See `multi_positive_loss`.
     start : Subword, optional
         Encoder to go on from; by default random vectors, the shorter the more names share the
@@ -156,7 +155,6 @@ def fit_subword(
         positives=(positives, 1, np.inf),
         noise=(noise, 0, 1),
         teacher_share=(teacher_share, 0, 1),
-        teacher_temperature=(teacher_temperature, 1e-4, 1e4),
     )
     if teacher is not None and (teacher.ndim != 2 or len(teacher) != len(listed)):
         raise InvalidInput(
@@ -177,12 +175,7 @@ def fit_subword(
     refreshes = (
         {steps * i // (refresh + 1) for i in range(1, refresh + 1)} if hard_neighbours else ()
     )
-    losses = partial(
-        multi_positive_loss,
-        temperature=temperature,
-        teacher_share=teacher_share,
-        teacher_temperature=teacher_temperature,
-    )
+    losses = partial(multi_positive_loss, temperature=temperature, teacher_share=teacher_share)
     near: HardPool | None = None
     total = 0.0
     for step in range(steps):
