@@ -27,6 +27,14 @@ FILES = {
         "D009203\tMyocardial Infarction\tM1\tT2\tHeart Attack\tN\tN\tNON\tN\n"
         "D000002\tTemefos\tM2\tT3\tTemefos\tY\tN\tNON\tY\n"
     ),
+    "MeSH trees": (
+        "descriptor_ui\tdescriptor_name\ttree_number\nD009203\tMyocardial Infarction\tC14.1\n"
+        "D000002\tTemefos\tD02.1\n"
+    ),
+    "MeSH actions": (
+        "DescriptorUI\tDescriptorName\tPharmActionUI\tPharmActionName\n"
+        "D000002\tTemefos\tC000002\tbevonium\n"
+    ),
     "MeSH supplementary": (
         "scr_id\tname\tsources\nC000002\tbevonium\tgilda\nC000009\tDifos\tgilda\n"
     ),
@@ -48,6 +56,8 @@ FILES = {
         "DB1,,Temefos,,,Abate | Temephos,\n"
     ),
     "MedQuAD": CONSUMER,
+    "indications": "doid_code\tdrugbank_id\tresource\nDOID:5844\tDB1\tmedi\nDOID:9\tDB1\tmedi\n",
+    "classes": "drugbank_id\tdrugbank_name\tclass_id\tclass_name\nDB1\tTemefos\tC000002\tx\n",
 }
 
 TITLE = "{id}|t|{text}\n{id}|a|It was seen.\n"

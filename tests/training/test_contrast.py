@@ -178,3 +178,43 @@ def test_of_one_name_a_teacher_says_nothing() -> None:
     loss, gradient = multi_positive_loss(batch(1), np.array([0]), teacher=TEACHER[:1])
     assert loss == 0
     assert not gradient.any()
+
+
+# --- related names --------------------------------------------------------------------------------
+
+
+def test_related_names_have_their_share() -> None:
+    vectors = batch()
+    joined = {(0, 1), (1, 0), (1, 3), (3, 1), (0, 2), (2, 0)}
+    related = np.array([[(int(a), int(b)) in joined for b in CONCEPTS] for a in CONCEPTS])
+
+    def naive(those: Any) -> float:
+        total, n_used = 0.0, 0
+        for i in range(9):
+            seen = [
+                k for k in range(9)
+                if k != i and not (TEXTS[k] == TEXTS[i] and CONCEPTS[k] != CONCEPTS[i])
+            ]  # fmt: skip
+            masses = {k: math.exp(float(those[i] @ those[k]) / 0.3) for k in seen}
+            logs = {k: math.log(mass / sum(masses.values())) for k, mass in masses.items()}
+            own = [k for k in seen if CONCEPTS[k] == CONCEPTS[i]]
+            others = [k for k in seen if related[i, k]]
+            if not own:
+                continue
+            n_used += 1
+            share = 0.25 if others else 0.0
+            total -= (1 - share) * sum(logs[k] for k in own) / len(own)
+            if others:
+                total -= share * sum(logs[k] for k in others) / len(others)
+        return total / n_used
+
+    loss, gradient = multi_positive_loss(
+        vectors, CONCEPTS, TEXTS, temperature=0.3, related=related, related_share=0.25
+    )
+    assert loss == pytest.approx(naive(vectors), rel=1e-9)
+    expected = np.zeros_like(vectors)
+    for place in np.ndindex(vectors.shape):
+        step = np.zeros_like(vectors)
+        step[place] = 1e-6
+        expected[place] = (naive(vectors + step) - naive(vectors - step)) / 2e-6
+    np.testing.assert_allclose(gradient, expected, atol=1e-7)

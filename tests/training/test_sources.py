@@ -17,6 +17,17 @@ def test_consumer_names(folder: Path) -> None:
     ]
 
 
+def test_relations_of_all_sources(folder: Path) -> None:
+    pool = read_pool(folder)
+    synonyms = pool.synonyms()
+    of_name = dict(zip(synonyms.names, synonyms.concepts.tolist(), strict=True))
+    drug, action = of_name["Temefos"], of_name["bevonium"]
+    joined = {tuple(pair) for pair in pool.related().tolist()}
+    # An action and a class are one pair here; the indication of an unknown disease is left out, and
+    # so is the chapter that the fever of ICD-10-CM is below.
+    assert joined == {(drug, action), (drug, of_name["Heart Attack"])}
+
+
 def test_all_sources_in_one_pool(folder: Path) -> None:
     lines: list[str] = []
     synonyms = read_pool(folder, log=lines.append).synonyms()

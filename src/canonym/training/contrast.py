@@ -1,4 +1,7 @@
-"""The in-batch softmax over names of one concept, with its gradient, and what a teacher adds."""
+"""The in-batch softmax over names of one concept, with its gradient.
+
+Names of related concepts, and what a teacher takes for similar, can have a share in it.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,8 @@ def multi_positive_loss(
     temperature: float = 0.05,
     teacher: npt.NDArray[Any] | None = None,
     teacher_share: float = 0.5,
+    related: npt.NDArray[np.bool_] | None = None,
+    related_share: float = 0.1,
 ) -> tuple[float, npt.NDArray[Any]]:
     """Return the multi-positive softmax loss of a batch of names, and its gradient.
 
@@ -36,6 +41,10 @@ def multi_positive_loss(
         L2-normalised vectors that another encoder gives the names; zero where it is not asked.
     teacher_share : float
         Share of the teacher in the loss of the names that it is asked about, in [0, 1].
+    related : (n, n) bool, optional
+        Which two names are of concepts that a relation joins.
+    related_share : float
+        Share of those in the loss of a name that has positives and related names, in [0, 1].
 
     Returns
     -------
@@ -52,7 +61,9 @@ def multi_positive_loss(
 
         L_i = −1/|P(i)| Σ_{j ∈ P(i)} log q_ij
 
-    This is the supervised contrastive loss with the sum outside of the logarithm [1]_. With a
+    This is the supervised contrastive loss with the sum outside of the logarithm [1]_. Names
+    ``R(i)`` of related concepts make it ``(1 − r) L_i − r/|R(i)| Σ_{j ∈ R(i)} log q_ij``: nearer
+    than others, less near than synonyms; CODER [3]_ has a loss for each relation instead. With a
     teacher's vectors ``u`` and ``p_i`` the softmax of ``u_i · u_j / τ``, a name that the teacher
     knows has ``(1 − a) L_i + a KL(p_i ‖ q_i)``, both softmaxes over the names that it knows: what
     it takes for similar should be similar, in proportion [2]_.
@@ -62,6 +73,7 @@ def multi_positive_loss(
     .. [1] P. Khosla et al., "Supervised Contrastive Learning", NeurIPS 2020, eq. 2.
     .. [2] Z. Fang et al., "SEED: Self-supervised Distillation for Visual Representation",
        ICLR 2021, eq. 5; here over the batch instead of a queue.
+    .. [3] Yuan et al. (2020), CODER, section 3.3.
     """
     positive = concepts[:, None] == concepts[None]
     hidden = np.zeros_like(positive)
@@ -91,10 +103,16 @@ def multi_positive_loss(
         shares = np.where(taught, 1 - teacher_share, 1.0) / int(used.sum())
         logits[hidden] = -np.inf
         masses, logs = _softmax(logits)
-        of_positives = np.where(positive, logs, 0).sum(axis=1)
-        loss -= float((shares * of_positives / np.maximum(counts, 1))[used].sum())
-        # By the logits: the softmax minus the uniform distribution over the positives.
-        masses -= positive / np.maximum(counts, 1)[:, None].astype(vectors.dtype)
+        wanted = positive / np.maximum(counts, 1)[:, None]
+        if related is not None:
+            others = related & ~positive & ~hidden
+            n_others = others.sum(axis=1)
+            part = np.where(n_others > 0, related_share, 0.0)[:, None]
+            wanted = (1 - part) * wanted + part * others / np.maximum(n_others, 1)[:, None]
+        gained = np.multiply(wanted, logs, out=np.zeros_like(wanted), where=wanted > 0)
+        loss -= float((shares * gained.sum(axis=1))[used].sum())
+        # By the logits: the softmax minus what is wanted of it.
+        masses -= wanted.astype(vectors.dtype)
         slopes[used] += (shares[:, None] * masses)[used].astype(slopes.dtype)
     slopes /= temperature
     return loss, (slopes + slopes.T) @ vectors

@@ -46,6 +46,7 @@ FINISH: Mapping[str, Any] = {
     "positives": 3,
     "noise": 0.15,
     "teacher_share": 0.5,
+    "related_share": 0.1,
 }
 """The same for names and mentions together, afterwards. Chosen on the development parts, as is the
 order: mentions from the beginning gave less on mentions and on everyday names."""
@@ -141,6 +142,7 @@ def make_default_encoder(
             name_weights=mixture.name_weights,
             sources=mixture.sources,
             teacher=told,
+            related=mixture.related if "related_share" in options else None,
             start=encoder,
             quantise=encoder is not None,
             seed=seed,

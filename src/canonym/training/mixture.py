@@ -22,7 +22,7 @@ from canonym.terminology import Terminology, read_records
 from canonym.training.mention_names import mention_weights
 from canonym.training.mentions import training_mentions
 from canonym.training.sources import SOURCES, read_mesh, read_pool
-from canonym.training.synonyms import add_variants
+from canonym.training.variants import add_variants
 from canonym.types import Document, Int32Array, Name
 
 __all__ = ["CORPORA", "PARTS", "Mixture", "check_apart", "mixture_files", "read_mixture"]
@@ -66,8 +66,10 @@ class Mixture(NamedTuple):
         How often names of a concept are drawn.
     name_weights : ndarray, shape (n,), float64
         How often a name is drawn, besides; see `canonym.training.mention_names.mention_weights`.
+    related : ndarray, shape (n_related, 2), int32
+        Concepts that a relation joins.
     counts : dict of str to int
-        Concepts, names, variants and mentions.
+        Concepts, names, variants, mentions and pairs of related concepts.
     """
 
     names: list[str]
@@ -75,6 +77,7 @@ class Mixture(NamedTuple):
     sources: npt.NDArray[np.int64]
     weights: npt.NDArray[np.float64]
     name_weights: npt.NDArray[np.float64]
+    related: Int32Array
     counts: dict[str, int]
 
 
@@ -145,9 +148,10 @@ def read_mixture(
             weights=weights,
         )[: len(synonyms.names)]
     mentioned = int((name_weights != 1).sum())
+    related = pool.related()
     say(
         f"{len(joined.names):,} names, {len(synonyms.names) - len(joined.names):,} variants, "
-        f"{mentioned:,} of them mentioned"
+        f"{mentioned:,} of them mentioned; {len(related):,} related concepts"
     )
     return Mixture(
         synonyms.names,
@@ -155,11 +159,13 @@ def read_mixture(
         synonyms.sources & ~bit,
         weights,
         name_weights,
+        related,
         {
             "concepts": len(weights),
             "names": len(joined.names),
             "variants": len(synonyms.names) - len(joined.names),
             "mentioned": mentioned,
+            "related": len(related),
         },
     )
 

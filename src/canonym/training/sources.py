@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
+from canonym.evaluation.relation_tables import read_relation_table
 from canonym.terminology.ctd import read_ctd
 from canonym.terminology.drugbank import read_drugbank_vocabulary
 from canonym.terminology.icd10cm import read_icd10cm
@@ -24,6 +26,8 @@ __all__ = ["SOURCES", "read_consumer_names", "read_mesh", "read_pool"]
 
 SOURCES: dict[str, str] = {
     "MeSH 2024": "mesh-2024/terms.tsv.gz",
+    "MeSH trees": "mesh-2024/trees.tsv.gz",
+    "MeSH actions": "mesh-2024/pharmacological-actions.tsv.gz",
     "MeSH supplementary": "mesh-supplementary/scr_names.tsv.gz",
     "MeSH replaced": "mesh-supplementary/promoted_c2d.tsv",
     "CTD 2017": "ctd-diseases-2017/CTD_diseases.tsv.gz",
@@ -32,9 +36,33 @@ SOURCES: dict[str, str] = {
     "HPO 2014": "hpo/hp-2014-11-14.obo.gz",
     "DrugBank": "drugbank-vocabulary/drugbank_vocabulary.csv.gz",
     "MedQuAD": "medquad-synonyms/names.tsv.gz",
+    "indications": "relations/drugbank-doid-indications.tsv.gz",
+    "classes": "relations/drugcentral-drug-to-class.tsv.gz",
 }
 """Files of the data folder, by source. ICD-10-CM comes with an installed package."""
 
+_RELATIONS: dict[str, dict[str, Any]] = {
+    "MeSH actions": {
+        "head": "DescriptorUI",
+        "tail": "PharmActionUI",
+        "relation": "has_action",
+        "head_prefix": "MESH:",
+        "tail_prefix": "MESH:",
+    },
+    "indications": {
+        "head": "drugbank_id",
+        "tail": "doid_code",
+        "relation": "indicated_for",
+        "head_prefix": "DRUGBANK:",
+    },
+    "classes": {
+        "head": "drugbank_id",
+        "tail": "class_id",
+        "relation": "in_class",
+        "head_prefix": "DRUGBANK:",
+        "tail_prefix": "MESH:",
+    },
+}
 _PREFIXES = {
     "MSH": "MESH",
     "MeSH": "MESH",
@@ -84,6 +112,7 @@ def read_mesh(data: Path) -> Iterator[Record]:
         id_column="descriptor_ui",
         name_column="term",
         label_column="descriptor_name",
+        trees=data / SOURCES["MeSH trees"],
         prefix="MESH:",
     )
     supplementary = read_table(
@@ -114,6 +143,8 @@ def read_pool(data: Path, *, log: Callable[[str], None] | None = None) -> Synony
     pool.add("HPO", read_obo(paths["HPO 2014"]))
     pool.add("DrugBank", read_drugbank_vocabulary(paths["DrugBank"]), weight=_OTHER)
     pool.add("MedQuAD", read_consumer_names(paths["MedQuAD"]), exclusive=False)
+    for source, columns in _RELATIONS.items():
+        pool.add(source, read_relation_table(paths[source], **columns))
     say(f"{pool.join_xrefs(_PREFIXES):,} concepts joined by references")
     say(f"{pool.join_names():,} concepts joined by names")
     return pool

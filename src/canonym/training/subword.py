@@ -25,6 +25,7 @@ from canonym.errors import InvalidInput
 from canonym.training.contrast import multi_positive_loss
 from canonym.training.groups import SEARCHED, HardPool, SynonymGroups
 from canonym.training.noise import disturb
+from canonym.training.relatives import Relatives
 from canonym.training.row_adam import RowAdam
 from canonym.types import Float32Array
 
@@ -57,6 +58,8 @@ def fit_subword(
     noise: float = 0.0,
     teacher: npt.NDArray[Any] | None = None,
     teacher_share: float = 0.5,
+    related: npt.NDArray[Any] | None = None,
+    related_share: float = 0.1,
     start: Subword | None = None,
     quantise: bool = True,
     progress: Callable[[int, int], None] | None = None,
@@ -115,7 +118,9 @@ def fit_subword(
     teacher : (n, m) float, optional
         Vectors that another encoder gives the names, of any lengths: what they are near should be
         near. Zero where the other is not asked.
-    teacher_share : float
+    related : (m, 2) int, optional
+        Concepts that a relation joins: their names should be nearer than those of others.
+    teacher_share, related_share : float
         See `multi_positive_loss`.
     start : Subword, optional
         Encoder to go on from; by default random vectors, the shorter the more names share the
@@ -155,6 +160,7 @@ def fit_subword(
         positives=(positives, 1, np.inf),
         noise=(noise, 0, 1),
         teacher_share=(teacher_share, 0, 1),
+        related_share=(related_share, 0, 1),
     )
     if teacher is not None and (teacher.ndim != 2 or len(teacher) != len(listed)):
         raise InvalidInput(
@@ -175,7 +181,7 @@ def fit_subword(
     refreshes = (
         {steps * i // (refresh + 1) for i in range(1, refresh + 1)} if hard_neighbours else ()
     )
-    losses = partial(multi_positive_loss, temperature=temperature, teacher_share=teacher_share)
+    relatives = None if related is None else Relatives(groups, np.asarray(related))
     near: HardPool | None = None
     total = 0.0
     for step in range(steps):
@@ -187,15 +193,18 @@ def fit_subword(
             rows = groups.draw(drawn, positives, rng)
         else:
             rows = near.draw(drawn, positives, hard_neighbours, rng)
-        rows = np.unique(rows)
+        rows = np.unique(rows if relatives is None else relatives.along(rows, rng))
         rate = min(1.0, 2 * (1 - step / steps))
-        taught = None if teacher is None else _unit(teacher[groups.given[rows]])
+        loss = partial(
+            multi_positive_loss,
+            temperature=temperature,
+            teacher=None if teacher is None else _unit(teacher[groups.given[rows]]),
+            teacher_share=teacher_share,
+            related=None if relatives is None else relatives.among(groups.concepts[rows]),
+            related_share=related_share,
+        )
         total += _step(
-            *(groups, rows, optimiser, rate),
-            loss=partial(losses, teacher=taught),
-            dropout=dropout,
-            noise=noise,
-            rng=rng,
+            groups, rows, optimiser, rate, loss=loss, dropout=dropout, noise=noise, rng=rng
         )
         if progress:
             progress(step + 1, steps)

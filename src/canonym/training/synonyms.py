@@ -14,18 +14,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from canonym.text import STRONG, UNORDERED, normalise_all
+from canonym.text import UNORDERED, normalise_all
 from canonym.text.memo import MemoNormaliser
-from canonym.training.variants import WordSwaps, without_residue
+from canonym.training.variants import without_residue
 from canonym.types import Concept, Int32Array, Name, Record, Relation, Xref
 
-__all__ = ["SynonymPool", "Synonyms", "add_variants"]
+__all__ = ["SynonymPool", "Synonyms"]
 
 _SCOPES = frozenset({"label", "exact", "abbreviation", "narrow"})
 # Shorter strings are abbreviations more often than not, and those mean many things.
 _SHORTEST = 5
-# Longer names have swaps in too many places, and few of them are ever looked up.
-_MOST_WORDS = 5
 
 
 class Synonyms(NamedTuple):
@@ -72,6 +70,7 @@ class SynonymPool:
         self._names: list[tuple[str, int]] = []
         self._xrefs: list[tuple[int, str]] = []
         self._bits: dict[str, int] = {}
+        self._relations: list[tuple[str, str]] = []
         self._given: dict[int, int] = {}
 
     def add(
@@ -83,7 +82,7 @@ class SynonymPool:
         exclusive: bool = True,
         scopes: Iterable[str] = _SCOPES,
     ) -> int:
-        """Add the names of a terminology.
+        """Add the names and relations of a terminology.
 
         Parameters
         ----------
@@ -109,6 +108,7 @@ class SynonymPool:
         taken = frozenset(scopes)
         for record in records:
             if isinstance(record, Relation):
+                self._relations.append((record.head, record.tail))
                 continue
             id_ = record.id if isinstance(record, Concept) else record.concept_id
             number = self._number(id_, weight)
@@ -223,6 +223,12 @@ class SynonymPool:
         number = self._numbers.get(id)
         return None if number is None else self._given.get(self._root(number))
 
+    def related(self) -> Int32Array:
+        """Return pairs of related concepts by the numbers that `synonyms` last gave: ``(n, 2)``."""
+        numbers = {(self.concept_of(head), self.concept_of(tail)) for head, tail in self._relations}
+        pairs = sorted((a, b) for a, b in numbers if a is not None and b is not None and a != b)
+        return np.array(pairs, dtype=np.int32).reshape(-1, 2)
+
     def _number(self, id_: str, weight: float) -> int:
         number = self._numbers.setdefault(id_, len(self._parents))
         if number == len(self._parents):
@@ -255,41 +261,3 @@ class SynonymPool:
         self._sources[low] |= self._sources[high]
         self._exclusive[low] |= self._exclusive[high]
         self._weights[low] = max(self._weights[low], self._weights[high])
-
-
-def add_variants(synonyms: Synonyms, *, most: int = 2, least_weight: float = 1.0) -> Synonyms:
-    """Add other ways to write the names: without residue, and with words swapped.
-
-    Parameters
-    ----------
-    synonyms : Synonyms
-        Groups of synonyms; the swaps are mined from them, see `canonym.training.variants`.
-    most : int
-        Most swaps taken for one name, those first that are seen most.
-    least_weight : float
-        Concepts of a smaller weight are left as they are.
-
-    Returns
-    -------
-    Synonyms
-        The same concepts, with more names.
-    """
-    ordered = MemoNormaliser(STRONG)(map(without_residue, synonyms.names))
-    finish = MemoNormaliser(("fillers", "order"))
-    words = [tuple(form.split(" ")) for form in finish(ordered)]
-    swaps = WordSwaps(words, synonyms.concepts, synonyms.sources)
-    names, concepts = list(synonyms.names), synonyms.concepts.tolist()
-    known = set(zip(ordered, concepts, strict=True))
-    plain = MemoNormaliser(STRONG)(synonyms.names)
-    known_plain = set(zip(plain, concepts, strict=True))
-    for form, concept in zip(ordered, synonyms.concepts.tolist(), strict=True):
-        if synonyms.weights[concept] < least_weight or form.count(" ") >= _MOST_WORDS:
-            continue
-        found = [form] if (form, concept) not in known_plain else []
-        for text in (*found, *swaps.variants(form)[:most]):
-            if text in found or (text, concept) not in known:
-                known.add((text, concept))
-                known_plain.add((text, concept))
-                names.append(text)
-                concepts.append(concept)
-    return synonyms._replace(names=names, concepts=np.array(concepts, dtype=np.int32))
