@@ -44,7 +44,7 @@ FINISH: Mapping[str, Any] = {
     "refresh": 2,
     "searched": 1_000_000,
     "positives": 3,
-    "noise": 0.15,
+    "noise": 0.1,
     "teacher_share": 0.5,
     "related_share": 0.1,
 }
