@@ -18,7 +18,14 @@ from canonym.training.mixture import PARTS, Mixture, digests, mixture_files, rea
 from canonym.training.subword import fit_subword
 from canonym.types import Encoder
 
-__all__ = ["OPTIONS", "check_data", "make_default_encoder"]
+__all__ = [
+    "FINISH",
+    "MENTION_SHARE",
+    "OPTIONS",
+    "check_data",
+    "make_default_encoder",
+    "similarities",
+]
 
 OPTIONS: Mapping[str, Any] = {
     "steps": 8000,
@@ -49,7 +56,8 @@ FINISH: Mapping[str, Any] = {
     "related_share": 0.1,
 }
 """The same for names and mentions together, afterwards. Chosen on the development parts, as is the
-order: mentions from the beginning gave less on mentions and on everyday names."""
+order: mentions from the beginning gave less on mentions and on everyday names. What each choice is
+worth: ``benchmarks/default_encoder.py``."""
 
 MENTION_SHARE = 0.5
 """Share of the draws that are mentions then."""
@@ -132,8 +140,9 @@ def make_default_encoder(
     for options, learned in ((first, ()), (last, parts)):
         mixture = read_mixture(data, parts=learned, mention_share=MENTION_SHARE, log=log)
         counts = mixture.counts
-        asked = teacher is not None and encoder is not None
-        told = _similarities(mixture, teacher, encoder, log=say) if asked else None
+        told = None
+        if teacher is not None and encoder is not None:
+            told = similarities(mixture, teacher, encoder, log=say)
         say(f"{options['steps']:,} steps")
         encoder = fit_subword(
             mixture.names,
@@ -165,13 +174,43 @@ def make_default_encoder(
     return Subword(encoder.table, scale=encoder.scale, **encoder.options() | {"trained": trained})
 
 
-def _similarities(
-    mixture: Mixture, teacher: Any, own: Any, *, log: Callable[[str], None]
+def similarities(
+    mixture: Mixture,
+    teacher: Encoder,
+    own: Encoder,
+    *,
+    own_share: float = OWN_SHARE,
+    least_weight: float = _LEAST_WEIGHT,
+    log: Callable[[str], None] = lambda _: None,
 ) -> npt.NDArray[np.float16]:
-    """Return vectors whose products are what the teacher and the encoder so far say, by share."""
-    asked = np.flatnonzero(mixture.weights[mixture.concepts] >= _LEAST_WEIGHT)
+    """Return vectors whose products are what two encoders take for similar, by their share.
+
+    Parameters
+    ----------
+    mixture : Mixture
+        The names.
+    teacher, own : Encoder
+        They give dense vectors.
+    own_share : float
+        Share of the second.
+    least_weight : float
+        Names of concepts of a smaller weight are not asked about: their vectors are zero.
+    log : callable
+        Called with a line of text for each block of names.
+
+    Returns
+    -------
+    ndarray, shape (n_names, d), float16
+        The `teacher` of `canonym.training.subword.fit_subword`.
+
+    Raises
+    ------
+    InvalidInput
+        If an encoder gives sparse vectors.
+    """
+    asked = np.flatnonzero(mixture.weights[mixture.concepts] >= least_weight)
     names = [mixture.names[row] for row in asked]
-    parts = ((teacher, 1 - OWN_SHARE), (own, OWN_SHARE))
+    parts = ((teacher, 1 - own_share), (own, own_share))
     found: npt.NDArray[np.float16] | None = None
     for start in range(0, len(names), _BLOCK):
         log(f"asking the teacher about {len(names):,} names, {start:,} done")

@@ -1,0 +1,219 @@
+"""What each choice in the recipe of the default encoder is worth: one change at a time.
+
+The names' stage is made once, the second stage once for each variant, from the training parts
+alone, with neighbours among fewer names than for what is given away. Measured on the development
+parts: BioSyn's mentions and dictionaries, merged and alone, as in ``subword_accuracy.py``;
+chemicals of BC5CDR against MeSH, likewise; everyday names in ICD-10-CM; and BioSyn's mentions with
+one slip of a letter each, dictionary alone. Beside the share of the mentions stands that of their
+distinct strings, in which a mention that is annotated a hundred times does not outweigh the others.
+
+    python benchmarks/default_encoder.py --teacher FOLDER [--only VARIANT]...
+
+The teacher has read the training parts alone (``canonym train contextual --part train``). What is
+measured is added to ``results/default-encoder/variants.json`` after each variant.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.corpora.concepts import mention_parts, read_concepts
+from canonym.corpora.pubtator import read_pubtator
+from canonym.encoders import make_encoder
+from canonym.encoders.subword import Subword
+from canonym.terminology import Terminology
+from canonym.training.default_encoder import (
+    FINISH,
+    MENTION_SHARE,
+    OPTIONS,
+    OWN_SHARE,
+    similarities,
+)
+from canonym.training.mentions import training_mentions
+from canonym.training.mixture import Mixture, read_mixture
+from canonym.training.noise import NOISE
+from canonym.training.sources import read_mesh
+from canonym.training.subword import fit_subword
+from record import data_folder, save
+from subword_accuracy import CORPORA, everyday, nearest, read_dictionary
+
+SEARCHED = 250_000
+RESULT = Path(__file__).parent / "results" / "default-encoder" / "variants.json"
+Asked = list[tuple[list[str], frozenset[str]]]
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "as chosen": {},
+    "seed 1": {"seed": 1},
+    "without a teacher": {"teacher": False},
+    "the teacher alone, without the names' encoder": {"own": False},
+    "without noise": {"noise": 0.0},
+    "three times the noise": {"noise": 0.3},
+    "without relations": {"related": False},
+    "three times the relations": {"related_share": 0.3},
+    "30 % mentions": {"mention_share": 0.3},
+    "all mentions alike": {"alike": True},
+    "twice the steps": {"steps": 4000},
+    "neighbours among half of the names": {"searched": SEARCHED // 2},
+}
+"""Changes to the recipe by name."""
+
+
+class Measure:
+    """The development parts, read once."""
+
+    def __init__(self, data: Path) -> None:
+        self.dictionaries = {
+            (corpus, kind): read_dictionary(
+                data / "biosyn-processed" / corpus / f"{part}_dictionary.txt.gz"
+            )
+            for corpus in CORPORA
+            for kind, part in (("merged", "dev"), ("alone", "train"))
+        }
+        self.asked: dict[str, Asked] = {
+            corpus: [
+                (list(mention_parts(mention)), frozenset(mention.ids))
+                for mention in read_concepts(data / "biosyn-processed" / corpus / "dev.concept")
+            ]
+            for corpus in CORPORA
+        }
+        mesh = Terminology.build(read_mesh(data))
+        found = {
+            part: training_mentions(
+                read_pubtator(data / "bc5cdr" / f"{part}.pubtator"), mesh, types=("Chemical",)
+            ).pairs
+            for part in ("train", "dev")
+        }
+        names = [(name.text, {name.concept_id}) for name in mesh.iter_names()]
+        learned = [(text, set(ids)) for text, ids in dict.fromkeys(found["train"])]
+        for kind, given in (("merged", names + learned), ("alone", names)):
+            self.dictionaries["chemicals", kind] = (
+                [name for name, _ in given],
+                [ids for _, ids in given],
+            )
+        self.asked["chemicals"] = [([text], frozenset(ids)) for text, ids in found["dev"]]
+        rng = np.random.default_rng(0)
+        self.slipped: dict[str, Asked] = {
+            corpus: [
+                ([" ".join(NOISE["slip"](part.split(" "), rng)) for part in parts], ids)
+                for parts, ids in self.asked[corpus]
+            ]
+            for corpus in CORPORA
+        }
+
+    def __call__(self, encoder: Subword) -> dict[str, Any]:
+        """Measure an encoder."""
+        found: dict[str, Any] = {}
+        for (corpus, kind), dictionary in self.dictionaries.items():
+            vectors = encoder.encode(dictionary[0])
+            found[f"{corpus}, {kind}"] = _shares(
+                encoder, vectors, dictionary[1], self.asked[corpus]
+            )
+            if kind == "alone" and corpus in self.slipped:
+                slipped = _shares(encoder, vectors, dictionary[1], self.slipped[corpus])
+                found[f"{corpus}, with slips"] = slipped
+        lay = everyday(encoder)
+        found["everyday names"] = {"top-1": lay["top-1"], "top-5": lay["top-5"]}
+        own = [found[f"{corpus}, {kind}"] for corpus, kind in self.dictionaries]
+        found["mean"] = {
+            kind: round(float(np.mean([one[kind] for one in own])), 2)
+            for kind in ("mentions", "strings")
+        }
+        return found
+
+
+def _shares(
+    encoder: Subword, vectors: Any, ids: Sequence[set[str]], asked: Asked
+) -> dict[str, float]:
+    parts = sorted({part for those, _ in asked for part in those})
+    near = dict(zip(parts, nearest(encoder.encode(parts), vectors), strict=True))
+    right = [all(ids[near[part]] & gold for part in those) for those, gold in asked]
+    strings = {(tuple(those), gold): one for (those, gold), one in zip(asked, right, strict=True)}
+    return {
+        "mentions": round(100 * float(np.mean(right)), 2),
+        "strings": round(100 * float(np.mean(list(strings.values()))), 2),
+    }
+
+
+def finish(
+    start: Subword, mixture: Mixture, teacher: npt.NDArray[Any], change: dict[str, Any]
+) -> Subword:
+    """Make the second stage with a change."""
+    change = dict(change)
+    options = {**FINISH, "searched": SEARCHED, "seed": change.pop("seed", 0)}
+    asked = change.pop("teacher", True)
+    if not change.pop("own", True):
+        teacher = teacher[:, : -start.dimensions]  # lengths do not matter
+    related = mixture.related if change.pop("related", True) else None
+    weights = mixture.name_weights
+    if change.pop("alike", False):
+        of_concepts = mixture.weights[mixture.concepts]
+        mentioned = (weights != 1) & (of_concepts > 0)
+        each = (weights * of_concepts)[mentioned].mean()
+        weights = np.where(mentioned, each / np.maximum(of_concepts, 1e-9), 1.0)
+    return fit_subword(
+        mixture.names,
+        mixture.concepts,
+        weights=mixture.weights,
+        name_weights=weights,
+        sources=mixture.sources,
+        teacher=teacher if asked else None,
+        related=related,
+        start=start,
+        **{**options, **change},
+    )
+
+
+def main() -> None:
+    """Measure the variants and write the result."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--teacher", required=True, help="has read the training parts alone")
+    parser.add_argument("--only", action="append", default=[], choices=tuple(VARIANTS))
+    arguments = parser.parse_args()
+    data = data_folder()
+    measure, teacher = Measure(data), make_encoder(arguments.teacher)
+    names = read_mixture(data, parts=(), log=print)
+    start = fit_subword(
+        names.names,
+        names.concepts,
+        weights=names.weights,
+        name_weights=names.name_weights,
+        sources=names.sources,
+        quantise=False,
+        **OPTIONS,
+    )
+    del names
+    whole = read_mixture(data, parts=("train",), mention_share=MENTION_SHARE, log=print)
+    told = similarities(whole, teacher, start, log=print)
+    found = json.loads(RESULT.read_text())["variants"] if RESULT.exists() else {}
+    if not arguments.only:
+        found = {"the names' stage": {"change": {}, **measure(start.quantised())}}
+    for name, given in VARIANTS.items():
+        if arguments.only and name not in arguments.only:
+            continue
+        change = dict(given)
+        share = change.pop("mention_share", MENTION_SHARE)
+        mixture = whole
+        if share != MENTION_SHARE:
+            mixture = read_mixture(data, parts=("train",), mention_share=share)
+        encoder = finish(start, mixture, told, change)
+        found[name] = {"change": given, **measure(encoder)}
+        print(name, found[name], flush=True)
+        chosen = {**FINISH, "mention_share": MENTION_SHARE, "own_share": OWN_SHARE}
+        RESULT.parent.mkdir(exist_ok=True)
+        save(
+            "default-encoder/variants",
+            {"chosen": chosen, "searched": SEARCHED, "variants": found},
+            packages=["numpy", "scipy"],
+        )
+    print(f"written to {RESULT.name}")
+
+
+if __name__ == "__main__":
+    main()
