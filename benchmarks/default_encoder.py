@@ -7,10 +7,11 @@ chemicals of BC5CDR against MeSH, likewise; everyday names in ICD-10-CM; and Bio
 one slip of a letter each, dictionary alone. Beside the share of the mentions stands that of their
 distinct strings, in which a mention that is annotated a hundred times does not outweigh the others.
 
-    python benchmarks/default_encoder.py --teacher FOLDER [--only VARIANT]...
+    python benchmarks/default_encoder.py [--teacher FOLDER] [--only VARIANT]...
 
-The teacher has read the training parts alone (``canonym train contextual --part train``). What is
-measured is added to ``results/default-encoder/variants.json`` after each variant.
+A teacher has read the training parts alone (``canonym train contextual --part train``); without one
+that variant is left out. What is measured is added to ``results/default-encoder/variants.json``
+after each variant.
 """
 
 from __future__ import annotations
@@ -33,7 +34,6 @@ from canonym.training.default_encoder import (
     FINISH,
     MENTION_SHARE,
     OPTIONS,
-    OWN_SHARE,
     similarities,
 )
 from canonym.training.mentions import training_mentions
@@ -51,8 +51,7 @@ Asked = list[tuple[list[str], frozenset[str]]]
 VARIANTS: dict[str, dict[str, Any]] = {
     "as chosen": {},
     "seed 1": {"seed": 1},
-    "without a teacher": {"teacher": False},
-    "the teacher alone, without the names' encoder": {"own": False},
+    "taught by the contextual encoder and that of the names": {"teacher": True},
     "without noise": {"noise": 0.0},
     "three times the noise": {"noise": 0.3},
     "without relations": {"related": False},
@@ -142,14 +141,12 @@ def _shares(
 
 
 def finish(
-    start: Subword, mixture: Mixture, teacher: npt.NDArray[Any], change: dict[str, Any]
+    start: Subword, mixture: Mixture, teacher: npt.NDArray[Any] | None, change: dict[str, Any]
 ) -> Subword:
     """Make the second stage with a change."""
     change = dict(change)
     options = {**FINISH, "searched": SEARCHED, "seed": change.pop("seed", 0)}
-    asked = change.pop("teacher", True)
-    if not change.pop("own", True):
-        teacher = teacher[:, : -start.dimensions]  # lengths do not matter
+    asked = change.pop("teacher", False)
     related = mixture.related if change.pop("related", True) else None
     weights = mixture.name_weights
     if change.pop("alike", False):
@@ -173,11 +170,11 @@ def finish(
 def main() -> None:
     """Measure the variants and write the result."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--teacher", required=True, help="has read the training parts alone")
+    parser.add_argument("--teacher", help="has read the training parts alone")
     parser.add_argument("--only", action="append", default=[], choices=tuple(VARIANTS))
     arguments = parser.parse_args()
     data = data_folder()
-    measure, teacher = Measure(data), make_encoder(arguments.teacher)
+    measure = Measure(data)
     names = read_mixture(data, parts=(), log=print)
     start = fit_subword(
         names.names,
@@ -190,12 +187,16 @@ def main() -> None:
     )
     del names
     whole = read_mixture(data, parts=("train",), mention_share=MENTION_SHARE, log=print)
-    told = similarities(whole, teacher, start, log=print)
+    told = None
+    if arguments.teacher:
+        told = similarities(whole, make_encoder(arguments.teacher), start, log=print)
     found = json.loads(RESULT.read_text())["variants"] if RESULT.exists() else {}
     if not arguments.only:
         found = {"the names' stage": {"change": {}, **measure(start.quantised())}}
     for name, given in VARIANTS.items():
-        if arguments.only and name not in arguments.only:
+        if (arguments.only and name not in arguments.only) or (
+            given.get("teacher") and told is None
+        ):
             continue
         change = dict(given)
         share = change.pop("mention_share", MENTION_SHARE)
@@ -205,7 +206,7 @@ def main() -> None:
         encoder = finish(start, mixture, told, change)
         found[name] = {"change": given, **measure(encoder)}
         print(name, found[name], flush=True)
-        chosen = {**FINISH, "mention_share": MENTION_SHARE, "own_share": OWN_SHARE}
+        chosen = {**FINISH, "mention_share": MENTION_SHARE}
         RESULT.parent.mkdir(exist_ok=True)
         save(
             "default-encoder/variants",

@@ -128,13 +128,26 @@ def _nil() -> str:
     """Return what thresholds for NIL give, by DILBERT's protocol."""
     found = {(row["name"], row["metric"]): row["value"] for row in _result("default")["rows"]}
     lines = ["| | three of DILBERT | most right | never NIL |", "|---|---|---|---|"]
-    for what in ("as annotated", "a quarter of the concepts taken out"):
-        for kind, by in (
-            ("", "default, by similarity"),
-            (", re-ranked", "default, re-ranked, by confidence"),
-            (", both encoders, re-ranked", "both, re-ranked, by confidence"),
-        ):
-            name = f"NIL of BC5CDR disease, {what}{kind}"
+    diseases = {
+        "": "default, by similarity",
+        ", re-ranked": "default, re-ranked, by confidence",
+        ", both encoders, re-ranked": "both, re-ranked, by confidence",
+    }
+    for what, rows, kinds in (
+        ("as annotated", "NIL of BC5CDR disease, as annotated", diseases),
+        (
+            "a quarter of the concepts taken out",
+            "NIL of BC5CDR disease, a quarter of the concepts taken out",
+            diseases,
+        ),
+        (
+            "interventions of trials",
+            "NIL of interventions of trials",
+            diseases | {", both encoders": "both, by similarity"},
+        ),
+    ):
+        for kind, by in kinds.items():
+            name = f"{rows}{kind}"
             theirs, ours, never = (
                 ", ".join(f"{found[name, one]:.1f}" for one in group)
                 for group in (
@@ -167,7 +180,28 @@ def _rerankers() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _variants() -> str:
+    """Return what each choice in the recipe of the default encoder is worth."""
+    found = _result("default-encoder/variants")["variants"]
+    columns = ("ncbi-disease", "bc5cdr-disease", "chemicals")
+    lines = [
+        "| | NCBI disease | BC5CDR disease | BC5CDR chemicals | mean | everyday names | slips |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, one in found.items():
+        pairs = [
+            " / ".join(f"{one[f'{corpus}, {kind}']['strings']:.1f}" for kind in ("merged", "alone"))
+            for corpus in columns
+        ]
+        slips = sum(one[f"{corpus}, with slips"]["strings"] for corpus in columns[:2]) / 2
+        lay = f"{one['everyday names']['top-1']:.1f}"
+        cells = (*pairs, f"{one['mean']['strings']:.2f}", lay, f"{slips:.1f}")
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 _TABLES = {
+    "variants": _variants,
     "accuracy": _accuracy,
     "speed": _speed,
     "reranked": _reranked,

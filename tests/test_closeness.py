@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from canonym import Concept, Linker, Name, Terminology
-from canonym.closeness import MEAN, SECOND, WIDTH, closeness, with_closeness
+from canonym import Concept, Linker, Name, Relation, Terminology
+from canonym.closeness import DEPTH, MEAN, SECOND, WIDTH, closeness, with_closeness
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +79,22 @@ def test_a_concept_without_names_says_nothing(tmp_path: Path) -> None:
     assert two[WIDTH] == three[WIDTH] == 1
     assert two["default"] == pytest.approx(1, abs=1e-3)
     assert three["default"] < two["default"]
+
+
+def test_depths_are_those_of_the_hierarchy(linker: Linker) -> None:
+    records = [
+        *(Concept(f"X:{number}", f"fever {number}") for number in (1, 2, 3, 4)),
+        Relation("X:1", "is_a", "X:2"),
+        Relation("X:2", "is_a", "X:3"),
+    ]
+    deep = Linker.build(Terminology.build(records), encoders=["default"])
+    found = with_closeness(deep.lookup, deep.link(["fever"], k=4)[0])
+    depths = {one.id: one.near[DEPTH] for one in found.candidates}
+    assert depths == {
+        "X:1": pytest.approx(math.log(3)), "X:2": pytest.approx(math.log(2)), "X:3": 0, "X:4": 0,
+    }  # fmt: skip
+    flat = with_closeness(linker.lookup, linker.link(["fever"])[0])
+    assert not any(DEPTH in one.near for one in flat.candidates)
 
 
 def test_nothing_is_nothing(linker: Linker) -> None:

@@ -107,22 +107,21 @@ def test_features_say_what_tells_candidates_apart() -> None:
     seen = Decisions()
     seen.add("type 1 fever", ["X:2"])
     names = feature_names(["e", "f"])
-    rows = features_of(
-        "Type 1 fevers",
-        [
-            candidate(
-                "X:1", 0.9, "type 2 fever", sieve="search", parts={"e": 0.7, "f": 0.9},
-                near={"e": 0.75, "e mean": 0.5, "second": 0.6, "names": 3.0},
-            ),
-            candidate(
-                "X:2", 0.6, "fever type 1", label="Fever", scope="narrow", sieve="verbatim",
-                parts={"e": 0.8}, near={"e mean": 0.4, "second": 0.5},
-            ),
-            candidate("X:3", 0.3, "Type 2 Fever"),
-        ],
-        seen,
-        ["e", "f"],
+    candidates = (
+        candidate(
+            "X:1", 0.9, "type 2 fever", sieve="search", parts={"e": 0.7, "f": 0.9},
+            near={"e": 0.75, "e mean": 0.5, "second": 0.6, "names": 3.0, "depth": math.log(3)},
+            types=("Sign or Symptom",),
+        ),
+        candidate(
+            "X:2", 0.6, "fever type 1", label="Fever", scope="narrow", sieve="verbatim",
+            parts={"e": 0.8}, near={"e mean": 0.4, "second": 0.5, "depth": math.log(2)},
+            types=("Finding", "Disease"),
+        ),
+        candidate("X:3", 0.3, "Type 2 Fever"),
     )  # fmt: skip
+    mention = Mention("Type 1 fevers", type="SpecificDisease or symptoms")
+    rows = features_of(Link(mention, candidates, searched="Type 1 fevers"), seen, ["e", "f"])
     assert rows.shape == (3, len(names))
     first, second, third = (dict(zip(names, row.tolist(), strict=True)) for row in rows)
     assert [one["score behind the best"] for one in (first, second)] == [0, pytest.approx(-0.3)]
@@ -146,7 +145,14 @@ def test_features_say_what_tells_candidates_apart() -> None:
     assert math.isnan(third["e mean behind the best"])
     assert [one["name is the mention"] for one in (first, second, third)] == [0, 0, 0]
     assert math.isnan(second["f"])
-    assert features_of("x", [], seen, ["e"]).shape == (0, len(feature_names(["e"])))
+    assert [one["depth"] for one in (first, second)] == [math.log(3), math.log(2)]
+    assert second["depth below the first"] == pytest.approx(math.log(2 / 3))
+    assert math.isnan(third["depth below the first"])
+    assert [one["type is the mention's"] for one in (first, second)] == [1, 0]
+    assert math.isnan(third["type is the mention's"])
+    untyped = Link(Mention("x"), candidates, searched="x")
+    assert np.isnan(features_of(untyped, seen, [])[:, names.index("type is the mention's")]).all()
+    assert features_of(Link(Mention("x")), seen, ["e"]).shape == (0, len(feature_names(["e"])))
 
 
 # --- a model --------------------------------------------------------------------------------------

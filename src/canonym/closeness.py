@@ -1,12 +1,15 @@
 """How near all the names of a concept are to a string, and not the best of them alone.
 
-A stray synonym may be as near as a name of the right concept; it seldom has company.
+A stray synonym may be as near as a name of the right concept; it seldom has company. Where the
+terminology has a hierarchy, how far down in it a concept is stands beside that.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -15,9 +18,11 @@ from canonym.lookup import Lookup
 from canonym.searching import Searchers
 from canonym.spaces import Names
 from canonym.targets import TARGETS
+from canonym.terminology import Terminology
+from canonym.terminology.hierarchy import Hierarchy
 from canonym.types import Candidate, Link
 
-__all__ = ["MEAN", "SECOND", "WIDTH", "closeness", "with_closeness"]
+__all__ = ["DEPTH", "MEAN", "SECOND", "WIDTH", "closeness", "with_closeness"]
 
 MEAN = " mean"
 """What follows the name of an encoder for its mean over the names of a concept."""
@@ -27,6 +32,9 @@ SECOND = "second"
 
 WIDTH = "names"
 """How many names were looked at."""
+
+DEPTH = "depth"
+"""``log(1 + n)`` of the steps from a concept up to a root."""
 
 _MOST = 64  # names of a concept; some have thousands, all of them spellings of one drug
 
@@ -99,8 +107,27 @@ def with_closeness(lookup: Lookup, link: Link) -> Link:
     ordinals = [lookup.terminology.ordinal(one.id) for one in link.candidates]
     known = [ordinal for ordinal in ordinals if ordinal is not None]
     near = iter(closeness(lookup.searchers, lookup.names(), [link.searched], [known])[0])
+    hierarchy = _hierarchy(lookup.terminology)
     candidates: list[Candidate] = [
-        one if ordinal is None else replace(one, near=next(near))
+        one if ordinal is None else replace(one, near=next(near) | _depth(hierarchy, one.id))
         for one, ordinal in zip(link.candidates, ordinals, strict=True)
     ]
     return replace(link, candidates=tuple(candidates))
+
+
+_HIERARCHIES: WeakKeyDictionary[Terminology, Hierarchy | None] = WeakKeyDictionary()
+
+
+def _hierarchy(terminology: Terminology) -> Hierarchy | None:
+    """Return the hierarchy of a terminology, read once; None where it has none."""
+    if terminology not in _HIERARCHIES:
+        there = Hierarchy.from_terminology(terminology) if terminology.n_relations else None
+        _HIERARCHIES[terminology] = there if there is not None and there.n_edges else None
+    return _HIERARCHIES[terminology]
+
+
+def _depth(hierarchy: Hierarchy | None, id_: str) -> dict[str, float]:
+    if hierarchy is None or id_ not in hierarchy:
+        return {}
+    steps = hierarchy.depth(id_)
+    return {} if steps is None else {DEPTH: math.log1p(steps)}

@@ -19,9 +19,10 @@ from canonym.encoders import make_encoder
 from canonym.lookup import Answer
 from canonym.mentions.surroundings import phrases, sentence_of, without
 from canonym.ranking.context import EVIDENCE, kinship, weigh
+from canonym.ranking.overlap import type_words
 from canonym.settings import SIEVES
 from canonym.terminology import Terminology
-from canonym.text import STRONG, UNORDERED, normalise, tokens
+from canonym.text import STRONG, UNORDERED, normalise
 from canonym.types import SCOPES, Candidate, Encoder, Float32Array, Link, Mention
 
 __all__ = ["AHEAD", "Contexts", "Decided"]
@@ -191,12 +192,12 @@ class _Page:
 
     def _shared_types(self, mention: Mention, tied: Sequence[Candidate]) -> list[float]:
         alike = [one for one in self._found if one.type == mention.type] or self._found
-        called = _words([mention.type])
+        called = type_words((mention.type,))
         shares = []
         for one in tied:
             types = set(one.types)
             share = sum(bool(types & other.types) for other in alike) / max(len(alike), 1)
-            shares.append(max(share, float(bool(called & _words(one.types)))))
+            shares.append(max(share, float(bool(called & type_words(one.types)))))
         return shares
 
 
@@ -229,7 +230,3 @@ def _plain(decided: Iterable[Decided]) -> Iterator[_Found]:
 
 def _largest(one: Float32Array, other: Float32Array) -> float:
     return float((one @ other.T).max()) if len(one) and len(other) else math.nan
-
-
-def _words(types: Iterable[str]) -> set[str]:
-    return {word for each in types for word in tokens(normalise(each, STRONG)) if len(word) > 3}

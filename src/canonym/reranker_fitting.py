@@ -156,7 +156,7 @@ def pools_of(
     right, there = np.zeros((2, len(lessons), POOL), dtype=bool)
     for row, (link, gold, decisions) in enumerate(lessons):
         n = len(link.candidates)
-        features[row, :n] = features_of(link.searched, link.candidates, decisions, encoders)
+        features[row, :n] = features_of(link, decisions, encoders)
         right[row, :n] = [candidate.id in gold for candidate in link.candidates]
         there[row, :n] = True
     return Pools(features, right, there)

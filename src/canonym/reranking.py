@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from canonym.closeness import MEAN, SECOND, WIDTH
+from canonym.closeness import DEPTH, MEAN, SECOND, WIDTH
 from canonym.decisions import Decisions
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.files import write_file
-from canonym.ranking.overlap import Overlap, overlap
+from canonym.ranking.overlap import Overlap, overlap, type_words
 from canonym.ranking.rerank import Curve, Reranker
 from canonym.settings import SIEVES
 from canonym.text import STRONG, normalise
@@ -41,7 +41,7 @@ POOL = 20
 SIMILARITY = "similarity"
 """What a candidate's score was before, among its parts."""
 
-_FORMAT = 2
+_FORMAT = 3
 _SIEVES = {sieve.name: float(len(SIEVES) - place) for place, sieve in enumerate(SIEVES)}
 _COUNTS = (
     "decisions",
@@ -51,6 +51,7 @@ _COUNTS = (
     "share of decisions with its prefix",
 )
 _NAMES = ("names", "second name", "second name behind the best", "second name behind the first")
+_KINDS = ("depth", "depth below the first", "type is the mention's")
 _SCORER = ("", " behind the best", " mean", " mean behind the best")
 
 
@@ -62,21 +63,19 @@ def feature_names(encoders: Sequence[str]) -> tuple[str, ...]:
         *("name is the label", "name is the mention"),
         *(f"{part} of the name" for part in Overlap._fields),
         *(f"{part} of the label" for part in Overlap._fields),
-        *("concepts of that name", *_COUNTS, *_NAMES, *scorers),
+        *("concepts of that name", *_COUNTS, *_NAMES, *_KINDS, *scorers),
     )
 
 
 def features_of(
-    searched: str, candidates: Sequence[Candidate], decisions: Decisions, encoders: Sequence[str]
+    link: Link, decisions: Decisions, encoders: Sequence[str]
 ) -> npt.NDArray[np.float64]:
     """Return what tells candidates apart.
 
     Parameters
     ----------
-    searched : str
-        The string that was looked up.
-    candidates : sequence of Candidate
-        Best first, with `Candidate.near`.
+    link : Link
+        Undivided, its candidates with `Candidate.near`.
     decisions : Decisions
         What annotators decided before, this mention left out.
     encoders : sequence of str
@@ -87,7 +86,8 @@ def features_of(
     ndarray, shape (n, len(feature_names(encoders))), float64
         NaN where something is not known.
     """
-    mention = normalise(searched, STRONG)
+    mention, candidates = normalise(link.searched, STRONG), link.candidates
+    called = type_words((link.mention.type,))
     names = [_normal(one.name) for one in candidates]
     owners = Counter(names)
     best = max((one.score for one in candidates), default=0.0)
@@ -95,6 +95,7 @@ def features_of(
     most = [_highest(row[column] for row in said) for column in range(2 * len(encoders))]
     seconds = [one.near.get(SECOND, math.nan) for one in candidates]
     highest = _highest(seconds)
+    depths = [one.near.get(DEPTH, math.nan) for one in candidates]
     rows = []
     for place, (one, name) in enumerate(zip(candidates, names, strict=True)):
         label = _normal(one.label)
@@ -119,6 +120,9 @@ def features_of(
                 seconds[place],
                 seconds[place] - highest,
                 seconds[place] - one.score,
+                depths[place],
+                depths[place] - depths[0],
+                float(bool(called & type_words(one.types))) if called and one.types else math.nan,
                 *scorers,
             ]
         )
@@ -170,7 +174,7 @@ class Reranking:
 
     def features(self, link: Link) -> npt.NDArray[np.float64]:
         """Return the features of the candidates of a link."""
-        return features_of(link.searched, link.candidates, self.decisions, self.encoders)
+        return features_of(link, self.decisions, self.encoders)
 
     def apply(self, link: Link, k: int) -> Link:
         """Put the candidates of a link, or those of its parts, in a new order.

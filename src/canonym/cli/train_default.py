@@ -40,8 +40,9 @@ def default(
     files, options and libraries give equal bytes on the same machine.
 
     \b
-      canonym train default --data corpora --teacher contextual -o default-encoder
+      canonym train default --data corpora -o default-encoder
       canonym train default --data corpora --part train --seed 1 -o to-choose-with
+      canonym train default --data corpora --teacher contextual -o taught
       canonym index medic.db -o medic-index --encoder default-encoder
     """
     from pathlib import Path

@@ -6,7 +6,11 @@ import functools
 import math
 from typing import NamedTuple
 
-__all__ = ["Overlap", "overlap"]
+from canonym.text import STRONG, normalise, tokens
+
+__all__ = ["Overlap", "overlap", "type_words"]
+
+_SHORTEST_WORD = 4
 
 
 class Overlap(NamedTuple):
@@ -71,6 +75,17 @@ def overlap(one: str, other: str) -> Overlap:
         numerals=float(a.numbers == b.numbers) if a.numbers or b.numbers else math.nan,
         length=math.log((len(other) + 1) / (len(one) + 1)),
     )
+
+
+@functools.lru_cache(maxsize=1 << 12)  # a terminology has a few dozen
+def type_words(types: tuple[str, ...]) -> frozenset[str]:
+    """Return the words of types, those of four letters and more, to tell whether two are alike.
+
+    >>> type_words(("Disease or Syndrome",)) & type_words(("Specific disease", "Sign"))
+    frozenset({'disease'})
+    """
+    words = (word for each in types for word in tokens(normalise(each, STRONG)))
+    return frozenset(word for word in words if len(word) >= _SHORTEST_WORD)
 
 
 class _Shape(NamedTuple):
