@@ -33,7 +33,7 @@ class SilverMentions(NamedTuple):
 
     documents: tuple[Document, ...]
     dropped: dict[str, int]
-    kind: str = "conditions"
+    kind: str
 
     @property
     def remarks(self) -> list[str]:
@@ -107,10 +107,7 @@ def silver_conditions(trials: Iterable[Trial], terminology: Terminology) -> Silv
             documents.append(Document(trial.document.id, text, (mention,)))
             continue
         dropped[reason] += 1
-    if not documents:
-        told = ", ".join(f"{n:,} {reason}" for reason, n in dropped.items() if n)
-        raise InvalidInput(f"the trials leave no condition to ask about: {told or 'there is none'}")
-    return SilverMentions(tuple(documents), dropped)
+    return _found(documents, dropped, "condition")
 
 
 def silver_interventions(trials: Iterable[Trial], terminology: Terminology) -> SilverMentions:
@@ -177,9 +174,11 @@ def silver_interventions(trials: Iterable[Trial], terminology: Terminology) -> S
             documents.append(Document(id_, text, (asked,)))
             continue
         dropped[reason] += 1
+    return _found(documents, dropped, "intervention")
+
+
+def _found(documents: list[Document], dropped: dict[str, int], kind: str) -> SilverMentions:
     if not documents:
         told = ", ".join(f"{n:,} {reason}" for reason, n in dropped.items() if n)
-        raise InvalidInput(
-            f"the trials leave no intervention to ask about: {told or 'there is none'}"
-        )
-    return SilverMentions(tuple(documents), dropped, "interventions")
+        raise InvalidInput(f"the trials leave no {kind} to ask about: {told or 'there is none'}")
+    return SilverMentions(tuple(documents), dropped, f"{kind}s")
