@@ -24,6 +24,7 @@ MIXTURE = Mixture(
     np.ones(3, dtype=np.int64),
     np.ones(3),
     np.array([1.0, 1, 1, 0, 0, 0, 1, 1, 1]),
+    np.zeros((0, 2), dtype=np.int32),
     {},
 )
 
