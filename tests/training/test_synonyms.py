@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from canonym.training.further_names import add_variants
 from canonym.training.synonyms import SynonymPool, Synonyms
-from canonym.training.variants import add_variants
 from canonym.types import Concept, Name, Relation, Xref
 
 

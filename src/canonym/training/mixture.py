@@ -19,10 +19,10 @@ from canonym.errors import InvalidInput, Mismatch
 from canonym.evaluation.preparation import read_corrections
 from canonym.files import file_digest
 from canonym.terminology import Terminology, read_records
+from canonym.training.further_names import add_variants
 from canonym.training.mention_names import mention_weights
 from canonym.training.mentions import training_mentions
 from canonym.training.sources import SOURCES, read_mesh, read_pool
-from canonym.training.variants import add_variants
 from canonym.types import Document, Int32Array, Name
 
 __all__ = ["CORPORA", "PARTS", "Mixture", "check_apart", "mixture_files", "read_mixture"]

@@ -5,18 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from canonym.text import STRONG
-from canonym.text.memo import MemoNormaliser
-
-if TYPE_CHECKING:
-    from canonym.training.synonyms import Synonyms
-
-__all__ = ["WordSwaps", "add_variants", "icd_variants", "without_residue"]
+__all__ = ["WordSwaps", "icd_variants", "without_residue"]
 
 # What a classification writes to say that a name means no more than it says.
 _RESIDUE = re.compile(
@@ -28,8 +21,6 @@ _PARENTHESES = re.compile(r"\s*\([^()\d]*\)")
 _BRACKETS = re.compile(r"^([^\[\]]+?)\s*\[([A-Za-z][^\[\]]*)\](?:\s*|(\s[^\[\]]+))$")
 _SHORTEST_WORD = 3
 _MOST_WORDS = 5
-# Longer names have swaps in too many places, and few of them are ever looked up.
-_MOST_SWAPPED = 5
 
 
 def without_residue(name: str) -> str:
@@ -195,41 +186,3 @@ def _pairs_by_concept(
             for place, one in enumerate(ordered):
                 pairs[concept].update((one, other) for other in ordered[place + 1 :])
     return pairs
-
-
-def add_variants(synonyms: Synonyms, *, most: int = 2, least_weight: float = 1.0) -> Synonyms:
-    """Add other ways to write the names: without residue, and with words swapped.
-
-    Parameters
-    ----------
-    synonyms : Synonyms
-        Groups of synonyms; the swaps are mined from them, see `canonym.training.variants`.
-    most : int
-        Most swaps taken for one name, those first that are seen most.
-    least_weight : float
-        Concepts of a smaller weight are left as they are.
-
-    Returns
-    -------
-    Synonyms
-        The same concepts, with more names.
-    """
-    ordered = MemoNormaliser(STRONG)(map(without_residue, synonyms.names))
-    finish = MemoNormaliser(("fillers", "order"))
-    words = [tuple(form.split(" ")) for form in finish(ordered)]
-    swaps = WordSwaps(words, synonyms.concepts, synonyms.sources)
-    names, concepts = list(synonyms.names), synonyms.concepts.tolist()
-    known = set(zip(ordered, concepts, strict=True))
-    plain = MemoNormaliser(STRONG)(synonyms.names)
-    known_plain = set(zip(plain, concepts, strict=True))
-    for form, concept in zip(ordered, synonyms.concepts.tolist(), strict=True):
-        if synonyms.weights[concept] < least_weight or form.count(" ") >= _MOST_SWAPPED:
-            continue
-        found = [form] if (form, concept) not in known_plain else []
-        for text in (*found, *swaps.variants(form)[:most]):
-            if text in found or (text, concept) not in known:
-                known.add((text, concept))
-                known_plain.add((text, concept))
-                names.append(text)
-                concepts.append(concept)
-    return synonyms._replace(names=names, concepts=np.array(concepts, dtype=np.int32))
