@@ -64,6 +64,18 @@ def test_what_stands_under_an_old_id_goes_to_the_one_in_its_place() -> None:
     ]
 
 
+def test_types_and_definitions_of_old_ids_are_kept() -> None:
+    old = Concept("C7", "quetiapin", "An old one.", ("Drug",), deprecated=True)
+    for first in ([Concept("D1", "Quetiapine", types=("Chemical",)), old], [old]):
+        last = [] if first[0] is not old else [Concept("D1", "Quetiapine", types=("Chemical",))]
+        terminology = Terminology.build(with_replaced([*first, *last], {"C7": "D1"}))
+        found = terminology.concept("C7")
+        assert (found.id, found.definition, set(found.types)) == (
+            *("D1", "An old one."), {"Drug", "Chemical"},
+        )  # fmt: skip
+        assert (found.label, found.deprecated) == ("Quetiapine", False)
+
+
 def test_a_terminology_knows_both_ids(place: Path) -> None:
     records = read_records(place / "drugs.tsv", prefix="MESH:", replaced=place / "old.tsv")
     terminology = Terminology.build(records)

@@ -31,6 +31,11 @@ def test_they_are_related_both_ways_if_they_have_names() -> None:
     ]
 
 
+def test_a_pair_may_be_repeated_any_number_of_times() -> None:
+    relatives = Relatives(groups(), np.array([[0, 1]] * 256))
+    assert relatives.among(np.array([0, 1])).tolist() == [[False, True], [True, False]]
+
+
 def test_some_names_bring_one_of_a_related_concept() -> None:
     those, rng = groups(), np.random.default_rng(0)
     relatives = Relatives(those, PAIRS)

@@ -86,9 +86,10 @@ def with_replaced(records: Iterable[Record], replaced: Mapping[str, str]) -> Ite
     Yields
     ------
     Concept, Name, Relation or Xref
-        The records, names and relations under the ids in use; a concept whose id was given up
-        becomes a name. In the end every id given up, as an alternative of the one in use, if a
-        record has either of them.
+        The records, names and relations under the ids in use. A concept whose id was given up
+        becomes a name; the one in its place has its types as well, and its definition where it has
+        none. In the end every id given up, as an alternative of the one in use, if a record has
+        either of them.
 
     Examples
     --------
@@ -104,7 +105,10 @@ def with_replaced(records: Iterable[Record], replaced: Mapping[str, str]) -> Ite
             current = replaced.get(record.id)
             if current is None:
                 yield record
-            elif record.label:
+                continue
+            if record.definition or record.types:
+                yield Concept(current, "", record.definition, record.types)
+            if record.label:
                 yield Name(record.label, current)
         elif isinstance(record, Relation):
             head, tail = (replaced.get(id_, id_) for id_ in (record.head, record.tail))

@@ -86,46 +86,53 @@ def multi_positive_loss(
     logits = vectors @ vectors.T
     logits /= temperature
     taught = np.zeros(len(vectors), dtype=bool)
-    loss, slopes = 0.0, np.zeros_like(logits)
+    loss, slopes = 0.0, np.zeros(())
     if teacher is not None and teacher_share:
         known = np.square(teacher).sum(axis=1) > 0
         unknown = hidden | ~known
-        said = teacher @ teacher.T / temperature
-        targets, log_targets = _softmax(np.where(unknown, -np.inf, said))
-        found, log_found = _softmax(np.where(unknown, -np.inf, logits))
         # A name that has nothing to be compared with has no distribution.
         taught = known & (~unknown).any(axis=1)
-        share = teacher_share / max(1, len(vectors))
+        targets, log_targets = _softmax(
+            np.where(unknown, -np.inf, teacher @ teacher.T / temperature)
+        )
+        found, log_found = _softmax(np.where(unknown, -np.inf, logits))
         ratios = np.subtract(log_targets, log_found, out=np.zeros_like(targets), where=~unknown)
+        share = teacher_share / max(1, len(vectors))
         loss += share * float((targets * ratios)[taught].sum())
-        slopes[taught] = share * (found - targets)[taught]
+        slopes = share * (found - targets)
+        slopes[~taught] = 0
     if used.any():
-        shares = np.where(taught, 1 - teacher_share, 1.0) / int(used.sum())
+        shares = np.where(taught, 1 - teacher_share, 1.0) / int(used.sum()) * used
         logits[hidden] = -np.inf
         masses, logs = _softmax(logits)
-        wanted = positive / np.maximum(counts, 1)[:, None]
+        # What is wanted of the softmax is the same for all positives of a name: a number a row.
+        wanted = [(positive, 1 / np.maximum(counts, 1))]
         if related is not None:
             others = related & ~positive & ~hidden
             n_others = others.sum(axis=1)
-            part = np.where(n_others > 0, related_share, 0.0)[:, None]
-            wanted = (1 - part) * wanted + part * others / np.maximum(n_others, 1)[:, None]
-        gained = np.multiply(wanted, logs, out=np.zeros_like(wanted), where=wanted > 0)
-        loss -= float((shares * gained.sum(axis=1))[used].sum())
-        # By the logits: the softmax minus what is wanted of it.
-        masses -= wanted.astype(vectors.dtype)
-        slopes[used] += (shares[:, None] * masses)[used].astype(slopes.dtype)
+            part = np.where(n_others > 0, related_share, 0.0)
+            wanted = [(positive, (1 - part) * wanted[0][1])]
+            wanted.append((others, part / np.maximum(n_others, 1)))
+        for those, each in wanted:
+            loss -= float(shares @ (each * np.where(those, logs, 0).sum(axis=1)))
+            # By the logits: the softmax minus what is wanted of it.
+            np.subtract(masses, each.astype(masses.dtype)[:, None], out=masses, where=those)
+        np.multiply(masses, shares[:, None], out=masses, casting="same_kind")
+        slopes = slopes + masses if slopes.ndim else masses
+    if not slopes.ndim:
+        return 0.0, np.zeros_like(vectors)
     slopes /= temperature
     return loss, (slopes + slopes.T) @ vectors
 
 
 def _softmax(logits: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return the softmax of each row and its logarithm; a row of −inf alone has zeros in it."""
+    """Return the softmax of each row, zero where it is −inf alone; and its logarithm, in place."""
     largest = logits.max(axis=1, keepdims=True)
     largest[np.isneginf(largest)] = 0
-    shifted = logits - largest
-    masses = np.exp(shifted)
+    logits -= largest
+    masses = np.exp(logits)
     totals = masses.sum(axis=1, keepdims=True)
     totals[totals == 0] = 1
     masses /= totals
-    shifted -= np.log(totals)
-    return masses, shifted
+    logits -= np.log(totals)
+    return masses, logits

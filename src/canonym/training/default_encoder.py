@@ -135,6 +135,8 @@ def make_default_encoder(
     first, last = dict(OPTIONS), dict(FINISH)
     if steps is not None:
         first["steps"], last["steps"] = steps, max(1, steps // 4)
+    if teacher is None:
+        del last["teacher_share"]  # what was not used is not told
     total = first["steps"] + last["steps"]
     encoder, done, counts = None, 0, {}
     for options, learned in ((first, ()), (last, parts)):
@@ -179,8 +181,6 @@ def similarities(
     teacher: Encoder,
     own: Encoder,
     *,
-    own_share: float = OWN_SHARE,
-    least_weight: float = _LEAST_WEIGHT,
     log: Callable[[str], None] = lambda _: None,
 ) -> npt.NDArray[np.float16]:
     """Return vectors whose products are what two encoders take for similar, by their share.
@@ -190,27 +190,23 @@ def similarities(
     mixture : Mixture
         The names.
     teacher, own : Encoder
-        They give dense vectors.
-    own_share : float
-        Share of the second.
-    least_weight : float
-        Names of concepts of a smaller weight are not asked about: their vectors are zero.
+        They give dense vectors. The second has `OWN_SHARE`.
     log : callable
         Called with a line of text for each block of names.
 
     Returns
     -------
     ndarray, shape (n_names, d), float16
-        The `teacher` of `canonym.training.subword.fit_subword`.
+        The `teacher` of `canonym.training.subword.fit_subword`; zero for chemicals.
 
     Raises
     ------
     InvalidInput
         If an encoder gives sparse vectors.
     """
-    asked = np.flatnonzero(mixture.weights[mixture.concepts] >= least_weight)
+    asked = np.flatnonzero(mixture.weights[mixture.concepts] >= _LEAST_WEIGHT)
     names = [mixture.names[row] for row in asked]
-    parts = ((teacher, 1 - own_share), (own, own_share))
+    parts = ((teacher, 1 - OWN_SHARE), (own, OWN_SHARE))
     found: npt.NDArray[np.float16] | None = None
     for start in range(0, len(names), _BLOCK):
         log(f"asking the teacher about {len(names):,} names, {start:,} done")

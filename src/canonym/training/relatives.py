@@ -44,7 +44,7 @@ class Relatives:
         there = ((pairs >= 0) & (pairs < n)).all(axis=1) & (pairs[:, 0] != pairs[:, 1])
         named = pairs[there][(groups.sizes[pairs[there]] > 0).all(axis=1)]
         both = np.concatenate((named, named[:, ::-1]))
-        ones = np.ones(len(both), dtype=np.int8)
+        ones = np.ones(len(both), dtype=bool)  # numbers would be added up where a pair is repeated
         self._joined = csr_array((ones, (both[:, 0], both[:, 1])), shape=(n, n))
         self._counts = np.diff(self._joined.indptr)
 
@@ -61,6 +61,6 @@ class Relatives:
     def among(self, concepts: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """Return, for each two of some concepts, whether they are related."""
         distinct, places = np.unique(concepts, return_inverse=True)
-        joined = self._joined[distinct][:, distinct].toarray() > 0
+        joined = self._joined[distinct][:, distinct].toarray()
         related: npt.NDArray[np.bool_] = joined[places][:, places]
         return related
