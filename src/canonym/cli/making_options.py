@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
+from canonym import files
 from canonym.cli.options import Decorator, with_options
 from canonym.errors import InvalidInput
 
-__all__ = ["free_place", "making_options"]
+__all__ = ["PRECISION", "free_place", "making_options", "write_encoder"]
+
+PRECISION: Decorator = click.option(
+    "--precision",
+    type=click.Choice(("bf16", "fp16", "float32")),
+    default="bf16",
+    show_default=True,
+    help="What the encoder computes in.",
+)
 
 
-def making_options(*own: Decorator, parts: tuple[str, ...], parts_help: str) -> Decorator:
-    """Return a decorator that adds output, data, parts, options of one's own, and the rest."""
+def making_options(*own: Decorator, parts: tuple[str, ...] = (), parts_help: str = "") -> Decorator:
+    """Return a decorator that adds output, data, parts if any, options of one's own, the rest."""
+    of_parts = click.option(
+        "--part",
+        "parts",
+        type=click.Choice(parts),
+        multiple=True,
+        default=("train", "dev"),
+        show_default=True,
+        help=parts_help,
+    )
     return with_options(
         click.option(
             "-o",
@@ -31,15 +51,7 @@ def making_options(*own: Decorator, parts: tuple[str, ...], parts_help: str) -> 
             metavar="FOLDER",
             help="The terminologies and corpora.  [default: $CANONYM_DATA]",
         ),
-        click.option(
-            "--part",
-            "parts",
-            type=click.Choice(parts),
-            multiple=True,
-            default=("train", "dev"),
-            show_default=True,
-            help=parts_help,
-        ),
+        *((of_parts,) if parts else ()),
         *own,
         click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
         click.option("--overwrite", is_flag=True, help="Replace the output if it exists."),
@@ -61,3 +73,11 @@ def free_place(output: str, *, overwrite: bool) -> Path:
     if not place.absolute().parent.is_dir():
         raise InvalidInput(f"{place}: the folder {place.parent} does not exist; create it first")
     return place
+
+
+def write_encoder(place: Path, module: Any, facts: Mapping[str, Any], *, overwrite: bool) -> None:
+    """Write the encoder of a `canonym.training.module.NameModule`, and how it came about."""
+    with files.write_folder(place, overwrite=overwrite) as partial:
+        module.to_encoder().save(partial)
+        content = {"encoder": "transformer", "training": facts}
+        files.write_manifest(partial, kind="encoder", format_number=1, content=content)

@@ -16,6 +16,7 @@ from canonym.cli.train_options import (
     scratch_options,
 )
 from canonym.cli.train_reranker import reranker
+from canonym.cli.train_student import student
 from canonym.cli.train_words import word_vectors
 
 __all__ = ["train"]
@@ -294,7 +295,5 @@ def few_shot(**given: Any) -> None:
     run_recipe("few-shot", given, *names, n="names")
 
 
-train.add_command(contextual)
-train.add_command(default)
-train.add_command(reranker)
-train.add_command(word_vectors)
+for _command in (contextual, default, reranker, student, word_vectors):
+    train.add_command(_command)

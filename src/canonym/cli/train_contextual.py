@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from canonym.cli.making_options import free_place, making_options
+from canonym.cli.making_options import PRECISION, free_place, making_options, write_encoder
 
 __all__ = ["contextual"]
 
@@ -34,13 +34,7 @@ __all__ = ["contextual"]
         help="A subword encoder that finds the hard neighbours of names: default has read both "
         "parts; for one part, an encoder of `canonym train default --part`.",
     ),
-    click.option(
-        "--precision",
-        type=click.Choice(("bf16", "fp16", "float32")),
-        default="bf16",
-        show_default=True,
-        help="What the encoder computes in.",
-    ),
+    PRECISION,
     parts=("train", "dev"),
     parts_help="Part of the corpora whose mentions are learned from. Can be repeated.",
 )
@@ -60,7 +54,6 @@ def contextual(
     """
     from pathlib import Path
 
-    from canonym import files
     from canonym.cli.description import print_facts
     from canonym.cli.progress import note, stages
     from canonym.encoders import make_encoder
@@ -88,9 +81,6 @@ def contextual(
             progress=report,
             log=lambda line: note(line, quiet=quiet),
         )
-    with files.write_folder(place, overwrite=overwrite) as partial:
-        module.to_encoder().save(partial)  # type: ignore[attr-defined]
-        content = {"encoder": "transformer", "training": facts}
-        files.write_manifest(partial, kind="encoder", format_number=1, content=content)
+    write_encoder(place, module, facts, overwrite=overwrite)
     if not quiet:
         print_facts({"encoder": output, "started from": encoder, "seed": seed})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -90,26 +92,20 @@ class Exact:
         chosen = None
         if allowed is not None and allowed.mean() <= _SPARSE_MASK:
             chosen = np.flatnonzero(allowed).astype(np.int32)
-        n = self.n_rows if chosen is None else len(chosen)
-        for start in range(0, len(queries), _QUERY_BLOCK):
+        columns = _Columns(self.vectors, allowed, chosen)
+
+        def find(start: int) -> None:
+            """Fill in the hits of a block of queries; no two blocks share a line of them."""
             block = queries[start : start + _QUERY_BLOCK]
-            found: list[list[Int32Array]] = [[] for _ in block]
-            for first in range(0, n, _ROW_BLOCK):
-                last = min(first + _ROW_BLOCK, n)
-                picked = slice(first, last) if chosen is None else chosen[first:last]
-                scores = block @ np.asarray(self.vectors[picked], dtype=np.float32).T
-                if allowed is not None and chosen is None:
-                    scores[:, ~allowed[first:last]] = -np.inf
-                for i, row in enumerate(scores):
-                    columns = promising(row, k)
-                    rows = first + columns if chosen is None else chosen[first + columns]
-                    found[i].append(rows.astype(np.int32))
-            for i, parts in enumerate(found):
-                if parts:
-                    rows = np.concatenate(parts)
-                    best, score = sort_hits(rows, self._score_rows(block[i], rows), k)
-                    hits.rows[start + i, : len(best)] = best
-                    hits.scores[start + i, : len(best)] = score
+            for i, rows in enumerate(columns.promising(block, k)):
+                best, score = sort_hits(rows, self._score_rows(block[i], rows), k)
+                hits.rows[start + i, : len(best)] = best
+                hits.scores[start + i, : len(best)] = score
+
+        starts = range(0, len(queries), _QUERY_BLOCK)
+        with ThreadPoolExecutor(max(1, min(len(starts), os.cpu_count() or 1))) as threads:
+            # While one block is multiplied, the best of another are chosen.
+            list(threads.map(find, starts))
         return hits
 
     def score(self, queries: Float32Array, rows: Int32Array) -> Float32Array:
@@ -149,6 +145,32 @@ class Exact:
             return cls(np.load(path, mmap_mode="r", allow_pickle=False))
         except (OSError, ValueError) as error:
             raise ReadError(path, f"cannot be opened ({error}); build the index again") from error
+
+
+class _Columns:
+    """The rows of an index that a search may return, multiplied with queries a block at a time."""
+
+    def __init__(
+        self, vectors: Float32Array, allowed: BoolArray | None, chosen: Int32Array | None
+    ) -> None:
+        self._vectors, self._allowed, self._chosen = vectors, allowed, chosen
+
+    def promising(self, queries: Float32Array, k: int) -> list[Int32Array]:
+        """Return for every query the rows that may be among its `k` best."""
+        chosen, allowed = self._chosen, self._allowed
+        n = len(self._vectors) if chosen is None else len(chosen)
+        found: list[list[Int32Array]] = [[np.empty(0, np.int32)] for _ in queries]
+        for first in range(0, n, _ROW_BLOCK):
+            last = min(first + _ROW_BLOCK, n)
+            picked = slice(first, last) if chosen is None else chosen[first:last]
+            scores = queries @ np.asarray(self._vectors[picked], dtype=np.float32).T
+            if allowed is not None and chosen is None:
+                scores[:, ~allowed[first:last]] = -np.inf
+            for i, row in enumerate(scores):
+                columns = promising(row, k)
+                rows = first + columns if chosen is None else chosen[first + columns]
+                found[i].append(rows.astype(np.int32))
+        return [np.concatenate(parts) for parts in found]
 
 
 def _unit(vectors: Float32Array) -> Float32Array:

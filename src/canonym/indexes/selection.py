@@ -19,7 +19,7 @@ def promising(scores: Float32Array, k: int) -> npt.NDArray[np.intp]:
     """Return a superset of the columns of the `k` largest of a row of scores, ties included.
 
     The k-th largest of the maxima of small groups is a lower bound of the k-th largest score, and
-    costs one pass over the row.
+    costs one pass over the row; only groups whose maximum is above it are looked at again.
 
     Parameters
     ----------
@@ -31,19 +31,28 @@ def promising(scores: Float32Array, k: int) -> npt.NDArray[np.intp]:
     Returns
     -------
     ndarray of intp
-        Column numbers, rising. Usually a few more than `k`.
+        Column numbers in no order. Usually a few more than `k`.
     """
     n = len(scores)
-    if n > 2 * k * _WIDTH:
-        whole = n - n % _WIDTH
-        maxima = scores[:whole].reshape(-1, _WIDTH).max(axis=1)
-        if whole < n:
-            maxima = np.append(maxima, scores[whole:].max())
-    else:
-        maxima = scores
-    bound = -np.inf if k >= len(maxima) else np.partition(maxima, len(maxima) - k)[-k]
-    keep = scores >= bound - SLACK if np.isfinite(bound) else np.isfinite(scores)
-    return np.flatnonzero(keep)
+    if n <= 2 * k * _WIDTH:
+        bound = -np.inf if k >= n else np.partition(scores, n - k)[-k]
+        keep = scores >= bound - SLACK if np.isfinite(bound) else np.isfinite(scores)
+        return np.flatnonzero(keep)
+    # Columns n / _WIDTH apart are a group: their maxima are taken a whole line at a time.
+    whole = n - n % _WIDTH
+    lines = scores[:whole].reshape(_WIDTH, -1)
+    maxima = lines.max(axis=0)
+    if whole < n:
+        maxima = np.append(maxima, scores[whole:].max())
+    bound = np.partition(maxima, len(maxima) - k)[-k]
+    if not np.isfinite(bound):
+        return np.flatnonzero(np.isfinite(scores))
+    least = bound - SLACK
+    groups = np.flatnonzero(maxima[: lines.shape[1]] >= least)
+    line, group = np.nonzero(lines[:, groups] >= least)
+    last = np.flatnonzero(scores[whole:] >= least)
+    found = np.concatenate([line * lines.shape[1] + groups[group], whole + last])
+    return np.asarray(found, dtype=np.intp)
 
 
 def empty_hits(n: int, k: int) -> Hits:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from canonym.encoders.subword import Subword
+from canonym.files import MANIFEST, read_manifest
 from canonym.terminology import Terminology, read_records
 from canonym.training.averaging import average_weights
 from canonym.training.biosyn import BioSyn
@@ -132,9 +133,17 @@ def make_contextual_encoder(
         "seed": seed,
         "parts": list(parts),
         "precision": precision,
+        "start": _training(Path(start)),
         "miner": hashlib.sha256(miner.table.tobytes()).hexdigest(),
         "data": dict(digests(data, parts)),
     }
+
+
+def _training(start: Path) -> Any:
+    """Return how the start came about, if canonym made it."""
+    if not (start / MANIFEST).is_file():
+        return None
+    return read_manifest(start, kind="encoder", newest=1).get("training")
 
 
 def _of_stage(

@@ -86,7 +86,7 @@ def mixture_files(parts: Sequence[str] = PARTS) -> dict[str, str]:
     files = dict(SOURCES)
     for corpus in CORPORA:
         files |= {f"{corpus.folder} {part}": f"{corpus.folder}/{part}.pubtator" for part in parts}
-        if corpus.corrections:
+        if corpus.corrections and parts:
             files[f"{corpus.folder} corrections"] = corpus.corrections
     return files
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import gzip
+import lzma
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from canonym.errors import ReadError
 from canonym.evaluation.relation_tables import read_relation_table
 from canonym.terminology.ctd import read_ctd
 from canonym.terminology.drugbank import read_drugbank_vocabulary
@@ -22,7 +24,7 @@ from canonym.training.synonyms import SynonymPool
 from canonym.training.variants import icd_variants
 from canonym.types import Concept, Name, Record
 
-__all__ = ["SOURCES", "read_consumer_names", "read_mesh", "read_pool"]
+__all__ = ["SOURCES", "read_consumer_names", "read_mesh", "read_passages", "read_pool"]
 
 SOURCES: dict[str, str] = {
     "MeSH 2024": "mesh-2024/terms.tsv.gz",
@@ -40,6 +42,8 @@ SOURCES: dict[str, str] = {
     "classes": "relations/drugcentral-drug-to-class.tsv.gz",
 }
 """Files of the data folder, by source. ICD-10-CM comes with an installed package."""
+
+_PASSAGES = "text/medquad.txt.xz"
 
 _RELATIONS: dict[str, dict[str, Any]] = {
     "MeSH actions": {
@@ -119,6 +123,29 @@ def read_mesh(data: Path) -> Iterator[Record]:
         data / SOURCES["MeSH supplementary"], id_column="scr_id", name_column="name", prefix="MESH:"
     )
     return with_replaced(chain(descriptors, supplementary), replaced)
+
+
+def read_passages(data: Path) -> tuple[Path, list[str]]:
+    """Read the consumer health text under `data`.
+
+    Returns
+    -------
+    Path
+        The file.
+    list of str
+        Its questions and answers.
+
+    Raises
+    ------
+    ReadError
+        If it is missing or damaged.
+    """
+    path = data / _PASSAGES
+    try:
+        with lzma.open(path, "rt", encoding="utf-8") as stream:
+            return path, [line.strip() for line in stream]
+    except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError) as error:
+        raise ReadError(path, f"lines of text packed with xz are expected ({error})") from error
 
 
 def read_pool(data: Path, *, log: Callable[[str], None] | None = None) -> SynonymPool:

@@ -1,0 +1,170 @@
+"""Making a student: some layers of a transformer, taught to do what all of them did."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from canonym.errors import InvalidInput, require
+from canonym.files import file_digest
+from canonym.training.default_encoder import check_data
+from canonym.training.distillation import Distillation
+from canonym.training.fit import fit
+from canonym.training.fit_settings import FitSettings
+from canonym.training.journal import FitProgress
+from canonym.training.mixture import digests, read_mixture
+from canonym.training.module import NameModule
+from canonym.training.sources import read_passages
+
+__all__ = ["LAYERS", "SETTINGS", "keep_layers", "make_student"]
+
+LAYERS: tuple[int, ...] = (0, 2, 4, 5)
+"""Of the six of all-MiniLM-L6-v2: of all choices of four that keep the first and the last, the one
+whose vectors are nearest to those of the six before any training."""
+
+SETTINGS: dict[str, Any] = {
+    "max_length": 16,
+    "batches": 600,
+    "learning_rate": 5e-4,
+    "optimizer": "adamw",
+    "schedule": "linear",
+    "warm_up": 0.05,
+}
+
+
+def make_student(
+    data: Path,
+    start: str | Path,
+    *,
+    layers: Sequence[int] = LAYERS,
+    batches: int | None = None,
+    seed: int = 0,
+    precision: str = "bf16",
+    progress: Callable[[int, int], None] | None = None,
+    log: Callable[[str], None] | None = None,
+) -> tuple[NameModule, dict[str, Any]]:
+    """Take layers out of a sentence encoder and teach the rest to give the same vectors.
+
+    Parameters
+    ----------
+    data : Path
+        The folder with the files of `canonym.training.sources`: names of its terminologies and
+        passages of its consumer health text are what the student learns from. No corpus is read.
+    start : str or Path
+        The transformer, such as all-MiniLM-L6-v2.
+    layers : sequence of int
+        The layers that stay, from 0, in rising order.
+    batches : int, optional
+        Of training.
+    seed : int
+        Of every random draw.
+    precision : str
+        As for `canonym.training.fit_settings.FitSettings`.
+    progress : callable, optional
+        Called with the number of steps done and in all.
+    log : callable, optional
+        Called with a line of text for each step.
+
+    Returns
+    -------
+    tuple of NameModule, and dict
+        The student, and how it came about, as JSON can hold it.
+
+    Raises
+    ------
+    InvalidInput, ReadError
+        If a file is missing or damaged, or `layers` are not layers of the transformer.
+    """
+    check_data(data, parts=())
+    text, passages = read_passages(data)
+    say = log or (lambda _: None)
+    chosen = {**SETTINGS, **({} if batches is None else {"batches": batches})}
+    length, n_batches = chosen.pop("max_length"), chosen.pop("batches")
+    teacher = NameModule.read(start, pooling="mean", max_length=length)
+    student = NameModule.read(start, pooling="mean", max_length=length)
+    keep_layers(student, layers)
+    mixture = read_mixture(data, parts=(), log=log)
+    sizes = np.bincount(mixture.concepts, minlength=len(mixture.weights))
+    objective = Distillation(
+        teacher,
+        mixture.names,
+        mixture.weights[mixture.concepts] / sizes[mixture.concepts],
+        passages,
+        batches=n_batches,
+    )
+    say(f"{n_batches:,} batches of names and of {len(passages):,} passages")
+    embeddings = student.network.embeddings
+    rates = _without_dropout(student)
+    # They are the teacher's own already, and two thirds of the weights: the rest learns faster.
+    embeddings.requires_grad_(False)
+    fit(
+        student,
+        objective,
+        settings=FitSettings(epochs=1, seed=seed, precision=precision, **chosen),
+        progress=_counting(progress),
+    )
+    for layer, rate in rates:
+        layer.p = rate
+    embeddings.requires_grad_(True)
+    return student, {
+        "layers": list(layers),
+        "settings": {**SETTINGS, **objective.settings},
+        "seed": seed,
+        "precision": precision,
+        "data": {**digests(data, ()), text.name: file_digest(text)},
+    }
+
+
+def keep_layers(module: NameModule, layers: Sequence[int]) -> None:
+    """Take all other layers out of a transformer, in place.
+
+    Raises
+    ------
+    InvalidInput
+        If the layers are none, not rising, not all there, or the transformer keeps its layers in
+        another way than BERT.
+    """
+    torch = require("torch", "training an encoder", "torch")
+    network = module.network
+    there = getattr(getattr(network, "encoder", None), "layer", None)
+    if there is None:
+        raise InvalidInput(
+            f"{type(network).__name__} does not keep its layers as BERT does; a BERT or RoBERTa "
+            "encoder is expected"
+        )
+    if (
+        not layers
+        or list(layers) != sorted(set(layers))
+        or not 0 <= layers[0] <= layers[-1] < len(there)
+    ):
+        raise InvalidInput(
+            f"layers {list(layers)} were given; rising numbers from 0 to {len(there) - 1} are "
+            "expected, at least one"
+        )
+    network.encoder.layer = torch.nn.ModuleList([there[row] for row in layers])
+    network.config = copy.deepcopy(network.config)
+    network.config.num_hidden_layers = len(layers)
+
+
+def _without_dropout(module: NameModule) -> list[tuple[Any, float]]:
+    """Switch dropout off: a student sees each string about once, and is to say the very same."""
+    import torch
+
+    found = [
+        (layer, layer.p)
+        for layer in module.network.modules()
+        if isinstance(layer, torch.nn.Dropout)
+    ]
+    for layer, _ in found:
+        layer.p = 0.0
+    return found
+
+
+def _counting(
+    progress: Callable[[int, int], None] | None,
+) -> Callable[[FitProgress], None] | None:
+    return None if progress is None else lambda done: progress(done.step, done.total)
