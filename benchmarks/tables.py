@@ -200,7 +200,22 @@ def _variants() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _seeds() -> str:
+    """Return figures of three seeds: the mean, and the least and the most."""
+    found = {row["name"]: row["value"] for row in _result("default-seeds")["rows"]}
+    kinds = ("default", "contextual", "both encoders")
+    lines = [f"| | {' | '.join(kinds)} |", "|---|---|---|---|"]
+    for what in dict.fromkeys(name.rsplit(", ", 2)[0] for name in found):
+        cells = []
+        for kind in kinds:
+            three = [found[f"{what}, {kind}, seed {seed}"] for seed in range(3)]
+            cells.append(f"{sum(three) / 3:.1f} ({min(three):.1f}–{max(three):.1f})")
+        lines.append(f"| {what} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 _TABLES = {
+    "seeds": _seeds,
     "variants": _variants,
     "accuracy": _accuracy,
     "speed": _speed,

@@ -128,6 +128,20 @@ def test_cosines_are_correlated_with_ratings(sparse: bool) -> None:
     assert -1 <= found.low <= found.rho <= found.high <= 1
 
 
+def test_cosines_of_several_encoders_are_averaged() -> None:
+    one = Table(VECTORS)
+    other = Table({**VECTORS, "x": [0, 0], "none": [1, 1]}, sparse=True)
+    apart = [relatedness(table, PAIRS, draws=20) for table in (one, other)]
+    found = relatedness([one, other], PAIRS, weights=[1, 3], draws=20)
+    assert found.scores == pytest.approx(apart[0].scores / 4 + apart[1].scores * 0.75, abs=1e-6)
+    assert (apart[0].missing, apart[1].missing, found.missing) == (1, 4, 0)
+    even = relatedness([one, other], PAIRS, draws=20)
+    assert even.scores == pytest.approx((apart[0].scores + apart[1].scores) / 2, abs=1e-6)
+    for weights in ([1], [0, 0], [2, -1], []):
+        with pytest.raises(InvalidInput, match="as many weights as encoders are expected"):
+            relatedness([one, other], PAIRS, weights=weights)
+
+
 def test_the_interval_is_that_of_correlations_of_samples() -> None:
     from scipy.stats import spearmanr
 

@@ -47,8 +47,8 @@ caveat          what forbids a strict comparison
 seed, k         as `canonym.evaluation.run.evaluate_corpus` takes them
 ==============  ==================================================================================
 
-Other tasks take one encoder and publish numbers as they are in the paper, those of relations and
-NIL in percent:
+Other tasks take one encoder, relatedness several as well, and publish numbers as they are in the
+paper, those of relations and NIL in percent:
 
 ===============  ==========================  ====================================================
 task             settings                    metrics

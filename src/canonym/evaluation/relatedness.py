@@ -1,8 +1,7 @@
 """Do vectors agree with people on how related two terms are?
 
-Reads the benchmarks as they were released: MayoSRS and UMNSRS (comma-separated, with a header),
-UMNSRS without a header (tab-separated: term, term, mean rating), and EHR-RelB (tab-separated, with
-a header).
+Reads the benchmarks as they were released: MayoSRS and UMNSRS (commas, with a header), UMNSRS
+without a header (tabs: term, term, mean rating), and EHR-RelB (tabs, with a header).
 
 References
 ----------
@@ -214,9 +213,10 @@ def _ranks(weights: FloatArray, values: FloatArray) -> FloatArray:
 
 
 def relatedness(
-    encoder: Encoder,
+    encoders: Encoder | Sequence[Encoder],
     pairs: Iterable[Pair],
     *,
+    weights: Sequence[float] | None = None,
     draws: int = 10_000,
     level: float = 0.95,
     rng: np.random.Generator | int = 0,
@@ -225,10 +225,12 @@ def relatedness(
 
     Parameters
     ----------
-    encoder : Encoder
-        Dense or sparse; vectors may have any length.
+    encoders : Encoder or sequence of Encoder
+        Dense or sparse; vectors may have any length. The cosines of several are averaged.
     pairs : iterable of Pair
         Of `read_relatedness`, at least two.
+    weights : sequence of float, optional
+        Of the encoders in that mean, 1 by default.
     draws : int
         Bootstrap samples of the pairs.
     level : float
@@ -239,39 +241,48 @@ def relatedness(
     Returns
     -------
     Relatedness
-        Correlation, interval and scores.
 
     Raises
     ------
     InvalidInput
-        If there are fewer than two pairs, or an option cannot be used.
+        If there are fewer than two pairs, or weights or an option cannot be used.
 
     Notes
     -----
-    A pair without a vector is not left out, which would flatter encoders that know few words.
+    A pair without a vector is not left out, which would flatter encoders that know few words. With
+    several encoders a pair is missing if none of them has vectors of both terms.
     """
     pairs = list(pairs)
     if len(pairs) < 2:
         raise InvalidInput(f"{len(pairs)} pairs to evaluate: give at least two")
     terms = sorted({term for pair in pairs for term in pair[:2]})
     row = {term: i for i, term in enumerate(terms)}
-    first = np.array([row[pair.first] for pair in pairs])
-    second = np.array([row[pair.second] for pair in pairs])
-    scores, missing = _cosines(encoder.encode(terms), first, second)
+    first, second = np.array([[row[one], row[other]] for one, other, _ in pairs]).T
+    several = [encoders] if isinstance(encoders, Encoder) else list(encoders)
+    factors = [1.0] * len(several) if weights is None else list(weights)
+    if len(factors) != len(several) or not sum(factors) > 0 or min(factors) < 0:
+        raise InvalidInput(
+            f"the weights are {factors}, encoders {len(several)}; as many weights as encoders are "
+            "expected, at least 0 and not all of them 0"
+        )
+    scores, known = np.zeros(len(pairs)), np.zeros(len(pairs), dtype=bool)
+    for encoder, factor in zip(several, factors, strict=True):
+        cosines, there = _cosines(encoder.encode(terms), first, second)
+        scores, known = scores + factor / sum(factors) * cosines, known | there
+    scores = np.round(scores, 7)  # no finer than float32, so that pairs of equal terms tie
     ratings = np.array([pair.rating for pair in pairs])
-    drawn = [
-        _correlations(weights, ratings, scores)
-        for weights in resample_counts(len(pairs), draws, rng)
-    ]
+    samples = resample_counts(len(pairs), draws, rng)
+    drawn = [_correlations(counts, ratings, scores) for counts in samples]
     low, high = percentile_interval(np.concatenate(drawn), level)
-    return Relatedness(spearman(ratings, scores), low, high, len(pairs), missing, scores)
+    rho, missing = spearman(ratings, scores), int((~known).sum())
+    return Relatedness(rho, low, high, len(pairs), missing, scores)
 
 
 def _cosines(
     vectors: Float32Array | SparseVectors,
     first: npt.NDArray[np.int64],
     second: npt.NDArray[np.int64],
-) -> tuple[FloatArray, int]:
+) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
     if isinstance(vectors, SparseVectors):
         from scipy.sparse import csr_array
 
@@ -286,6 +297,4 @@ def _cosines(
         squares = (wide * wide).sum(axis=1)
         products = (wide[first] * wide[second]).sum(axis=1)
     scale = np.sqrt(squares[first] * squares[second])
-    scores = np.divide(products, scale, out=np.zeros(len(products)), where=scale > 0)
-    # No finer than what float32 vectors carry, so that pairs of equal terms tie.
-    return np.round(scores, 7), int((scale == 0).sum())
+    return np.divide(products, scale, out=np.zeros(len(products)), where=scale > 0), scale > 0

@@ -184,7 +184,8 @@ def _one_encoder(row: Row, shelf: Shelf, names: Sequence[Any]) -> Encoder:
 def _relatedness(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:
     shelf.check(row["pairs"])
     pairs = read_relatedness(shelf.data / row["pairs"])
-    found = relatedness(_one_encoder(row, shelf, names), pairs, rng=row.get("seed", 0))
+    encoders = [shelf.encoder(name, precision=row.get("precision", "fp32")) for name in names]
+    found = relatedness(encoders, pairs, weights=row.get("weights"), rng=row.get("seed", 0))
     said = (f"{found.missing:,} pairs have a term without a vector",) if found.missing else ()
     figure = Figure("all", "", "spearman", found.n, found.rho, found.low, found.high)
     return Measured("relatedness", (figure,), remarks=said)
