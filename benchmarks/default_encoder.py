@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -111,11 +110,9 @@ class Measure:
         found: dict[str, Any] = {}
         for (corpus, kind), dictionary in self.dictionaries.items():
             vectors = encoder.encode(dictionary[0])
-            found[f"{corpus}, {kind}"] = _shares(
-                encoder, vectors, dictionary[1], self.asked[corpus]
-            )
+            found[f"{corpus}, {kind}"] = _shares(encoder, vectors, dictionary, self.asked[corpus])
             if kind == "alone" and corpus in self.slipped:
-                slipped = _shares(encoder, vectors, dictionary[1], self.slipped[corpus])
+                slipped = _shares(encoder, vectors, dictionary, self.slipped[corpus])
                 found[f"{corpus}, with slips"] = slipped
         lay = everyday(encoder)
         found["everyday names"] = {"top-1": lay["top-1"], "top-5": lay["top-5"]}
@@ -128,10 +125,11 @@ class Measure:
 
 
 def _shares(
-    encoder: Subword, vectors: Any, ids: Sequence[set[str]], asked: Asked
+    encoder: Subword, vectors: Any, dictionary: tuple[list[str], list[set[str]]], asked: Asked
 ) -> dict[str, float]:
     parts = sorted({part for those, _ in asked for part in those})
-    near = dict(zip(parts, nearest(encoder.encode(parts), vectors), strict=True))
+    names, ids = dictionary
+    near = dict(zip(parts, nearest(parts, names, encoder, vectors), strict=True))
     right = [all(ids[near[part]] & gold for part in those) for those, gold in asked]
     strings = {(tuple(those), gold): one for (those, gold), one in zip(asked, right, strict=True)}
     return {

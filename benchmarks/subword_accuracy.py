@@ -48,13 +48,18 @@ def read_dictionary(path: Path) -> tuple[list[str], list[set[str]]]:
     return names, ids
 
 
-def nearest(queries: Any, vectors: Any) -> list[int]:
-    """Return the row of the nearest vector for each query, the first of equals."""
-    return [
-        int(row)
-        for start in range(0, len(queries), 256)
-        for row in (queries[start : start + 256] @ vectors.T).argmax(axis=1)
-    ]
+def nearest(strings: list[str], names: list[str], encoder: Subword, vectors: Any) -> list[int]:
+    """Return the row of the nearest name for each string, the first of equals.
+
+    The string itself is before names that the encoder takes for the same, such as its plural.
+    """
+    own = {name: row for row, name in reversed(list(enumerate(names)))}
+    rows: list[int] = []
+    for start in range(0, len(strings), 256):
+        block = strings[start : start + 256]
+        found = (encoder.encode(block) @ vectors.T).argmax(axis=1)
+        rows += [own.get(text, int(row)) for text, row in zip(block, found, strict=True)]
+    return rows
 
 
 def accuracy(encoder: Subword, folder: Path, dictionary: str, split: str) -> float:
@@ -62,7 +67,7 @@ def accuracy(encoder: Subword, folder: Path, dictionary: str, split: str) -> flo
     names, ids = read_dictionary(folder / f"{dictionary}_dictionary.txt.gz")
     mentions = list(read_concepts(folder / f"{split}.concept"))
     parts = sorted({part for mention in mentions for part in mention_parts(mention)})
-    rows = nearest(encoder.encode(parts), encoder.encode(names))
+    rows = nearest(parts, names, encoder, encoder.encode(names))
     found = dict(zip(parts, (ids[row] for row in rows), strict=True))
     right = [
         all(found[part] & set(mention.ids) for part in mention_parts(mention))

@@ -106,6 +106,29 @@ def test_one_search_finds_what_two_would() -> None:
         assert dictionary.find(strings, k) == {s: (names[s], concepts[s]) for s in strings}
 
 
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_of_equal_scores_the_string_itself_comes_first(k: int) -> None:
+    # The default encoder takes a plural for the same as its singular.
+    records = [
+        Concept("X:1", "Alcohols"),
+        Concept("X:2", "Ethanol"),
+        Concept("X:3", "Glutamate"),
+        Name("fever", "X:1"),
+    ]
+    dictionary = build_dictionary(
+        Terminology.build(records), [("alcohol", "X:2")], encoders=["default"]
+    )
+    for text, id_, other in (("alcohol", "X:2", "alcohols"), ("alcohols", "X:1", "alcohol")):
+        names, concepts = dictionary.find([text], k)[text]
+        assert [name.text for name in names[:2]] == [text, other][:k]
+        assert names[0].score == pytest.approx(1, abs=1e-6)
+        assert (concepts[0].id, concepts[0].name) == (id_, text)
+        assert len(concepts) == min(k, 3)
+        assert concepts == dictionary.find_concepts([text], k)[text]
+        assert names == dictionary.find_names([text], k)[text]
+    assert dictionary.find_names(["glutamates"], k)["glutamates"][0].text == "glutamate"
+
+
 def test_names_against_a_naive_ranking(dictionary: Dictionary) -> None:
     names = [n.text for n in dictionary.linker.terminology.iter_names()]
     encoder = CharGrams().fit(names)

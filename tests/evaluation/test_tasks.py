@@ -433,7 +433,12 @@ def test_rows_of_relations_may_be_empty(tmp_path: Path) -> None:
         (
             row("a", 'task = "relatedness"\npairs = "pairs.tsv"\nencoders = []', '"spearman" = 1'),
             InvalidInput,
-            "for one encoder; 0 are named",
+            "encoders 0; as many weights as encoders are expected, at least 0 and not all",
+        ),
+        (
+            row("a", 'task = "mcsm"\nterminology = ["terms.tsv"]\nencoders = ["a", "b"]'),
+            InvalidInput,
+            "for one encoder; 2 are named",
         ),
         (
             row("a", 'task = "mcsm"\nterminology = ["terms.tsv"]\nencoders = ["chargrams"]'),

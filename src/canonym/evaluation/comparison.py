@@ -18,8 +18,8 @@ from typing import Any
 from canonym.errors import InvalidInput
 from canonym.evaluation.bounds import bound
 from canonym.evaluation.cases import Case
-from canonym.evaluation.dictionary import FoundConcept
 from canonym.evaluation.figures import DRAWS, Figure
+from canonym.evaluation.found import FoundConcept
 from canonym.evaluation.gold import IdCensus
 from canonym.evaluation.metrics import columns
 from canonym.evaluation.outcome import Run

@@ -6,12 +6,13 @@ import copy
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput
+from canonym.evaluation.found import FoundConcept, FoundName, equal_first
 from canonym.filters import Filter
 from canonym.linker import Linker
 from canonym.ranking.pooling import TieRule
@@ -22,8 +23,6 @@ from canonym.types import Encoder, Name, Record
 __all__ = [
     "TRAINING",
     "Dictionary",
-    "FoundConcept",
-    "FoundName",
     "build_dictionary",
     "dictionary_records",
     "prepared_encoders",
@@ -35,22 +34,6 @@ TRAINING = "training"
 
 # Names fetched per concept wanted.
 _WIDER = 4
-
-
-class FoundName(NamedTuple):
-    """A name as a string, the ids of all concepts that have it, and its score."""
-
-    text: str
-    ids: tuple[str, ...]
-    score: float
-
-
-class FoundConcept(NamedTuple):
-    """A concept, the best of its names, and the score of that."""
-
-    id: str
-    name: str
-    score: float
 
 
 def dictionary_records(
@@ -207,8 +190,9 @@ class Dictionary:
         Returns
         -------
         dict of str to tuple of FoundName
-            Best first; equal scores in the order of the terminology. Without encoders the name
-            that equals the string.
+            Best first; of equal scores the name that equals the string, which is what a plural is
+            to an encoder that drops its ending, then the order of the terminology. Without encoders
+            the name that equals the string.
         """
         found = self._search_names(_distinct(strings, k), k)
         return {text: self._described(names) for text, names in found.items()}
@@ -216,7 +200,7 @@ class Dictionary:
     def find_concepts(self, strings: Iterable[str], k: int) -> dict[str, tuple[FoundConcept, ...]]:
         """Rank the concepts nearest to each string by their best names; see `find_names`.
 
-        Equal scores: labels first, then by id.
+        Equal scores: concepts that have the string as a name, then labels first, then by id.
         """
         wanted = _distinct(strings, k)
         if not self._searches:
@@ -226,9 +210,14 @@ class Dictionary:
             }
         found = self.linker.lookup.search([text for text in wanted if text], k, self._chosen)
         return {
-            text: tuple(
-                FoundConcept(self._ids[concept], self._texts[row], score)
-                for concept, row, score, _ in found.get(text, ())
+            text: equal_first(
+                (
+                    FoundConcept(self._ids[concept], self._texts[row], score)
+                    for concept, row, score, _ in found.get(text, ())
+                ),
+                text,
+                self.concepts_named(text),
+                k,
             )
             for text in wanted
         }
@@ -249,7 +238,7 @@ class Dictionary:
             names, concepts = self.find_names(wanted, k), self.find_concepts(wanted, k)
             return {text: (names[text], concepts[text]) for text in wanted}
         wide = self._search_names(wanted, _WIDER * k)
-        near = {text: self._concepts_of(names, k) for text, names in wide.items()}
+        near = {text: self._concepts_of(text, names, k) for text, names in wide.items()}
         unsettled = [
             text
             for text, names in wide.items()
@@ -266,9 +255,16 @@ class Dictionary:
                 text: [(self._number[text], 1.0)] if text in self._number else [] for text in texts
             }
         found = self.linker.lookup.search([text for text in texts if text], k, self._by_name)
-        return {
-            text: [(name, score) for name, _, score, _ in found.get(text, ())] for text in texts
-        }
+        near = {}
+        for text in texts:
+            names = [(name, score) for name, _, score, _ in found.get(text, ())]
+            own, tied = self._number.get(text), sum(one[1] == names[0][1] for one in names)
+            # Nothing is more similar to a string than the string: where all tie, it does as well.
+            if own is not None and (tied == k or own in (name for name, _ in names[:tied])):
+                others = [one for one in names if one[0] != own]
+                names = [(own, names[0][1]), *others][:k]
+            near[text] = names
+        return near
 
     def _described(self, names: Iterable[tuple[int, float]]) -> tuple[FoundName, ...]:
         return tuple(
@@ -276,11 +272,14 @@ class Dictionary:
             for name, score in names
         )
 
-    def _concepts_of(self, names: Sequence[tuple[int, float]], k: int) -> tuple[FoundConcept, ...]:
+    def _concepts_of(
+        self, text: str, names: Sequence[tuple[int, float]], k: int
+    ) -> tuple[FoundConcept, ...]:
         best: dict[int, FoundConcept] = {}
+        equal = set(self._rows[self._number[text]]) if text in self._number else set()
         for score, level in itertools.groupby(names, key=lambda name: name[1]):
             rows = [row for name, _ in level for row in self._rows[name]]
-            for row in sorted(rows, key=self._order.__getitem__):
+            for row in sorted(rows, key=lambda row: (row not in equal, self._order[row])):
                 concept = self._concept[row]
                 if concept not in best:
                     best[concept] = FoundConcept(self._ids[concept], self._texts[row], score)

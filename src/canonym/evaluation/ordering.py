@@ -16,7 +16,8 @@ from canonym.closeness import with_closeness
 from canonym.confidence import Confidence
 from canonym.decisions import Decisions
 from canonym.errors import InvalidInput, Mismatch
-from canonym.evaluation.dictionary import Dictionary, FoundConcept, FoundName
+from canonym.evaluation.dictionary import Dictionary
+from canonym.evaluation.found import FoundConcept, FoundName
 from canonym.evaluation.protocols import Protocol
 from canonym.evaluation.questions import Asked
 from canonym.linker import Linker

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from canonym.errors import InvalidInput
 from canonym.evaluation.cases import Case
-from canonym.evaluation.dictionary import FoundConcept, FoundName
+from canonym.evaluation.found import FoundConcept, FoundName
 from canonym.evaluation.questions import Question
 from canonym.types import Link
 

@@ -13,11 +13,10 @@ from collections.abc import Iterable, Sequence
 from canonym.errors import InvalidInput
 from canonym.evaluation.dictionary import (
     Dictionary,
-    FoundConcept,
-    FoundName,
     dictionary_records,
     prepared_encoders,
 )
+from canonym.evaluation.found import FoundConcept, FoundName
 from canonym.linker import Linker
 from canonym.lookup import Lookup
 from canonym.targets import parse_search

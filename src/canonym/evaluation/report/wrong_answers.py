@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from canonym.errors import InvalidInput
-from canonym.evaluation.dictionary import FoundConcept
 from canonym.evaluation.error_kinds import ErrorKinds
+from canonym.evaluation.found import FoundConcept
 from canonym.evaluation.metrics import columns
 from canonym.evaluation.outcome import Run
 from canonym.evaluation.questions import Question
