@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -18,6 +17,8 @@ __all__ = ["Exact"]
 _ROW_BLOCK = 1 << 16
 _QUERY_BLOCK = 256
 _SPARSE_MASK = 0.1
+# While one block of queries is multiplied, by all cores, the best of another are chosen.
+_AT_ONCE = 2
 
 
 class Exact:
@@ -103,8 +104,10 @@ class Exact:
                 hits.scores[start + i, : len(best)] = score
 
         starts = range(0, len(queries), _QUERY_BLOCK)
-        with ThreadPoolExecutor(max(1, min(len(starts), os.cpu_count() or 1))) as threads:
-            # While one block is multiplied, the best of another are chosen.
+        if len(starts) < 2:
+            list(map(find, starts))
+            return hits
+        with ThreadPoolExecutor(_AT_ONCE) as threads:
             list(threads.map(find, starts))
         return hits
 
