@@ -12,7 +12,7 @@ from canonym import files
 from canonym.cli.options import Decorator, with_options
 from canonym.errors import InvalidInput
 
-__all__ = ["PRECISION", "free_place", "making_options", "write_encoder"]
+__all__ = ["PRECISION", "free_place", "making_options", "sentence_encoder", "write_encoder"]
 
 PRECISION: Decorator = click.option(
     "--precision",
@@ -21,6 +21,18 @@ PRECISION: Decorator = click.option(
     show_default=True,
     help="What the encoder computes in.",
 )
+
+
+def sentence_encoder(text: str) -> Decorator:
+    """Return the option that names the transformer to begin with; `text` says what it is for."""
+    return click.option(
+        "-e",
+        "--encoder",
+        type=click.Path(exists=True, file_okay=False),
+        required=True,
+        metavar="FOLDER",
+        help=text,
+    )
 
 
 def making_options(*own: Decorator, parts: tuple[str, ...] = (), parts_help: str = "") -> Decorator:

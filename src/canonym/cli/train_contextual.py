@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import click
 
-from canonym.cli.making_options import PRECISION, free_place, making_options, write_encoder
+from canonym.cli.making_options import (
+    PRECISION,
+    free_place,
+    making_options,
+    sentence_encoder,
+    write_encoder,
+)
 
 __all__ = ["contextual"]
 
 
 @click.command()
-@click.option(
-    "-e",
-    "--encoder",
-    type=click.Path(exists=True, file_okay=False),
-    required=True,
-    metavar="FOLDER",
-    help="The sentence encoder that is taught: all-MiniLM-L6-v2.",
-)
+@sentence_encoder("The sentence encoder that is taught: all-MiniLM-L6-v2, or a student of it.")
 @making_options(
     click.option(
         "--batches",
@@ -45,11 +44,12 @@ def contextual(
     """Teach a sentence encoder names and mentions, as the contextual encoder was taught.
 
     Names of open terminologies with the mentions of NCBI disease and BC5CDR, then synonym
-    marginalization on the mentions, then the average with the weights it began with. Half an
-    hour on one core.
+    marginalization on the mentions, then the average with the weights it began with. Twenty
+    minutes on one core, for one of four layers.
 
     \b
-      canonym train contextual --encoder all-MiniLM-L6-v2 --data corpora -o taught
+      canonym train student --encoder all-MiniLM-L6-v2 --data corpora -o student
+      canonym train contextual --encoder student --data corpora -o taught
       canonym index medic.db -o medic-index --encoder default --encoder taught
     """
     from pathlib import Path

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import click
 
-from canonym.cli.making_options import PRECISION, free_place, making_options, write_encoder
+from canonym.cli.making_options import (
+    PRECISION,
+    free_place,
+    making_options,
+    sentence_encoder,
+    write_encoder,
+)
 from canonym.errors import InvalidInput
 
 __all__ = ["student"]
 
 
 @click.command()
-@click.option(
-    "-e",
-    "--encoder",
-    type=click.Path(exists=True, file_okay=False),
-    required=True,
-    metavar="FOLDER",
-    help="The sentence encoder to learn from: all-MiniLM-L6-v2, or another BERT.",
-)
+@sentence_encoder("The sentence encoder to learn from: all-MiniLM-L6-v2, or another BERT.")
 @making_options(
     click.option(
         "--layers",
