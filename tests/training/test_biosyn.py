@@ -11,7 +11,7 @@ import torch
 
 from canonym import Concept, InvalidInput, Name, NotTrained, Terminology
 from canonym.encoders.chargrams import CharGrams
-from canonym.training.biosyn import BioSyn
+from canonym.training.biosyn import LOSSES, BioSyn
 from canonym.training.names import NameTable
 
 NAMES = [
@@ -36,7 +36,13 @@ def strings() -> list[str]:
 
 
 def by_hand(
-    objective: BioSyn, vectors: Any, plan: Any, batch: int, weight: float, kind: str
+    objective: BioSyn,
+    vectors: Any,
+    plan: Any,
+    batch: int,
+    weight: float,
+    kind: str,
+    middle: float = 0.0,
 ) -> float:
     grams = CharGrams().fit(list(objective.table.texts))
 
@@ -56,7 +62,9 @@ def by_hand(
             name = objective.table.texts[row]
             owners = {TABLE.ids[c] for c in objective.table.concepts.of(row)}
             scores.append(
-                float(vectors([text])[0] @ vectors([name])[0]) + weight * dense(text) @ dense(name)
+                float(vectors([text])[0] @ vectors([name])[0])
+                - middle
+                + weight * dense(text) @ dense(name)
             )
             right.append(bool(owners & ids))
         if kind == "pair-wise":
@@ -110,6 +118,35 @@ def test_the_loss_can_be_of_cosines(small_table: Any) -> None:
     for wrong in (0.0, -1.0, float("nan"), float("inf")):
         with pytest.raises(InvalidInput, match=r"cosine_scale is .*; a number above 0"):
             BioSyn(TABLE, MENTIONS, cosine_scale=wrong)
+
+
+def test_a_middle_of_cosines_moves_the_pair_wise_loss_alone(small_table: Any) -> None:
+    for kind in LOSSES:
+        table = small_table.Table(strings())
+        values = []
+        for middle in (0.0, 0.8):
+            objective = BioSyn(
+                TABLE, MENTIONS, k=4, loss=kind, cosine_scale=5.0, cosine_middle=middle
+            )
+            plan = objective.plan(table.vectors, 0, np.random.default_rng(0))
+            objective.extra_modules(8)
+            loss = objective.loss(table.embed, plan, 0)
+            assert loss is not None
+            values.append(loss.item())
+        if kind == "pair-wise":
+
+            def scaled(texts: list[str], table: Any = table) -> Any:
+                vectors = table.vectors(texts)
+                return 5**0.5 * vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+            expected = by_hand(objective, scaled, plan, 0, 0.0, kind, middle=5 * 0.8)
+            assert values[1] == pytest.approx(expected, rel=1e-6)
+            assert abs(values[1] - values[0]) > 0.01
+        else:
+            assert values[1] == pytest.approx(values[0], rel=1e-6)
+    for wrong in ({"cosine_middle": 0.5}, {"cosine_scale": 5.0, "cosine_middle": 1.5}):
+        with pytest.raises(InvalidInput, match="only with a cosine_scale"):
+            BioSyn(TABLE, MENTIONS, **wrong)  # type: ignore[arg-type]
 
 
 def test_plans_have_candidates_of_every_string_and_every_known_mention(small_table: Any) -> None:

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from canonym.cli import main
+from canonym.cli.train_student import student as command
 from canonym.encoders import load_encoder
 from canonym.errors import InvalidInput, ReadError
 from canonym.training import student
@@ -164,6 +165,13 @@ def test_text_that_cannot_be_read(data: Path) -> None:
         place.write_bytes(content)
         with pytest.raises(ReadError, match="packed with xz are expected"):
             read_passages(data)
+
+
+def test_the_command_has_the_settings_of_what_comes_along() -> None:
+    given = {one.name: one.default for one in command.params}
+    assert given["layers"] == ",".join(map(str, student.LAYERS))
+    assert given["batches"] == student.SETTINGS["batches"]
+    assert given["seed"] == 0
 
 
 def test_command(data: Path, start: Path, tmp_path: Path) -> None:

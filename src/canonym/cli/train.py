@@ -9,6 +9,7 @@ import click
 from canonym.cli.train_contextual import contextual
 from canonym.cli.train_default import default
 from canonym.cli.train_options import (
+    cosine_options,
     data_options,
     loop_options,
     preparation_option,
@@ -69,11 +70,7 @@ def train() -> None:
     help="Learning rate of that weight.",
 )
 @click.option("--merge", is_flag=True, help="Let training mentions be candidates too.")
-@click.option(
-    "--cosine-scale",
-    type=click.FloatRange(min=0, min_open=True),
-    help="Train on the cosine times this instead of the inner product, as suits sentence encoders.",
-)
+@cosine_options()
 @scratch_options()
 @loop_options(
     batch_size=16,
@@ -95,8 +92,8 @@ def biosyn(**given: Any) -> None:
       canonym train biosyn --encoder scratch --terminology medic.txt \\
           --corpus train.pubtator -o small --max-steps 200 --dry-run
     """
-    names = ("k", "dense_ratio", "loss", "sparse_weight", "sparse_rate", "merge", "cosine_scale")
-    run_recipe("biosyn", given, *names, "batch_size")
+    names = ("k", "dense_ratio", "loss", "sparse_weight", "sparse_rate", "merge")
+    run_recipe("biosyn", given, *names, "cosine_scale", "cosine_middle", "batch_size")
 
 
 @train.command()

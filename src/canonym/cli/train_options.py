@@ -9,7 +9,14 @@ import click
 from canonym.cli.annotated import FORMATS
 from canonym.cli.options import Decorator, with_options
 
-__all__ = ["data_options", "loop_options", "preparation_option", "run_recipe", "scratch_options"]
+__all__ = [
+    "cosine_options",
+    "data_options",
+    "loop_options",
+    "preparation_option",
+    "run_recipe",
+    "scratch_options",
+]
 
 _FILE = click.Path()
 _AT_LEAST_1 = click.IntRange(min=1)
@@ -91,6 +98,25 @@ def preparation_option(default: str) -> Decorator:
         default=default,
         show_default=True,
         help="What is done to names and mentions: biosyn is lower case without punctuation.",
+    )
+
+
+def cosine_options() -> Decorator:
+    """Return the options of a loss of cosines."""
+    return with_options(
+        click.option(
+            "--cosine-scale",
+            type=click.FloatRange(min=0, min_open=True),
+            help="Train on the cosine times this instead of the inner product, as suits sentence "
+            "encoders.",
+        ),
+        click.option(
+            "--cosine-middle",
+            type=click.FloatRange(-1, 1),
+            default=0.0,
+            show_default=True,
+            help="Taken off the cosine first; 0.8 suits --loss pair-wise.",
+        ),
     )
 
 

@@ -56,6 +56,9 @@ class BioSyn:
         Whether training mentions are candidates too, as names of their concepts.
     cosine_scale : float, optional
         Take the cosine of the vectors, times this, instead of their inner product.
+    cosine_middle : float
+        Taken off the cosine first. Only the pair-wise loss, which asks whether a score is above 0,
+        is another for it.
 
     Attributes
     ----------
@@ -91,7 +94,8 @@ class BioSyn:
     - ``λ`` starts at 0 as in the released code; the paper gives no value.
     - ``cosine_scale`` is ours. Inner products suit vectors of [CLS]; an encoder that was trained
       with cosines, as sentence encoders are, can lower the loss by making vectors longer, which no
-      search by cosine sees.
+      search by cosine sees. Near names of other concepts begin at cosines of some 0.8: without a
+      ``cosine_middle`` the pair-wise loss moves everything away from everything.
 
     References
     ----------
@@ -128,9 +132,15 @@ class BioSyn:
         sparse_rate: float = 0.01,
         merge: bool = False,
         cosine_scale: float | None = None,
+        cosine_middle: float = 0.0,
     ) -> None:
         if cosine_scale is not None and not 0 < cosine_scale < float("inf"):
             raise InvalidInput(f"cosine_scale is {cosine_scale}; a number above 0 is expected")
+        if not -1 <= cosine_middle <= 1 or (cosine_middle and cosine_scale is None):
+            raise InvalidInput(
+                f"cosine_middle is {cosine_middle} and cosine_scale {cosine_scale}; a number "
+                "from -1 to 1 is expected, and only with a cosine_scale"
+            )
         if loss not in LOSSES:
             raise InvalidInput(f"loss is {loss!r}; expected one of {', '.join(map(repr, LOSSES))}")
         check_sizes(batch_size=batch_size)
@@ -147,7 +157,7 @@ class BioSyn:
         )
         self.batch_size = batch_size
         self._loss = LOSSES[loss]
-        self._cosine_scale = cosine_scale
+        self._cosine_scale, self._middle = cosine_scale, cosine_middle
         self._first_weight, self._rate = sparse_weight, sparse_rate
         self._weight: nn.ParameterDict | None = None
         self.settings: Mapping[str, object] = {
@@ -159,6 +169,7 @@ class BioSyn:
             "sparse_rate": sparse_rate,
             "merge": merge,
             "cosine_scale": cosine_scale,
+            **({"cosine_middle": cosine_middle} if cosine_middle else {}),
             "preparation": table.preparation,
             "n_names": table.n_names,
             "n_mentions": self.n_mentions,
@@ -236,6 +247,8 @@ class BioSyn:
             dense = torch.einsum(
                 "md,mkd->mk", queries, found.reshape(*candidates.shape, vectors.shape[1])
             )
+        if self._cosine_scale is not None:
+            dense = dense - self._cosine_scale * self._middle
         sparse = torch.from_numpy(plan["sparse"][places]).to(vectors)
         scores = dense + self._lambda().to(vectors.dtype) * sparse
         loss: Tensor | None = self._loss(scores, torch.from_numpy(right).to(vectors.device))
