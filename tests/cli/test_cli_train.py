@@ -285,6 +285,7 @@ def test_every_flag_says_what_it_is() -> None:
         "contextual",
         "default",
         "reranker",
+        "student",
         "word-vectors",
     ]
     assert list(RECIPES) == list(PAPERS)

@@ -65,7 +65,13 @@ def making_options(*own: Decorator, parts: tuple[str, ...] = (), parts_help: str
         ),
         *((of_parts,) if parts else ()),
         *own,
-        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
+        click.option(
+            "--seed",
+            type=click.IntRange(min=0),
+            default=0,
+            show_default=True,
+            help="Of every draw.",
+        ),
         click.option("--overwrite", is_flag=True, help="Replace the output if it exists."),
         click.option("-q", "--quiet", is_flag=True, help="No progress and no report."),
     )
