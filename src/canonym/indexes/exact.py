@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 
 from canonym.errors import InvalidInput, ReadError
 from canonym.indexes import BoolArray, check_allowed, check_k
-from canonym.indexes.selection import SLACK, empty_hits, promising_pairs
+from canonym.indexes.selection import empty_hits, promising, sort_hits
 from canonym.types import Float32Array, Hits, Int32Array
 
 __all__ = ["Exact"]
@@ -17,9 +16,6 @@ __all__ = ["Exact"]
 _ROW_BLOCK = 1 << 16
 _QUERY_BLOCK = 256
 _SPARSE_MASK = 0.1
-_PAIRS = 1 << 14
-# While one block of queries is multiplied, by all cores, the best of another are chosen.
-_AT_ONCE = 2
 
 
 class Exact:
@@ -34,12 +30,8 @@ class Exact:
     -----
     A matrix product proposes rows; the proposed ones are scored again in double precision, one by
     one, and rounded to float32. So a score does not depend on batch mates or block sizes, and equal
-    vectors get equal scores. Another way of proposing, such as that of
-    `canonym.training.half_products`, overrides `product` and `slack`.
+    vectors get equal scores.
     """
-
-    slack = SLACK
-    """Twice the error that a score of `product` may have."""
 
     def __init__(self, vectors: Float32Array) -> None:
         if vectors.ndim != 2:
@@ -98,36 +90,27 @@ class Exact:
         chosen = None
         if allowed is not None and allowed.mean() <= _SPARSE_MASK:
             chosen = np.flatnonzero(allowed).astype(np.int32)
-        columns = _Columns(self, allowed, chosen)
-
-        def find(start: int) -> None:
-            """Fill in the hits of a block of queries; no two blocks share a line of them."""
+        n = self.n_rows if chosen is None else len(chosen)
+        for start in range(0, len(queries), _QUERY_BLOCK):
             block = queries[start : start + _QUERY_BLOCK]
-            query, rows = columns.promising(block, k)
-            scores = self._score_pairs(block, query, rows)
-            order = np.lexsort((rows, -scores, query))
-            query, rows, scores = query[order], rows[order], scores[order]
-            rank = np.arange(len(query)) - np.searchsorted(query, query)
-            best = rank < k
-            place = (start + query[best], rank[best])
-            hits.rows[place], hits.scores[place] = rows[best], scores[best]
-
-        starts = range(0, len(queries), _QUERY_BLOCK)
-        if len(starts) < 2:
-            list(map(find, starts))
-            return hits
-        with ThreadPoolExecutor(_AT_ONCE) as threads:
-            list(threads.map(find, starts))
+            found: list[list[Int32Array]] = [[] for _ in block]
+            for first in range(0, n, _ROW_BLOCK):
+                last = min(first + _ROW_BLOCK, n)
+                picked = slice(first, last) if chosen is None else chosen[first:last]
+                scores = block @ np.asarray(self.vectors[picked], dtype=np.float32).T
+                if allowed is not None and chosen is None:
+                    scores[:, ~allowed[first:last]] = -np.inf
+                for i, row in enumerate(scores):
+                    columns = promising(row, k)
+                    rows = first + columns if chosen is None else chosen[first + columns]
+                    found[i].append(rows.astype(np.int32))
+            for i, parts in enumerate(found):
+                if parts:
+                    rows = np.concatenate(parts)
+                    best, score = sort_hits(rows, self._score_rows(block[i], rows), k)
+                    hits.rows[start + i, : len(best)] = best
+                    hits.scores[start + i, : len(best)] = score
         return hits
-
-    def product(self, queries: Float32Array, rows: slice | Int32Array) -> Float32Array:
-        """Return what proposes rows: ``(n, m)`` products of queries ``(n, d)`` with chosen rows.
-
-        Notes
-        -----
-        Queries have length one, or zero. Off by at most half of `slack`.
-        """
-        return queries @ np.asarray(self.vectors[rows], dtype=np.float32).T
 
     def score(self, queries: Float32Array, rows: Int32Array) -> Float32Array:
         """Return the cosine of every query with chosen rows.
@@ -154,17 +137,6 @@ class Exact:
         products = self.vectors[rows].astype(np.float64) * query.astype(np.float64)
         return np.asarray(products.sum(axis=1), dtype=np.float32)
 
-    def _score_pairs(
-        self, queries: Float32Array, query: Int32Array, rows: Int32Array
-    ) -> Float32Array:
-        scores = np.empty(len(rows), dtype=np.float32)
-        for start in range(0, len(rows), _PAIRS):
-            part = slice(start, start + _PAIRS)
-            products = self.vectors[rows[part]].astype(np.float64)
-            products *= queries[query[part]]
-            scores[part] = products.sum(axis=1)
-        return scores
-
     def save(self, folder: Path) -> None:
         """Write ``vectors.npy`` to an existing folder."""
         np.save(folder / "vectors.npy", np.asarray(self.vectors))
@@ -177,29 +149,6 @@ class Exact:
             return cls(np.load(path, mmap_mode="r", allow_pickle=False))
         except (OSError, ValueError) as error:
             raise ReadError(path, f"cannot be opened ({error}); build the index again") from error
-
-
-class _Columns:
-    """The rows of an index that a search may return, multiplied with queries a block at a time."""
-
-    def __init__(self, index: Exact, allowed: BoolArray | None, chosen: Int32Array | None) -> None:
-        self._index, self._allowed, self._chosen = index, allowed, chosen
-
-    def promising(self, queries: Float32Array, k: int) -> tuple[Int32Array, Int32Array]:
-        """Return numbers of queries, and rows that may be among the `k` best of each."""
-        chosen, allowed = self._chosen, self._allowed
-        n = self._index.n_rows if chosen is None else len(chosen)
-        found = [(np.empty(0, np.int32), np.empty(0, np.int32))]
-        for first in range(0, n, _ROW_BLOCK):
-            last = min(first + _ROW_BLOCK, n)
-            picked = slice(first, last) if chosen is None else chosen[first:last]
-            scores = self._index.product(queries, picked)
-            if allowed is not None and chosen is None:
-                scores[:, ~allowed[first:last]] = -np.inf
-            query, columns = promising_pairs(scores, k, slack=self._index.slack)
-            rows = first + columns if chosen is None else chosen[first + columns]
-            found.append((query.astype(np.int32), rows.astype(np.int32)))
-        return np.concatenate([one for one, _ in found]), np.concatenate([r for _, r in found])
 
 
 def _unit(vectors: Float32Array) -> Float32Array:

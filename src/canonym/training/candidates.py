@@ -9,8 +9,8 @@ import numpy as np
 
 from canonym.encoders.chargrams import CharGrams
 from canonym.errors import InvalidInput
+from canonym.indexes.exact import Exact
 from canonym.indexes.inverted import Inverted
-from canonym.training.half_products import nearest_index
 from canonym.training.objective import Encode
 from canonym.types import Float32Array, Hits, Int32Array
 
@@ -156,7 +156,7 @@ def nearest_names(encode: Encode, names: Sequence[str], texts: Sequence[str], k:
     scores = np.empty((len(texts), 0), dtype=np.float32)
     for first in range(0, len(names), _NAMES):
         block = names[first : first + _NAMES]
-        found = nearest_index(encode(block)).search(queries, min(k, len(block)))
+        found = Exact(encode(block)).search(queries, min(k, len(block)))
         rows = np.concatenate([rows, found.rows + np.int32(first)], axis=1)
         scores = np.concatenate([scores, found.scores], axis=1)
         # What was found before stands before: a stable sort keeps ties in the order of the rows.
