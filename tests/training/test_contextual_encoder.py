@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from canonym.cli import main
 from canonym.encoders import load_encoder, make_encoder
+from canonym.errors import ReadError
 from canonym.training import contextual_encoder
 from canonym.training.contextual_encoder import make_contextual_encoder
 from canonym.training.module import NameModule
@@ -60,6 +61,14 @@ def test_it_is_taught_in_two_stages_and_averaged(
     assert facts["settings"]["batches"] == 3
     same, _ = taught(1.0)
     np.testing.assert_allclose(same.encode(names), before.encode(names), atol=1e-6)
+
+
+def test_a_damaged_start_is_told_before_the_work(mixed: Path, start: Path) -> None:
+    (start / "canonym.json").write_text("{")
+    said: list[str] = []
+    with pytest.raises(ReadError, match="the manifest is damaged"):
+        make_contextual_encoder(mixed, start, miner=make_encoder("default"), log=said.append)  # type: ignore[arg-type]
+    assert not said
 
 
 def test_command(mixed: Path, start: Path, tmp_path: Path) -> None:

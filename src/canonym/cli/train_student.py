@@ -38,7 +38,7 @@ def student(
     """Make a sentence encoder of fewer layers that gives nearly the same vectors, faster.
 
     It learns from names of open terminologies and from consumer health text; no corpus is read.
-    A quarter of an hour on one core. The contextual encoder was made from such a student.
+    Some ten minutes on two cores. The contextual encoder was made from such a student.
 
     \b
       canonym train student --encoder all-MiniLM-L6-v2 --data corpora -o student

@@ -88,8 +88,8 @@ def make_contextual_encoder(
 
     Raises
     ------
-    InvalidInput
-        If a file is missing.
+    InvalidInput, ReadError
+        If a file is missing, or the manifest of the start is damaged.
     Mismatch
         If a document that is learned from is in a test part too.
 
@@ -100,6 +100,7 @@ def make_contextual_encoder(
     those of the start, which keeps English that neither stage has.
     """
     check_data(data, parts=parts)
+    begun_with = _training(Path(start))  # a damaged manifest is told before the work, not after
     say = log or (lambda _: None)
     chosen = {**SETTINGS, **({} if batches is None else {"batches": batches})}
     length = chosen["max_length"]
@@ -133,7 +134,7 @@ def make_contextual_encoder(
         "seed": seed,
         "parts": list(parts),
         "precision": precision,
-        "start": _training(Path(start)),
+        "start": begun_with,
         "miner": hashlib.sha256(miner.table.tobytes()).hexdigest(),
         "data": dict(digests(data, parts)),
     }
