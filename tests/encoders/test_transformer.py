@@ -17,6 +17,7 @@ from canonym.encoders.devices import out_of_memory, pool, torch_device
 from canonym.encoders.hub import read_model
 from canonym.encoders.transformer import Transformer
 from canonym.errors import InvalidInput, Mismatch, ReadError
+from canonym.evaluation import shelf
 from canonym.evaluation.shelf import Shelf
 
 NAMES = ["heart attack", "flu", "", "heart attack, flus - pain pain pain", "flu", "心 β", "\ud800a"]
@@ -74,12 +75,20 @@ def test_precision_can_be_changed(tiny_bert: Path) -> None:
         encoder.set_dtype("int8")
 
 
-def test_transformers_compute_as_an_experiment_says(tiny_bert: Path, tmp_path: Path) -> None:
+def test_transformers_compute_as_an_experiment_says(
+    tiny_bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shelf, "bf16_pays", lambda _: True)
     whole = Shelf(tmp_path).encoder(str(tiny_bert))
     half = Shelf(tmp_path).encoder(str(tiny_bert), precision="bf16")
     assert isinstance(whole, Transformer)
     assert isinstance(half, Transformer)
     assert (whole.dtype, half.dtype) == ("float32", "bfloat16")
+    # Where bfloat16 is slower, nobody wants it.
+    monkeypatch.setattr(shelf, "bf16_pays", lambda _: False)
+    slow = Shelf(tmp_path).encoder(str(tiny_bert), precision="bf16")
+    assert isinstance(slow, Transformer)
+    assert slow.dtype == "float32"
     # What is no transformer has one way to compute.
     assert Shelf(tmp_path).encoder("default", precision="bf16").encode(["fever"]).shape == (1, 128)
 

@@ -160,6 +160,7 @@ def test_groups_of_the_optimizer(small: ModuleType) -> None:
             assert all(p.ndim > 1 for p in optimizer.param_groups[0]["params"])
 
 
+@pytest.mark.filterwarnings("ignore:this machine computes in bf16")
 def test_every_setting_changes_something(train: Callable[..., Any]) -> None:
     plain, _ = train()
     for change in (
@@ -338,3 +339,15 @@ def test_what_cannot_be_done_is_said_first(
         train(precision="fp16")
     with pytest.raises(InvalidInput, match="cannot be used here"):
         fit(small.make_module(), small.Synonyms(), device="cuda:7")
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_slow_bfloat16_is_told(
+    fast: bool, train: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: fast)
+    told: list[str] = []
+    train(precision="bf16", max_steps=1, loop={"notice": told.append})
+    assert ["choose precision float32" in line for line in told] == ([] if fast else [True])
+    train(max_steps=1, loop={"notice": told.append})
+    assert len(told) == (not fast)

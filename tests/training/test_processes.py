@@ -16,7 +16,7 @@ from canonym.errors import InvalidInput
 from canonym.training.checkpoints import Checkpoint
 from canonym.training.fit_settings import FitSettings
 from canonym.training.keeping import Keeper
-from canonym.training.processes import Processes, open_processes
+from canonym.training.processes import Processes, open_processes, usual_precision
 
 
 @pytest.fixture
@@ -84,6 +84,12 @@ def test_the_state_of_the_machine_is_left_as_it_was(monkeypatch: pytest.MonkeyPa
             assert processes.device.type == "cpu"
             assert processes.share_number(lambda: 2) == 2
     assert os.environ["ACCELERATE_TORCH_DEVICE"] == "cpu"
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_bfloat16_where_it_is_faster(fast: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: fast)
+    assert usual_precision("cpu") == ("bf16" if fast else "float32")
 
 
 def test_only_the_first_process_writes(tmp_path: Path) -> None:

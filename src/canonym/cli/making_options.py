@@ -16,10 +16,10 @@ __all__ = ["PRECISION", "free_place", "making_options", "sentence_encoder", "wri
 
 PRECISION: Decorator = click.option(
     "--precision",
-    type=click.Choice(("bf16", "fp16", "float32")),
-    default="bf16",
+    type=click.Choice(("auto", "bf16", "fp16", "float32")),
+    default="auto",
     show_default=True,
-    help="What the encoder computes in.",
+    help="What the encoder computes in; auto is bf16 where that is faster than float32.",
 )
 
 

@@ -15,6 +15,7 @@ from canonym.corpora.pubtator import read_pubtator
 from canonym.corpora.splits import Parts, read_official
 from canonym.corpora.trials import read_trials_table
 from canonym.encoders import make_encoder
+from canonym.encoders.devices import bf16_pays
 from canonym.errors import InvalidInput, MissingExtra, NotTrained
 from canonym.evaluation.dictionary import Dictionary, build_dictionary
 from canonym.evaluation.relation_tables import read_relation_table
@@ -117,8 +118,8 @@ class Shelf:
         given : str or Encoder
             As `canonym.encoders.make_encoder` takes it; an open one is returned as it is.
         precision : str
-            ``"bf16"`` lets a transformer compute with half as many bits, which some CPUs do in half
-            the time.
+            ``"bf16"`` lets a transformer compute with half as many bits where that is faster, which
+            it is on few CPUs; elsewhere it computes in float32.
 
         Raises
         ------
@@ -132,7 +133,7 @@ class Shelf:
             while len(self._encoders) >= _OPEN:
                 del self._encoders[next(iter(self._encoders))]
             encoder = _open_encoder(given)
-            if precision == "bf16" and hasattr(encoder, "set_dtype"):
+            if precision == "bf16" and hasattr(encoder, "set_dtype") and bf16_pays(encoder.device):
                 encoder.set_dtype("bfloat16")
             self._encoders[key] = _remembering(encoder)
         return copy.copy(self._encoders[key])

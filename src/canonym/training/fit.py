@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from canonym.encoders.devices import bf16_pays
 from canonym.encoders.inputs import check_count
 from canonym.errors import InvalidInput
 from canonym.training.checkpoints import list_checkpoints, read_newest
@@ -134,6 +135,11 @@ def fit(
             raise InvalidInput("checkpoint_every is set, but no folder for checkpoints")
     _check_folder(folder, resume=resume)
     with open_processes(settings, device=device) as processes:
+        if settings.precision == "bf16" and not bf16_pays(processes.device):
+            notice(
+                "this machine computes in bf16 many times slower than in float32: stop the "
+                "training and choose precision float32"
+            )
         run = Run(trainable, objective, settings, processes, data=data or {}, folder=folder)
         if resume and folder is not None:
             found = read_newest(folder, notice=notice)

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from canonym.encoders.devices import torch_device
+from canonym.encoders.devices import bf16_pays, torch_device
 from canonym.errors import InvalidInput, require
 from canonym.training.fit_settings import FitSettings
 from canonym.training.objective import Plan
 
-__all__ = ["Processes", "open_processes"]
+__all__ = ["Processes", "open_processes", "usual_precision"]
 
 _HALF = {"float32": "no", "bf16": "bf16", "fp16": "fp16"}
 # Others wait while the first process encodes a terminology and searches it.
@@ -108,6 +108,20 @@ class Processes:
     def share_number(self, make: Callable[[], float]) -> float:
         """Let the first process compute a number, and return it in all."""
         return float(self.share(lambda: {"number": np.array([make()], np.float64)})["number"][0])
+
+
+def usual_precision(device: str = "auto") -> str:
+    """Return ``"bf16"`` where `device` computes in it faster than in float32, else ``"float32"``.
+
+    Raises
+    ------
+    MissingExtra
+        If torch is not installed (extra ``torch``).
+    InvalidInput
+        If the device cannot be used.
+    """
+    require("torch", "training an encoder", "torch")
+    return "bf16" if bf16_pays(torch_device(device)) else "float32"
 
 
 @contextlib.contextmanager

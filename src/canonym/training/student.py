@@ -18,6 +18,7 @@ from canonym.training.fit_settings import FitSettings
 from canonym.training.journal import FitProgress
 from canonym.training.mixture import digests, read_mixture
 from canonym.training.module import NameModule
+from canonym.training.processes import usual_precision
 from canonym.training.sources import read_passages
 
 __all__ = ["LAYERS", "SETTINGS", "keep_layers", "make_student"]
@@ -44,7 +45,7 @@ def make_student(
     layers: Sequence[int] = LAYERS,
     batches: int | None = None,
     seed: int = 0,
-    precision: str = "bf16",
+    precision: str = "auto",
     progress: Callable[[int, int], None] | None = None,
     log: Callable[[str], None] | None = None,
 ) -> tuple[NameModule, dict[str, Any]]:
@@ -64,7 +65,8 @@ def make_student(
     seed : int
         Of every random draw.
     precision : str
-        As for `canonym.training.fit_settings.FitSettings`.
+        As for `canonym.training.fit_settings.FitSettings`, or ``"auto"``, which is bfloat16 where
+        that is faster.
     progress : callable, optional
         Called with the number of steps done and in all.
     log : callable, optional
@@ -81,6 +83,7 @@ def make_student(
         If a file is missing or damaged, or `layers` are not layers of the transformer.
     """
     check_data(data, parts=())
+    computed = usual_precision() if precision == "auto" else precision
     text, passages = read_passages(data)
     say = log or (lambda _: None)
     chosen = {**SETTINGS, **({} if batches is None else {"batches": batches})}
@@ -105,7 +108,7 @@ def make_student(
     fit(
         student,
         objective,
-        settings=FitSettings(epochs=1, seed=seed, precision=precision, **chosen),
+        settings=FitSettings(epochs=1, seed=seed, precision=computed, **chosen),
         progress=_counting(progress),
     )
     for layer, rate in rates:
@@ -115,7 +118,7 @@ def make_student(
         "layers": list(layers),
         "settings": {**SETTINGS, **objective.settings},
         "seed": seed,
-        "precision": precision,
+        "precision": computed,
         "data": {**digests(data, ()), text.name: file_digest(text)},
     }
 
