@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from canonym import encoding
+from canonym.cores import n_cores
 from canonym.encoders import save_encoder
 from canonym.encoders.subword import Subword
 from canonym.encoding import Beside
@@ -36,7 +37,7 @@ def _small() -> Subword:
 @pytest.fixture
 def many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encoding, "_MANY", 10)
-    monkeypatch.setattr(encoding, "_n_cores", lambda: 2)
+    monkeypatch.setattr(encoding, "n_cores", lambda: 2)
 
 
 def _digests(folder: Path) -> dict[str, str]:
@@ -115,18 +116,18 @@ def test_only_many_names_and_encoders_of_one_core_are_worth_a_process(
 ) -> None:
     assert Beside.is_worth_it(terminology, "subword")
     assert not Beside.is_worth_it(terminology, "transformer")
-    monkeypatch.setattr(encoding, "_n_cores", lambda: 1)
+    monkeypatch.setattr(encoding, "n_cores", lambda: 1)
     assert not Beside.is_worth_it(terminology, "subword")
-    monkeypatch.setattr(encoding, "_n_cores", lambda: 2)
+    monkeypatch.setattr(encoding, "n_cores", lambda: 2)
     monkeypatch.setattr(encoding, "_MANY", 11)
     assert not Beside.is_worth_it(terminology, "subword")
 
 
 def test_cores_are_those_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 3, 4}, raising=False)
-    assert encoding._n_cores() == 3
+    assert n_cores() == 3
     monkeypatch.delattr(os, "sched_getaffinity")
-    assert encoding._n_cores() == (os.cpu_count() or 1)
+    assert n_cores() == (os.cpu_count() or 1)
 
 
 def test_what_the_process_does(

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "canonym"
 
 LAYERS = {
-    0: {"types", "errors", "text", "files", "streams", "compression"},
+    0: {"types", "errors", "text", "files", "streams", "compression", "cores"},
     1: {"mentions", "encoders", "indexes", "ranking", "terminology", "corpora"},
     2: {
         *(

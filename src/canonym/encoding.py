@@ -7,9 +7,7 @@ nothing of the caller's program is imported again.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,6 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from canonym.cores import n_cores
 from canonym.encoders import load_encoder
 from canonym.errors import CanonymError, NotTrained
 from canonym.indexes.inverted import Inverted
@@ -118,7 +117,7 @@ class Beside:
         return (
             kind in _ONE_CORE
             and terminology.n_names >= _MANY
-            and _n_cores() > 1
+            and n_cores() > 1
             and bool(sys.executable)
         )
 
@@ -136,12 +135,6 @@ class Beside:
         for line in self._process.stdout:
             report(self._stage, int(line), self._total)
         return self._process.wait() == 0
-
-
-def _n_cores() -> int:
-    with contextlib.suppress(AttributeError):  # where the system does not tell, all are ours
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _write_vectors(place: Path, batches: Iterable[Float32Array], n: int, width: int) -> None:

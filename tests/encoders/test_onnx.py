@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +18,9 @@ import torch
 from onnx import TensorProto, helper, save_model
 from tokenizers import Tokenizer, models, pre_tokenizers
 
+from canonym.cores import n_cores
 from canonym.encoders import load_encoder
+from canonym.encoders import onnx as onnx_module
 from canonym.encoders.onnx import OnnxTransformer, _token_output, export_onnx
 from canonym.encoders.transformer import Transformer
 from canonym.errors import InvalidInput, Mismatch, MissingExtra, ReadError
@@ -170,8 +173,44 @@ def test_threads_follow_the_environment(
     asked: str, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", asked)
-    encoder = OnnxTransformer(make_lookup(tmp_path))
-    assert encoder._session.get_session_options().intra_op_num_threads == threads
+    folder = make_lookup(tmp_path)
+    small = OnnxTransformer(folder)
+    # Of a small model each batch has a thread, of a large one a batch has them all.
+    assert small._session.get_session_options().intra_op_num_threads == 1
+    assert small._threads == (threads or n_cores())
+    monkeypatch.setattr(onnx_module, "_SMALL", 10)
+    large = OnnxTransformer(folder)
+    assert large._session.get_session_options().intra_op_num_threads == threads
+    assert large._threads == 1
+
+
+def test_batches_are_shared_among_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    encoder = OnnxTransformer(make_lookup(tmp_path), batch_size=1, normalise=False)
+    running: set[int] = set()
+    meet = threading.Barrier(3, timeout=30)
+
+    def run(outputs: list[str], given: dict[str, Any]) -> Any:
+        running.add(threading.get_ident())
+        meet.wait()
+        return original.run(outputs, given)
+
+    original = encoder._session
+    monkeypatch.setattr(encoder, "_session", SimpleNamespace(run=run))
+    names = ["flu", "heart flu", "attack flu", "heart heart", "attack", "flu flu flu"]
+    found = encoder.encode(names)
+    assert len(running) == 3
+    monkeypatch.setattr(encoder, "_session", original)
+    monkeypatch.setattr(encoder, "_threads", 1)
+    np.testing.assert_array_equal(found, encoder.encode(names))
+
+    def fail(*_: Any) -> Any:
+        raise RuntimeError("out of order")
+
+    monkeypatch.setattr(encoder, "_threads", 2)
+    monkeypatch.setattr(encoder, "_session", SimpleNamespace(run=fail))
+    with pytest.raises(RuntimeError, match="out of order"):
+        encoder.encode(names)
 
 
 def test_how_the_weights_came_about_is_kept(tmp_path: Path) -> None:

@@ -144,7 +144,7 @@ def test_neither_batch_nor_threads_change_a_vector(
     together = OnnxTransformer.load(quantised).encode(NAMES)
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     many = OnnxTransformer.load(quantised)
-    assert many._session.get_session_options().intra_op_num_threads == 3
+    assert many._threads == 3
     np.testing.assert_array_equal(many.encode(NAMES), together)
     for place, name in enumerate(NAMES):
         np.testing.assert_array_equal(many.encode([name])[0], together[place])

@@ -10,11 +10,13 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
+from canonym.cores import n_cores
 from canonym.encoders.batches import encode_in_batches, pooled
 from canonym.encoders.checkpoint import POOLINGS, read_checkpoint, write_pooling
 from canonym.encoders.inputs import check_count, check_option
@@ -27,6 +29,9 @@ __all__ = ["OnnxTransformer", "export_onnx"]
 
 # Batches whose names are sorted by their number of tokens together.
 _TOGETHER = 16
+# Models up to this many bytes take one thread a batch: threads that share a small product wait for
+# each other longer than they compute, and a single name is answered sooner by one.
+_SMALL = 64 << 20
 _PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 
 
@@ -43,7 +48,7 @@ class OnnxTransformer:
     max_length : int
         Most tokens of a name, special tokens included; what is longer is cut.
     batch_size : int
-        Names encoded at once. It changes speed and memory, not vectors.
+        Names encoded at once, by each thread. It changes speed and memory, not vectors.
     device : str
         ``"cpu"``, ``"cuda"``, or ``"auto"``: a GPU if ONNX Runtime can use one.
     normalise : bool
@@ -93,7 +98,10 @@ class OnnxTransformer:
         self._weights = checkpoint.weights
         self._tokenizer = _read_tokenizer(checkpoint.weights, self.max_length)
         self.model_file = _model_file(self.folder)
-        self._session = _open_session(self.model_file, device)
+        small = sum(file.stat().st_size for file in _files(self.model_file)) <= _SMALL
+        self._session = _open_session(self.model_file, device, n_threads=1 if small else None)
+        on_cpu = self._session.get_providers()[0] == _PROVIDERS["cpu"]
+        self._threads = (_asked_threads() or n_cores()) if small and on_cpu else 1
         self._inputs = [given.name for given in self._session.get_inputs()]
         self._output, self._width = _token_output(self._session, self.model_file)
 
@@ -145,12 +153,23 @@ class OnnxTransformer:
         places: dict[int, list[int]] = {}
         for place, part in enumerate(tokens):
             places.setdefault(len(part.ids), []).append(place)
+        batches = [
+            places[length][start : start + self.batch_size]
+            for length in sorted(places.keys() - {0}, reverse=True)
+            for start in range(0, len(places[length]), self.batch_size)
+        ]
         vectors = np.zeros((len(texts), self._width), np.float32)
-        for length in sorted(places.keys() - {0}, reverse=True):
-            alike = places[length]
-            for start in range(0, len(alike), self.batch_size):
-                some = alike[start : start + self.batch_size]
-                vectors[some] = self._embed_alike([tokens[place] for place in some])
+
+        def embed(some: list[int]) -> None:
+            vectors[some] = self._embed_alike([tokens[place] for place in some])
+
+        if min(self._threads, len(batches)) < 2:
+            for some in batches:
+                embed(some)
+            return vectors
+        with ThreadPoolExecutor(min(self._threads, len(batches))) as threads:
+            for done in [threads.submit(embed, some) for some in batches]:
+                done.result()
         return vectors
 
     def _embed_alike(self, tokens: list[Any]) -> Float32Array:
@@ -169,7 +188,7 @@ class OnnxTransformer:
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         # Weights that do not fit the file stand beside it under its name and a suffix.
-        for file in sorted(self.model_file.parent.glob(f"{self.model_file.name}*")):
+        for file in _files(self.model_file):
             shutil.copyfile(file, folder / file.name)
         for name in ("config.json", "tokenizer.json"):
             shutil.copyfile(self._weights / name, folder / name)
@@ -210,6 +229,11 @@ def _model_file(folder: Path) -> Path:
     )
 
 
+def _files(model: Path) -> list[Path]:
+    """Return the file of a model and those that hold the weights that did not fit it."""
+    return sorted(model.parent.glob(f"{model.name}*"))
+
+
 def _read_tokenizer(folder: Path, max_length: int) -> Any:
     tokenizers = require("tokenizers", "an ONNX encoder", "onnx")
     path = folder / "tokenizer.json"
@@ -226,13 +250,13 @@ def _read_tokenizer(folder: Path, max_length: int) -> Any:
     return tokenizer
 
 
-def _n_threads() -> int:
+def _asked_threads() -> int:
     """Return what OMP_NUM_THREADS asks for, as for numpy and torch; 0, one a core, otherwise."""
     asked = os.environ.get("OMP_NUM_THREADS", "").strip()
     return int(asked) if asked.isascii() and asked.isdigit() else 0
 
 
-def _open_session(path: Path, device: str) -> Any:
+def _open_session(path: Path, device: str, *, n_threads: int | None) -> Any:
     runtime = require("onnxruntime", "an ONNX encoder", "onnx")
     usable = runtime.get_available_providers()
     if device == "auto":
@@ -241,7 +265,7 @@ def _open_session(path: Path, device: str) -> Any:
         raise InvalidInput(f"device={device!r}: this ONNX Runtime has no GPU support; try 'cpu'")
     options = runtime.SessionOptions()
     options.log_severity_level = 3  # errors only
-    options.intra_op_num_threads = _n_threads()
+    options.intra_op_num_threads = _asked_threads() if n_threads is None else n_threads
     options.use_deterministic_compute = True
     # Threads that wait in a loop take the cores from everybody else.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
