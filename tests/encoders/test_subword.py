@@ -86,9 +86,9 @@ def test_blocks_and_threads_change_nothing(small: Subword, monkeypatch: pytest.M
 
 def test_equal_names_are_encoded_once(small: Subword, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
-    features = Subword.features
+    texts = Subword.texts
     monkeypatch.setattr(
-        Subword, "features", lambda self, names: seen.append(len(names)) or features(self, names)
+        Subword, "texts", lambda self, names: seen.append(len(names)) or texts(self, names)
     )
     vectors = small.encode(["flu", "cold", "flu", "flu"])
     assert seen == [2]

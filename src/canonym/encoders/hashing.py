@@ -8,13 +8,14 @@ touches a character.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from canonym.types import Int32Array
 
-__all__ = ["hash_features"]
+__all__ = ["hash_features", "hash_pair", "hash_word"]
 
 _UInt64Array = npt.NDArray[np.uint64]
 
@@ -47,6 +48,16 @@ def _power_tables(n: int) -> tuple[_UInt64Array, _UInt64Array]:
         if size <= _KEPT:
             _tables = tables
     return tables
+
+
+def _prefix_hashes(codes: npt.NDArray[np.uint32], powers: _UInt64Array) -> _UInt64Array:
+    values = codes.astype(np.uint64)
+    values *= _SPREAD
+    values ^= values >> _32
+    values *= powers[: len(codes)]
+    prefix = np.zeros(len(codes) + 1, dtype=np.uint64)
+    np.cumsum(values, out=prefix[1:])
+    return prefix
 
 
 def _buckets(hashes: _UInt64Array, n_bits: int) -> Int32Array:
@@ -127,12 +138,7 @@ def hash_features(
     starts = np.concatenate((first, first[near], at))
     ends = np.concatenate((last + 2, last[near + 1] + 2, at + lengths))
     powers, inverses = _power_tables(m)
-    values = codes.astype(np.uint64)
-    values *= _SPREAD
-    values ^= values >> _32
-    values *= powers[:m]
-    prefix = np.zeros(m + 1, dtype=np.uint64)
-    np.cumsum(values, out=prefix[1:])
+    prefix = _prefix_hashes(codes, powers)
     hashes = prefix[ends]
     hashes -= prefix[starts]
     hashes *= inverses[starts]
@@ -159,3 +165,41 @@ def hash_features(
     buckets = np.empty(len(found), dtype=np.int32)
     buckets[shift] = found
     return indptr, buckets
+
+
+def hash_word(word: str, *, grams: tuple[int, int], n_bits: int) -> Int32Array:
+    """Hash a text of one word as `hash_features` does, in a fraction of its time.
+
+    Returns
+    -------
+    (n_features,) int32
+        The word, then its n-grams by length.
+    """
+    prefix = _prefix_hashes(_marked(word), _power_tables(len(word) + 2)[0])
+    starts, ends, inverses, salts = _stretches(len(word) + 2, grams)
+    return _buckets((prefix[ends] - prefix[starts]) * inverses + salts, n_bits)
+
+
+def hash_pair(one: str, other: str, *, n_bits: int) -> int:
+    """Return the bucket of two neighbouring words; see `hash_features`."""
+    codes = _marked(f"{one} {other}")
+    prefix = _prefix_hashes(codes, _power_tables(len(codes))[0])
+    return int(_buckets(prefix[-1:] + _PAIR, n_bits)[0])
+
+
+def _marked(text: str) -> npt.NDArray[np.uint32]:
+    return np.frombuffer(f" {text} ".encode("utf-32-le", "surrogatepass"), dtype="<u4")
+
+
+@lru_cache(maxsize=64)
+def _stretches(
+    m: int, grams: tuple[int, int]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], _UInt64Array, _UInt64Array]:
+    """Return where the features of a word of `m` characters, marks included, begin and end."""
+    lengths = range(grams[0], min(grams[1], m) + 1)
+    at = [np.arange(m - length + 1) for length in lengths]
+    starts = np.concatenate([[0], *at])
+    sizes = np.concatenate([[m], *(np.full(len(a), n) for a, n in zip(at, lengths, strict=True))])
+    salts = sizes.astype(np.uint64)
+    salts[0] = _WORD
+    return starts, starts + sizes, _power_tables(m)[1][starts], salts

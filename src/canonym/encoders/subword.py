@@ -27,7 +27,6 @@ import os
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
@@ -39,7 +38,7 @@ from canonym.encoders.inputs import check_count, checked_names, distinct_names
 from canonym.encoders.manifest import read_encoder_manifest, write_encoder_manifest
 from canonym.encoders.tables import blocks, checked_table, sum_rows
 from canonym.encoders.tensors import checksum, map_tensors, write_tensors
-from canonym.encoders.wordwise import sum_by_words
+from canonym.encoders.wordwise import WordSums, sum_by_words
 from canonym.errors import InvalidInput, ReadError
 from canonym.text import PLAIN
 from canonym.text.memo import MemoNormaliser
@@ -111,6 +110,7 @@ class Subword:
         self.steps = tuple(steps)
         self._normalise = MemoNormaliser(self.steps)
         self.trained = dict(trained or {})
+        self._sums = WordSums(self.table, grams=(self.n_min, self.n_max))
         self._floats: Float32Array | None = None
         self._lock = threading.Lock()
 
@@ -175,9 +175,7 @@ class Subword:
         if len(distinct) >= _MANY or self.scale is None:
             self._encode_many(distinct, vectors)
         elif distinct:
-            indptr, buckets = self.features(distinct)
-            for row, (start, end) in enumerate(pairwise(indptr.tolist())):
-                vectors[row] = self.table[buckets[start:end]].astype(np.float32).sum(axis=0)
+            vectors += self._sums(self.texts(distinct))
             self._finish(vectors)
         return vectors if len(distinct) == len(place_of) else vectors[place_of]
 

@@ -1,19 +1,26 @@
-"""Sum hashed features by way of the words: each different word of a batch is summed once."""
+"""Sum hashed features by way of the words: each different word is summed once.
+
+`sum_by_words` does it for a batch, `WordSums` from one call to the next.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from canonym.encoders.hashing import hash_features
+from canonym.encoders.hashing import hash_features, hash_pair, hash_word
 from canonym.encoders.tables import blocks, sum_rows
 from canonym.types import Float32Array
 
-__all__ = ["sum_by_words"]
+__all__ = ["WordSums", "sum_by_words"]
 
 # Spans that no stretch fits: words and pairs of words alone.
 _NO_GRAMS = (2, 1)
+# Words and pairs that are remembered: 8 MB of sums in 128 dimensions. Then all are forgotten.
+_KEPT = 1 << 14
 
 
 def sum_by_words(
@@ -71,3 +78,58 @@ def sum_by_words(
         pair_ends = np.concatenate(([0], np.cumsum(counts - here)))
         sums[block] += sum_rows(table, pair_ends, pairs)
     return sums
+
+
+class WordSums:
+    """Sums of the features of texts, one or a few at a time, that remember the words.
+
+    Parameters
+    ----------
+    table : (2**n_bits, d) int8
+        What is summed.
+    grams : tuple of int
+        Shortest and longest n-gram.
+
+    Notes
+    -----
+    People who look names up use the same words over and over: a word that was met before costs an
+    addition.
+    """
+
+    def __init__(self, table: npt.NDArray[Any], *, grams: tuple[int, int]) -> None:
+        self._table = table
+        self._grams = grams
+        self._n_bits = table.shape[0].bit_length() - 1
+        self._words: dict[str, Float32Array] = {}
+        self._pairs: dict[tuple[str, str], int] = {}
+
+    def __call__(self, texts: Sequence[str]) -> Float32Array:
+        """Return the sum of the features of each text, ``(n, d)`` float32.
+
+        Texts are as `canonym.encoders.hashing.hash_features` takes them; see `sum_by_words`.
+        """
+        words, pairs = self._words, self._pairs
+        if max(len(words), len(pairs)) > _KEPT:
+            # Another thread may still read the old ones.
+            words, pairs = self._words, self._pairs = {}, {}
+        sums = np.zeros((len(texts), self._table.shape[1]), dtype=np.float32)
+        for row, text in zip(sums, texts, strict=True):
+            # Two spaces in a row part words that are no neighbours; there is no empty word.
+            before = ""
+            for word in text.split(" "):
+                if word:
+                    found = words.get(word)
+                    row += self._learn(word, words) if found is None else found
+                    if before:
+                        pair = before, word
+                        bucket = pairs.get(pair)
+                        if bucket is None:
+                            bucket = pairs[pair] = hash_pair(*pair, n_bits=self._n_bits)
+                        row += self._table[bucket]
+                before = word
+        return sums
+
+    def _learn(self, word: str, words: dict[str, Float32Array]) -> Float32Array:
+        buckets = hash_word(word, grams=self._grams, n_bits=self._n_bits)
+        found = words[word] = self._table[buckets].sum(axis=0, dtype=np.float32)
+        return found
