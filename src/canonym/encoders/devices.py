@@ -65,7 +65,7 @@ def bf16_pays(device: torch.device) -> bool:
     import torch
 
     if device.type == "cuda":
-        return torch.cuda.is_bf16_supported(including_emulation=False)
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     known = getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", None)
     return device.type == "cpu" and known is not None and bool(known())
 

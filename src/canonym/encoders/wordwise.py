@@ -131,5 +131,6 @@ class WordSums:
 
     def _learn(self, word: str, words: dict[str, Float32Array]) -> Float32Array:
         buckets = hash_word(word, grams=self._grams, n_bits=self._n_bits)
-        found = words[word] = self._table[buckets].sum(axis=0, dtype=np.float32)
+        found: Float32Array = self._table[buckets].sum(axis=0, dtype=np.float32)
+        words[word] = found
         return found

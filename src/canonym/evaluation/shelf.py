@@ -132,7 +132,7 @@ class Shelf:
         if key not in self._encoders:
             while len(self._encoders) >= _OPEN:
                 del self._encoders[next(iter(self._encoders))]
-            encoder = _open_encoder(given)
+            encoder: Any = _open_encoder(given)
             if precision == "bf16" and hasattr(encoder, "set_dtype") and bf16_pays(encoder.device):
                 encoder.set_dtype("bfloat16")
             self._encoders[key] = _remembering(encoder)
