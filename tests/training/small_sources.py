@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import lzma
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -43,7 +44,7 @@ FILES = {
         "# Report created: Tue May 02 15:09:56 EDT 2017\n# Fields:\n"
         "# DiseaseName\tDiseaseID\tAltDiseaseIDs\tDefinition\tParentIDs\tTreeNumbers"
         "\tParentTreeNumbers\tSynonyms\tSlimMappings\n#\n"
-        "Myocardial Infarction\tMESH:D009203\t\t\t\t\t\tCardiac infarct\t\n"
+        "Myocardial Infarction\tMESH:D009203\t\tDeath of heart muscle.\t\t\t\tCardiac infarct\t\n"
     ),
     "MEDIC 2012": "D009203||Myocardial Infarction|Infarct of heart\n",
     "DOID 2015": (
@@ -60,6 +61,10 @@ FILES = {
     "classes": "drugbank_id\tdrugbank_name\tclass_id\tclass_name\nDB1\tTemefos\tC000002\tx\n",
 }
 
+PASSAGES = """What is (are) myocardial infarction ?
+Myocardial infarction (MI) is a condition in which the heart lacks blood. It is treated at once.
+Fevers are the most common of complaints, and nobody knows them by that name alone.
+"""
 TITLE = "{id}|t|{text}\n{id}|a|It was seen.\n"
 NCBI = {
     "train": [
@@ -99,7 +104,10 @@ def write_sources(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def write_corpora(folder: Path) -> None:
-    """Write the parts of two corpora of a few mentions beside the files."""
+    """Write the parts of two corpora of a few mentions, and text, beside the files."""
+    text = folder / sources.PASSAGES
+    text.parent.mkdir()
+    text.write_bytes(lzma.compress(PASSAGES.encode()))
     for name, parts in (("ncbi-disease", NCBI), ("bc5cdr", BC5CDR)):
         (folder / name).mkdir()
         for part, documents in parts.items():

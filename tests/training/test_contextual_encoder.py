@@ -42,7 +42,7 @@ def test_it_is_taught_in_two_stages_and_averaged(
     miner: Any = make_encoder("default")
     said: list[str] = []
     steps: list[tuple[str, int]] = []
-    before = NameModule.read(start, pooling="mean", max_length=16)
+    before = NameModule.read(start, pooling="mean", max_length=24)
 
     def taught(share: float) -> tuple[NameModule, dict[str, Any]]:
         chosen = {**contextual_encoder.SETTINGS, "share": share}
@@ -55,7 +55,11 @@ def test_it_is_taught_in_two_stages_and_averaged(
     module, facts = taught(0.0)
     names = ["heart attack", "acute pain"]
     assert np.abs(module.encode(names) - before.encode(names)).max() > 1e-3
-    assert steps[:4] == [*(("names and mentions", step) for step in (1, 2, 3)), ("mentions", 1)]
+    # Three batches, three times.
+    taken = [("names and mentions", step) for step in range(1, 10)]
+    assert steps[:10] == [*taken, ("mentions", 1)]
+    assert "3 definitions" in said
+    assert facts["data"]["MedQuAD text"]
     assert any(line.startswith("synonym marginalization on 4 mentions") for line in said)
     assert facts["parts"] == ["train", "dev"]
     assert facts["settings"]["batches"] == 3
@@ -74,13 +78,14 @@ def test_a_damaged_start_is_told_before_the_work(mixed: Path, start: Path) -> No
 def test_command(mixed: Path, start: Path, tmp_path: Path) -> None:
     place = tmp_path / "taught"
     arguments = ["train", "contextual", "--encoder", str(start), "--data", str(mixed)]
-    arguments += ["-o", str(place), "--batches", "2", "--precision", "float32"]
+    arguments += ["-o", str(place), "--batches", "2", "--precision", "auto"]
     done = CliRunner().invoke(main, [*arguments, "--part", "train"])
     assert done.exit_code == 0, done.output
-    assert "2 batches of names and mentions" in done.stderr
+    assert "3 times 2 batches of names and mentions" in done.stderr
     assert load_encoder(place).encode(["flu"]).shape[0] == 1
     written = json.loads((place / "canonym.json").read_text())
     assert written["training"]["parts"] == ["train"]
+    assert written["training"]["precision"] in ("bf16", "float32")
     for more, problem in (
         ([], "exists already"),
         (["-o", str(tmp_path / "no" / "taught")], "does not exist"),

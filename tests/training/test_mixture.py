@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from canonym.errors import InvalidInput, Mismatch
+from canonym.training import mixture as mixture_module
 from canonym.training.mixture import check_apart, digests, mixture_files, read_mixture
-from canonym.types import Document
+from canonym.types import Document, Name
 
 
 def test_mentions_are_names_and_test_parts_are_not_read(mixed: Path) -> None:
@@ -53,6 +54,32 @@ def test_share_of_mentions(mixed: Path) -> None:
     assert chances[mentioned & common].max() == pytest.approx(np.sqrt(2) * once[0])
 
 
+def test_everyday_names_and_definitions(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lay = [Name("coronary", "ICD10CM:I21"), Name("the shakes", "ICD10CM:R50")]
+    monkeypatch.setattr(mixture_module, "read_everyday", lambda: iter(lay))
+    plain = read_mixture(mixed)
+    assert not plain.definitions
+    assert "the shakes" not in plain.names
+    lines: list[str] = []
+    mixture = read_mixture(mixed, everyday_weight=4.0, defined=True, log=lines.append)
+    of_name = dict(zip(mixture.names, mixture.concepts.tolist(), strict=True))
+    assert of_name["coronary"] == of_name["Acute MI [heart attack]"]
+    weights = dict(zip(mixture.names, mixture.name_weights.tolist(), strict=True))
+    assert weights["coronary"] == weights["the shakes"] == 4
+    assert weights["Fever NOS"] == 1
+    infarction = of_name["Myocardial Infarction"]
+    assert [tuple(one) for one in mixture.definitions] == [
+        ("Death of heart muscle.", infarction),
+        ("a condition in which the heart lacks blood. It is treated at once.", infarction),
+        (
+            "the most common of complaints, and nobody knows them by that name alone.",
+            of_name["Fever"],
+        ),
+    ]
+    assert "3 definitions" in lines
+    assert (mixture.counts["everyday"], mixture.counts["definitions"]) == (2, 3)
+
+
 def test_a_test_document_among_those_learned_from(mixed: Path) -> None:
     with (mixed / "ncbi-disease" / "train.pubtator").open("a", encoding="utf-8") as stream:
         stream.write("5|t|Something else.\n5|a|More.\n")
@@ -79,6 +106,8 @@ def test_what_cannot_be_learned_from(tmp_path: Path) -> None:
         read_mixture(tmp_path, parts=["train", "test"])
     with pytest.raises(InvalidInput, match="from 0 to below 1"):
         read_mixture(tmp_path, mention_share=1.0)
+    with pytest.raises(InvalidInput, match="everyday_weight=-1"):
+        read_mixture(tmp_path, everyday_weight=-1)
 
 
 def test_files_and_their_digests(mixed: Path) -> None:
@@ -87,4 +116,5 @@ def test_files_and_their_digests(mixed: Path) -> None:
     assert not any("test" in path for path in files.values())
     found = digests(mixed)
     assert set(found) == set(files)
+    assert set(digests(mixed, defined=True)) == {*files, "MedQuAD text"}
     assert all(len(digest) == 64 for digest in found.values())

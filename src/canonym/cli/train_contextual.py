@@ -21,9 +21,9 @@ __all__ = ["contextual"]
     click.option(
         "--batches",
         type=click.IntRange(min=1),
-        default=500,
+        default=280,
         show_default=True,
-        help="Of the first stage, on names and mentions.",
+        help="Of each of the three epochs of the first stage, on names and mentions.",
     ),
     click.option(
         "--neighbours",

@@ -20,15 +20,20 @@ from canonym.training.journal import FitProgress
 from canonym.training.mixture import PARTS, digests, read_mentions, read_mixture
 from canonym.training.module import NameModule
 from canonym.training.names import NameTable
+from canonym.training.processes import usual_precision
 from canonym.training.sources import SOURCES
 
 __all__ = ["SETTINGS", "make_contextual_encoder"]
 
 SETTINGS: Mapping[str, Any] = {
-    "max_length": 16,
+    "max_length": 24,
     "mention_share": 0.3,
-    "batches": 500,
+    "everyday_weight": 4.0,
+    "batches": 280,
+    "definitions": 16,
+    "related_share": 0.1,
     "contrastive": {
+        "epochs": 3,
         "learning_rate": 5e-5,
         "optimizer": "adamw",
         "schedule": "linear",
@@ -54,7 +59,7 @@ def make_contextual_encoder(
     parts: Sequence[str] = PARTS,
     batches: int | None = None,
     seed: int = 0,
-    precision: str = "bf16",
+    precision: str = "auto",
     progress: Callable[[str, int, int], None] | None = None,
     log: Callable[[str], None] | None = None,
 ) -> tuple[NameModule, dict[str, Any]]:
@@ -71,11 +76,12 @@ def make_contextual_encoder(
     parts : sequence of str
         Parts of the corpora that are learned from.
     batches : int, optional
-        Of the first stage.
+        Of an epoch of the first stage; hard neighbours are searched anew for each.
     seed : int
         Of every random draw.
     precision : str
-        As for `canonym.training.fit_settings.FitSettings`.
+        As for `canonym.training.fit_settings.FitSettings`, or ``"auto"``, which is bfloat16 where
+        that is faster.
     progress : callable, optional
         Called with the stage, its steps done and in all.
     log : callable, optional
@@ -99,19 +105,34 @@ def make_contextual_encoder(
     with the names of MEDIC and MeSH's chemicals left out, then the average of the weights with
     those of the start, which keeps English that neither stage has.
     """
-    check_data(data, parts=parts)
+    check_data(data, parts=parts, defined=True)
+    computed = usual_precision() if precision == "auto" else precision
     begun_with = _training(Path(start))  # a damaged manifest is told before the work, not after
     say = log or (lambda _: None)
     chosen = {**SETTINGS, **({} if batches is None else {"batches": batches})}
     length = chosen["max_length"]
     module = NameModule.read(start, pooling="mean", max_length=length)
-    mixture = read_mixture(data, parts=parts, mention_share=chosen["mention_share"], log=log)
-    say(f"{chosen['batches']:,} batches of names and mentions")
-    objective: Any = Contrastive(mixture, miner, batches=chosen["batches"])
+    mixture = read_mixture(
+        data,
+        parts=parts,
+        mention_share=chosen["mention_share"],
+        everyday_weight=chosen["everyday_weight"],
+        defined=True,
+        log=log,
+    )
+    times = chosen["contrastive"]["epochs"]
+    say(f"{times} times {chosen['batches']:,} batches of names and mentions")
+    objective: Any = Contrastive(
+        mixture,
+        miner,
+        batches=chosen["batches"],
+        definitions=chosen["definitions"],
+        related_share=chosen["related_share"],
+    )
     fit(
         module,
         objective,
-        settings=FitSettings(epochs=1, seed=seed, precision=precision, **chosen["contrastive"]),
+        settings=FitSettings(seed=seed, precision=computed, **chosen["contrastive"]),
         progress=_of_stage("names and mentions", progress),
     )
     del mixture, objective
@@ -124,7 +145,7 @@ def make_contextual_encoder(
     fit(
         module,
         objective,
-        settings=FitSettings(seed=seed, precision=precision, **chosen["marginalization"]),
+        settings=FitSettings(seed=seed, precision=computed, **chosen["marginalization"]),
         progress=_of_stage("mentions", progress),
     )
     untaught = NameModule.read(start, pooling="mean", max_length=length)
@@ -133,10 +154,10 @@ def make_contextual_encoder(
         "settings": dict(chosen),
         "seed": seed,
         "parts": list(parts),
-        "precision": precision,
+        "precision": computed,
         "start": begun_with,
         "miner": hashlib.sha256(miner.table.tobytes()).hexdigest(),
-        "data": dict(digests(data, parts)),
+        "data": dict(digests(data, parts, defined=True)),
     }
 
 

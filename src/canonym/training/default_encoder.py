@@ -69,7 +69,7 @@ _LEAST_WEIGHT = 1.0  # of a concept whose names a teacher is asked about: no che
 _BLOCK = 16_384
 
 
-def check_data(data: Path, *, parts: Sequence[str] = PARTS) -> None:
+def check_data(data: Path, *, parts: Sequence[str] = PARTS, defined: bool = False) -> None:
     """Make sure that every file is there before hours are spent.
 
     Raises
@@ -77,10 +77,11 @@ def check_data(data: Path, *, parts: Sequence[str] = PARTS) -> None:
     InvalidInput
         If one is not.
     """
-    missing = [path for path in mixture_files(parts).values() if not (data / path).is_file()]
+    files = mixture_files(parts, defined=defined)
+    missing = [path for path in files.values() if not (data / path).is_file()]
     if missing:
         raise InvalidInput(
-            f"{data} lacks {len(missing)} of the files that the default encoder is made from "
+            f"{data} lacks {len(missing)} of the files that the encoder is made from "
             f"({', '.join(missing[:3])}{', …' if len(missing) > 3 else ''}); give the folder that "
             "holds the terminologies and corpora, or set CANONYM_DATA to it"
         )

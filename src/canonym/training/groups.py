@@ -123,9 +123,19 @@ class SynonymGroups:
         self, rows: npt.NDArray[np.int64], positives: int, rng: np.random.Generator
     ) -> npt.NDArray[np.int64]:
         """Add `positives` names of the concept of each row, with replacement."""
-        concepts = np.tile(self.concepts[rows], positives)
-        places = rng.random(len(concepts)) * self.sizes[concepts]
-        return np.concatenate((rows, self.starts[concepts] + places.astype(np.int64)))
+        return np.concatenate((rows, self.names_of(np.tile(self.concepts[rows], positives), rng)))
+
+    def names_of(
+        self, concepts: npt.NDArray[Any], rng: np.random.Generator
+    ) -> npt.NDArray[np.int64]:
+        """Draw a name of each concept; each has one."""
+        places = (rng.random(len(concepts)) * self.sizes[concepts]).astype(np.int64)
+        rows: npt.NDArray[np.int64] = self.starts[concepts] + places
+        return rows
+
+    def has(self, concept: int) -> bool:
+        """Whether a concept has a name."""
+        return concept < len(self.sizes) and bool(self.sizes[concept])
 
 
 class HardPool:

@@ -19,10 +19,15 @@ from canonym.errors import InvalidInput, Mismatch
 from canonym.evaluation.preparation import read_corrections
 from canonym.files import file_digest
 from canonym.terminology import Terminology, read_records
+from canonym.terminology.everyday import read_everyday
+from canonym.text import STRONG
+from canonym.text.memo import MemoNormaliser
+from canonym.training.definitions import Definition, defined_in, shorten
 from canonym.training.further_names import add_variants
 from canonym.training.mention_names import mention_weights
 from canonym.training.mentions import training_mentions
-from canonym.training.sources import SOURCES, read_mesh, read_pool
+from canonym.training.sources import PASSAGES, SOURCES, read_mesh, read_passages, read_pool
+from canonym.training.synonyms import SynonymPool, Synonyms
 from canonym.types import Document, Int32Array, Name
 
 __all__ = ["CORPORA", "PARTS", "Mixture", "check_apart", "mixture_files", "read_mixture"]
@@ -70,6 +75,8 @@ class Mixture(NamedTuple):
         Concepts that a relation joins.
     counts : dict of str to int
         Concepts, names, variants, mentions and pairs of related concepts.
+    definitions : list of Definition
+        What some of the concepts are.
     """
 
     names: list[str]
@@ -79,11 +86,12 @@ class Mixture(NamedTuple):
     name_weights: npt.NDArray[np.float64]
     related: Int32Array
     counts: dict[str, int]
+    definitions: Sequence[Definition] = ()
 
 
-def mixture_files(parts: Sequence[str] = PARTS) -> dict[str, str]:
+def mixture_files(parts: Sequence[str] = PARTS, *, defined: bool = False) -> dict[str, str]:
     """Return the files of the data folder that `read_mixture` reads, by a name for each."""
-    files = dict(SOURCES)
+    files = SOURCES | ({"MedQuAD text": PASSAGES} if defined else {})
     for corpus in CORPORA:
         files |= {f"{corpus.folder} {part}": f"{corpus.folder}/{part}.pubtator" for part in parts}
         if corpus.corrections and parts:
@@ -96,6 +104,8 @@ def read_mixture(
     *,
     parts: Sequence[str] = PARTS,
     mention_share: float = 0.3,
+    everyday_weight: float = 0.0,
+    defined: bool = False,
     log: Callable[[str], None] | None = None,
 ) -> Mixture:
     """Read the terminologies and the mentions.
@@ -108,13 +118,19 @@ def read_mixture(
         Parts of the corpora, of `PARTS`; none for terminologies alone.
     mention_share : float
         Share of the draws that are mentions, in [0, 1).
+    everyday_weight : float
+        How often the everyday names of ICD-10-CM that come with canonym are drawn, where 1 is as
+        often as other names; 0 leaves them out.
+    defined : bool
+        Whether definitions are read too, those of the terminologies and those in the consumer
+        health text.
     log : callable, optional
         Called with a line of text for each step.
 
     Raises
     ------
     InvalidInput
-        If a part is none of `PARTS`, or the share is out of range.
+        If a part is none of `PARTS`, or a share or weight is out of range.
     Mismatch
         If a document of the parts is one of a test part too.
     """
@@ -124,8 +140,11 @@ def read_mixture(
             f"parts {list(parts)} and a mention_share of {mention_share} were given; parts among "
             f"{list(PARTS)} and a share from 0 to below 1 are expected"
         )
+    if not 0 <= everyday_weight < np.inf:
+        raise InvalidInput(f"everyday_weight={everyday_weight!r}: 0 or a number above is expected")
     say = log or (lambda _: None)
-    pool = read_pool(data, log=log)
+    everyday = list(read_everyday()) if everyday_weight else []
+    pool = read_pool(data, everyday=everyday, log=log)
     pairs = read_mentions(data, parts, log=say) if parts else []
     known = [(text, id_) for text, id_ in pairs if id_ in pool]
     names_of_mentions = (Name(text, id_) for text, id_ in dict.fromkeys(known))
@@ -148,6 +167,10 @@ def read_mixture(
             weights=weights,
         )[: len(synonyms.names)]
     mentioned = int((name_weights != 1).sum())
+    _weigh_everyday(everyday, everyday_weight, pool, synonyms, name_weights)
+    definitions = _definitions(data, pool, joined) if defined else []
+    if defined:
+        say(f"{len(definitions):,} definitions")
     related = pool.related()
     say(
         f"{len(joined.names):,} names, {len(synonyms.names) - len(joined.names):,} variants, "
@@ -166,8 +189,34 @@ def read_mixture(
             "variants": len(synonyms.names) - len(joined.names),
             "mentioned": mentioned,
             "related": len(related),
+            **({"everyday": len(everyday)} if everyday else {}),
+            **({"definitions": len(definitions)} if defined else {}),
         },
+        definitions,
     )
+
+
+def _weigh_everyday(
+    everyday: Sequence[Name],
+    weight: float,
+    pool: SynonymPool,
+    synonyms: Synonyms,
+    name_weights: npt.NDArray[np.float64],
+) -> None:
+    meant = {(name.text, pool.concept_of(name.concept_id)) for name in everyday}
+    pairs = zip(synonyms.names, synonyms.concepts.tolist(), strict=True)
+    name_weights[[row for row, pair in enumerate(pairs) if pair in meant]] *= weight
+
+
+def _definitions(data: Path, pool: SynonymPool, synonyms: Synonyms) -> list[Definition]:
+    found = [Definition(shorten(text), concept) for text, concept in pool.definitions()]
+    names: dict[str, int | None] = {}
+    forms = MemoNormaliser(STRONG)(synonyms.names)
+    for form, concept in zip(forms, synonyms.concepts.tolist(), strict=True):
+        if names.setdefault(form, concept) != concept:
+            names[form] = None
+    _, passages = read_passages(data)
+    return list(dict.fromkeys([*found, *defined_in(passages, names)]))
 
 
 def read_mentions(
@@ -226,6 +275,9 @@ def _documents(folder: Path, parts: Sequence[str]) -> list[Document]:
     return [one for part in parts for one in read_pubtator(folder / f"{part}.pubtator")]
 
 
-def digests(data: Path, parts: Sequence[str] = PARTS) -> Mapping[str, str]:
+def digests(
+    data: Path, parts: Sequence[str] = PARTS, *, defined: bool = False
+) -> Mapping[str, str]:
     """Return the SHA-256 of every file of `mixture_files`."""
-    return {name: file_digest(data / path) for name, path in mixture_files(parts).items()}
+    files = mixture_files(parts, defined=defined)
+    return {name: file_digest(data / path) for name, path in files.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import lzma
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -24,7 +24,14 @@ from canonym.training.synonyms import SynonymPool
 from canonym.training.variants import icd_variants
 from canonym.types import Concept, Name, Record
 
-__all__ = ["SOURCES", "read_consumer_names", "read_mesh", "read_passages", "read_pool"]
+__all__ = [
+    "PASSAGES",
+    "SOURCES",
+    "read_consumer_names",
+    "read_mesh",
+    "read_passages",
+    "read_pool",
+]
 
 SOURCES: dict[str, str] = {
     "MeSH 2024": "mesh-2024/terms.tsv.gz",
@@ -43,7 +50,8 @@ SOURCES: dict[str, str] = {
 }
 """Files of the data folder, by source. ICD-10-CM comes with an installed package."""
 
-_PASSAGES = "text/medquad.txt.xz"
+PASSAGES = "text/medquad.txt.xz"
+"""Questions and answers about health, in the data folder."""
 
 _RELATIONS: dict[str, dict[str, Any]] = {
     "MeSH actions": {
@@ -140,7 +148,7 @@ def read_passages(data: Path) -> tuple[Path, list[str]]:
     ReadError
         If it is missing or damaged.
     """
-    path = data / _PASSAGES
+    path = data / PASSAGES
     try:
         with lzma.open(path, "rt", encoding="utf-8") as stream:
             return path, [line.strip() for line in stream]
@@ -148,13 +156,20 @@ def read_passages(data: Path) -> tuple[Path, list[str]]:
         raise ReadError(path, f"lines of text packed with xz are expected ({error})") from error
 
 
-def read_pool(data: Path, *, log: Callable[[str], None] | None = None) -> SynonymPool:
+def read_pool(
+    data: Path,
+    *,
+    everyday: Sequence[Record] = (),
+    log: Callable[[str], None] | None = None,
+) -> SynonymPool:
     """Read all sources under `data`, and ICD-10-CM, and join their concepts.
 
     Parameters
     ----------
     data : Path
         The folder with the files of `SOURCES`.
+    everyday : sequence of Record
+        Names that ICD-10-CM lacks, of its concepts.
     log : callable, optional
         Called with a line of text for each step.
     """
@@ -166,6 +181,8 @@ def read_pool(data: Path, *, log: Callable[[str], None] | None = None) -> Synony
     pool.add("MeSH", read_ctd(paths["CTD 2017"]))
     pool.add("MeSH", read_medic(paths["MEDIC 2012"]))
     pool.add("ICD-10-CM", _with_variants(read_icd10cm()))
+    if everyday:
+        pool.add("everyday", everyday, exclusive=False)
     pool.add("DOID", read_obo(paths["DOID 2015"]))
     pool.add("HPO", read_obo(paths["HPO 2014"]))
     pool.add("DrugBank", read_drugbank_vocabulary(paths["DrugBank"]), weight=_OTHER)

@@ -72,6 +72,7 @@ class SynonymPool:
         self._bits: dict[str, int] = {}
         self._relations: list[tuple[str, str]] = []
         self._given: dict[int, int] = {}
+        self._definitions: list[tuple[str, int]] = []
 
     def add(
         self,
@@ -124,6 +125,8 @@ class SynonymPool:
             elif not record.deprecated:
                 self._labels[number] = self._labels[number] or record.label
                 self._names.append((record.label, number))
+                if record.definition:
+                    self._definitions.append((record.definition, number))
             root = self._root(number)
             self._sources[root] |= bit
             self._weights[root] = max(self._weights[root], weight)
@@ -228,6 +231,11 @@ class SynonymPool:
         numbers = {(self.concept_of(head), self.concept_of(tail)) for head, tail in self._relations}
         pairs = sorted((a, b) for a, b in numbers if a is not None and b is not None and a != b)
         return np.array(pairs, dtype=np.int32).reshape(-1, 2)
+
+    def definitions(self) -> list[tuple[str, int]]:
+        """Return definitions, each with the number that `synonyms` last gave to its concept."""
+        found = [(text, self._given.get(self._root(number))) for text, number in self._definitions]
+        return [(text, number) for text, number in dict.fromkeys(found) if number is not None]
 
     def _number(self, id_: str, weight: float) -> int:
         number = self._numbers.setdefault(id_, len(self._parents))

@@ -13,7 +13,13 @@ __all__ = ["multi_positive_softmax"]
 
 
 def multi_positive_softmax(
-    vectors: Tensor, labels: Tensor, texts: Tensor | None = None, *, temperature: float = 0.05
+    vectors: Tensor,
+    labels: Tensor,
+    texts: Tensor | None = None,
+    *,
+    temperature: float = 0.05,
+    related: Tensor | None = None,
+    related_share: float = 0.1,
 ) -> Tensor | None:
     """Return how far names of a batch are from choosing the other names of their concept.
 
@@ -28,6 +34,10 @@ def multi_positive_softmax(
         each other's sums. By default all differ.
     temperature : float
         Divides the cosines, above 0.
+    related : Tensor of bool, shape (b, b), optional
+        Which two names are of concepts that a relation joins.
+    related_share : float
+        Share of those in the loss of a name that has positives and related names, in [0, 1].
 
     Returns
     -------
@@ -40,7 +50,9 @@ def multi_positive_softmax(
 
         L_i = −1/|P(i)| Σ_{j ∈ P(i)} log( exp s_ij / Σ_{k ≠ i} exp s_ik )
 
-    `canonym.training.contrast.multi_positive_loss` is the same without torch.
+    Names ``R(i)`` of related concepts make it ``(1 − r) L_i + r M_i``, where ``M_i`` is the same
+    with ``R(i)`` in the place of ``P(i)``. Without torch,
+    `canonym.training.contrast.multi_positive_loss` is the same.
 
     References
     ----------
@@ -69,5 +81,11 @@ def multi_positive_softmax(
     logits = logits.masked_fill(hidden, -torch.inf)
     # A name that has a positive has something to be compared with; the others are left out first.
     logs = logits[used].log_softmax(dim=1)
-    of_positives = torch.where(positive[used], logs, 0).sum(dim=1) / counts[used]
-    return -of_positives.mean()
+    wanted = torch.where(positive[used], logs, 0).sum(dim=1) / counts[used]
+    if related is not None:
+        others = (related & ~positive & ~hidden)[used]
+        n_others = others.sum(dim=1)
+        of_others = torch.where(others, logs, 0).sum(dim=1) / n_others.clamp(min=1)
+        share = torch.where(n_others > 0, related_share, 0.0)
+        wanted = (1 - share) * wanted + share * of_others
+    return -wanted.mean()
