@@ -1,8 +1,10 @@
 """How fast is the contextual encoder with 8 bits, beside the same transformer in torch?
 
 Both encode the names of MEDIC on one thread, in turn in one process, so that both meet the same
-machine; the best of the rounds counts. The time of the processor is given beside that of the clock:
-on a machine that is busy with other things the two differ.
+machine; the best of the rounds counts. Then the one with 8 bits does it on all cores, a thread a
+batch, as small models do, and with all threads sharing each batch, as large ones do. The time of
+the processor is given beside that of the clock: on a machine that is busy with other things the two
+differ.
 
     python benchmarks/contextual_speed.py FOLDER [--encoder ONNX] [--names N] [--rounds N]
 
@@ -21,7 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from canonym.encoders import make_encoder
+from canonym.cores import n_cores
+from canonym.encoders import make_encoder, onnx
 from canonym.text import PLAIN, normalise_all
 from record import ROOT, data_folder, save
 
@@ -88,6 +91,17 @@ def opening(folder: Path) -> tuple[Any, float]:
     return encoder, round(time.perf_counter() - began, 3)
 
 
+def shared_ways(folder: Path, n_threads: int) -> dict[str, Any]:
+    """Open an encoder as small models are and as large ones are."""
+    os.environ["OMP_NUM_THREADS"] = str(n_threads)
+    usual, found = onnx._SMALL, {}
+    for title, largest in (("a thread a batch", usual), ("all threads a batch", 0)):
+        onnx._SMALL = largest
+        found[title] = make_encoder(folder)
+    onnx._SMALL = usual
+    return found
+
+
 def main() -> None:
     """Measure and write the result."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
@@ -108,6 +122,9 @@ def main() -> None:
         "cosine to float32": drift(exact, small, names),
         "seconds to open": seconds,
     }
+    cores = n_cores()
+    ways = shared_ways(arguments.encoder, cores)
+    result[f"{cores} threads"] = in_turn(ways, names, arguments.rounds)
     print(result, flush=True)
     files = [data_folder() / MEDIC, arguments.encoder / "model.onnx"]
     packages = ["numpy", "onnxruntime", "tokenizers", "torch", "transformers"]
