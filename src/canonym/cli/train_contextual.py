@@ -44,8 +44,8 @@ def contextual(
     """Teach a sentence encoder names and mentions, as the contextual encoder was taught.
 
     Names of open terminologies with the mentions of NCBI disease and BC5CDR, then synonym
-    marginalization on the mentions, then the average with the weights it began with. Twenty
-    minutes on one core, for one of four layers.
+    marginalization on the mentions, then the average with the weights it began with. An
+    hour and a half on one core that computes in float32, for one of four layers.
 
     \b
       canonym train student --encoder all-MiniLM-L6-v2 --data corpora -o student
