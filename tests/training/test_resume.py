@@ -168,7 +168,7 @@ def test_damage_that_sizes_do_not_show(
         train(loop={"checkpoints": folder, "resume": True, "notice": lambda _: None})
 
 
-@pytest.mark.filterwarnings("ignore:this machine computes in bf16")
+@pytest.mark.filterwarnings("ignore:this processor computes in bf16")
 def test_another_run_is_told_apart(
     small: ModuleType, train: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -15,7 +15,7 @@ from canonym.text.memo import MemoNormaliser
 
 __all__ = ["Definition", "defined_in", "shorten"]
 
-# "Sialuria is a rare disorder …", "The flu (influenza) is a …": what stands before the verb is the
+# "Gout is a disease …", "The flu (influenza) is a …": what stands before the verb is the
 # name, what stands after it the definition. Answers begin so; sentences further on rarely do.
 _OPENING = re.compile(
     r"(?:Summary : )?(?:The |A |An )?(?P<name>[A-Z0-9][^.:;?!()]{2,80}?)"
@@ -61,9 +61,9 @@ def defined_in(passages: Iterable[str], names: Mapping[str, int | None]) -> Iter
 
     Examples
     --------
-    >>> answer = "Sialuria is a rare disorder that has variable effects on development."
-    >>> [found.text for found in defined_in([answer, "What is Sialuria ?"], {"sialuria": 7})]
-    ['a rare disorder that has variable effects on development.']
+    >>> answer = "Gout is a disease of the joints that comes in attacks."
+    >>> [found.text for found in defined_in([answer, "What is gout ?"], {"gout": 7})]
+    ['a disease of the joints that comes in attacks.']
     """
     normal = MemoNormaliser(STRONG)
     for passage in passages:

@@ -135,9 +135,10 @@ def fit(
             raise InvalidInput("checkpoint_every is set, but no folder for checkpoints")
     _check_folder(folder, resume=resume)
     with open_processes(settings, device=device) as processes:
-        if settings.precision == "bf16" and not bf16_pays(processes.device):
+        on_cpu = processes.device.type == "cpu"
+        if settings.precision == "bf16" and on_cpu and not bf16_pays(processes.device):
             notice(
-                "this machine computes in bf16 many times slower than in float32: stop the "
+                "this processor computes in bf16 many times slower than in float32: stop the "
                 "training and choose precision float32"
             )
         run = Run(trainable, objective, settings, processes, data=data or {}, folder=folder)
