@@ -2,7 +2,8 @@
 
 Names of MEDIC, in the order of a draw, are encoded together and one by one. One by one it is done
 three times in turn: with features hashed name by name, as for a table of floats; by words, with
-nothing remembered; and by words that were met before, as in a service that has run for a while.
+nothing remembered when it begins; and by words that were met before, as in a service that has run
+for a while.
 
     python benchmarks/subword_speed.py [--names N] [--rounds N]
 """

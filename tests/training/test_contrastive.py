@@ -125,6 +125,11 @@ def test_related_concepts_come_along(small_table: Any) -> None:
         found.append(objective.loss(small_table.Table(objective.texts).embed, plan, 0))
         assert objective.settings["related_share"] == share
     assert found[0].item() != found[1].item()
+    # The same names, without being told that they are related.
+    objective._relatives = None
+    alone = objective.loss(small_table.Table(objective.texts).embed, plan, 0)
+    assert alone is not None
+    assert alone.item() != found[1].item()
 
 
 def test_names_of_no_weight_are_not_drawn() -> None:
