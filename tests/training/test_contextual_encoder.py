@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from canonym.cli import main
 from canonym.encoders import load_encoder, make_encoder
-from canonym.errors import ReadError
+from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.training import contextual_encoder
 from canonym.training.contextual_encoder import make_contextual_encoder
 from canonym.training.module import NameModule
@@ -75,6 +75,49 @@ def test_a_damaged_start_is_told_before_the_work(mixed: Path, start: Path) -> No
     assert not said
 
 
+@pytest.mark.parametrize("stopped", [("names and mentions", 5), ("mentions", 1)])
+def test_it_is_taken_up_where_it_was_stopped(
+    mixed: Path, start: Path, tmp_path: Path, stopped: tuple[str, int]
+) -> None:
+    miner: Any = make_encoder("default")
+    folder = tmp_path / "taught.checkpoints"
+    steps: list[tuple[str, int]] = []
+
+    class Stopped(Exception):
+        pass
+
+    def taught(**options: Any) -> NameModule:
+        return make_contextual_encoder(
+            mixed, start, miner=miner, batches=3, precision="float32", **options
+        )[0]
+
+    def stop(stage: str, done: int, _: int) -> None:
+        if (stage, done) == stopped:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        taught(progress=stop, checkpoints=folder)
+    with pytest.raises(InvalidInput, match="holds checkpoints of a run; resume that run"):
+        taught(checkpoints=folder)
+    said: list[str] = []
+    module = taught(
+        progress=lambda stage, done, _: steps.append((stage, done)),
+        log=said.append, checkpoints=folder, resume=True,
+    )  # fmt: skip
+    # The first stage is not trained again where it was over, and not from the beginning.
+    assert steps[0] == (("names and mentions", 4) if stopped[1] == 5 else ("mentions", 1))
+    assert any(line.startswith("mentions: step 2 of 2, 0 minutes left") for line in said)
+    names = ["heart attack", "acute pain"]
+    assert module.encode(names).tobytes() == taught().encode(names).tobytes()
+    with pytest.raises(Mismatch, match=r"batches"):
+        make_contextual_encoder(
+            mixed, start, miner=miner, batches=4, precision="float32",
+            checkpoints=folder, resume=True,
+        )  # fmt: skip
+    with pytest.raises(InvalidInput, match="resume needs the folder"):
+        taught(resume=True)
+
+
 def test_command(mixed: Path, start: Path, tmp_path: Path) -> None:
     place = tmp_path / "taught"
     arguments = ["train", "contextual", "--encoder", str(start), "--data", str(mixed)]
@@ -83,6 +126,7 @@ def test_command(mixed: Path, start: Path, tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "3 times 2 batches of names and mentions" in done.stderr
     assert load_encoder(place).encode(["flu"]).shape[0] == 1
+    assert not (tmp_path / "taught.checkpoints").exists()
     written = json.loads((place / "canonym.json").read_text())
     assert written["training"]["parts"] == ["train"]
     assert written["training"]["precision"] in ("bf16", "float32")

@@ -138,7 +138,7 @@ def test_a_student_comes_near_to_its_teacher(
     def make() -> tuple[NameModule, dict[str, Any]]:
         return make_student(
             data, start, layers=[0], batches=20, precision="float32",
-            progress=lambda step, total: done.append((step, total)),
+            progress=lambda _, step, total: done.append((step, total)),
         )  # fmt: skip
 
     module, facts = make()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,15 @@ from canonym import files
 from canonym.cli.options import Decorator, with_options
 from canonym.errors import InvalidInput
 
-__all__ = ["PRECISION", "free_place", "making_options", "sentence_encoder", "write_encoder"]
+__all__ = [
+    "PRECISION",
+    "RESUME",
+    "checkpoints_beside",
+    "free_place",
+    "making_options",
+    "sentence_encoder",
+    "write_encoder",
+]
 
 PRECISION: Decorator = click.option(
     "--precision",
@@ -20,6 +29,12 @@ PRECISION: Decorator = click.option(
     default="auto",
     show_default=True,
     help="What the encoder computes in; auto is bf16 where that is faster than float32.",
+)
+
+RESUME: Decorator = click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on with a run that was stopped, from its checkpoints in OUTPUT.checkpoints.",
 )
 
 
@@ -93,9 +108,18 @@ def free_place(output: str, *, overwrite: bool) -> Path:
     return place
 
 
+def checkpoints_beside(place: Path) -> Path:
+    """Return the folder of the checkpoints of what is written to `place`."""
+    return place.with_name(f"{place.name}.checkpoints")
+
+
 def write_encoder(place: Path, module: Any, facts: Mapping[str, Any], *, overwrite: bool) -> None:
-    """Write the encoder of a `canonym.training.module.NameModule`, and how it came about."""
+    """Write the encoder of a `canonym.training.module.NameModule`, and how it came about.
+
+    Its checkpoints are removed then.
+    """
     with files.write_folder(place, overwrite=overwrite) as partial:
         module.to_encoder().save(partial)
         content = {"encoder": "transformer", "training": facts}
         files.write_manifest(partial, kind="encoder", format_number=1, content=content)
+    shutil.rmtree(checkpoints_beside(place), ignore_errors=True)

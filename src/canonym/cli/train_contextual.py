@@ -6,6 +6,8 @@ import click
 
 from canonym.cli.making_options import (
     PRECISION,
+    RESUME,
+    checkpoints_beside,
     free_place,
     making_options,
     sentence_encoder,
@@ -34,12 +36,13 @@ __all__ = ["contextual"]
         "parts; for one part, an encoder of `canonym train default --part`.",
     ),
     PRECISION,
+    RESUME,
     parts=("train", "dev"),
     parts_help="Part of the corpora whose mentions are learned from. Can be repeated.",
 )
 def contextual(
     encoder: str, output: str, data: str, parts: tuple[str, ...], batches: int, neighbours: str,
-    seed: int, precision: str, overwrite: bool, quiet: bool,
+    seed: int, precision: str, resume: bool, overwrite: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Teach a sentence encoder names and mentions, as the contextual encoder was taught.
 
@@ -80,6 +83,8 @@ def contextual(
             precision=precision,
             progress=report,
             log=lambda line: note(line, quiet=quiet),
+            checkpoints=checkpoints_beside(place),
+            resume=resume,
         )
     write_encoder(place, module, facts, overwrite=overwrite)
     if not quiet:

@@ -6,6 +6,8 @@ import click
 
 from canonym.cli.making_options import (
     PRECISION,
+    RESUME,
+    checkpoints_beside,
     free_place,
     making_options,
     sentence_encoder,
@@ -30,10 +32,11 @@ __all__ = ["student"]
         "--batches", type=click.IntRange(min=1), default=600, show_default=True, help="Of training."
     ),
     PRECISION,
+    RESUME,
 )
 def student(
     encoder: str, output: str, data: str, layers: str, batches: int, precision: str,
-    seed: int, overwrite: bool, quiet: bool,
+    resume: bool, seed: int, overwrite: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Make a sentence encoder of fewer layers that gives nearly the same vectors, faster.
 
@@ -47,14 +50,14 @@ def student(
     from pathlib import Path
 
     from canonym.cli.description import print_facts
-    from canonym.cli.progress import counter, note
+    from canonym.cli.progress import note, stages
     from canonym.errors import require
     from canonym.training.student import make_student
 
     require("torch", "training an encoder", "torch")
     place = free_place(output, overwrite=overwrite)
     kept = _numbers(layers)
-    with counter("Training", unit="steps", total=batches, quiet=quiet) as show:
+    with stages(unit="steps", quiet=quiet) as report:
         module, facts = make_student(
             Path(data),
             encoder,
@@ -62,8 +65,10 @@ def student(
             batches=batches,
             seed=seed,
             precision=precision,
-            progress=lambda done, _total: show(done),
+            progress=report,
             log=lambda line: note(line, quiet=quiet),
+            checkpoints=checkpoints_beside(place),
+            resume=resume,
         )
     write_encoder(place, module, facts, overwrite=overwrite)
     if not quiet:

@@ -14,14 +14,13 @@ from canonym.training.averaging import average_weights
 from canonym.training.biosyn import BioSyn
 from canonym.training.contrastive import Contrastive
 from canonym.training.default_encoder import check_data
-from canonym.training.fit import fit
 from canonym.training.fit_settings import FitSettings
-from canonym.training.journal import FitProgress
 from canonym.training.mixture import PARTS, digests, read_mentions, read_mixture
 from canonym.training.module import NameModule
 from canonym.training.names import NameTable
 from canonym.training.processes import usual_precision
 from canonym.training.sources import SOURCES
+from canonym.training.stages import Stages
 
 __all__ = ["SETTINGS", "make_contextual_encoder"]
 
@@ -62,6 +61,8 @@ def make_contextual_encoder(
     precision: str = "auto",
     progress: Callable[[str, int, int], None] | None = None,
     log: Callable[[str], None] | None = None,
+    checkpoints: Path | None = None,
+    resume: bool = False,
 ) -> tuple[NameModule, dict[str, Any]]:
     """Teach a sentence encoder the terminologies and mentions under `data`.
 
@@ -85,7 +86,9 @@ def make_contextual_encoder(
     progress : callable, optional
         Called with the stage, its steps done and in all.
     log : callable, optional
-        Called with a line of text for each step.
+        Called with a line of text now and then.
+    checkpoints, resume
+        Those of `canonym.training.stages.Stages`.
 
     Returns
     -------
@@ -95,9 +98,11 @@ def make_contextual_encoder(
     Raises
     ------
     InvalidInput, ReadError
-        If a file is missing, or the manifest of the start is damaged.
+        If a file is missing, the manifest of the start is damaged, or there are checkpoints and
+        `resume` is off.
     Mismatch
-        If a document that is learned from is in a test part too.
+        If a document that is learned from is in a test part too, or the checkpoints are of another
+        run.
 
     Notes
     -----
@@ -109,6 +114,9 @@ def make_contextual_encoder(
     computed = usual_precision() if precision == "auto" else precision
     begun_with = _training(Path(start))  # a damaged manifest is told before the work, not after
     say = log or (lambda _: None)
+    of_files = dict(digests(data, parts, defined=True))
+    stages = Stages(checkpoints, resume, data=of_files, progress=progress, log=log)
+    stages.check()
     chosen = {**SETTINGS, **({} if batches is None else {"batches": batches})}
     length = chosen["max_length"]
     module = NameModule.read(start, pooling="mean", max_length=length)
@@ -129,12 +137,8 @@ def make_contextual_encoder(
         definitions=chosen["definitions"],
         related_share=chosen["related_share"],
     )
-    fit(
-        module,
-        objective,
-        settings=FitSettings(seed=seed, precision=computed, **chosen["contrastive"]),
-        progress=_of_stage("names and mentions", progress),
-    )
+    settings = FitSettings(seed=seed, precision=computed, **chosen["contrastive"])
+    stages.run("names and mentions", module, objective, settings)
     del mixture, objective
     diseases = Terminology.build(read_records(data / SOURCES["MEDIC 2012"]))
     table = NameTable.from_terminology(diseases, preparation="biosyn")
@@ -142,12 +146,8 @@ def make_contextual_encoder(
     mentions = [(text, [id_]) for text, id_ in read]
     objective = BioSyn(table, mentions, cosine_scale=chosen["cosine_scale"])
     say(f"synonym marginalization on {objective.mentions.n_mentions:,} mentions of diseases")
-    fit(
-        module,
-        objective,
-        settings=FitSettings(seed=seed, precision=computed, **chosen["marginalization"]),
-        progress=_of_stage("mentions", progress),
-    )
+    settings = FitSettings(seed=seed, precision=computed, **chosen["marginalization"])
+    stages.run("mentions", module, objective, settings)
     untaught = NameModule.read(start, pooling="mean", max_length=length)
     average_weights(module, untaught, share=chosen["share"])
     return module, {
@@ -157,7 +157,7 @@ def make_contextual_encoder(
         "precision": computed,
         "start": begun_with,
         "miner": hashlib.sha256(miner.table.tobytes()).hexdigest(),
-        "data": dict(digests(data, parts, defined=True)),
+        "data": of_files,
     }
 
 
@@ -166,9 +166,3 @@ def _training(start: Path) -> Any:
     if not (start / MANIFEST).is_file():
         return None
     return read_manifest(start, kind="encoder", newest=1).get("training")
-
-
-def _of_stage(
-    stage: str, progress: Callable[[str, int, int], None] | None
-) -> Callable[[FitProgress], None] | None:
-    return None if progress is None else lambda done: progress(stage, done.step, done.total)

@@ -13,13 +13,12 @@ from canonym.errors import InvalidInput, require
 from canonym.files import file_digest
 from canonym.training.default_encoder import check_data
 from canonym.training.distillation import Distillation
-from canonym.training.fit import fit
 from canonym.training.fit_settings import FitSettings
-from canonym.training.journal import FitProgress
 from canonym.training.mixture import digests, read_mixture
 from canonym.training.module import NameModule
 from canonym.training.processes import usual_precision
 from canonym.training.sources import read_passages
+from canonym.training.stages import Stages
 
 __all__ = ["LAYERS", "SETTINGS", "keep_layers", "make_student"]
 
@@ -46,8 +45,10 @@ def make_student(
     batches: int | None = None,
     seed: int = 0,
     precision: str = "auto",
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
     log: Callable[[str], None] | None = None,
+    checkpoints: Path | None = None,
+    resume: bool = False,
 ) -> tuple[NameModule, dict[str, Any]]:
     """Take layers out of a sentence encoder and teach the rest to give the same vectors.
 
@@ -67,10 +68,8 @@ def make_student(
     precision : str
         As for `canonym.training.fit_settings.FitSettings`, or ``"auto"``, which is bfloat16 where
         that is faster.
-    progress : callable, optional
-        Called with the number of steps done and in all.
-    log : callable, optional
-        Called with a line of text for each step.
+    progress, log, checkpoints, resume
+        Those of `canonym.training.stages.Stages`.
 
     Returns
     -------
@@ -80,12 +79,18 @@ def make_student(
     Raises
     ------
     InvalidInput, ReadError
-        If a file is missing or damaged, or `layers` are not layers of the transformer.
+        If a file is missing or damaged, `layers` are not layers of the transformer, or there are
+        checkpoints and `resume` is off.
+    Mismatch
+        If the checkpoints are of another run.
     """
     check_data(data, parts=())
     computed = usual_precision() if precision == "auto" else precision
     text, passages = read_passages(data)
     say = log or (lambda _: None)
+    of_files = {**digests(data, ()), text.name: file_digest(text)}
+    stages = Stages(checkpoints, resume, data=of_files, progress=progress, log=log)
+    stages.check()
     chosen = {**SETTINGS, **({} if batches is None else {"batches": batches})}
     length, n_batches = chosen.pop("max_length"), chosen.pop("batches")
     teacher = NameModule.read(start, pooling="mean", max_length=length)
@@ -105,12 +110,8 @@ def make_student(
     rates = _without_dropout(student)
     # They are the teacher's own already, and two thirds of the weights: the rest learns faster.
     embeddings.requires_grad_(False)
-    fit(
-        student,
-        objective,
-        settings=FitSettings(epochs=1, seed=seed, precision=computed, **chosen),
-        progress=_counting(progress),
-    )
+    settings = FitSettings(epochs=1, seed=seed, precision=computed, **chosen)
+    stages.run("student", student, objective, settings)
     for layer, rate in rates:
         layer.p = rate
     embeddings.requires_grad_(True)
@@ -119,7 +120,7 @@ def make_student(
         "settings": {**SETTINGS, **objective.settings},
         "seed": seed,
         "precision": computed,
-        "data": {**digests(data, ()), text.name: file_digest(text)},
+        "data": of_files,
     }
 
 
@@ -166,9 +167,3 @@ def _without_dropout(module: NameModule) -> list[tuple[Any, float]]:
     for layer, _ in found:
         layer.p = 0.0
     return found
-
-
-def _counting(
-    progress: Callable[[int, int], None] | None,
-) -> Callable[[FitProgress], None] | None:
-    return None if progress is None else lambda done: progress(done.step, done.total)
