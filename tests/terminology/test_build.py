@@ -546,6 +546,11 @@ def test_a_temporary_terminology_goes_with_its_object(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_is_read_from_a_temporary_terminology_keeps_it() -> None:
+    assert len(list(Terminology.build(HEART).iter_names())) == 6
+    assert len(list(Terminology.build(HEART).iter_concepts())) == 2
+
+
 def run_script(script: str, *arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)],

@@ -197,7 +197,7 @@ class Terminology:
 
     def iter_concepts(self) -> Iterator[Concept]:
         """Yield all concepts in order."""
-        return objects(self._database, CONCEPTS, "ORDER BY ordinal")
+        yield from objects(self._database, CONCEPTS, "ORDER BY ordinal")
 
     def iter_texts(self, batch: int = BATCH) -> Iterator[list[str]]:
         """Yield the texts of all names in row order, in lists of `batch`."""
@@ -206,7 +206,8 @@ class Terminology:
 
     def iter_names(self) -> Iterator[Name]:
         """Yield all names in row order."""
-        return objects(self._database, NAMES, "ORDER BY n.row")
+        # Not returned: a temporary file is removed with the object, which this keeps.
+        yield from objects(self._database, NAMES, "ORDER BY n.row")
 
     # --- arrays ---------------------------------------------------------------------------------
 
