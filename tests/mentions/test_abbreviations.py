@@ -88,6 +88,25 @@ def test_nothing_is_invented(text):
     assert found(text) == {}
 
 
+@pytest.mark.parametrize("engine", ["ab3p", "schwartz-hearst"])
+def test_doses_do_not_hide_definitions(engine):
+    if engine == "ab3p":
+        pytest.importorskip("pyab3p")
+
+    def found(text):
+        return dict(find_abbreviations(text, engine=engine))
+
+    dosed = ("DEN: 10 mg/kg/day", "DEN 10 mg/kg", "DEN = 0.5 g, once", "DEN; 100 µmol/l", "DEN 5 %")
+    for inside in dosed:
+        text = f"Rats were given diethylnitrosamine ({inside}) for weeks."
+        assert found(text) == {"DEN": "diethylnitrosamine"}
+    # A number without a unit may be part of the name.
+    assert found("in polyethylene glycol 400 (PEG 400) and water") == {
+        "PEG 400": "polyethylene glycol 400"
+    }
+    assert found("The first were given delta waves (D: 10 mice).") == {}
+
+
 def test_the_first_definition_holds():
     text = "Wilson disease (WD) and wheezing dogs (WD)."
     assert found(text) == {"WD": "Wilson disease"}
