@@ -105,7 +105,7 @@ def answer_block(
             for (_, one), its in zip(prepared, never, strict=True)
             if its == each
             for part in parts_of(one)
-            for text in (part.text, *part.alternatives)
+            for text in part.texts
         )
         found = lookup.find(list(strings), k, chosen, names=names, never=each)
         if ties:

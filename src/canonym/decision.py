@@ -10,7 +10,7 @@ from canonym.lookup import Answer
 from canonym.mentions.prepare import Part, Prepared
 from canonym.settings import SIEVES
 from canonym.text import explain
-from canonym.types import Link, Mention
+from canonym.types import Link, Mention, Step
 
 __all__ = ["as_mention", "decide", "parts_of"]
 
@@ -34,9 +34,8 @@ def parts_of(prepared: Prepared) -> tuple[Part, ...]:
 
 
 def _best(part: Part, answers: Mapping[str, Answer]) -> tuple[str, Answer]:
-    """Choose between a string and its corrected spellings: the better found, the given on a tie."""
-    texts = (part.text, *part.alternatives)
-    return max(((text, answers[text]) for text in texts), key=lambda pair: pair[1].score)
+    """Choose between the strings of a part: the better found, on a tie the given."""
+    return max(((text, answers[text]) for text in part.texts), key=lambda pair: pair[1].score)
 
 
 def decide(
@@ -94,7 +93,10 @@ def _one(
     reason = answer.reason
     if not reason and min_score is not None and answer.score < min_score:
         reason = f"the best score, {answer.score:.3f}, is below {min_score:g}"
+    steps = part.steps
+    if text in part.glosses:
+        steps = (*steps, Step("gloss", part.text, text))
     # What brought the string to the form in which a sieve knows it.
     forms = _SIEVE_STEPS.get(answer.sieve, ())
-    steps = (*part.steps, *explain(text, forms)) if forms else part.steps
+    steps = (*steps, *explain(text, forms)) if forms else steps
     return Link(mention, answer.candidates, bool(reason), reason, text, steps)

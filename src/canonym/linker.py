@@ -1,7 +1,8 @@
 """The whole way on one page: a mention is prepared, looked up, searched, ranked, decided.
 
 1. **Prepare** (`canonym.mentions`): abbreviations of the document are written out, a composite
-   mention gets its parts, unknown words a spelling from the terminology's own vocabulary.
+   mention gets its parts, unknown words a spelling from the terminology's own vocabulary, a mention
+   in brackets what stands before them.
 2. **Sieves**: the string as it stands, then in normal form, then with its words in any order. The
    first that finds a name decides.
 3. **Search**: otherwise, and to fill up to `k`, every encoder proposes rows, the union is scored by
@@ -33,6 +34,7 @@ from canonym.folding import Folded, check_overlay, fold_in
 from canonym.learned import LearnedName, learn_names, with_search
 from canonym.links import Links, regrouped
 from canonym.mentions.abbreviations import find_abbreviations
+from canonym.mentions.glosses import find_glosses
 from canonym.mentions.prepare import Prepared
 from canonym.opened import Opened
 from canonym.reranker_files import check_reranker, install_reranker
@@ -42,6 +44,8 @@ from canonym.terminology import Terminology
 from canonym.types import Document, Encoder, Link, Mention
 
 __all__ = ["Linker", "Links"]
+
+_Pair = tuple[Mention, Mapping[str, str], str]  # with its abbreviations, and its gloss or ""
 
 
 class Linker(Opened, Curated, Taught):
@@ -161,20 +165,23 @@ class Linker(Opened, Curated, Taught):
     ) -> Iterator[tuple[Document, Links]]:
         """Link the mentions of documents, the abbreviations of each written out in its mentions.
 
-        Documents are read as they are needed and come out in order; see `link_stream` for the
-        options. Where a name belongs to several concepts, the text and the other mentions of the
-        document decide between them, unless ``context=False``.
+        A mention in brackets behind another one may be looked up as that, and the other way round,
+        see `canonym.mentions.glosses`. Documents are read as they are needed and come out in order;
+        see `link_stream` for the options. Where a name belongs to several concepts, the text and
+        the other mentions of the document decide between them, unless ``context=False``.
         """
         waiting: deque[Document] = deque()
         unsettled: deque[Document] = deque()
 
-        def mentions() -> Iterator[tuple[Mention, Mapping[str, str]]]:
+        def mentions() -> Iterator[_Pair]:
             for document in documents:
                 waiting.append(document)
                 if document.mentions:
                     unsettled.append(document)
                 found = self._abbreviations(document.text) if document.mentions else {}
-                yield from ((mention, found) for mention in document.mentions)
+                glosses = find_glosses(document.mentions, document.text, defined=found)
+                for one in document.mentions:
+                    yield one, found, glosses.get((one.text, one.type), "")
 
         return regrouped(self._link_pairs(mentions(), unsettled, **options), waiting)
 
@@ -228,11 +235,12 @@ class Linker(Opened, Curated, Taught):
                 f"one string was given ({mentions!r:.80}); expected a list of them: link([name])"
             )
         known = abbreviations or {}
-        return self._link_pairs(((as_mention(mention), known) for mention in mentions), **options)
+        pairs = ((as_mention(mention), known, "") for mention in mentions)
+        return self._link_pairs(pairs, **options)
 
     def _link_pairs(
         self,
-        pairs: Iterator[tuple[Mention, Mapping[str, str]]],
+        pairs: Iterator[_Pair],
         documents: deque[Document] | None = None,
         *,
         k: int = 5,
@@ -258,7 +266,7 @@ class Linker(Opened, Curated, Taught):
 
         def decided() -> Iterator[Decided]:
             while block := list(itertools.islice(pairs, batch)):
-                prepared = [(mention, self._prepare(mention, known)) for mention, known in block]
+                prepared = [(one[0], self._prepare(*one)) for one in block]
                 yield from answer_block(
                     self.lookup, prepared, finish.wanted, chosen, min_score, ties=ties
                 )
@@ -267,10 +275,10 @@ class Linker(Opened, Curated, Taught):
             return map(finish.apply, settled(decided(), self.contexts, documents))
         return (finish.apply(one.link) for one in decided())
 
-    def _prepare(self, mention: Mention, abbreviations: Mapping[str, str]) -> Prepared:
+    def _prepare(self, mention: Mention, known: Mapping[str, str], gloss: str) -> Prepared:
         if mention.context:
-            abbreviations = {**self._abbreviations(mention.context), **abbreviations}
-        return self.preparation.prepare(mention.text, abbreviations=abbreviations)
+            known = {**self._abbreviations(mention.context), **known}
+        return self.preparation.prepare(mention.text, abbreviations=known, gloss=gloss)
 
     def _abbreviations(self, text: str) -> Mapping[str, str]:
         return find_abbreviations(text, engine=self.settings["abbreviations"])

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -50,8 +51,11 @@ def test_a_protocol_itself_is_taken_as_it_is() -> None:
         ({"protocol": "raw", "split": "gold"}, "the linker does it"),
         ({"protocol": "biosyn", "same": "pair"}, "only 'refined'"),
         ({"protocol": "refined", "same": "id"}, "'text' or 'pair'"),
+        ({"protocol": "raw", "glosses": True}, "leaves that to the linker"),
+        ({"protocol": "plain", "glosses": True}, "takes them as is"),
+        ({"protocol": "biosyn", "split": "file", "glosses": True}, "takes them as is"),
     ],
 )
-def test_variants_that_there_are_not(arguments: dict[str, str], message: str) -> None:
+def test_variants_that_there_are_not(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         choose_protocol(**arguments)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -246,3 +247,33 @@ def test_bc5cdr_keeps_the_mentions_of_the_released_files(data: Path) -> None:
     ours = [(q.mention.document_id, q.mention.start, q.mention.end) for q in asked.questions]
     assert sorted(ours, key=str) == sorted(keys, key=str)
     assert asked.counts()["of no concept (NIL)"] == 61
+
+
+def test_mentions_are_looked_up_as_what_explains_them(terminology: Terminology) -> None:
+    text = "Hepatolenticular degeneration (XQ7) and cold (D4X), then cold (xyz) and XQ7 again."
+    spans = [("XQ7", "D3"), ("D4X", "D4"), ("xyz", "D1")]
+    document = annotated("1", text, ("Hepatolenticular degeneration", "D3"), *spans)
+    more = [
+        Mention("cold", start, start + 4, "Disease", ("D4",), "any", "1")
+        for start in (text.index("cold (D4X"), text.index("cold (xyz"))
+    ]
+    document = replace(document, mentions=(*document.mentions, *more))
+
+    def found(**variant: bool) -> dict[str, str]:
+        done = evaluate_corpus(
+            [document], terminology=terminology, protocol=choose_protocol("biosyn", **variant)
+        )
+        return {
+            question.mention.text: answers[0].searched
+            for question, answers in zip(done.questions, done.answers, strict=True)
+        }
+
+    plain = found()
+    assert plain["XQ7"] == "xq7"
+    assert found(glosses=True) == {
+        **plain,
+        "XQ7": "hepatolenticular degeneration",
+        "D4X": "cold",
+    }
+    rules = choose_protocol("refined", glosses=True).rules
+    assert any("no published system" in rule for rule in rules)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from canonym.cli.annotated import FORMATS
+from canonym.cli.protocol_options import protocol_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluate"]
 
-_PROTOCOLS = ("biosyn", "refined", "zero-shot", "plain", "raw")
-_SPLITS = ("gold", "text", "file", "none")
 _FILE = click.Path()
 
 
@@ -59,24 +58,7 @@ _FILE = click.Path()
     help="Put the nearest concepts in order by this re-ranker: default, or the reranker.json of an "
     "index. Not with --protocol raw, which takes the index with its own.",
 )
-@click.option(
-    "-p",
-    "--protocol",
-    type=click.Choice(_PROTOCOLS),
-    default="biosyn",
-    show_default=True,
-    help="The rules: what is asked and what is right.",
-)
-@click.option(
-    "--split",
-    type=click.Choice(_SPLITS),
-    help="What says that a mention is composite.  [default: gold; file for .concept files]",
-)
-@click.option(
-    "--same",
-    type=click.Choice(("text", "pair")),
-    help="When the refined protocol takes mentions for the same: by text, or by text and ids.",
-)
+@protocol_options
 @click.option(
     "--training",
     type=_FILE,
@@ -136,6 +118,7 @@ def evaluate(
     protocol: str,
     split: str | None,
     same: str | None,
+    glosses: bool,
     training: tuple[str, ...],
     types: tuple[str, ...],
     corrections: str | None,
@@ -178,6 +161,7 @@ def evaluate(
     from canonym.corpora.census import take_census
     from canonym.evaluation.comparison import compare, read_predictions
     from canonym.evaluation.preparation import read_corrections
+    from canonym.evaluation.protocols import choose_protocol
     from canonym.evaluation.report import summarise, write_page
     from canonym.evaluation.run import evaluate_corpus
 
@@ -192,9 +176,7 @@ def evaluate(
     run = evaluate_corpus(
         given.documents,
         **system._asdict(),
-        protocol=protocol,
-        split=split,
-        same=same,
+        protocol=choose_protocol(protocol, split=split, same=same, glosses=glosses),
         part=part,
         training=[document for one in before for document in one.documents],
         types=types,

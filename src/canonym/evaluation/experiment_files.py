@@ -25,7 +25,8 @@ format          ``"pubtator"`` (default), ``"concept"``, ``"folds"`` of a cross-
 types           only mentions of these types
 part            ``"test"`` (default), or ``"dev"``
 terminology     its files, read one after the other; folds may bring lists of targets instead
-protocol        a key of `canonym.evaluation.protocols.PROTOCOLS`; ``split`` and ``same`` vary it
+protocol        a key of `canonym.evaluation.protocols.PROTOCOLS`; ``split``, ``same`` and
+                ``glosses`` vary it
 search          one of `canonym.targets.SEARCHES`: training mentions stand beside the terminology
                 then, and concepts are ranked (the strict reading); ``{ dev = ["O-T", "OD-T"] }``:
                 that of these with which the row is best on the dev part
@@ -102,7 +103,7 @@ EXPERIMENTS = Path("benchmarks") / "experiments"
 _SHARED = {
     *("corpus", "format", "types", "part", "terminology", "protocol", "split", "same", "encoders"),
     *("weights", "corrections", "precision", "reading", "slice", "difference", "caveat"),
-    *("seed", "k", "reranker", "training"),
+    *("seed", "k", "reranker", "training", "glosses"),
     *("task", "search", "pairs", "relations", "epochs", "absent", "n_dev", "repetitions"),
 }
 _PRECISIONS = ("fp32", "bf16")

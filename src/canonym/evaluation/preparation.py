@@ -14,6 +14,7 @@ from canonym.evaluation.gold import ConceptIds
 from canonym.evaluation.protocols import Protocol
 from canonym.mentions.abbreviations import find_abbreviations
 from canonym.mentions.composites import split_composite
+from canonym.mentions.glosses import Glosses, find_glosses
 from canonym.streams import open_text
 from canonym.text import biosyn_normal
 from canonym.types import Document, Mention
@@ -36,6 +37,8 @@ class PreparedMention(NamedTuple):
         Ids that the terminology does not have.
     abbreviation : bool or None
         Whether the mention is, or holds, an abbreviation.
+    gloss : str
+        What the document explains it by, in normal form; empty if by nothing.
     """
 
     mention: Mention
@@ -43,6 +46,7 @@ class PreparedMention(NamedTuple):
     gold: tuple[frozenset[str], ...]
     unknown: tuple[str, ...]
     abbreviation: bool | None
+    gloss: str = ""
 
     @property
     def text(self) -> str:
@@ -119,6 +123,9 @@ class Preparation:
         forms: Mapping[str, str] = {}
         if mentions and told and not self.protocol.as_written:
             forms = find_abbreviations(document.text, engine=self.engine)
+        glosses: Glosses = {}
+        if self.protocol.glosses:
+            glosses = find_glosses(document.mentions, document.text, defined=forms)
         for mention in mentions:
             whole = expand_words(mention.text, forms) if forms else mention.text
             several = len(mention.ids) > 1
@@ -130,7 +137,9 @@ class Preparation:
             gold, unknown = self._gold(mention, count)
             short = (whole != mention.text or _looks_short(mention.text)) if told else None
             normal = tuple(self._normal(part) for part in parts)
-            yield PreparedMention(mention, normal, gold, unknown, short)
+            gloss = glosses.get((mention.text, mention.type), "") if len(normal) == 1 else ""
+            gloss = self._normal(expand_words(gloss, forms))
+            yield PreparedMention(mention, normal, gold, unknown, short, gloss)
 
     def _normal(self, text: str) -> str:
         normal = text if self.protocol.as_written else biosyn_normal(text)

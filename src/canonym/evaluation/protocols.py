@@ -90,6 +90,9 @@ class Protocol:
         Of `READINGS`; the first is the one that published numbers are to be compared with.
     same : str
         When ``"refined"`` takes mentions for the same, one of `canonym.corpora.splits.SAME`.
+    glosses : bool
+        Whether mentions that explain each other may be looked up as one another, as a linker does;
+        the published protocols do not. See `canonym.mentions.glosses`.
     """
 
     name: str
@@ -98,6 +101,7 @@ class Protocol:
     merge: bool
     readings: tuple[str, ...] = READINGS
     same: str = "pair"
+    glosses: bool = False
 
     @property
     def prepared(self) -> bool:
@@ -117,6 +121,11 @@ class Protocol:
             rules.append(
                 "abbreviations that the document defines are written out where they stand as words "
                 "between spaces, and mentions and names brought to lower case without punctuation"
+            )
+        if self.glosses:
+            rules.append(
+                "a mention in brackets behind another one is looked up as that where it is found "
+                "better so, and the other way round: no published system does this"
             )
         rules.append(SPLITS[self.split])
         if self.prepared:
@@ -162,7 +171,11 @@ PROTOCOLS: dict[str, Protocol] = {
 
 
 def choose_protocol(
-    protocol: str | Protocol, *, split: str | None = None, same: str | None = None
+    protocol: str | Protocol,
+    *,
+    split: str | None = None,
+    same: str | None = None,
+    glosses: bool = False,
 ) -> Protocol:
     """Return a protocol, or a variant of it.
 
@@ -176,6 +189,8 @@ def choose_protocol(
     same : str, optional
         Another rule for equal mentions of ``refined``: ``"text"``, or ``"pair"``, which is the
         published one.
+    glosses : bool
+        Whether mentions may be looked up as what the document explains them by.
 
     Raises
     ------
@@ -208,4 +223,16 @@ def choose_protocol(
                 f"has one, {' or '.join(map(repr, SAME))}"
             )
         protocol = replace(protocol, same=same)
+    if glosses:
+        if protocol.split not in {"gold", "text"}:
+            raise InvalidInput(
+                "glosses are for protocols that prepare the mentions of documents; "
+                f"{protocol.name!r} "
+                + (
+                    "leaves that to the linker"
+                    if protocol.split == "linker"
+                    else "takes them as is"
+                )
+            )
+        protocol = replace(protocol, glosses=True)
     return protocol

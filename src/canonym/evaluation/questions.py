@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from canonym.corpora.duplicates import drop_duplicates
 from canonym.errors import InvalidInput
@@ -36,6 +36,8 @@ class Question:
         Whether training has the prepared text, and any of the concepts; None without training.
     frequency : int, optional
         Training mentions of the concept, of a composite's most frequent one.
+    gloss : str
+        A string to look up instead where it is found better; empty if there is none.
     """
 
     mention: Mention
@@ -45,6 +47,7 @@ class Question:
     seen_mention: bool | None = None
     seen_concept: bool | None = None
     frequency: int | None = None
+    gloss: str = ""
 
     @property
     def text(self) -> str:
@@ -172,8 +175,10 @@ def ask(
 
 
 def _question(one: PreparedMention, memory: Memory | None) -> Question:
-    seen: tuple[Any, ...] = (None, None, None) if memory is None else memory.recall(one)
-    return Question(one.mention, one.parts, one.gold, one.abbreviation, *seen)
+    text, concept, frequency = (None, None, None) if memory is None else memory.recall(one)
+    return Question(
+        one.mention, one.parts, one.gold, one.abbreviation, text, concept, frequency, one.gloss
+    )
 
 
 def _select(

@@ -27,6 +27,7 @@ from typing import Any
 import canonym
 from canonym.errors import InvalidInput
 from canonym.evaluation.dictionary import Dictionary, build_dictionary
+from canonym.evaluation.explained import as_explained
 from canonym.evaluation.figures import LINKER_METRICS, METRICS_SHOWN, figures
 from canonym.evaluation.gold import ConceptIds
 from canonym.evaluation.ordering import Ordered, check_ordering
@@ -155,6 +156,7 @@ def evaluate_corpus(
         )
         used = dictionary.linker
         clock.stop("indexing")
+        asked = as_explained(asked, dictionary)
         ranked = dictionary if reranker is None else Ordered.by(reranker, dictionary, asked)
         answers = _search(ranked, asked, k)
         texts = {text for one in asked.questions for text in (*one.parts, one.text)}

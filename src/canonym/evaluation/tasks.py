@@ -130,7 +130,10 @@ def _reranker(row: Row, shelf: Shelf) -> str | Path | None:
 
 
 def _protocol(row: Row) -> Protocol:
-    chosen = choose_protocol(row["protocol"], split=row.get("split"), same=row.get("same"))
+    variant = {key: row[key] for key in ("split", "same", "glosses") if key in row}
+    if row.get("search") and row.get("glosses"):
+        raise InvalidInput(f"the row {row['name']!r} has a search, which knows no glosses")
+    chosen = choose_protocol(row["protocol"], **variant)
     # The mean of a concept's names is no name that could be read leniently.
     return replace(chosen, readings=chosen.readings[-2:]) if row.get("search") else chosen
 

@@ -28,13 +28,19 @@ _NONE: Mapping[str, str] = {}
 class Part(NamedTuple):
     """A string to look up.
 
-    `text` is tried first and `alternatives` after it (a corrected spelling); `steps` tell how the
-    mention became this.
+    `text` is tried first and `alternatives` after it (a corrected spelling), then `glosses`, by
+    which the document explains it; `steps` tell how the mention became this.
     """
 
     text: str
     alternatives: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
+    glosses: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Every string that is looked up for it."""
+        return (self.text, *self.alternatives, *self.glosses)
 
 
 class Prepared(NamedTuple):
@@ -66,7 +72,9 @@ class Preparation:
     composites: bool = True
     trials: bool = False
 
-    def prepare(self, text: str, *, abbreviations: Mapping[str, str] = _NONE) -> Prepared:
+    def prepare(
+        self, text: str, *, abbreviations: Mapping[str, str] = _NONE, gloss: str = ""
+    ) -> Prepared:
         """Prepare one mention.
 
         Parameters
@@ -75,6 +83,8 @@ class Preparation:
             Any string at all.
         abbreviations : mapping of str to str
             Short forms of the document and their long forms.
+        gloss : str
+            What the document says it is, see `canonym.mentions.glosses`; for mentions in one piece.
 
         Returns
         -------
@@ -106,6 +116,9 @@ class Preparation:
             pieces = split_composite(whole) or (whole,)
         if len(pieces) == 1:
             part = self._spelled(whole, tuple(steps))
+            if gloss:
+                explained = expand(gloss[:LONGEST], abbreviations)
+                part = part._replace(glosses=(explained,) if explained != whole else ())
             return Prepared(part, (part,))
         split = Step("composite", whole, " | ".join(pieces))
         return Prepared(

@@ -1,0 +1,69 @@
+"""Mentions that explain each other: "ammonium acetate (NH4Ac)", "PG-9 (3alpha-tropyl …)".
+
+No rule of letters finds that *NH4Ac* is short for *ammonium acetate* or that *SC-48334* is a code
+for *N-butyl-deoxynojirimycin*; where both are mentions, the brackets say it. What is wanted of that
+is little: a second string to look up, which counts where it is found better.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Container, Iterable
+
+from canonym.types import Mention
+
+__all__ = ["Glosses", "find_glosses"]
+
+Glosses = dict[tuple[str, str], str]
+"""Text and type of a mention, and the text of the mention that explains it."""
+
+_OPENS = re.compile(r"\s*[(\[]\s*")
+_GOES_ON = re.compile(r"\s*[)\],;:=]")
+# One word with a capital or a digit, or letters and a number: NH4Ac, SM-5887, Zyban, CP 93129. Of
+# words in brackets that look otherwise a quarter are something else ("hypertension (stroke)").
+_CODE = re.compile(r"(?=.*[A-Z0-9])\S+|[A-Za-z]{1,5} \d+")
+
+
+def find_glosses(
+    mentions: Iterable[Mention], text: str, *, defined: Container[str] = ()
+) -> Glosses:
+    """Find mentions that stand in brackets right behind another mention of their type.
+
+    Parameters
+    ----------
+    mentions : iterable of Mention
+        Of one document; those without offsets are passed over.
+    text : str
+        The document.
+    defined : container of str
+        Short forms whose long forms are known, see `canonym.mentions.abbreviations`.
+
+    Returns
+    -------
+    dict of (str, str) to str
+        For the text and the type of a mention the text of the other one, for both of them, where
+        one of the two looks like a code or a short form. The first pair of a document holds.
+
+    Examples
+    --------
+    >>> text = "Pretreatment with ammonium acetate (NH4Ac) alone"
+    >>> mentions = [Mention("ammonium acetate", 18, 34), Mention("NH4Ac", 36, 41)]
+    >>> find_glosses(mentions, text)[("NH4Ac", "")]
+    'ammonium acetate'
+    """
+    found: Glosses = {}
+    placed = [(m.start, m.end, m) for m in mentions if m.start is not None and m.end is not None]
+    placed.sort(key=lambda one: one[:2])
+    for (_, end, one), (start, stop, other) in itertools.pairwise(placed):
+        if (
+            one.type == other.type
+            and one.text != other.text
+            and not (one.text in defined or other.text in defined)
+            and _OPENS.fullmatch(text, end, max(end, start))
+            and _GOES_ON.match(text, stop)
+            and (_CODE.fullmatch(one.text) or _CODE.fullmatch(other.text))
+        ):
+            found.setdefault((other.text, other.type), one.text)
+            found.setdefault((one.text, one.type), other.text)
+    return found

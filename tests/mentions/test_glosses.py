@@ -1,0 +1,90 @@
+"""Mentions that explain each other, in brackets."""
+
+from __future__ import annotations
+
+import pytest
+
+from canonym import Concept, Document, Linker, Mention, Name, Terminology
+from canonym.mentions.glosses import find_glosses
+
+AMMONIUM = "ammonium acetate"
+
+
+def placed(text: str, *names: str, type_: str = "Chemical") -> list[Mention]:
+    found, at = [], 0
+    for name in names:
+        at = text.index(name, at)
+        found.append(Mention(name, at, at + len(name), type=type_))
+        at += len(name)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "one", "other"),
+    [
+        ("Pretreatment with ammonium acetate (NH4Ac) alone", AMMONIUM, "NH4Ac"),
+        ("Pretreatment with ammonium acetate [ NH4Ac, 6 mmol] alone", AMMONIUM, "NH4Ac"),
+        ("novel PG-9 (3alpha-tropyl propionate), a drug", "PG-9", "3alpha-tropyl propionate"),
+        ("the agonist (CP 93129) of it", "agonist", "CP 93129"),
+        ("superoxide(O2-) was", "superoxide", "O2-"),
+    ],
+)
+def test_either_stands_for_the_other(text: str, one: str, other: str) -> None:
+    mentions = placed(text, one, other)
+    expected = {(one, "Chemical"): other, (other, "Chemical"): one}
+    assert find_glosses(reversed(mentions), text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "one", "other"),
+    [
+        ("hypertension (stroke) was seen", "hypertension", "stroke"),  # neither is a code
+        ("ammonium acetate and NH4Ac were", AMMONIUM, "NH4Ac"),
+        ("ammonium acetate (with NH4Ac) was", AMMONIUM, "NH4Ac"),
+        ("ammonium acetate (NH4Ac given twice) was", AMMONIUM, "NH4Ac"),
+        ("ammonium acetate (NH4Ac", AMMONIUM, "NH4Ac"),  # the text ends
+        ("AZT (AZT) was", "AZT", "AZT"),
+    ],
+)
+def test_other_brackets_say_nothing(text: str, one: str, other: str) -> None:
+    assert find_glosses(placed(text, one, other), text) == {}
+
+
+def test_what_is_known_otherwise_is_left_alone() -> None:
+    text = "Pretreatment with ammonium acetate (NH4Ac) alone"
+    one, other = placed(text, AMMONIUM, "NH4Ac")
+    assert find_glosses([one, other], text, defined={"NH4Ac": "x"}) == {}
+    assert find_glosses([one, Mention("NH4Ac", other.start, other.end, type="Gene")], text) == {}
+    assert find_glosses([one, Mention("NH4Ac", type="Chemical")], text) == {}
+    # Offsets that overlap, or lie behind the text.
+    assert find_glosses([one, Mention("NH4Ac", 20, 41, type="Chemical")], text) == {}
+    assert find_glosses([Mention("A1", 90, 92), Mention("B1", 94, 96)], text) == {}
+
+
+def test_the_first_pair_of_a_document_holds() -> None:
+    text = "alpha (NH4Ac), then ammonium acetate (NH4Ac)."
+    found = find_glosses(placed(text, "alpha", "NH4Ac", AMMONIUM, "NH4Ac"), text)
+    assert found["NH4Ac", "Chemical"] == "alpha"
+    assert found[AMMONIUM, "Chemical"] == "NH4Ac"
+
+
+def test_a_linker_takes_what_is_found_better() -> None:
+    records = [
+        Concept("X:1", "Ammonium acetate"),
+        Concept("X:2", "Cholesteryl succinate"),
+        Name("NX", "X:2"),
+        Concept("X:3", "Cisplatin"),
+        Concept("X:4", "Nahcolite"),
+    ]
+    linker = Linker.build(Terminology.build(records), encoders=["chargrams"])
+    text = "Given ammonium acetate (NH4Ac), later NH4Ac; cisplatin (NX), SM-5887 (cisplatin)."
+    mentions = placed(
+        text, AMMONIUM, "NH4Ac", "NH4Ac", "cisplatin", "NX", "SM-5887", "cisplatin", type_=""
+    )
+    links = linker.link_document(Document("1", text, tuple(mentions)))
+    assert [link.id for link in links] == ["X:1", "X:1", "X:1", "X:3", "X:2", "X:3", "X:3"]
+    assert links[1].searched == AMMONIUM
+    step = links[2].steps[0]
+    assert (step.name, step.before, step.after) == ("gloss", "NH4Ac", AMMONIUM)
+    assert links[4].searched == "NX"  # a name already
+    assert linker.link(["NH4Ac"])[0].id != "X:1"
