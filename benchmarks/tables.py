@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from canonym.evaluation.error_kinds import ERROR_KINDS
 from canonym.evaluation.experiment_files import read_experiment
 
 __all__ = ["filled"]
@@ -217,7 +219,29 @@ def _seeds() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _errors() -> str:
+    """Return where the errors lie that are left, by kind and by the place of what is right."""
+    systems = _result("error_kinds")["systems"]
+    found = {tuple(name.split(", ", 1)): one for name, one in systems.items()}
+    kinds = [kind for kind in ERROR_KINDS if any(one["kinds"].get(kind) for one in found.values())]
+    places = ("second", "third to fifth", "sixth to 20", "not among 20")
+    names = [f"{corpus.upper().removesuffix('-DISEASE')}, {system}" for corpus, system in found]
+    lines = [f"| | {' | '.join(names)} |", "|---" * (len(found) + 1) + "|"]
+
+    def line(what: str, value: Callable[[dict[str, Any]], int]) -> None:
+        lines.append(f"| {what} | {' | '.join(str(value(one)) for one in found.values())} |")
+
+    line("wrong", lambda one: one["wrong"])
+    for kind in kinds:
+        line(kind, lambda one, kind=kind: one["kinds"].get(kind, 0))
+    for place in places:
+        line(f"right concept {place}", lambda one, place=place: one["places"].get(place, 0))
+    line("string is known from training mentions", lambda one: one["known strings"])
+    return "\n".join(lines) + "\n"
+
+
 _TABLES = {
+    "errors": _errors,
     "seeds": _seeds,
     "variants": _variants,
     "accuracy": _accuracy,
