@@ -122,11 +122,14 @@ def test_command(mixed: Path, start: Path, tmp_path: Path) -> None:
     place = tmp_path / "taught"
     arguments = ["train", "contextual", "--encoder", str(start), "--data", str(mixed)]
     arguments += ["-o", str(place), "--batches", "2", "--precision", "auto"]
+    kept = tmp_path / "taught.checkpoints" / "mine.txt"
+    kept.parent.mkdir()
+    kept.write_text("not a checkpoint")
     done = CliRunner().invoke(main, [*arguments, "--part", "train"])
     assert done.exit_code == 0, done.output
     assert "3 times 2 batches of names and mentions" in done.stderr
     assert load_encoder(place).encode(["flu"]).shape[0] == 1
-    assert not (tmp_path / "taught.checkpoints").exists()
+    assert list(kept.parent.iterdir()) == [kept]
     written = json.loads((place / "canonym.json").read_text())
     assert written["training"]["parts"] == ["train"]
     assert written["training"]["precision"] in ("bf16", "float32")

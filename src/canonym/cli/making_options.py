@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -118,8 +117,10 @@ def write_encoder(place: Path, module: Any, facts: Mapping[str, Any], *, overwri
 
     Its checkpoints are removed then.
     """
+    from canonym.training.checkpoints import remove_checkpoints
+
     with files.write_folder(place, overwrite=overwrite) as partial:
         module.to_encoder().save(partial)
         content = {"encoder": "transformer", "training": facts}
         files.write_manifest(partial, kind="encoder", format_number=1, content=content)
-    shutil.rmtree(checkpoints_beside(place), ignore_errors=True)
+    remove_checkpoints(checkpoints_beside(place))

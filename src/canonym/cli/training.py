@@ -124,6 +124,7 @@ def run_training(request: Request) -> None:
     fitted = _fit(request, parts, settings)
     if not parts.first:
         return
+    from canonym.training.checkpoints import remove_checkpoints
     from canonym.training.recipes import PAPERS
     from canonym.training.saving import save_trained
 
@@ -137,7 +138,7 @@ def run_training(request: Request) -> None:
         overwrite=request.overwrite,
     )
     if not request.keep_checkpoints:
-        _remove_checkpoints(request.checkpoint_folder)
+        remove_checkpoints(request.checkpoint_folder)
     if not request.quiet:
         facts: dict[str, Any] = {"encoder": request.output, "steps": fitted.steps}
         facts["epochs"] = len(fitted.epochs)
@@ -232,16 +233,6 @@ def _show_plan(request: Request, parts: Any, settings: FitSettings) -> None:
 
 def _plain(value: Any) -> Any:
     return "not set" if value is None else value
-
-
-def _remove_checkpoints(folder: Path) -> None:
-    import contextlib
-    import shutil
-
-    for path in [*folder.glob("step-*"), *folder.glob("best-*")]:
-        shutil.rmtree(path, ignore_errors=True)
-    with contextlib.suppress(OSError):
-        folder.rmdir()
 
 
 def open_terminologies(paths: Sequence[str], *, quiet: bool) -> Terminology:

@@ -8,6 +8,7 @@ seed, its number and the number of the process.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shutil
@@ -27,6 +28,7 @@ __all__ = [
     "list_checkpoints",
     "read_arrays",
     "read_newest",
+    "remove_checkpoints",
     "write_checkpoint",
 ]
 
@@ -101,6 +103,18 @@ def list_checkpoints(folder: Path) -> list[Path]:
         return []
     found = [path for path in folder.iterdir() if path.is_dir() and _NAME.fullmatch(path.name)]
     return sorted(found, reverse=True)
+
+
+def remove_checkpoints(folder: Path) -> None:
+    """Remove the checkpoints in a folder, and what is left of the folder if nothing else is in it.
+
+    Those of a recipe of several stages are in folders below it. What cannot be removed stays.
+    """
+    for place in (*folder.glob("*/"), folder):
+        for path in [*place.glob("step-*"), *place.glob("best-*")]:
+            shutil.rmtree(path, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            place.rmdir()
 
 
 def read_newest(folder: Path, *, notice: Callable[[str], None]) -> Checkpoint | None:
