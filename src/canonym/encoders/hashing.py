@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from canonym.types import Int32Array
 
-__all__ = ["hash_features", "hash_pair", "hash_word"]
+__all__ = ["WordHash", "hash_features", "hash_pair", "hash_word"]
 
 _UInt64Array = npt.NDArray[np.uint64]
 
@@ -29,7 +30,15 @@ _WORD, _PAIR = np.uint64(0x2545F4914F6CDD1D), np.uint64(0x7FB5D329728EA185)
 _32, _31, _29 = np.uint64(32), np.uint64(31), np.uint64(29)
 _SPACE = 32
 _KEPT = 1 << 18
+_ALL = (1 << 64) - 1
 _tables: tuple[_UInt64Array, _UInt64Array] | None = None
+
+
+class WordHash(NamedTuple):
+    """The hash of a word with its marks before it is mixed, and how many characters it has."""
+
+    value: int
+    length: int
 
 
 def _powers(base: int, n: int) -> _UInt64Array:
@@ -69,6 +78,10 @@ def _buckets(hashes: _UInt64Array, n_bits: int) -> Int32Array:
     hashes *= _SPREAD
     hashes >>= np.uint64(64 - n_bits)
     return hashes.astype(np.int32)
+
+
+# The hash of the mark at the start of a word.
+_MARK = int(_prefix_hashes(np.array([_SPACE], dtype=np.uint32), _powers(_BASE, 1))[-1])
 
 
 def hash_features(
@@ -167,24 +180,41 @@ def hash_features(
     return indptr, buckets
 
 
-def hash_word(word: str, *, grams: tuple[int, int], n_bits: int) -> Int32Array:
+def hash_word(word: str, *, grams: tuple[int, int], n_bits: int) -> tuple[Int32Array, WordHash]:
     """Hash a text of one word as `hash_features` does, in a fraction of its time.
 
     Returns
     -------
-    (n_features,) int32
+    buckets : (n_features,) int32
         The word, then its n-grams by length.
+    whole : WordHash
+        What `hash_pair` wants of it.
     """
     prefix = _prefix_hashes(_marked(word), _power_tables(len(word) + 2)[0])
     starts, ends, inverses, salts = _stretches(len(word) + 2, grams)
-    return _buckets((prefix[ends] - prefix[starts]) * inverses + salts, n_bits)
+    found = _buckets((prefix[ends] - prefix[starts]) * inverses + salts, n_bits)
+    return found, WordHash(int(prefix[-1]), len(word))
 
 
-def hash_pair(one: str, other: str, *, n_bits: int) -> int:
-    """Return the bucket of two neighbouring words; see `hash_features`."""
-    codes = _marked(f"{one} {other}")
-    prefix = _prefix_hashes(codes, _power_tables(len(codes))[0])
-    return int(_buckets(prefix[-1:] + _PAIR, n_bits)[0])
+def hash_pair(one: WordHash, other: WordHash, *, n_bits: int) -> int:
+    """Return the bucket of two neighbouring words; see `hash_features`.
+
+    Notes
+    -----
+    The pair is the first word, with a mark at either end, and the second behind it, whose first
+    mark is the last of the first. In plain integers: arrays of one number would take ten times as
+    long.
+    """
+    found = one.value + (other.value - _MARK) * _power(one.length + 1)
+    found = (found + int(_PAIR)) & _ALL
+    found = (found ^ found >> 31) * int(_MIX) & _ALL
+    found = (found ^ found >> 29) * int(_SPREAD) & _ALL
+    return found >> (64 - n_bits)
+
+
+@lru_cache(maxsize=256)
+def _power(n: int) -> int:
+    return pow(_BASE, n, 1 << 64)
 
 
 def _marked(text: str) -> npt.NDArray[np.uint32]:

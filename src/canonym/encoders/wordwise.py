@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from canonym.encoders.hashing import hash_features, hash_pair, hash_word
+from canonym.encoders.hashing import WordHash, hash_features, hash_pair, hash_word
 from canonym.encoders.tables import blocks, sum_rows
 from canonym.types import Float32Array
 
@@ -100,7 +100,7 @@ class WordSums:
         self._table = table
         self._grams = grams
         self._n_bits = table.shape[0].bit_length() - 1
-        self._words: dict[str, Float32Array] = {}
+        self._words: dict[str, tuple[Float32Array, WordHash]] = {}
         self._pairs: dict[tuple[str, str], int] = {}
 
     def __call__(self, texts: Sequence[str]) -> Float32Array:
@@ -115,22 +115,25 @@ class WordSums:
         sums = np.zeros((len(texts), self._table.shape[1]), dtype=np.float32)
         for row, text in zip(sums, texts, strict=True):
             # Two spaces in a row part words that are no neighbours; there is no empty word.
-            before = ""
+            before, ahead = "", None
             for word in text.split(" "):
+                found = None
                 if word:
-                    found = words.get(word)
-                    row += self._learn(word, words) if found is None else found
-                    if before:
+                    found = words.get(word) or self._learn(word, words)
+                    row += found[0]
+                    if ahead:
                         pair = before, word
                         bucket = pairs.get(pair)
                         if bucket is None:
-                            bucket = pairs[pair] = hash_pair(*pair, n_bits=self._n_bits)
+                            bucket = hash_pair(ahead[1], found[1], n_bits=self._n_bits)
+                            pairs[pair] = bucket
                         row += self._table[bucket]
-                before = word
+                before, ahead = word, found
         return sums
 
-    def _learn(self, word: str, words: dict[str, Float32Array]) -> Float32Array:
-        buckets = hash_word(word, grams=self._grams, n_bits=self._n_bits)
-        found: Float32Array = self._table[buckets].sum(axis=0, dtype=np.float32)
-        words[word] = found
+    def _learn(
+        self, word: str, words: dict[str, tuple[Float32Array, WordHash]]
+    ) -> tuple[Float32Array, WordHash]:
+        buckets, whole = hash_word(word, grams=self._grams, n_bits=self._n_bits)
+        found = words[word] = (self._table[buckets].sum(axis=0, dtype=np.float32), whole)
         return found
