@@ -68,6 +68,12 @@ def test_the_first_pair_of_a_document_holds() -> None:
     assert found[AMMONIUM, "Chemical"] == "NH4Ac"
 
 
+def test_the_longest_mention_before_the_bracket_counts() -> None:
+    text = "Pretreatment with ammonium acetate (NH4Ac) alone"
+    mentions = placed(text, AMMONIUM, "NH4Ac") + placed(text, "acetate") + placed(text, "ammonium")
+    assert find_glosses(mentions, text)["NH4Ac", "Chemical"] == AMMONIUM
+
+
 def test_a_linker_takes_what_is_found_better() -> None:
     records = [
         Concept("X:1", "Ammonium acetate"),

@@ -7,7 +7,6 @@ is little: a second string to look up, which counts where it is found better.
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Container, Iterable
 
@@ -18,7 +17,8 @@ __all__ = ["Glosses", "find_glosses"]
 Glosses = dict[tuple[str, str], str]
 """Text and type of a mention, and the text of the mention that explains it."""
 
-_OPENS = re.compile(r"\s*[(\[]\s*")
+_WINDOW = 20  # characters before a mention in which a bracket opens
+_OPENS = re.compile(r"\s*[(\[]\s*\Z")
 _GOES_ON = re.compile(r"\s*[)\],;:=]")
 # One word with a capital or a digit, or letters and a number: NH4Ac, SM-5887, Zyban, CP 93129. Of
 # words in brackets that look otherwise a quarter are something else ("hypertension (stroke)").
@@ -54,16 +54,22 @@ def find_glosses(
     """
     found: Glosses = {}
     placed = [(m.start, m.end, m) for m in mentions if m.start is not None and m.end is not None]
-    placed.sort(key=lambda one: one[:2])
-    for (_, end, one), (start, stop, other) in itertools.pairwise(placed):
+    # Of mentions that end at one place the longest is what stands before the bracket.
+    placed.sort(key=lambda one: (one[0], -one[1]))
+    ending: dict[tuple[int, str], str] = {}
+    for _, stop, one in placed:
+        ending.setdefault((stop, one.type), one.text)
+    for start, stop, one in placed:
+        window = text[max(0, start - _WINDOW) : start]
+        opening = _OPENS.search(window)
+        if not opening or not _GOES_ON.match(text, stop):
+            continue
+        other = ending.get((start - len(window) + opening.start(), one.type), one.text)
         if (
-            one.type == other.type
-            and one.text != other.text
-            and not (one.text in defined or other.text in defined)
-            and _OPENS.fullmatch(text, end, max(end, start))
-            and _GOES_ON.match(text, stop)
-            and (_CODE.fullmatch(one.text) or _CODE.fullmatch(other.text))
+            other != one.text
+            and not (one.text in defined or other in defined)
+            and (_CODE.fullmatch(one.text) or _CODE.fullmatch(other))
         ):
-            found.setdefault((other.text, other.type), one.text)
-            found.setdefault((one.text, one.type), other.text)
+            found.setdefault((one.text, one.type), other)
+            found.setdefault((other, one.type), one.text)
     return found
