@@ -100,17 +100,22 @@ _KINDS = {
 }
 
 
+def _strict(run: dict[str, Any]) -> dict[str, float]:
+    """Return how often the very concept comes first, in percent, with its interval."""
+    for one in run["headline"]:
+        if (one["slice"], one["reading"], one["metric"]) == ("all", "strict", "accuracy@1"):
+            return {key: 100 * one[key] for key in ("value", "low", "high")}
+    raise KeyError("strict")
+
+
+def _told(one: dict[str, float]) -> str:
+    return f"{one['value']:.1f} [{one['low']:.1f}, {one['high']:.1f}]"
+
+
 def _reranked() -> str:
     """Return test figures of every kind of scorer, with intervals."""
     found = _result("default")
     rows = {row["name"]: row for row in found["rows"] if row["metric"] == "accuracy@1"}
-
-    def strict(name: str) -> dict[str, float]:
-        for one in found["runs"][name]["headline"]:
-            if (one["slice"], one["reading"], one["metric"]) == ("all", "strict", "accuracy@1"):
-                return {key: 100 * one[key] for key in ("value", "low", "high")}
-        raise KeyError(name)
-
     lines = [f"| | {' | '.join(_KINDS)} |", "|---" * (len(_KINDS) + 1) + "|"]
     for corpus in ("NCBI disease", "BC5CDR disease"):
         for what, part in (
@@ -121,11 +126,39 @@ def _reranked() -> str:
             ("dictionary alone", ", dictionary alone"),
         ):
             cells = [
-                strict(corpus + kind) if part is None else rows[corpus + part + kind]
+                _strict(found["runs"][corpus + kind])
+                if part is None
+                else rows[corpus + part + kind]
                 for kind in _KINDS.values()
             ]
-            told = (f"{one['value']:.1f} [{one['low']:.1f}, {one['high']:.1f}]" for one in cells)
-            lines.append(f"| {what} | {' | '.join(told)} |")
+            lines.append(f"| {what} | {' | '.join(map(_told, cells))} |")
+    return "\n".join(lines) + "\n"
+
+
+def _glosses() -> str:
+    """Return what glosses change, in BioSyn's protocol."""
+    diseases, chemicals = _result("default"), _result("bc5cdr-chemical")
+    pairs = [
+        (corpus, kind, diseases, corpus + suffix)
+        for corpus in ("NCBI disease", "BC5CDR disease")
+        for kind, suffix in _KINDS.items()
+        if kind != "both"
+    ]
+    pairs += [
+        ("BC5CDR chemicals", kind, chemicals, name)
+        for kind, name in (
+            ("default", "default encoder"),
+            ("both", "default and contextual encoder"),
+        )
+    ]
+    lines = ["| | | without | with glosses |", "|---|---|---|---|"]
+    for corpus, kind, result, name in pairs:
+        rows = {row["name"]: row for row in result["rows"] if row["metric"] == "accuracy@1"}
+        cells = [
+            f"{_told(rows[one])} / {_strict(result['runs'][one])['value']:.1f}"
+            for one in (name, f"{name}, glosses")
+        ]
+        lines.append(f"| {corpus} | {kind} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -242,6 +275,7 @@ def _errors() -> str:
 
 _TABLES = {
     "errors": _errors,
+    "glosses": _glosses,
     "seeds": _seeds,
     "variants": _variants,
     "accuracy": _accuracy,

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from canonym.errors import InvalidInput
 from canonym.lookup import Answer
+from canonym.mentions.glosses import LEAST_GAIN
 from canonym.mentions.prepare import Part, Prepared
 from canonym.settings import SIEVES
 from canonym.text import explain
@@ -34,8 +35,17 @@ def parts_of(prepared: Prepared) -> tuple[Part, ...]:
 
 
 def _best(part: Part, answers: Mapping[str, Answer]) -> tuple[str, Answer]:
-    """Choose between the strings of a part: the better found, on a tie the given."""
-    return max(((text, answers[text]) for text in part.texts), key=lambda pair: pair[1].score)
+    """Choose between the strings of a part: the better found, on a tie the given.
+
+    What explains a mention counts where no sieve knows the mention itself.
+    """
+    texts = (part.text, *part.alternatives)
+    best = max(((text, answers[text]) for text in texts), key=lambda pair: pair[1].score)
+    if best[1].sieve not in _SIEVE_STEPS:
+        for text in part.glosses:
+            if answers[text].score > best[1].score + LEAST_GAIN:
+                best = text, answers[text]
+    return best
 
 
 def decide(

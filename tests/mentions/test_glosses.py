@@ -31,7 +31,9 @@ def placed(text: str, *names: str, type_: str = "Chemical") -> list[Mention]:
 )
 def test_either_stands_for_the_other(text: str, one: str, other: str) -> None:
     mentions = placed(text, one, other)
+    # A short form explains nothing.
     expected = {(one, "Chemical"): other, (other, "Chemical"): one}
+    expected = {name: by for name, by in expected.items() if len(by) > 5}
     assert find_glosses(reversed(mentions), text) == expected
 
 
@@ -62,10 +64,10 @@ def test_what_is_known_otherwise_is_left_alone() -> None:
 
 
 def test_the_first_pair_of_a_document_holds() -> None:
-    text = "alpha (NH4Ac), then ammonium acetate (NH4Ac)."
-    found = find_glosses(placed(text, "alpha", "NH4Ac", AMMONIUM, "NH4Ac"), text)
-    assert found["NH4Ac", "Chemical"] == "alpha"
-    assert found[AMMONIUM, "Chemical"] == "NH4Ac"
+    text = "alphanol (SM-5887), then ammonium acetate (SM-5887)."
+    found = find_glosses(placed(text, "alphanol", "SM-5887", AMMONIUM, "SM-5887"), text)
+    assert found["SM-5887", "Chemical"] == "alphanol"
+    assert found[AMMONIUM, "Chemical"] == "SM-5887"
 
 
 def test_the_longest_mention_before_the_bracket_counts() -> None:
@@ -81,14 +83,24 @@ def test_a_linker_takes_what_is_found_better() -> None:
         Name("NX", "X:2"),
         Concept("X:3", "Cisplatin"),
         Concept("X:4", "Nahcolite"),
+        Name("WAGR-X", "X:4"),
     ]
     linker = Linker.build(Terminology.build(records), encoders=["chargrams"])
-    text = "Given ammonium acetate (NH4Ac), later NH4Ac; cisplatin (NX), SM-5887 (cisplatin)."
+    text = (
+        "Given ammonium acetate (NH4Ac), later NH4Ac; cisplatin (NX), SM-5887 (cisplatin), "
+        "cholesteryl succinates (WAGR-X), E (cisplatin)."
+    )
     mentions = placed(
-        text, AMMONIUM, "NH4Ac", "NH4Ac", "cisplatin", "NX", "SM-5887", "cisplatin", type_=""
+        text,
+        *(AMMONIUM, "NH4Ac", "NH4Ac", "cisplatin", "NX", "SM-5887", "cisplatin"),
+        *("cholesteryl succinates", "WAGR-X", "E", "cisplatin"),
+        type_="",
     )
     links = linker.link_document(Document("1", text, tuple(mentions)))
-    assert [link.id for link in links] == ["X:1", "X:1", "X:1", "X:3", "X:2", "X:3", "X:3"]
+    found = [link.id for link in links]
+    assert found[:7] == ["X:1", "X:1", "X:1", "X:3", "X:2", "X:3", "X:3"]
+    # What a sieve knows stays, in whatever form; what is too short to be searched does not.
+    assert found[7:] == ["X:2", "X:4", "X:3", "X:3"]
     assert links[1].searched == AMMONIUM
     step = links[2].steps[0]
     assert (step.name, step.before, step.after) == ("gloss", "NH4Ac", AMMONIUM)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from canonym.evaluation.dictionary import Dictionary
 from canonym.evaluation.questions import Asked
+from canonym.mentions.glosses import LEAST_GAIN
 
 __all__ = ["as_explained"]
 
@@ -33,7 +34,7 @@ def as_explained(asked: Asked, dictionary: Dictionary) -> Asked:
     return asked._replace(
         questions=tuple(
             replace(one, parts=(one.gloss,))
-            if one.gloss and near[one.gloss] > near[one.parts[0]]
+            if one.gloss and near[one.gloss] > near[one.parts[0]] + LEAST_GAIN
             else one
             for one in asked.questions
         )

@@ -12,11 +12,16 @@ from collections.abc import Container, Iterable
 
 from canonym.types import Mention
 
-__all__ = ["Glosses", "find_glosses"]
+__all__ = ["LEAST_GAIN", "Glosses", "find_glosses"]
+
+LEAST_GAIN = 1e-4
+"""How much better a mention has to be found as what explains it: more than rounding."""
 
 Glosses = dict[tuple[str, str], str]
 """Text and type of a mention, and the text of the mention that explains it."""
 
+# Characters of what explains nothing: of three letters everybody has a use of their own.
+_SHORT = 5
 _WINDOW = 20  # characters before a mention in which a bracket opens
 _OPENS = re.compile(r"\s*[(\[]\s*\Z")
 _GOES_ON = re.compile(r"\s*[)\],;:=]")
@@ -43,7 +48,8 @@ def find_glosses(
     -------
     dict of (str, str) to str
         For the text and the type of a mention the text of the other one, for both of them, where
-        one of the two looks like a code or a short form. The first pair of a document holds.
+        one of the two looks like a code or a short form, and the other is longer than a short form.
+        The first pair of a document holds.
 
     Examples
     --------
@@ -70,6 +76,7 @@ def find_glosses(
             and not (one.text in defined or other in defined)
             and (_CODE.fullmatch(one.text) or _CODE.fullmatch(other))
         ):
-            found.setdefault((one.text, one.type), other)
-            found.setdefault((other, one.type), one.text)
+            for explained, by in ((one.text, other), (other, one.text)):
+                if len(by.replace(" ", "")) > _SHORT:
+                    found.setdefault((explained, one.type), by)
     return found
