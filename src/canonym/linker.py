@@ -2,7 +2,7 @@
 
 1. **Prepare** (`canonym.mentions`): abbreviations of the document are written out, a composite
    mention gets its parts, unknown words a spelling from the terminology's own vocabulary, a mention
-   in brackets what stands before them.
+   in brackets the one before the bracket.
 2. **Sieves**: the string as it stands, then in normal form, then with its words in any order. The
    first that finds a name decides.
 3. **Search**: otherwise, and to fill up to `k`, every encoder proposes rows, the union is scored by

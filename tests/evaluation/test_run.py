@@ -270,4 +270,4 @@ def test_mentions_are_looked_up_as_what_explains_them(terminology: Terminology) 
         "D4X": "ovarian cancer",
     }
     rules = choose_protocol("refined", glosses=True).rules
-    assert any("no published system" in rule for rule in rules)
+    assert any("published protocols do not" in rule for rule in rules)

@@ -17,6 +17,7 @@ from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.training import contextual_encoder
 from canonym.training.contextual_encoder import make_contextual_encoder
 from canonym.training.module import NameModule
+from canonym.training.stages import Stages
 
 pytest.importorskip("torch")
 
@@ -116,6 +117,13 @@ def test_it_is_taken_up_where_it_was_stopped(
         )  # fmt: skip
     with pytest.raises(InvalidInput, match="resume needs the folder"):
         taught(resume=True)
+
+
+def test_nothing_to_go_on_with_is_told(tmp_path: Path) -> None:
+    said: list[str] = []
+    Stages(tmp_path / "x.checkpoints", resume=True, log=said.append).check()
+    (line,) = said
+    assert line.endswith("x.checkpoints holds no checkpoint: training starts at the beginning")
 
 
 def test_command(mixed: Path, start: Path, tmp_path: Path) -> None:

@@ -31,6 +31,6 @@ protocol_options: Decorator = with_options(
         "--glosses",
         is_flag=True,
         help="Look a mention in brackets up as the one before it where that is found better, and "
-        "the other way round. Linking does it; no published system does.",
+        "the other way round. Linking does it; the published protocols do not.",
     ),
 )

@@ -125,7 +125,7 @@ class Protocol:
         if self.glosses:
             rules.append(
                 "a mention in brackets behind another one is looked up as that where it is found "
-                "better so, and the other way round: no published system does this"
+                "better so, and the other way round: the published protocols do not do this"
             )
         rules.append(SPLITS[self.split])
         if self.prepared:

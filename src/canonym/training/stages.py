@@ -58,7 +58,10 @@ class Stages:
             if self.resume:
                 raise InvalidInput("resume needs the folder of the checkpoints; name it")
             return
-        if not self.resume and any(map(list_checkpoints, self.checkpoints.glob("*/"))):
+        there = any(map(list_checkpoints, self.checkpoints.glob("*/")))
+        if self.resume and not there and self.log is not None:
+            self.log(f"{self.checkpoints} holds no checkpoint: training starts at the beginning")
+        if there and not self.resume:
             raise InvalidInput(
                 f"{self.checkpoints} holds checkpoints of a run; resume that run, or remove the "
                 "folder to train anew"
