@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from canonym.training.contrast import multi_positive_loss
+from canonym.training.contrast import marginal_loss, multi_positive_loss
 
 
 def naive_loss(vectors: Any, concepts: Any, texts: Any, temperature: float) -> float:
@@ -218,3 +218,60 @@ def test_related_names_have_their_share() -> None:
         step[place] = 1e-6
         expected[place] = (naive(vectors + step) - naive(vectors - step)) / 2e-6
     np.testing.assert_allclose(gradient, expected, atol=1e-7)
+
+
+# --- marginalization ------------------------------------------------------------------------------
+
+MENTIONS = np.array([0, 4, 0])
+CANDIDATES = np.array([[1, 2, 3], [2, -1, 6], [7, 8, -1]])
+RIGHT = np.array([[True, False, True], [False, False, True], [True, True, False]])
+
+
+def naive_marginal(vectors: Any, temperature: float) -> float:
+    total = 0.0
+    for mention, row, right in zip(MENTIONS, CANDIDATES, RIGHT, strict=True):
+        masses = [
+            math.exp(float(vectors[mention] @ vectors[one]) / temperature) if one >= 0 else 0.0
+            for one in row
+        ]
+        total -= math.log(sum(np.array(masses)[right]) / sum(masses))
+    return total / len(MENTIONS)
+
+
+@pytest.mark.parametrize("temperature", [0.05, 0.5])
+def test_marginal_loss_is_that_of_a_double_loop(temperature: float) -> None:
+    loss, _ = marginal_loss(batch(), MENTIONS, CANDIDATES, RIGHT, temperature=temperature)
+    assert loss == pytest.approx(naive_marginal(batch(), temperature), rel=1e-10)
+
+
+def test_marginal_gradient_is_that_of_differences() -> None:
+    vectors = batch()
+    _, gradient = marginal_loss(vectors, MENTIONS, CANDIDATES, RIGHT, temperature=0.3)
+    expected = np.zeros_like(vectors)
+    for place in np.ndindex(vectors.shape):
+        step = np.zeros_like(vectors)
+        step[place] = 1e-6
+        above, below = (naive_marginal(vectors + sign * step, 0.3) for sign in (1, -1))
+        expected[place] = (above - below) / 2e-6
+    np.testing.assert_allclose(gradient, expected, atol=1e-7)
+
+
+def test_marginal_loss_is_that_of_the_torch_one() -> None:
+    torch = pytest.importorskip("torch")
+    from canonym.training.losses import marginal_likelihood
+
+    rng = np.random.default_rng(3)
+    vectors = rng.normal(size=(12, 5))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    candidates, right = np.arange(2, 12).reshape(2, 5), rng.random((2, 5)) < 0.5
+    right[:, 0] = True
+    loss, _ = marginal_loss(vectors, np.arange(2), candidates, right, temperature=0.1)
+    scores = np.einsum("md,mkd->mk", vectors[:2], vectors[candidates]) / 0.1
+    theirs = marginal_likelihood(torch.from_numpy(scores), torch.from_numpy(right))
+    assert loss == pytest.approx(float(theirs), rel=1e-6)
+
+
+def test_no_mention_has_no_loss() -> None:
+    none = np.empty((0, 3), dtype=np.int64)
+    loss, gradient = marginal_loss(batch(), none[:, 0], none, none.astype(bool))
+    assert (loss, gradient.any()) == (0.0, False)

@@ -23,7 +23,9 @@ from canonym.training.default_encoder import check_data, make_default_encoder
 def small_table(monkeypatch: pytest.MonkeyPatch) -> None:
     small = {**default_encoder.OPTIONS, "n_bits": 10, "dimensions": 16, "batch": 16}
     monkeypatch.setattr(default_encoder, "OPTIONS", small)
-    monkeypatch.setattr(default_encoder, "FINISH", {**default_encoder.FINISH, "batch": 16})
+    for stage in ("FINISH", "ASKED"):
+        given = getattr(default_encoder, stage)
+        monkeypatch.setattr(default_encoder, stage, {**given, "batch": 16})
 
 
 def test_mentions_come_near_their_concept(mixed: Path) -> None:
@@ -49,9 +51,21 @@ def test_equal_seeds_give_equal_bytes(mixed: Path) -> None:
         make_default_encoder(mixed, steps=5, seed=seed, progress=lambda *done: steps.append(done))
         for seed in (1, 1, 2)
     )
-    assert steps[:6] == [(step, 6) for step in range(1, 7)]
+    assert steps[:7] == [(step, 7) for step in range(1, 8)]
     np.testing.assert_array_equal(one.table, same.table)
     assert (one.table != other.table).any()
+
+
+def test_mentions_ask_at_the_end_if_they_are_let(mixed: Path) -> None:
+    lines: list[str] = []
+    asked = make_default_encoder(mixed, steps=32, log=lines.append)
+    silent = make_default_encoder(mixed, steps=32, questions=False)
+    assert any("candidates searched, mentions with a right one first" in line for line in lines)
+    assert (asked.table != silent.table).any()
+    assert list(asked.trained["options"]) == ["names", "mentions too", "mentions ask"]
+    assert asked.trained["asking"]["diseases"] == 48
+    assert list(silent.trained["options"]) == ["names", "mentions too"]
+    assert "asking" not in silent.trained
 
 
 class Teacher:

@@ -14,6 +14,7 @@ from canonym.training import subword
 from canonym.training.groups import SynonymGroups
 from canonym.training.noise import NOISE
 from canonym.training.subword import fit_subword
+from canonym.training.subword_step import initial_table
 
 # A made-up language in which every stem has a second, unrelated form.
 STEMS = [
@@ -95,28 +96,35 @@ def test_it_goes_on_from_another_encoder() -> None:
     assert not np.array_equal(on.table, before)
 
 
+def see_concepts(monkeypatch: pytest.MonkeyPatch, seen: list[Any]) -> None:
+    """Put the concepts of every batch into a list."""
+    loss = subword.multi_positive_loss
+    monkeypatch.setattr(
+        subword,
+        "multi_positive_loss",
+        lambda *given, **more: seen.append(more["concepts"]) or loss(*given, **more),
+    )
+
+
 def test_weights_and_sources(monkeypatch: pytest.MonkeyPatch) -> None:
     names, concepts = synonyms()
     seen: list[Any] = []
-    step = subword._step
-    monkeypatch.setattr(
-        subword, "_step", lambda *given, **more: seen.append(given[1]) or step(*given, **more)
-    )
+    see_concepts(monkeypatch, seen)
     weights = np.zeros(len(PAIRS))
     weights[[2, 5]] = 1
     fit_subword(names, concepts, **SMALL | {"steps": 4, "refresh": 0}, weights=weights)
-    assert {row // 2 for rows in seen for row in rows.tolist()} == {2, 5}
+    assert set(np.concatenate(seen).tolist()) == {2, 5}
     seen.clear()
     sources = np.where(np.arange(len(PAIRS)) < 5, 1, 2)
     options = SMALL | {"steps": 6, "refresh": 1}
     fit_subword(names, concepts, **options, weights=weights, sources=sources)
     # From the first search on, concepts of the same source come along, and no others.
-    joined = {row // 2 for rows in seen[3:] for row in rows.tolist()}
+    joined = set(np.concatenate(seen[3:]).tolist())
     assert {2, 5} < joined
     weights[5] = 0
     seen.clear()
     fit_subword(names, concepts, **options, weights=weights, sources=sources)
-    assert {row // 2 for rows in seen for row in rows.tolist()} <= {0, 1, 2, 3, 4}
+    assert set(np.concatenate(seen).tolist()) <= {0, 1, 2, 3, 4}
 
 
 def drawn_names(groups: SynonymGroups, n: int = 4000) -> dict[str, float]:
@@ -159,16 +167,11 @@ def test_of_equal_names_the_largest_weight_holds() -> None:
 def test_fit_hears_name_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     names, concepts = synonyms()
     given: list[Any] = []
-    step = subword._step
-    monkeypatch.setattr(
-        subword,
-        "_step",
-        lambda *taken, **more: given.append(taken[1]) or step(*taken, **more),
-    )
+    see_concepts(monkeypatch, given)
     name_weights = np.zeros(len(names))
     name_weights[[4, 11]] = 1
     fit_subword(names, concepts, **SMALL | {"steps": 3, "refresh": 0}, name_weights=name_weights)
-    assert {row // 2 for rows in given for row in rows.tolist()} == {2, 5}
+    assert set(np.concatenate(given).tolist()) == {2, 5}
 
 
 # --- noise and a teacher --------------------------------------------------------------------------
@@ -224,10 +227,9 @@ def test_features_of_common_words_start_short() -> None:
     groups = SynonymGroups(
         Subword(np.zeros((1 << 14, 64), np.float32)), names, concepts.astype(np.int32), None, None
     )
-    table = subword._initial(groups, np.random.default_rng(0))
+    table = initial_table(groups, np.random.default_rng(0))
     lengths = np.linalg.norm(table, axis=1)
-    rows = {text: row for row, text in enumerate(groups.texts)}
-    _, buckets = groups.features(np.array([rows["kidney stone"]]))
+    _, buckets = groups.hashed(["kidney stone"])
     kidney, stone = buckets[:2]
     n = len(names)
     # "kidney" is in 9 names, "stone" in 20.

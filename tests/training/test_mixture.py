@@ -9,7 +9,8 @@ import pytest
 
 from canonym.errors import InvalidInput, Mismatch
 from canonym.training import mixture as mixture_module
-from canonym.training.mixture import check_apart, digests, mixture_files, read_mixture
+from canonym.training.annotated import check_apart
+from canonym.training.mixture import digests, mixture_files, read_mixture
 from canonym.types import Document, Name
 
 

@@ -16,7 +16,15 @@ __all__ = ["default"]
         type=click.IntRange(min=1),
         default=8000,
         show_default=True,
-        help="Of names alone; a quarter as many with mentions follow.",
+        help="Of names alone; a quarter as many with mentions follow, and a sixteenth in which "
+        "mentions ask.",
+    ),
+    click.option(
+        "--questions/--no-questions",
+        default=True,
+        show_default=True,
+        help="Whether mentions ask at the end which name of MEDIC or MeSH they mean. Without: the "
+        "encoder that found the neighbours for the contextual one.",
     ),
     click.option(
         "--teacher",
@@ -29,8 +37,8 @@ __all__ = ["default"]
     "Can be repeated.",
 )
 def default(
-    output: str, data: str, parts: tuple[str, ...], steps: int, teacher: str | None, seed: int,
-    overwrite: bool, quiet: bool,
+    output: str, data: str, parts: tuple[str, ...], steps: int, questions: bool,
+    teacher: str | None, seed: int, overwrite: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Make the encoder that comes with canonym, from the files it was made from.
 
@@ -62,12 +70,14 @@ def default(
             f"--teacher {teacher} has read train and dev, and would tell of them; for other parts "
             "give an encoder that has read these alone (`canonym train contextual --part`)"
         )
-    with counter("Training", unit="steps", total=steps + max(1, steps // 4), quiet=quiet) as show:
+    total = steps + max(1, steps // 4) + (max(1, steps // 16) if questions and learned else 0)
+    with counter("Training", unit="steps", total=total, quiet=quiet) as show:
         encoder = make_default_encoder(
             Path(data),
             parts=learned,
             teacher=None if teacher is None else make_encoder(teacher),
             steps=steps,
+            questions=questions,
             seed=seed,
             progress=lambda done, _total: show(done),
             log=None if quiet else lambda line: click.echo(line, err=True),

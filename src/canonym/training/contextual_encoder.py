@@ -9,17 +9,16 @@ from typing import Any
 
 from canonym.encoders.subword import Subword
 from canonym.files import MANIFEST, read_manifest
-from canonym.terminology import Terminology, read_records
+from canonym.training.annotated import PARTS, read_annotated
 from canonym.training.averaging import average_weights
 from canonym.training.biosyn import BioSyn
 from canonym.training.contrastive import Contrastive
 from canonym.training.default_encoder import check_data
 from canonym.training.fit_settings import FitSettings
-from canonym.training.mixture import PARTS, digests, read_mentions, read_mixture
+from canonym.training.mixture import digests, read_mixture
 from canonym.training.module import NameModule
 from canonym.training.names import NameTable
 from canonym.training.processes import usual_precision
-from canonym.training.sources import SOURCES
 from canonym.training.stages import Stages
 
 __all__ = ["SETTINGS", "make_contextual_encoder"]
@@ -140,9 +139,9 @@ def make_contextual_encoder(
     settings = FitSettings(seed=seed, precision=computed, **chosen["contrastive"])
     stages.run("names and mentions", module, objective, settings)
     del mixture, objective
-    diseases = Terminology.build(read_records(data / SOURCES["MEDIC 2012"]))
-    table = NameTable.from_terminology(diseases, preparation="biosyn")
-    read = dict.fromkeys(read_mentions(data, parts, log=say))
+    diseases, chemicals = read_annotated(data, parts, log=say)
+    table = NameTable.from_terminology(diseases.terminology, preparation="biosyn")
+    read = dict.fromkeys([*diseases.pairs, *chemicals.pairs])
     mentions = [(text, [id_]) for text, id_ in read]
     objective = BioSyn(table, mentions, cosine_scale=chosen["cosine_scale"])
     say(f"synonym marginalization on {objective.mentions.n_mentions:,} mentions of diseases")

@@ -1,6 +1,7 @@
-"""The in-batch softmax over names of one concept, with its gradient.
+"""Losses of the subword encoder with their gradients: synonyms in a batch, candidates of mentions.
 
-Names of related concepts, and what a teacher takes for similar, can have a share in it.
+The first is a softmax over the names of a batch, in which names of related concepts, and what a
+teacher takes for similar, can have a share; the second is BioSyn's marginalization.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["multi_positive_loss"]
+__all__ = ["marginal_loss", "multi_positive_loss"]
 
 
 def multi_positive_loss(
@@ -123,6 +124,64 @@ def multi_positive_loss(
         return 0.0, np.zeros_like(vectors)
     slopes /= temperature
     return loss, (slopes + slopes.T) @ vectors
+
+
+def marginal_loss(
+    vectors: npt.NDArray[Any],
+    mentions: npt.NDArray[np.int64],
+    candidates: npt.NDArray[np.int64],
+    right: npt.NDArray[np.bool_],
+    *,
+    temperature: float = 0.05,
+) -> tuple[float, npt.NDArray[Any]]:
+    """Return the loss of synonym marginalization, and its gradient.
+
+    Parameters
+    ----------
+    vectors : (n, d) float
+        L2-normalised vectors of mentions and names.
+    mentions : (m,) int
+        Rows of the mentions.
+    candidates : (m, k) int
+        Rows of the candidates of each, −1 for none.
+    right : (m, k) bool
+        Which of them are names of the right concept; at least one of each mention.
+    temperature : float
+        Similarities are divided by it.
+
+    Returns
+    -------
+    loss : float
+        Mean over the mentions; 0 without any.
+    gradient : (n, d) float
+        Derivative of the loss by `vectors`.
+
+    Notes
+    -----
+    With ``s_ij = v_i · v_j / τ`` and ``p_ij`` its softmax over the candidates of ``i``, the loss of
+    a mention is ``−log Σ_{j right} p_ij``: which of the right names comes first does not matter
+    [1]_.
+
+    References
+    ----------
+    .. [1] Sung et al. (2020), Biomedical Entity Representations with Synonym Marginalization,
+       eqs. 6 to 8; with the cosine for the inner product, and a temperature.
+    """
+    gradient = np.zeros_like(vectors)
+    if not len(mentions):
+        return 0.0, gradient
+    there = candidates >= 0
+    anchors, names = vectors[mentions], vectors[candidates]
+    logits = np.einsum("md,mkd->mk", anchors, names) / temperature
+    masses, _ = _softmax(np.where(there, logits, -np.inf))
+    rights, _ = _softmax(np.where(there & right, logits, -np.inf))
+    of_right = np.where(right & there, masses, 0).sum(axis=1)
+    loss = -float(np.log(np.maximum(of_right, np.finfo(masses.dtype).tiny)).mean())
+    slopes = (masses - rights) / (temperature * len(mentions))
+    np.add.at(gradient, mentions, np.einsum("mk,mkd->md", slopes, names))
+    each = (slopes[:, :, None] * anchors[:, None, :])[there]
+    np.add.at(gradient, candidates[there], each)
+    return loss, gradient
 
 
 def _softmax(logits: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:

@@ -14,11 +14,15 @@ import numpy.typing as npt
 
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
-from canonym.training.mixture import PARTS, Mixture, digests, mixture_files, read_mixture
+from canonym.training.annotated import PARTS, read_annotated
+from canonym.training.mixture import Mixture, digests, mixture_files, read_mixture
+from canonym.training.questions import Asking, questions_of
 from canonym.training.subword import fit_subword
 from canonym.types import Encoder
 
 __all__ = [
+    "ASKED",
+    "ASKING",
     "FINISH",
     "MENTION_SHARE",
     "OPTIONS",
@@ -62,6 +66,19 @@ worth: ``benchmarks/default_encoder.py``."""
 MENTION_SHARE = 0.5
 """Share of the draws that are mentions then."""
 
+ASKED: Mapping[str, Any] = {
+    **{name: value for name, value in FINISH.items() if name not in ("steps", "teacher_share")},
+    "steps": 500,
+    "learning_rate": 1e-3,
+    "searched": 300_000,
+    "asked_dropout": 0.5,
+}
+"""The same for the last steps, in which mentions ask besides which name of a terminology they mean
+(`canonym.training.questions`)."""
+
+ASKING: Mapping[str, int] = {"diseases": 48, "chemicals": 16, "wrong": 10, "right": 5}
+"""Mentions of diseases and of chemicals that ask in a batch, and candidates of each."""
+
 OWN_SHARE = 0.4
 """Share of the encoder of the names alone in the similarities that the teacher tells."""
 
@@ -93,6 +110,7 @@ def make_default_encoder(
     parts: Sequence[str] = PARTS,
     teacher: Encoder | None = None,
     steps: int | None = None,
+    questions: bool = True,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
     log: Callable[[str], None] | None = None,
@@ -111,7 +129,10 @@ def make_default_encoder(
         `canonym.training.contrast.multi_positive_loss`. It has to have read `parts` alone. It is
         asked about the names of diseases, not of chemicals, whose letters tell more.
     steps : int, optional
-        Steps of the names; those with mentions are a quarter as many. By default as in `OPTIONS`.
+        Steps of the names; those with mentions are a quarter as many, and those in which mentions
+        ask a sixteenth. By default as in `OPTIONS`.
+    questions : bool
+        Whether mentions ask at the end, see `ASKED`.
     seed, log
         Those of `canonym.training.subword.fit_subword`.
     progress : callable, optional
@@ -133,18 +154,23 @@ def make_default_encoder(
     check_data(data, parts=parts)
     of_files = {**digests(data, parts), "ICD-10-CM": _package("simple-icd-10-cm")}
     say = log or (lambda _: None)
-    first, last = dict(OPTIONS), dict(FINISH)
+    first, last, asked = dict(OPTIONS), dict(FINISH), dict(ASKED)
     if steps is not None:
         first["steps"], last["steps"] = steps, max(1, steps // 4)
+        asked["steps"] = max(1, steps // 16)
     if teacher is None:
         del last["teacher_share"]  # what was not used is not told
-    total = first["steps"] + last["steps"]
-    encoder, done, counts = None, 0, {}
-    for options, learned in ((first, ()), (last, parts)):
-        mixture = read_mixture(data, parts=learned, mention_share=MENTION_SHARE, log=log)
-        counts = mixture.counts
+    stages = {"names": (first, ()), "mentions too": (last, parts)}
+    if questions and parts:
+        stages["mentions ask"] = (asked, parts)
+    total = sum(options["steps"] for options, _ in stages.values())
+    encoder, done, mixture = None, 0, None
+    for name, (options, learned) in stages.items():
+        if mixture is None or name == "mentions too":
+            mixture = read_mixture(data, parts=learned, mention_share=MENTION_SHARE, log=log)
         told = None
-        if teacher is not None and encoder is not None:
+        if teacher is not None and name == "mentions too":
+            assert encoder is not None
             told = similarities(mixture, teacher, encoder, log=say)
         say(f"{options['steps']:,} steps")
         encoder = fit_subword(
@@ -155,8 +181,9 @@ def make_default_encoder(
             sources=mixture.sources,
             teacher=told,
             related=mixture.related if "related_share" in options else None,
+            asking=_asking(data, parts) if name == "mentions ask" else (),
             start=encoder,
-            quantise=encoder is not None,
+            quantise=done + options["steps"] == total,
             seed=seed,
             progress=_after(done, total, progress),
             log=log,
@@ -164,17 +191,32 @@ def make_default_encoder(
         )
         done += options["steps"]
     assert encoder is not None
+    assert mixture is not None
     trained = {
-        "options": {"names": first, "mentions too": last},
+        "options": {name: options for name, (options, _) in stages.items()},
         "seed": seed,
         "parts": list(parts),
         "mention_share": MENTION_SHARE,
+        **({"asking": ASKING} if "mentions ask" in stages else {}),
         **({} if teacher is None else {"teacher": _digest(teacher), "own_share": OWN_SHARE}),
-        **counts,
+        **mixture.counts,
         "data": of_files,
         "versions": {name: version(name) for name in ("numpy", "scipy")},
     }
     return Subword(encoder.table, scale=encoder.scale, **encoder.options() | {"trained": trained})
+
+
+def _asking(data: Path, parts: Sequence[str]) -> list[Asking]:
+    """Return what asks: mentions of diseases, and of chemicals, of which there may be none."""
+    found = []
+    for annotated in read_annotated(data, parts):
+        names = ((name.text, name.concept_id) for name in annotated.terminology.iter_names())
+        questions = questions_of(annotated.pairs, names)
+        kind = "chemicals" if annotated.chemicals else "diseases"
+        if questions.texts:
+            candidates = {what: ASKING[what] for what in ("wrong", "right")}
+            found.append(Asking(questions, n=ASKING[kind], **candidates))
+    return found
 
 
 def similarities(

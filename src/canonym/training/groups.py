@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -86,14 +86,9 @@ class SynonymGroups:
             )
         self.cumulative = np.cumsum(shares)
 
-    def features(
-        self, rows: npt.NDArray[np.int64], changed: Mapping[int, str] | None = None
-    ) -> tuple[npt.NDArray[np.int64], Int32Array]:
-        """Return `hash_features` of some rows, of other texts at the places that `changed` has."""
+    def hashed(self, texts: Sequence[str]) -> tuple[npt.NDArray[np.int64], Int32Array]:
+        """Return `hash_features` of normalised texts."""
         encoder = self.encoder
-        texts = [self.texts[row] for row in rows]
-        for place, text in (changed or {}).items():
-            texts[place] = text
         return hash_features(
             texts,
             grams=(encoder.n_min, encoder.n_max),
@@ -102,10 +97,14 @@ class SynonymGroups:
 
     def encode(self, table: Float32Array, rows: npt.NDArray[np.int64]) -> Float32Array:
         """Encode some rows with the table so far."""
-        vectors = np.empty((len(rows), table.shape[1]), dtype=np.float32)
-        for start in range(0, len(rows), _BLOCK):
+        return self.encode_texts(table, [self.texts[row] for row in rows])
+
+    def encode_texts(self, table: Float32Array, texts: Sequence[str]) -> Float32Array:
+        """Encode normalised texts with the table so far."""
+        vectors = np.empty((len(texts), table.shape[1]), dtype=np.float32)
+        for start in range(0, len(texts), _BLOCK):
             place = slice(start, start + _BLOCK)
-            vectors[place] = sum_rows(table, *self.features(rows[place]))
+            vectors[place] = sum_rows(table, *self.hashed(texts[place]))
         vectors /= np.sqrt(np.square(vectors).sum(axis=1, keepdims=True) + 1e-12)
         return vectors
 

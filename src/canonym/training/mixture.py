@@ -2,58 +2,34 @@
 
 Names of one concept are synonyms whatever terminology they come from, and so are the mentions that
 annotators gave that concept. Mentions come from the training and development parts of two corpora
-and never from a test part; `check_apart` makes sure of it.
+and never from a test part; `canonym.training.annotated.check_apart` makes sure of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from canonym.corpora.pubtator import read_pubtator
-from canonym.errors import InvalidInput, Mismatch
-from canonym.evaluation.preparation import read_corrections
+from canonym.errors import InvalidInput
 from canonym.files import file_digest
-from canonym.terminology import Terminology, read_records
 from canonym.terminology.everyday import read_everyday
 from canonym.text import STRONG
 from canonym.text.memo import MemoNormaliser
+from canonym.training.annotated import CORPORA, PARTS, read_annotated
 from canonym.training.definitions import Definition, defined_in, shorten
 from canonym.training.further_names import add_variants
 from canonym.training.mention_names import mention_weights
-from canonym.training.mentions import training_mentions
-from canonym.training.sources import PASSAGES, SOURCES, read_mesh, read_passages, read_pool
+from canonym.training.sources import PASSAGES, SOURCES, read_passages, read_pool
 from canonym.training.synonyms import SynonymPool, Synonyms
-from canonym.types import Document, Int32Array, Name
+from canonym.types import Int32Array, Name
 
-__all__ = ["CORPORA", "PARTS", "Mixture", "check_apart", "mixture_files", "read_mixture"]
+__all__ = ["Mixture", "digests", "mixture_files", "read_mixture"]
 
-PARTS: tuple[str, ...] = ("train", "dev")
-"""Parts of a corpus that may be learned from."""
-
-_TEST = "test"
 _MENTIONS = "mentions"
-
-
-class _Corpus(NamedTuple):
-    """A folder of PubTator files, one a part, and what of it is learned from."""
-
-    folder: str
-    types: tuple[str, ...]
-    chemicals: bool = False
-    corrections: str = ""
-
-
-CORPORA: tuple[_Corpus, ...] = (
-    _Corpus("ncbi-disease", (), corrections="medic-2012/ncbi-spell-check.txt"),
-    _Corpus("bc5cdr", ("Disease",)),
-    _Corpus("bc5cdr", ("Chemical",), chemicals=True),
-)
-"""Where the mentions come from."""
 
 
 class Mixture(NamedTuple):
@@ -115,7 +91,7 @@ def read_mixture(
     data : Path
         The folder with the files of `mixture_files`.
     parts : sequence of str
-        Parts of the corpora, of `PARTS`; none for terminologies alone.
+        Parts of the corpora, of `canonym.training.annotated.PARTS`; none for terminologies alone.
     mention_share : float
         Share of the draws that are mentions, in [0, 1).
     everyday_weight : float
@@ -130,7 +106,7 @@ def read_mixture(
     Raises
     ------
     InvalidInput
-        If a part is none of `PARTS`, or a share or weight is out of range.
+        If a part is none of those, or a share or weight is out of range.
     Mismatch
         If a document of the parts is one of a test part too.
     """
@@ -145,7 +121,8 @@ def read_mixture(
     say = log or (lambda _: None)
     everyday = list(read_everyday()) if everyday_weight else []
     pool = read_pool(data, everyday=everyday, log=log)
-    pairs = read_mentions(data, parts, log=say) if parts else []
+    annotated = read_annotated(data, parts, log=say) if parts else []
+    pairs = [pair for one in annotated for pair in one.pairs]
     known = [(text, id_) for text, id_ in pairs if id_ in pool]
     names_of_mentions = (Name(text, id_) for text, id_ in dict.fromkeys(known))
     bit = pool.add(_MENTIONS, names_of_mentions, weight=0.0, exclusive=False)
@@ -217,62 +194,6 @@ def _definitions(data: Path, pool: SynonymPool, synonyms: Synonyms) -> list[Defi
             names[form] = None
     _, passages = read_passages(data)
     return list(dict.fromkeys([*found, *defined_in(passages, names)]))
-
-
-def read_mentions(
-    data: Path, parts: Sequence[str], *, log: Callable[[str], None]
-) -> list[tuple[str, str]]:
-    """Return mentions of one concept and their ids, each as often as an evaluation prepares it."""
-    diseases = Terminology.build(read_records(data / SOURCES["MEDIC 2012"]))
-    chemicals: Terminology | None = None
-    found: list[tuple[str, str]] = []
-    # Corpora are drawn from the same abstracts: a test document of one may be learned from another.
-    folders = dict.fromkeys(corpus.folder for corpus in CORPORA)
-    test = [one for folder in folders for one in _documents(data / folder, [_TEST])]
-    for corpus in CORPORA:
-        documents = _documents(data / corpus.folder, parts)
-        check_apart(documents, test, name=corpus.folder)
-        if corpus.chemicals and chemicals is None:
-            chemicals = Terminology.build(read_mesh(data))
-        terminology = chemicals if corpus.chemicals else diseases
-        assert terminology is not None
-        taken = training_mentions(
-            documents,
-            terminology,
-            types=corpus.types,
-            corrections=read_corrections(data / corpus.corrections) if corpus.corrections else None,
-        )
-        # Where annotators leave several concepts open, none of them is known to be meant.
-        pairs = [(text, next(iter(ids))) for text, ids in taken.pairs if len(ids) == 1]
-        found += pairs
-        told = f"{len(pairs):,} mentions, {len(set(pairs)):,} distinct"
-        log(f"{corpus.folder} {' '.join(corpus.types)}: {told}")
-    return found
-
-
-def check_apart(
-    documents: Iterable[Document], test: Iterable[Document], *, name: str = "the corpus"
-) -> None:
-    """Make sure that no document is one of a test part, by its id or by its text.
-
-    Raises
-    ------
-    Mismatch
-        If one is.
-    """
-    held_out = list(test)
-    ids = {document.id for document in held_out}
-    texts = {document.text for document in held_out}
-    shared = [one.id for one in documents if one.id in ids or one.text in texts]
-    if shared:
-        raise Mismatch(
-            f"{len(shared):,} documents of {name} are in a test part too ({', '.join(shared[:5])}"
-            f"{', …' if len(shared) > 5 else ''}); take them out of what is learned from"
-        )
-
-
-def _documents(folder: Path, parts: Sequence[str]) -> list[Document]:
-    return [one for part in parts for one in read_pubtator(folder / f"{part}.pubtator")]
 
 
 def digests(

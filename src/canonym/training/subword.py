@@ -22,17 +22,19 @@ from canonym.encoders.inputs import checked_names
 from canonym.encoders.subword import NORMAL_STEPS, Subword
 from canonym.encoders.tables import float_table
 from canonym.errors import InvalidInput
-from canonym.training.contrast import multi_positive_loss
+from canonym.training.contrast import marginal_loss, multi_positive_loss
 from canonym.training.groups import SEARCHED, HardPool, SynonymGroups
 from canonym.training.noise import disturb
+from canonym.training.questions import Asked, Asking
 from canonym.training.relatives import Relatives
 from canonym.training.row_adam import RowAdam
+from canonym.training.subword_step import initial_table, make_step
 from canonym.types import Float32Array
 
 __all__ = ["fit_subword"]
 
-_BLOCK = 2048
 _LOGGED = 500
+_SEARCHES = 5  # of the candidates of mentions
 
 
 def fit_subword(
@@ -60,6 +62,8 @@ def fit_subword(
     teacher_share: float = 0.5,
     related: npt.NDArray[Any] | None = None,
     related_share: float = 0.1,
+    asking: Sequence[Asking] = (),
+    asked_dropout: float = 0.5,
     start: Subword | None = None,
     quantise: bool = True,
     progress: Callable[[int, int], None] | None = None,
@@ -122,6 +126,11 @@ def fit_subword(
         Concepts that a relation joins: their names should be nearer than those of others.
     teacher_share, related_share : float
         See `multi_positive_loss`.
+    asking : sequence of Asking
+        Mentions that are asked about in every batch, their candidates searched anew at the start
+        and four times more, see `marginal_loss`; its loss is added.
+    asked_dropout : float
+        Share of the features of these mentions and candidates that a batch leaves out, in [0, 1).
     start : Subword, optional
         Encoder to go on from; by default random vectors, the shorter the more names share the
         feature.
@@ -161,6 +170,7 @@ def fit_subword(
         noise=(noise, 0, 1),
         teacher_share=(teacher_share, 0, 1),
         related_share=(related_share, 0, 1),
+        asked_dropout=(asked_dropout, 0, 0.99),
     )
     if teacher is not None and (teacher.ndim != 2 or len(teacher) != len(listed)):
         raise InvalidInput(
@@ -175,13 +185,14 @@ def fit_subword(
     groups = SynonymGroups(
         encoder, listed, concept_of.astype(np.int32), weights, sources, name_weights
     )
-    table = _initial(groups, rng) if start is None else float_table(start.table, start.scale)
+    table = initial_table(groups, rng) if start is None else float_table(start.table, start.scale)
     optimiser = RowAdam(table, learning_rate)
     drawn = max(1, batch // (1 + positives))
     refreshes = (
         {steps * i // (refresh + 1) for i in range(1, refresh + 1)} if hard_neighbours else ()
     )
     relatives = None if related is None else Relatives(groups, np.asarray(related))
+    searches = {steps * i // _SEARCHES for i in range(_SEARCHES)}
     near: HardPool | None = None
     total = 0.0
     for step in range(steps):
@@ -189,22 +200,40 @@ def fit_subword(
             near = HardPool(groups, table, rng, searched=searched)
             if log:
                 log(f"step {step}: neighbours searched for {len(near.rows):,} names")
+        if asking and step in searches:
+            firsts = [one.refresh(partial(groups.encode_texts, table)) for one in asking]
+            if log:
+                told = ", ".join(f"{100 * first:.1f} %" for first in firsts)
+                log(f"step {step}: candidates searched, mentions with a right one first: {told}")
         if near is None:
             rows = groups.draw(drawn, positives, rng)
         else:
             rows = near.draw(drawn, positives, hard_neighbours, rng)
         rows = np.unique(rows if relatives is None else relatives.along(rows, rng))
-        rate = min(1.0, 2 * (1 - step / steps))
-        loss = partial(
+        texts = [groups.texts[row] for row in rows]
+        if noise:
+            for at in np.flatnonzero(rng.random(len(rows)) < noise).tolist():
+                texts[at] = disturb(texts[at], rng)
+        asked = [one.draw(rng) for one in asking]
+        rates = np.full(len(texts) + sum(len(one.texts) for one in asked), asked_dropout)
+        rates[: len(texts)] = dropout
+        synonyms = partial(
             multi_positive_loss,
+            concepts=groups.concepts[rows],
+            texts=groups.text_numbers[rows],
             temperature=temperature,
             teacher=None if teacher is None else _unit(teacher[groups.given[rows]]),
             teacher_share=teacher_share,
             related=None if relatives is None else relatives.among(groups.concepts[rows]),
             related_share=related_share,
         )
-        total += _step(
-            groups, rows, optimiser, rate, loss=loss, dropout=dropout, noise=noise, rng=rng
+        total += make_step(
+            optimiser,
+            groups.hashed([*texts, *(text for one in asked for text in one.texts)]),
+            rate=min(1.0, 2 * (1 - step / steps)),
+            loss=partial(_loss, synonyms, len(texts), asked, temperature),
+            dropout=rates,
+            rng=rng,
         )
         if progress:
             progress(step + 1, steps)
@@ -231,62 +260,27 @@ def _check_options(**options: tuple[float, float, float]) -> None:
             raise InvalidInput(f"{name}={value!r}: from {least} to {most} is expected")
 
 
-def _initial(groups: SynonymGroups, rng: np.random.Generator) -> Float32Array:
-    """Return random vectors whose length is the inverse document frequency, at most 1."""
-    n_buckets, dimensions = groups.encoder.table.shape
-    counts = np.zeros(n_buckets)
-    every = np.arange(len(groups.texts))
-    for start in range(0, len(every), _BLOCK):
-        counts += np.bincount(
-            groups.features(every[start : start + _BLOCK])[1], minlength=n_buckets
+def _loss(
+    synonyms: Callable[[Float32Array], tuple[float, npt.NDArray[Any]]],
+    n: int,
+    asked: Sequence[Asked],
+    temperature: float,
+    vectors: Float32Array,
+) -> tuple[float, npt.NDArray[Any]]:
+    """Return the loss of the first `n` names and that of what is asked after them."""
+    value, gradient = synonyms(vectors[:n])
+    gradients = [gradient]
+    for one in asked:
+        of_one = vectors[n : n + len(one.texts)]
+        more, gradient = marginal_loss(
+            of_one, one.mentions, one.candidates, one.right, temperature=temperature
         )
-    idf = np.log((len(every) + 1) / (np.minimum(counts, len(every)) + 1))
-    table = rng.standard_normal((n_buckets, dimensions), dtype=np.float32)
-    table *= (idf / max(idf.max(), 1e-12) / np.sqrt(dimensions))[:, None].astype(np.float32)
-    return table
-
-
-def _step(
-    groups: SynonymGroups,
-    rows: npt.NDArray[np.int64],
-    optimiser: RowAdam,
-    rate: float,
-    *,
-    loss: Callable[..., tuple[float, npt.NDArray[Any]]],
-    dropout: float,
-    noise: float,
-    rng: np.random.Generator,
-) -> float:
-    """Make one step on a batch and return its loss."""
-    from scipy.sparse import csr_array
-
-    changed = {}
-    if noise:
-        for at in np.flatnonzero(rng.random(len(rows)) < noise).tolist():
-            changed[at] = disturb(groups.texts[rows[at]], rng)
-    indptr, buckets = groups.features(rows, changed)
-    owners = np.repeat(np.arange(len(rows)), np.diff(indptr))
-    kept = rng.random(len(buckets)) >= dropout
-    buckets, owners = buckets[kept], owners[kept]
-    seen = np.zeros(len(optimiser.table), dtype=bool)
-    seen[buckets] = True
-    touched = np.flatnonzero(seen)
-    places = np.empty(len(seen), dtype=np.int32)
-    places[touched] = np.arange(len(touched), dtype=np.int32)
-    starts = np.zeros(len(rows) + 1, dtype=np.int32)
-    np.cumsum(np.bincount(owners, minlength=len(rows)), out=starts[1:])
-    ones = np.ones(len(buckets), dtype=np.float32)
-    shape = (len(rows), len(touched))
-    matrix = csr_array((ones, places[buckets], starts), shape=shape)
-    sums = matrix @ optimiser.table[touched]
-    norms = np.sqrt(np.square(sums).sum(axis=1, keepdims=True) + 1e-12)
-    vectors = sums / norms
-    value, gradient = loss(vectors, groups.concepts[rows], groups.text_numbers[rows])
-    # Through the normalisation, then back onto the rows of the table.
-    gradient -= vectors * (gradient * vectors).sum(axis=1, keepdims=True)
-    gradient /= norms
-    optimiser.update(touched, matrix.T @ gradient, rate)
-    return value
+        # The mean over all mentions, not of the means.
+        share = len(one.mentions) / sum(len(other.mentions) for other in asked)
+        value += share * more
+        gradients.append(share * gradient)
+        n += len(one.texts)
+    return value, np.concatenate(gradients) if asked else gradients[0]
 
 
 def _unit(vectors: npt.NDArray[Any]) -> Float32Array:
