@@ -26,6 +26,7 @@ __all__ = [
     "FINISH",
     "MENTION_SHARE",
     "OPTIONS",
+    "asking",
     "check_data",
     "make_default_encoder",
     "similarities",
@@ -181,7 +182,7 @@ def make_default_encoder(
             sources=mixture.sources,
             teacher=told,
             related=mixture.related if "related_share" in options else None,
-            asking=_asking(data, parts) if name == "mentions ask" else (),
+            asking=asking(data, parts) if name == "mentions ask" else (),
             start=encoder,
             quantise=done + options["steps"] == total,
             seed=seed,
@@ -206,16 +207,26 @@ def make_default_encoder(
     return Subword(encoder.table, scale=encoder.scale, **encoder.options() | {"trained": trained})
 
 
-def _asking(data: Path, parts: Sequence[str]) -> list[Asking]:
-    """Return what asks: mentions of diseases, and of chemicals, of which there may be none."""
+def asking(data: Path, parts: Sequence[str], kinds: Mapping[str, int] = ASKING) -> list[Asking]:
+    """Return what asks in a batch, of `parts` under `data`.
+
+    Parameters
+    ----------
+    kinds : mapping
+        Like `ASKING`.
+
+    Returns
+    -------
+    list of Asking
+        Mentions of diseases, and of chemicals; only those of which there are some.
+    """
     found = []
     for annotated in read_annotated(data, parts):
         names = ((name.text, name.concept_id) for name in annotated.terminology.iter_names())
         questions = questions_of(annotated.pairs, names)
-        kind = "chemicals" if annotated.chemicals else "diseases"
+        n = kinds["chemicals" if annotated.chemicals else "diseases"]
         if questions.texts:
-            candidates = {what: ASKING[what] for what in ("wrong", "right")}
-            found.append(Asking(questions, n=ASKING[kind], **candidates))
+            found.append(Asking(questions, n=n, wrong=kinds["wrong"], right=kinds["right"]))
     return found
 
 
