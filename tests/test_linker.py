@@ -24,6 +24,7 @@ from canonym import (
     Xref,
 )
 from canonym.files import MANIFEST
+from canonym.types import Step
 
 RECORDS = [
     Concept("X:1", "Myocardial infarction", types=("disease",), source="Hearts"),
@@ -254,6 +255,30 @@ def test_a_known_name_is_never_split() -> None:
     records = [*RECORDS, Concept("X:8", "Breast and ovarian cancer")]
     linker = Linker.build(Terminology.build(records), encoders=["chargrams"])
     assert linker.link(["breast and ovarian cancer"])[0].ids == ("X:8",)
+
+
+def test_a_short_word_is_guessed_where_the_whole_is_then_a_name(tmp_path: Path) -> None:
+    concepts = [
+        Concept("A:1", "Heart attack"),
+        Concept("A:2", "Heart failure"),
+        Concept("A:3", "Panic attack"),
+        Concept("A:4", "Bone pain"),
+        Concept("A:5", "Bone mass"),
+        Concept("A:6", "Cone pain"),
+        Concept("A:7", "Cone mass"),
+    ]
+    terminology = Terminology.build(concepts)
+    linker = Linker.build(terminology, encoders=["chargrams"], folder=tmp_path / "index")
+    asked = ["heart atack", "heart atacks", "atack of panic fear", "sone pain", "heart attack"]
+    guessed, plural, unnamed, doubtful, known = linker.link(asked)
+    assert (guessed.id, guessed.searched, guessed.score) == ("A:1", "heart attack", 1.0)
+    assert guessed.steps[0] == Step("spelling", "heart atack", "heart attack")
+    assert (plural.id, plural.candidates[0].sieve) == ("A:1", "search")  # two edits away
+    assert unnamed.searched == "atack of panic fear"
+    assert (doubtful.searched, doubtful.candidates[0].sieve) == ("sone pain", "search")
+    assert known.steps == ()
+    without = Linker.build(terminology, encoders=["chargrams"], spelling=False)
+    assert without.link(["heart atack"])[0].searched == "heart atack"
 
 
 def test_spelling_is_corrected_from_the_terminology(

@@ -107,7 +107,17 @@ def answer_block(
             for part in parts_of(one)
             for text in part.texts
         )
-        found = lookup.find(list(strings), k, chosen, names=names, never=each)
+        guesses = dict.fromkeys(
+            text
+            for (_, one), its in zip(prepared, never, strict=True)
+            if its == each
+            for part in parts_of(one)
+            for text in part.guesses
+            if text not in strings
+        )
+        found = lookup.find(
+            [*strings, *guesses], k, chosen, names=names, never=each, unsearched=guesses
+        )
         if ties:
             found = with_namesakes(lookup, found, chosen, names=names, never=each)
         answers[each] = found

@@ -37,11 +37,15 @@ def parts_of(prepared: Prepared) -> tuple[Part, ...]:
 def _best(part: Part, answers: Mapping[str, Answer]) -> tuple[str, Answer]:
     """Choose between the strings of a part: the better found, on a tie the given.
 
-    What explains a mention counts where no sieve knows the mention itself.
+    What explains a mention, and what it may be misspelt for, counts where no sieve knows the
+    mention itself; the latter where a sieve knows one guess and no other.
     """
     texts = (part.text, *part.alternatives)
     best = max(((text, answers[text]) for text in texts), key=lambda pair: pair[1].score)
     if best[1].sieve not in _SIEVE_STEPS:
+        known = [text for text in part.guesses if answers[text].sieve in _SIEVE_STEPS]
+        if len(known) == 1 and answers[known[0]].score > best[1].score:
+            best = known[0], answers[known[0]]
         for text in part.glosses:
             if answers[text].score > best[1].score + LEAST_GAIN:
                 best = text, answers[text]
@@ -104,6 +108,8 @@ def _one(
     if not reason and min_score is not None and answer.score < min_score:
         reason = f"the best score, {answer.score:.3f}, is below {min_score:g}"
     steps = part.steps
+    if text in part.guesses:
+        steps = (*steps, Step("spelling", part.text, text))
     if text in part.glosses:
         steps = (*steps, Step("gloss", part.text, text))
     # What brought the string to the form in which a sieve knows it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -126,6 +126,7 @@ class Lookup:
         *,
         names: Names | None = None,
         never: frozenset[int] = _NOTHING,
+        unsearched: Container[str] = (),
     ) -> dict[str, Answer]:
         """Find the candidates of distinct strings: sieves first, then search.
 
@@ -141,6 +142,8 @@ class Lookup:
             What is searched; all names as they are now by default.
         never : frozenset of int
             Concepts that may not be found, by their ordinal, beside those that `names` forbids.
+        unsearched : container of str
+            Strings that sieves alone look up.
 
         Returns
         -------
@@ -149,14 +152,14 @@ class Lookup:
         """
         names = names or self.names()
         if not names.forbidden:
-            return self._find(strings, k, chosen, names, never)
+            return self._find(strings, k, chosen, names, never, unsearched)
         groups: dict[frozenset[int], list[str]] = {}
         for string in strings:
             groups.setdefault(never | names.forbidden_for(string), []).append(string)
         return {
             string: answer
             for each, group in groups.items()
-            for string, answer in self._find(group, k, chosen, names, each).items()
+            for string, answer in self._find(group, k, chosen, names, each, unsearched).items()
         }
 
     def _find(
@@ -166,6 +169,7 @@ class Lookup:
         chosen: Filter,
         names: Names,
         never: frozenset[int],
+        unsearched: Container[str],
     ) -> dict[str, Answer]:
         sieved = self._sift(strings, chosen, names, never)
         plain = dict(zip(strings, normalise_all(strings, PLAIN), strict=True))
@@ -173,6 +177,7 @@ class Lookup:
             string
             for string in strings
             if plain[string]
+            and string not in unsearched
             and (
                 len(sieved[string][1]) < k
                 if string in sieved

@@ -92,3 +92,12 @@ def test_any_string(text, trials):
     for part in prepared.parts:
         for one, two in zip(part.steps, part.steps[1:], strict=False):
             assert one.after == two.before or two.name == "composite"
+
+
+def test_guesses_are_made_of_what_was_corrected():
+    speller = Speller.build(["Heart infarction", "Acute infarction of the heart"])
+    part = Preparation(speller).prepare("heaart infarctoin").whole
+    assert part.alternatives == ("heaart infarction",)
+    assert part.guesses == ("heart infarction",)
+    assert part.guesses[0] not in part.texts
+    assert Preparation().prepare("heaart infarctoin").whole.guesses == ()

@@ -200,3 +200,55 @@ def test_on_real_mistakes(data):
     answers = [(speller.correct(wrong), wrong, right) for wrong, right in listed.items()]
     assert sum(answer == right for answer, _, right in answers) >= 20
     assert sum(answer not in (wrong, right) for answer, wrong, right in answers) == 0
+
+
+# --- guesses --------------------------------------------------------------------------------------
+
+SHORT = [
+    "Heart attack",
+    "Heart failure",
+    "Panic attack",
+    "Fever",
+    "Hay fever",
+    "Hard heart",
+    "Gout",
+]
+
+
+@pytest.fixture(scope="module")
+def guesser():
+    return Speller.build(SHORT)
+
+
+@pytest.mark.parametrize(
+    ("text", "guesses"),
+    [
+        ("heart atack", ("heart attack",)),
+        ("Heart Atack!", ("Heart attack!",)),
+        ("hear attack", ("heart attack",)),
+        ("feber", ("fever",)),
+        ("fever", ()),
+        ("hart atack", ()),  # two unknown words
+        ("goat", ()),  # alone, and of four letters; "gout" is in one name besides
+        ("heart ATACK", ()),
+        ("heart atack2", ()),
+        ("atack-heart", ("attack-heart",)),
+        ("", ()),
+    ],
+)
+def test_guesses(guesser, text, guesses):
+    assert guesser.guesses(text) == guesses
+
+
+def test_frequent_words_are_guessed_first_and_not_all():
+    names = [f"{word} {number}" for word in ("fact", "face", "fade", "fate", "fame", "fare", "cafe")
+             for number in ("one", "two")] + ["fate three"]  # fmt: skip
+    found = Speller.build(names).guesses("fale one")
+    assert found[0] == "fate one"
+    assert len(found) == 5
+    assert "fact one" not in found  # two edits
+
+
+def test_a_long_word_is_corrected_and_not_guessed(speller):
+    assert speller.guesses("infarctoin") == ()
+    assert speller.guesses("myocardial infarctoin") == ()

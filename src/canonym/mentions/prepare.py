@@ -29,17 +29,19 @@ class Part(NamedTuple):
     """A string to look up.
 
     `text` is tried first and `alternatives` after it (a corrected spelling), then `glosses`, by
-    which the document explains it; `steps` tell how the mention became this.
+    which the document explains it; `guesses` are what it may be misspelt for, and count where they
+    are names; `steps` tell how the mention became this.
     """
 
     text: str
     alternatives: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
     glosses: tuple[str, ...] = ()
+    guesses: tuple[str, ...] = ()
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Every string that is looked up for it."""
+        """Every string that is looked up for it, but for the guesses."""
         return (self.text, *self.alternatives, *self.glosses)
 
 
@@ -127,5 +129,8 @@ class Preparation:
         )
 
     def _spelled(self, text: str, steps: tuple[Step, ...]) -> Part:
-        corrected = text if self.speller is None else self.speller.correct(text)
-        return Part(text, () if corrected == text else (corrected,), steps)
+        if self.speller is None:
+            return Part(text, (), steps)
+        corrected = self.speller.correct(text)
+        alternatives = () if corrected == text else (corrected,)
+        return Part(text, alternatives, steps, guesses=self.speller.guesses(corrected))

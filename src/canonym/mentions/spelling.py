@@ -22,9 +22,12 @@ from canonym.text import PLAIN, STRONG, normalise, normalise_all
 __all__ = ["Speller", "SpellerBuilder", "edit_distance", "read_spelling_list"]
 
 _SHORTEST = 7
+# Shorter words are too near to one another to be corrected; they are guessed, if the rest decides.
+_GUESSED, _GUESSED_ALONE, _MOST_GUESSES = 4, 5, 5
 _RAREST = 2
 _CLEARLY = 3
 _WORD = re.compile(r"[^\W\d_]+")
+_WHOLE = re.compile(r"[\W_]?[^\W\d_]+[\W_]?")
 _ARRAYS = ("letters", "starts", "counts", "signatures")
 _ONES = np.array([bin(number).count("1") for number in range(1 << 16)], dtype=np.uint8)
 
@@ -110,11 +113,56 @@ class Speller:
         """
         return _WORD.sub(lambda found: self._corrected(found[0]) or found[0], text)
 
+    def guesses(self, text: str) -> tuple[str, ...]:
+        """Return what a text may have been meant to be, if one of its short words is unknown.
+
+        A guess is not to be searched for: it counts where it is, as a whole, a name.
+
+        Parameters
+        ----------
+        text : str
+            Any string, its long words corrected.
+
+        Returns
+        -------
+        tuple of str
+            The text with one word of four to six letters, of at least five where it stands alone,
+            replaced by a known one that is a single edit away, frequent ones first; empty if all
+            words are known or several are not.
+
+        Examples
+        --------
+        >>> speller = Speller.build(["Heart attack", "Heart failure", "Panic attack"])
+        >>> speller.guesses("hart attack")
+        ('heart attack',)
+        >>> speller.guesses("hart atack")
+        ()
+        """
+        words = list(_WORD.finditer(text))
+        unknown = [found for found in words if not self._knows(found[0])]
+        if len(unknown) != 1:
+            return ()
+        start, end = unknown[0].span()
+        word = normalise(unknown[0][0], PLAIN)
+        least = _GUESSED if len(words) > 1 else _GUESSED_ALONE
+        # A part of a code is no word: "hb" of "hb123" is followed by a digit.
+        whole = _WHOLE.fullmatch(text[max(0, start - 1) : end + 1])
+        if not whole or unknown[0][0].isupper() or not least <= len(word) < _SHORTEST:
+            return ()
+        found = self._nearest(word)[:_MOST_GUESSES]
+        return tuple(text[:start] + known + text[end:] for _, known in found)
+
+    def _knows(self, given: str) -> bool:
+        """Whether the terminology has a word, or its singular; what is no word is not looked at."""
+        word = normalise(given, PLAIN)
+        forms = (word, *normalise(given, STRONG).split())
+        return not _WORD.fullmatch(word) or any(form in self for form in forms)
+
     def _correct_word(self, given: str) -> str | None:
         word = normalise(given, PLAIN)
-        if len(word) < _SHORTEST or given.isupper() or not _WORD.fullmatch(word) or word in self:
+        if len(word) < _SHORTEST or given.isupper() or not _WORD.fullmatch(word):
             return None
-        if any(form in self for form in normalise(given, STRONG).split()):
+        if self._knows(given):
             return None
         ranked = self._nearest(word)
         if not ranked or (len(ranked) > 1 and ranked[0][0] < _CLEARLY * ranked[1][0]):
