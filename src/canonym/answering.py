@@ -100,23 +100,17 @@ def answer_block(
     never = [names.forbidden_for(mention.text) for mention, _ in prepared]
     answers: dict[frozenset[int], Mapping[str, Answer]] = {}
     for each in dict.fromkeys(never):
-        strings = dict.fromkeys(
-            text
+        parts = [
+            part
             for (_, one), its in zip(prepared, never, strict=True)
             if its == each
             for part in parts_of(one)
-            for text in part.texts
-        )
-        guesses = dict.fromkeys(
-            text
-            for (_, one), its in zip(prepared, never, strict=True)
-            if its == each
-            for part in parts_of(one)
-            for text in part.guesses
-            if text not in strings
-        )
+        ]
+        strings = dict.fromkeys(text for part in parts for text in part.texts)
+        guesses = dict.fromkeys(text for part in parts for text in part.guesses)
+        unsearched = guesses.keys() - strings.keys()
         found = lookup.find(
-            [*strings, *guesses], k, chosen, names=names, never=each, unsearched=guesses
+            list(strings | guesses), k, chosen, names=names, never=each, unsearched=unsearched
         )
         if ties:
             found = with_namesakes(lookup, found, chosen, names=names, never=each)

@@ -150,7 +150,7 @@ class Asking:
         If there is no question, or a number is below 1.
     """
 
-    def __init__(self, questions: Questions, *, n: int, wrong: int = 20, right: int = 5) -> None:
+    def __init__(self, questions: Questions, *, n: int, wrong: int = 10, right: int = 5) -> None:
         for what, number in (("n", n), ("wrong", wrong), ("right", right)):
             check_count(what, number)
         if not questions.texts:
