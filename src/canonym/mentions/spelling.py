@@ -76,6 +76,7 @@ class Speller:
     def __init__(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
         self._arrays = arrays
         self._corrected = functools.lru_cache(maxsize=100_000)(self._correct_word)
+        self._known = functools.lru_cache(maxsize=100_000)(self._knows)
 
     @classmethod
     def build(cls, names: Iterable[str]) -> Speller:
@@ -139,7 +140,7 @@ class Speller:
         ()
         """
         words = list(_WORD.finditer(text))
-        unknown = [found for found in words if not self._knows(found[0])]
+        unknown = [found for found in words if not self._known(found[0])]
         if len(unknown) != 1:
             return ()
         start, end = unknown[0].span()
@@ -162,7 +163,7 @@ class Speller:
         word = normalise(given, PLAIN)
         if len(word) < _SHORTEST or given.isupper() or not _WORD.fullmatch(word):
             return None
-        if self._knows(given):
+        if self._known(given):
             return None
         ranked = self._nearest(word)
         if not ranked or (len(ranked) > 1 and ranked[0][0] < _CLEARLY * ranked[1][0]):
