@@ -66,7 +66,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "neighbours among half of the names": {"searched": SEARCHED // 2},
     "as chosen, and mentions ask": {"asking": {}},
     "mentions ask, of 20 wrong names each": {"asking": {"wrong": 20}},
-    "mentions ask, with a third of their features left out": {"asking": {"asked_dropout": 0.3}},
+    "mentions ask, a third of their features left out": {"asking": {"asked_dropout": 0.3}},
     "mentions ask for twice the steps": {"asking": {"steps": 1000}},
 }
 """Changes to the recipe by name."""
