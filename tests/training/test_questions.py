@@ -9,8 +9,9 @@ import pytest
 
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
+from canonym.training.contrast import marginal_loss
 from canonym.training.questions import Asking, Questions, questions_of
-from canonym.training.subword import fit_subword
+from canonym.training.subword import _loss, fit_subword
 
 NAMES = [
     ("Migraine", "D1"),
@@ -109,6 +110,31 @@ def test_what_asked_is_found_afterwards_and_the_seed_decides() -> None:
     assert (first.table == same.table).all()
     assert sum("mentions with a right one first" in line for line in lines) == 2 * 5
     assert lines[0].endswith("0.0 %")
+
+
+def test_every_mention_of_a_batch_counts_alike() -> None:
+    rng = np.random.default_rng(0)
+    kinds = []
+    for n in (1, 3):
+        asking = Asking(letters(), n=n, wrong=2, right=3)
+        asking.refresh(flat)
+        kinds.append(asking.draw(rng))
+    n_texts = 2 + sum(len(one.texts) for one in kinds)
+    vectors = rng.normal(size=(n_texts, 4)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+
+    def no_synonyms(those: Any) -> tuple[float, Any]:
+        return 0.0, np.zeros_like(those)
+
+    value, gradient = _loss(no_synonyms, 2, kinds, 0.1, vectors)
+    first, second = vectors[2 : 2 + len(kinds[0].texts)], vectors[2 + len(kinds[0].texts) :]
+    apart = [
+        marginal_loss(those, one.mentions, one.candidates, one.right, temperature=0.1)
+        for those, one in zip((first, second), kinds, strict=True)
+    ]
+    assert value == pytest.approx((apart[0][0] + 3 * apart[1][0]) / 4)
+    expected = np.concatenate([np.zeros((2, 4)), apart[0][1] / 4, 3 * apart[1][1] / 4])
+    np.testing.assert_allclose(gradient, expected, rtol=1e-5, atol=1e-7)
 
 
 def test_dropout_of_what_is_asked_is_checked() -> None:

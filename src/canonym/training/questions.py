@@ -22,7 +22,7 @@ from canonym.indexes.exact import Exact
 from canonym.text.memo import MemoNormaliser
 from canonym.types import Float32Array, Int32Array
 
-__all__ = ["Asked", "Asking", "Questions", "questions_of"]
+__all__ = ["Asking", "QuestionBatch", "Questions", "questions_of"]
 
 Encode = Callable[[Sequence[str]], Float32Array]
 
@@ -54,7 +54,7 @@ class Questions(NamedTuple):
     concepts: Int32Array
 
 
-class Asked(NamedTuple):
+class QuestionBatch(NamedTuple):
     """Questions of a batch.
 
     Attributes
@@ -192,7 +192,7 @@ class Asking:
             first += int(one.concepts[found[place, 0]] == gold)
         return first / len(asked)
 
-    def draw(self, rng: np.random.Generator) -> Asked:
+    def draw(self, rng: np.random.Generator) -> QuestionBatch:
         """Draw the questions of a batch; `refresh` comes first."""
         one = self._questions
         drawn = rng.choice(len(one.texts), self._n, p=one.chances)
@@ -205,4 +205,4 @@ class Asking:
         texts += [one.names[row] for row in rows[there]]
         right = np.zeros(rows.shape, dtype=bool)
         right[:, : self._right] = there[:, : self._right]
-        return Asked(texts, mentions, candidates, right)
+        return QuestionBatch(texts, mentions, candidates, right)

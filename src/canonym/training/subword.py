@@ -25,7 +25,7 @@ from canonym.errors import InvalidInput
 from canonym.training.contrast import marginal_loss, multi_positive_loss
 from canonym.training.groups import SEARCHED, HardPool, SynonymGroups
 from canonym.training.noise import disturb
-from canonym.training.questions import Asked, Asking
+from canonym.training.questions import Asking, QuestionBatch
 from canonym.training.relatives import Relatives
 from canonym.training.row_adam import RowAdam
 from canonym.training.subword_step import initial_table, make_step
@@ -263,7 +263,7 @@ def _check_options(**options: tuple[float, float, float]) -> None:
 def _loss(
     synonyms: Callable[[Float32Array], tuple[float, npt.NDArray[Any]]],
     n: int,
-    asked: Sequence[Asked],
+    asked: Sequence[QuestionBatch],
     temperature: float,
     vectors: Float32Array,
 ) -> tuple[float, npt.NDArray[Any]]:
