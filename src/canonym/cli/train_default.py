@@ -23,8 +23,8 @@ __all__ = ["default"]
         "--questions/--no-questions",
         default=True,
         show_default=True,
-        help="Whether mentions ask at the end which name of MEDIC or MeSH they mean. Without: the "
-        "encoder that found the neighbours for the contextual one.",
+        help="Whether mentions ask at the end which name of MEDIC or MeSH they mean. Without: what "
+        "the encoder was that found the neighbours for the contextual one.",
     ),
     click.option(
         "--teacher",
