@@ -100,6 +100,8 @@ _KINDS = {
     "both, re-ranked": ", both encoders, re-ranked",
 }
 
+_ORDERS = (("", ""), (", by all names", ", by all names"))
+
 
 def _strict(run: dict[str, Any]) -> dict[str, float]:
     """Return how often the very concept comes first, in percent, with its interval."""
@@ -115,9 +117,35 @@ def _told(one: dict[str, float]) -> str:
 
 def _reranked() -> str:
     """Return test figures of every kind of scorer, with intervals."""
-    found = _result("default")
+    return _by_kind(_result("default"), _KINDS)
+
+
+def _marginal() -> str:
+    """Return what it is worth to go by all names of a concept, with its intervals."""
+    found = _result("marginal")
+    kinds = {"default": "", "contextual": ", contextual", "both": ", both encoders"}
+    pairs = [
+        (f"{kind}{what}", suffix + after)
+        for kind, suffix in kinds.items()
+        for what, after in _ORDERS
+    ]
+    table = _by_kind(found, dict(pairs))
+    rows = {(row["name"], row["metric"]): row["value"] for row in found["rows"]}
+    for label, name, metric in (
+        ("BC5CDR chemicals", "BC5CDR chemicals", "accuracy@1"),
+        ("CADEC, first", "CADEC", "accuracy@1"),
+        ("CADEC, among three", "CADEC", "accuracy@3"),
+    ):
+        values = [rows.get((name + suffix, metric)) for _, suffix in pairs]
+        cells = ["" if value is None else f"{value:.1f}" for value in values]
+        table += f"| {label} | {' | '.join(cells)} |\n"
+    return table
+
+
+def _by_kind(found: dict[str, Any], kinds: dict[str, str]) -> str:
+    """Return a table of two corpora by slice; `kinds` are columns, and what follows their rows."""
     rows = {row["name"]: row for row in found["rows"] if row["metric"] == "accuracy@1"}
-    lines = [f"| | {' | '.join(_KINDS)} |", "|---" * (len(_KINDS) + 1) + "|"]
+    lines = [f"| | {' | '.join(kinds)} |", "|---" * (len(kinds) + 1) + "|"]
     for corpus in ("NCBI disease", "BC5CDR disease"):
         for what, part in (
             (f"{corpus}, BioSyn's protocol", ""),
@@ -130,7 +158,7 @@ def _reranked() -> str:
                 _strict(found["runs"][corpus + kind])
                 if part is None
                 else rows[corpus + part + kind]
-                for kind in _KINDS.values()
+                for kind in kinds.values()
             ]
             lines.append(f"| {what} | {' | '.join(map(_told, cells))} |")
     return "\n".join(lines) + "\n"
@@ -282,6 +310,7 @@ _TABLES = {
     "accuracy": _accuracy,
     "speed": _speed,
     "reranked": _reranked,
+    "marginal": _marginal,
     "rerankers": _rerankers,
     "thresholds": _nil,
 }

@@ -31,7 +31,7 @@ LAYERS = {
         *("targets", "blocks", "spaces", "learned", "searching", "answering"),
         *("overlay", "live", "curation", "folding", "opened", "means"),
         *("confidence", "calibrated", "reranking", "reranker_fitting", "taught"),
-        *("context", "namesakes", "closeness", "decisions", "reranker_files"),
+        *("context", "namesakes", "closeness", "candidate_features", "decisions", "reranker_files"),
         *("training", "evaluation", "export"),
     },
     3: {"cli", "service", "bulk"},

@@ -23,19 +23,14 @@ from canonym import (
     ReadError,
     Terminology,
 )
+from canonym.candidate_features import feature_names, features_of
 from canonym.cli import main
 from canonym.cli.explanation import explain
 from canonym.confidence import CONFIDENCE
 from canonym.decisions import Decisions
 from canonym.ranking.rerank import Curve, Reranker
 from canonym.reranker_files import open_reranker, shipped_file
-from canonym.reranking import (
-    RERANKER,
-    SIMILARITY,
-    Reranking,
-    feature_names,
-    features_of,
-)
+from canonym.reranking import RERANKER, SIMILARITY, Reranking
 from canonym.types import SCOPES
 
 PLACES = ["hip", "knee", "hand", "foot", "back", "neck", "wrist", "ankle", "chest", "elbow"]

@@ -15,6 +15,7 @@ import numpy as np
 
 from canonym.indexes.vectors import take_vectors
 from canonym.lookup import Lookup
+from canonym.ranking.pooling import marginal_score
 from canonym.searching import Searchers
 from canonym.spaces import Names
 from canonym.targets import TARGETS
@@ -22,13 +23,16 @@ from canonym.terminology import Terminology
 from canonym.terminology.hierarchy import Hierarchy
 from canonym.types import Candidate, Link
 
-__all__ = ["DEPTH", "MEAN", "SECOND", "WIDTH", "closeness", "with_closeness"]
+__all__ = ["DEPTH", "MARGINAL", "MEAN", "SECOND", "WIDTH", "closeness", "with_closeness"]
 
 MEAN = " mean"
 """What follows the name of an encoder for its mean over the names of a concept."""
 
 SECOND = "second"
 """The weighted mean of all encoders for the name that is second best."""
+
+MARGINAL = "marginal"
+"""`canonym.ranking.pooling.marginal_score` of that mean over the names of a concept."""
 
 WIDTH = "names"
 """How many names were looked at."""
@@ -59,9 +63,9 @@ def closeness(
     -------
     list of list of dict of str to float
         For each string and concept, by encoder the best score of its names, and with `MEAN` after
-        it the mean of them; `SECOND`, where there is a second name; and `WIDTH`. No more than the
-        first 64 names are looked at. Without an encoder nothing but `WIDTH`, and nothing at all for
-        a concept whose names are gone.
+        it the mean of them; `MARGINAL`; `SECOND`, where there is a second name; and `WIDTH`. No
+        more than the first 64 names are looked at. Without an encoder nothing but `WIDTH`, and
+        nothing at all for a concept whose names are gone.
     """
     if not strings:
         return []
@@ -93,8 +97,10 @@ def closeness(
                 one[name] = most
                 one[name + MEAN] = middle
         for one, start, each in zip(here, starts.tolist(), rows, strict=True):
+            its = fused[start : start + len(each)]
+            one[MARGINAL] = marginal_score(its)
             if len(each) > 1:
-                one[SECOND] = float(np.partition(fused[start : start + len(each)], -2)[-2])
+                one[SECOND] = float(np.partition(its, -2)[-2])
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from canonym.closeness import MARGINAL
 from canonym.confidence import CONFIDENCE, Confidence
 from canonym.errors import InvalidInput
 from canonym.reranking import RERANKER, Reranking
@@ -67,8 +68,9 @@ def open_reranker(spec: str | Path, encoders: Sequence[str]) -> Reranking:
     Parameters
     ----------
     spec : str or Path
-        ``"default"``: the one that comes with canonym; otherwise a file, such as the
-        ``reranker.json`` of an index.
+        ``"default"``: the one that comes with canonym; ``"marginal"``: the order by all names of a
+        concept together, see `Reranking.marginal`; otherwise a file, such as the ``reranker.json``
+        of an index.
     encoders : sequence of str
         The scorers whose candidates it is to order, in the order of the index.
 
@@ -82,6 +84,8 @@ def open_reranker(spec: str | Path, encoders: Sequence[str]) -> Reranking:
         If it was fitted to other encoders, or by another version.
     """
     check_reranker(spec)
+    if str(spec) == MARGINAL:
+        return Reranking.marginal(encoders)
     path = shipped_file(encoders) if str(spec) == SHIPPED else Path(spec)
     found = Reranking.load(path, encoders=encoders)
     if found is not None:
@@ -103,8 +107,8 @@ def check_reranker(spec: str | Path | None) -> None:
     InvalidInput
         If there is no such file.
     """
-    if spec is not None and str(spec) != SHIPPED and not Path(spec).is_file():
+    if spec is not None and str(spec) not in (SHIPPED, MARGINAL) and not Path(spec).is_file():
         raise InvalidInput(
             f"there is no file {str(spec)!r}; a re-ranker is expected, such as the reranker.json "
-            "of an index, or 'default'"
+            "of an index, 'default' or 'marginal'"
         )

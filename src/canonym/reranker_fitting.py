@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.calibrated import asked_of
+from canonym.candidate_features import feature_names, features_of
 from canonym.closeness import with_closeness
 from canonym.decisions import Decisions
 from canonym.errors import InvalidInput
 from canonym.ranking.curves import fit_reranker
 from canonym.ranking.rerank import Reranker
-from canonym.reranking import POOL, Reranking, feature_names, features_of
+from canonym.reranking import POOL, Reranking
 from canonym.types import Document, Link, Mention
 
 if TYPE_CHECKING:

@@ -1,18 +1,14 @@
-"""Candidates of a link in a better order, as annotated mentions taught it.
+"""Candidates of a link in a better order: as annotated mentions taught it, or by all their names.
 
-The features are what is at hand anyway: what each scorer said, how name and label look beside the
-mention, what kind of name it is, and what annotators decided before. See
+See `canonym.candidate_features` for what tells candidates apart, and
 `canonym.ranking.rerank.Reranker` for the model.
 """
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
-import math
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,17 +16,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from canonym.closeness import DEPTH, MEAN, SECOND, WIDTH
+from canonym.candidate_features import feature_names, features_of, marginals_of
+from canonym.closeness import MARGINAL
 from canonym.decisions import Decisions
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.files import write_file
-from canonym.ranking.overlap import Overlap, overlap, type_words
+from canonym.ranking.pooling import COSINE_SCALE
 from canonym.ranking.rerank import Curve, Reranker
-from canonym.settings import SIEVES
-from canonym.text import STRONG, normalise
-from canonym.types import SCOPES, Candidate, Link
+from canonym.types import Link
 
-__all__ = ["POOL", "RERANKER", "Reranking", "feature_names", "features_of"]
+__all__ = ["POOL", "RERANKER", "Reranking"]
 
 RERANKER = "reranker.json"
 """Name of the file in the folder of an index."""
@@ -42,109 +37,8 @@ SIMILARITY = "similarity"
 """What a candidate's score was before, among its parts."""
 
 _FORMAT = 3
-_SIEVES = {sieve.name: float(len(SIEVES) - place) for place, sieve in enumerate(SIEVES)}
-_COUNTS = (
-    "decisions",
-    "share of decisions",
-    "decisions for the concept",
-    "decisions for the name",
-    "share of decisions with its prefix",
-)
-_NAMES = ("names", "second name", "second name behind the best", "second name behind the first")
-_KINDS = ("depth", "depth below the first", "type is the mention's")
-_SCORER = ("", " behind the best", " mean", " mean behind the best")
-
-
-def feature_names(encoders: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of the features that `features_of` finds, in their order."""
-    scorers = (f"{name}{rest}" for name in encoders for rest in _SCORER)
-    return (
-        *("score", "score behind the best", "place", "sieve", "scope"),
-        *("name is the label", "name is the mention"),
-        *(f"{part} of the name" for part in Overlap._fields),
-        *(f"{part} of the label" for part in Overlap._fields),
-        *("concepts of that name", *_COUNTS, *_NAMES, *_KINDS, *scorers),
-    )
-
-
-def features_of(
-    link: Link, decisions: Decisions, encoders: Sequence[str]
-) -> npt.NDArray[np.float64]:
-    """Return what tells candidates apart.
-
-    Parameters
-    ----------
-    link : Link
-        Undivided, its candidates with `Candidate.near`.
-    decisions : Decisions
-        What annotators decided before, this mention left out.
-    encoders : sequence of str
-        The scorers, whose parts a candidate has.
-
-    Returns
-    -------
-    ndarray, shape (n, len(feature_names(encoders))), float64
-        NaN where something is not known.
-    """
-    mention, candidates = normalise(link.searched, STRONG), link.candidates
-    called = type_words((link.mention.type,))
-    names = [_normal(one.name) for one in candidates]
-    owners = Counter(names)
-    best = max((one.score for one in candidates), default=0.0)
-    said = [_said(one, encoders) for one in candidates]
-    most = [_highest(row[column] for row in said) for column in range(2 * len(encoders))]
-    seconds = [one.near.get(SECOND, math.nan) for one in candidates]
-    highest = _highest(seconds)
-    depths = [one.near.get(DEPTH, math.nan) for one in candidates]
-    rows = []
-    for place, (one, name) in enumerate(zip(candidates, names, strict=True)):
-        label = _normal(one.label)
-        as_name = overlap(mention, name)
-        scorers: list[float] = []
-        for column, value in enumerate(said[place]):
-            scorers += (value, value - most[column])
-        rows.append(
-            [
-                one.score,
-                one.score - best,
-                math.log1p(place),
-                _SIEVES.get(one.sieve, 0.0),
-                float(SCOPES.index(one.scope)),
-                float(name == label),
-                float(name == mention),
-                *as_name,
-                *(as_name if name == label else overlap(mention, label)),
-                math.log(owners[name]),
-                *decisions.look(mention, one.id, name),
-                math.log(one.near[WIDTH]) if WIDTH in one.near else math.nan,
-                seconds[place],
-                seconds[place] - highest,
-                seconds[place] - one.score,
-                depths[place],
-                depths[place] - depths[0],
-                float(bool(called & type_words(one.types))) if called and one.types else math.nan,
-                *scorers,
-            ]
-        )
-    return np.array(rows, dtype=np.float64).reshape(len(candidates), len(feature_names(encoders)))
-
-
-def _highest(values: Iterable[float]) -> float:
-    return max((value for value in values if not math.isnan(value)), default=math.nan)
-
-
-def _said(one: Candidate, encoders: Sequence[str]) -> list[float]:
-    """Return, by encoder, the score of a concept's best name and the mean of its names."""
-    found = []
-    for name in encoders:
-        found.append(one.near.get(name, one.parts.get(name, math.nan)))
-        found.append(one.near.get(name + MEAN, math.nan))
-    return found
-
-
-@functools.lru_cache(maxsize=1 << 15)  # the same names are candidates again and again
-def _normal(text: str) -> str:
-    return normalise(text, STRONG)
+_MARGINAL = (MARGINAL,)  # the one feature of what orders by all names
+_FOUND = 1000.0  # worth of a candidate that was found by the mention itself: all of it
 
 
 @dataclass(frozen=True)
@@ -165,6 +59,11 @@ class Reranking:
     decisions: Decisions
     encoders: tuple[str, ...]
 
+    @property
+    def by_names(self) -> bool:
+        """Whether it goes by the names of candidates alone, see `marginal`."""
+        return self.model.names == _MARGINAL
+
     def facts(self) -> dict[str, Any]:
         """Return what it was fitted to, for a description of the index."""
         return {
@@ -174,7 +73,19 @@ class Reranking:
 
     def features(self, link: Link) -> npt.NDArray[np.float64]:
         """Return the features of the candidates of a link."""
+        if self.by_names:
+            return marginals_of(link)[:, None]
         return features_of(link, self.decisions, self.encoders)
+
+    @classmethod
+    def marginal(cls, encoders: Sequence[str]) -> Reranking:
+        """Return what orders candidates by all their names together, and was fitted to nothing.
+
+        The shares are marginal probabilities then, those of BioSyn among the candidates
+        (`canonym.ranking.pooling.marginal_score`). What is found by the mention itself stays first.
+        """
+        curve = Curve(MARGINAL, (-2.0, 2.0), (-2 * COSINE_SCALE, 2 * COSINE_SCALE), _FOUND)
+        return cls(Reranker([curve]), Decisions(), tuple(encoders))
 
     def apply(self, link: Link, k: int) -> Link:
         """Put the candidates of a link, or those of its parts, in a new order.
@@ -234,7 +145,7 @@ class Reranking:
                 f"{len(encoders)} names were given for {len(self.encoders)} encoders; one for each "
                 "is expected"
             )
-        names = feature_names(encoders)
+        names = _MARGINAL if self.by_names else feature_names(encoders)
         curves = [c._replace(name=name) for c, name in zip(self.model.curves, names, strict=True)]
         return Reranking(Reranker(curves), self.decisions, tuple(encoders))
 
@@ -278,7 +189,10 @@ class Reranking:
             raise ReadError(
                 path, f"is damaged ({error}); fit the re-ranker again, or remove the file"
             ) from error
-        if written != (_FORMAT, tuple(encoders)) or model.names != feature_names(encoders):
+        if written != (_FORMAT, tuple(encoders)) or model.names not in {
+            feature_names(encoders),
+            _MARGINAL,
+        }:
             raise Mismatch(
                 f"{path} was written by another version of canonym, or for other encoders; fit "
                 "the re-ranker again, or remove the file"

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from canonym import Concept, Document, InvalidInput, Mention, Mismatch, Name, Terminology
+from canonym.candidate_features import feature_names
 from canonym.cli import main
 from canonym.decisions import Decisions
 from canonym.evaluation.dictionary import build_dictionary
@@ -18,7 +19,7 @@ from canonym.evaluation.protocols import choose_protocol
 from canonym.evaluation.questions import Asked, ask
 from canonym.evaluation.run import evaluate_corpus
 from canonym.ranking.rerank import Curve, Reranker
-from canonym.reranking import Reranking, feature_names
+from canonym.reranking import Reranking
 
 PLACES = ["hip", "knee", "hand", "foot", "back", "neck"]
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 
 from canonym.errors import InvalidInput
 from canonym.ranking.fusion import FusedHits
-from canonym.ranking.pooling import TieRule, pool, search_concepts
+from canonym.ranking.pooling import TieRule, marginal_score, pool, search_concepts
 
 
 def ties_for(concepts: list[int], scopes: list[int] | None = None, **more: object) -> TieRule:
@@ -100,3 +102,15 @@ def test_a_filter_may_leave_fewer_concepts_than_wanted() -> None:
 def test_no_candidates_wanted_is_an_error() -> None:
     with pytest.raises(InvalidInput, match="k is 0"):
         search_concepts(Table(np.zeros((1, 1))).search, 1, 1, 0, ties_for([0]))
+
+
+@given(st.lists(st.floats(-1, 1, width=32), min_size=1, max_size=30))
+def test_the_best_three_names_that_differ_are_added_up(scores: list[float]) -> None:
+    kept: list[float] = []
+    for score in sorted(scores, reverse=True):
+        if not kept or all(abs(score - other) >= 1e-6 for other in kept):
+            kept.append(score)
+    expected = math.log(sum(math.exp(20 * score) for score in kept[:3])) / 20
+    found = marginal_score(np.array(scores))
+    assert found == pytest.approx(expected, abs=1e-4)
+    assert max(scores) - 1e-7 <= found <= max(scores) + math.log(3) / 20 + 1e-7

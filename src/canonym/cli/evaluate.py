@@ -55,8 +55,9 @@ _FILE = click.Path()
 @click.option(
     "--reranker",
     metavar="SPEC",
-    help="Put the nearest concepts in order by this re-ranker: default, or the reranker.json of an "
-    "index. Not with --protocol raw, which takes the index with its own.",
+    help="Put the nearest concepts in order by this re-ranker: default, marginal (by all names of "
+    "a concept together), or the reranker.json of an index. Not with --protocol raw, which takes "
+    "the index with its own.",
 )
 @protocol_options
 @click.option(

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from canonym.candidate_features import feature_names
 from canonym.closeness import with_closeness
 from canonym.confidence import Confidence
 from canonym.decisions import Decisions
@@ -24,7 +25,7 @@ from canonym.linker import Linker
 from canonym.ranking.curves import fit_reranker
 from canonym.reranker_files import check_reranker, confidence_of, open_reranker
 from canonym.reranker_fitting import pools_of
-from canonym.reranking import POOL, Reranking, feature_names
+from canonym.reranking import POOL, Reranking
 from canonym.types import SCOPES, Candidate, Link, Mention
 
 __all__ = [
@@ -85,6 +86,8 @@ class Ordered:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader of figures has to know."""
+        if self._reranking.by_names:
+            return (f"the {POOL} nearest concepts were put in order by all of their names",)
         known = sum(map(len, self._reranking.decisions.pairs.values()))
         of = f"and {known:,} decisions of training mentions" if known else "and no decisions"
         return (

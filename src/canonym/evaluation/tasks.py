@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from canonym.closeness import MARGINAL
 from canonym.corpora.mention_tables import read_folds
 from canonym.errors import InvalidInput
 from canonym.evaluation.figures import Figure
@@ -123,7 +124,7 @@ def _options(row: Row, shelf: Shelf, names: Sequence[Any]) -> dict[str, Any]:
 
 def _reranker(row: Row, shelf: Shelf) -> str | Path | None:
     found: str | None = row.get("reranker")
-    if found is None or found == SHIPPED:
+    if found in (None, SHIPPED, MARGINAL):
         return found
     shelf.check(found)
     return shelf.data / found
