@@ -33,7 +33,11 @@ def _result(name: str) -> Any:
 def _accuracy() -> str:
     found = _result("subword_accuracy")
     fitted = found["fitted to MEDIC, seed 0"]["8 bits"]
-    together = {row["name"]: row["value"] for row in _result("default")["rows"]}
+    together = {
+        row["name"]: row["value"]
+        for experiment in ("default", "marginal")
+        for row in _result(experiment)["rows"]
+    }
     corpora = ("NCBI disease", "BC5CDR disease")
 
     def measured(kind: str) -> list[float]:
@@ -44,6 +48,9 @@ def _accuracy() -> str:
         "… and its re-ranker (`--reranker default`)": measured(", re-ranked"),
         "with the contextual encoder (extra `onnx`)": measured(", both encoders"),
         "… and the re-ranker for the two": measured(", both encoders, re-ranked"),
+        "… by all names of a concept (`--reranker marginal`)": measured(
+            ", both encoders, by all names"
+        ),
         "`canonym fit --start none` on MEDIC": [fitted[c]["merged"] for c in _CORPORA],
         "BioSyn, as published": [91.1, 93.2],
         "default model, dictionary without mentions": measured(", dictionary alone"),
@@ -270,8 +277,8 @@ def _variants() -> str:
 def _seeds() -> str:
     """Return figures of three seeds: the mean, and the least and the most."""
     found = {row["name"]: row["value"] for row in _result("default-seeds")["rows"]}
-    kinds = ("default", "contextual", "both encoders")
-    lines = [f"| | {' | '.join(kinds)} |", "|---|---|---|---|"]
+    kinds = ("default", "default by all names", "contextual", "both encoders", "both by all names")
+    lines = [f"| | {' | '.join(kinds)} |", "|---" * (len(kinds) + 1) + "|"]
     for what in dict.fromkeys(name.rsplit(", ", 2)[0] for name in found):
         cells = []
         for kind in kinds:

@@ -233,6 +233,8 @@ def guesser():
         ("heart ATACK", ()),
         ("heart atack2", ()),
         ("atack-heart", ("attack-heart",)),
+        ("heart ttack", ()),  # another beginning
+        ("ehart attack", ("heart attack",)),
         ("", ()),
     ],
 )

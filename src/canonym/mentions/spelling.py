@@ -128,8 +128,8 @@ class Speller:
         -------
         tuple of str
             The text with one word of four to six letters, of at least five where it stands alone,
-            replaced by a known one that is a single edit away, frequent ones first; empty if all
-            words are known or several are not.
+            replaced by a known one that is a single edit away and begins alike, frequent ones
+            first; empty if all words are known or several are not.
 
         Examples
         --------
@@ -150,8 +150,10 @@ class Speller:
         whole = _WHOLE.fullmatch(text[max(0, start - 1) : end + 1])
         if not whole or unknown[0][0].isupper() or not least <= len(word) < _SHORTEST:
             return ()
-        found = self._nearest(word)[:_MOST_GUESSES]
-        return tuple(text[:start] + known + text[end:] for _, known in found)
+        # A slip at the beginning is rare, and what another beginning makes is another word: nstemi
+        # is not stemi.
+        found = [known for _, known in self._nearest(word) if _begin_alike(word, known)]
+        return tuple(text[:start] + known + text[end:] for known in found[:_MOST_GUESSES])
 
     def _knows(self, given: str) -> bool:
         """Whether the terminology has a word, or its singular; what is no word is not looked at."""
@@ -231,6 +233,11 @@ class SpellerBuilder:
                 "signatures": np.array([_signature(word) for word, _ in words], dtype=np.uint32),
             }
         )
+
+
+def _begin_alike(one: str, other: str) -> bool:
+    """Whether words begin with the same letter, or with the same two the other way round."""
+    return one[0] == other[0] or one[:2] == other[1::-1]
 
 
 def _signature(word: bytes) -> int:

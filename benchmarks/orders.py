@@ -1,0 +1,80 @@
+"""What is each order of candidates worth as a linker uses it, and how long does linking take?
+
+An index of MEDIC links the mentions of the test parts of NCBI disease and BC5CDR disease as a
+user's would (the protocol ``raw``), by the best name, by all names (``--reranker marginal``) and by
+the re-ranker that comes along; once with the default encoder, once with the contextual one besides.
+Seconds are of the three orders in turn, the least of ``--repeats``, as ratios to the first.
+
+    python benchmarks/orders.py [--repeats N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from canonym import Linker
+from canonym.corpora import read_pubtator
+from canonym.evaluation.run import evaluate_corpus
+from canonym.terminology.formats import import_terminology
+from canonym.types import Document
+from record import data_folder, save
+
+CORPORA = {"ncbi-disease": (), "bc5cdr": ("Disease",)}
+ENCODERS = {"default": ["default"], "both": ["default", "contextual"]}
+ORDERS = {"best name": None, "all names": "marginal", "re-ranked": "default"}
+
+
+def seconds(linker: Linker, documents: list[Document]) -> float:
+    """Return how long linking takes."""
+    began = time.perf_counter()
+    for _ in linker.link_documents(documents):
+        pass
+    return time.perf_counter() - began
+
+
+def main() -> None:
+    """Index, link, and say what each order gives."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--repeats", type=int, default=2)
+    repeats = parser.parse_args().repeats
+    data = data_folder()
+    medic = data / "medic-2012" / "medic_06Jul2012.txt"
+    parts = {corpus: data / corpus / "test.pubtator" for corpus in CORPORA}
+    corpora = {corpus: list(read_pubtator(path)) for corpus, path in parts.items()}
+    result: dict[str, Any] = {}
+    for kind, encoders in ENCODERS.items():
+        found: dict[str, Any] = {order: {} for order in ORDERS}
+        with TemporaryDirectory() as scratch:
+            terminology = import_terminology(medic, Path(scratch) / "terminology.db")
+            linkers = {
+                order: Linker.build(
+                    terminology, encoders=encoders, folder=Path(scratch) / order, reranker=spec
+                )
+                for order, spec in ORDERS.items()
+            }
+            for corpus, types in CORPORA.items():
+                for order, linker in linkers.items():
+                    run = evaluate_corpus(
+                        corpora[corpus], linker=linker, protocol="raw", types=types
+                    )
+                    value = run.value("accuracy@1")
+                    assert value is not None
+                    found[order][corpus] = round(100 * value, 2)
+                taken = {order: float("inf") for order in ORDERS}
+                for _ in range(repeats):
+                    for order, linker in linkers.items():
+                        taken[order] = min(taken[order], seconds(linker, corpora[corpus]))
+                for order, each in taken.items():
+                    found[order][f"{corpus}, time"] = round(each / taken["best name"], 2)
+        result[kind] = found
+        print(kind, json.dumps(found, indent=1), flush=True)
+    save("orders", result, packages=["numpy"], data=[medic, *parts.values()])
+
+
+if __name__ == "__main__":
+    main()
