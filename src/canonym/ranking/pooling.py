@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -178,9 +179,12 @@ def marginal_score(scores: npt.NDArray[np.floating[Any]]) -> float:
     >>> round(marginal_score(np.array([0.7, 0.9])), 4), marginal_score(np.array([0.9, 0.9]))
     (0.9009, 0.9)
     """
-    best = np.sort(scores)[::-1]
-    kept = best[np.concatenate([[True], best[:-1] - best[1:] >= _SAME])][:_MOST].astype(np.float64)
-    return float(np.log(np.exp(COSINE_SCALE * (kept - kept[0])).sum()) / COSINE_SCALE + kept[0])
+    kept: list[float] = []
+    for score in sorted(scores.tolist(), reverse=True):  # a few numbers: faster than with arrays
+        if len(kept) < _MOST and (not kept or kept[-1] - score >= _SAME):
+            kept.append(score)
+    mass = sum(math.exp(COSINE_SCALE * (score - kept[0])) for score in kept)
+    return kept[0] + math.log(mass) / COSINE_SCALE
 
 
 def _arrays(ranked: RankedConcepts) -> tuple[npt.NDArray[np.generic], ...]:
