@@ -143,6 +143,23 @@ def _marginal() -> str:
     return table
 
 
+def _orders() -> str:
+    """Return what each order is worth as a linker uses it."""
+    found = _result("orders")
+    orders = ("best name", "all names", "re-ranked")
+    lines = [f"| | {' | '.join(orders)} |", "|---" * (len(orders) + 1) + "|"]
+    for kind in ("default", "both"):
+        for corpus, called in (
+            ("ncbi-disease", "NCBI disease"),
+            ("bc5cdr", "BC5CDR disease"),
+            ("everyday names", "of 104 everyday names, ICD-10-CM"),
+        ):
+            values = [found[kind][order][corpus] for order in orders]
+            cells = [f"{one:.1f}" if isinstance(one, float) else str(one) for one in values]
+            lines.append(f"| {kind}: {called} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 def _by_kind(found: dict[str, Any], kinds: dict[str, str]) -> str:
     """Return a table of two corpora by slice; `kinds` are columns, and what follows their rows."""
     rows = {row["name"]: row for row in found["rows"] if row["metric"] == "accuracy@1"}
@@ -312,6 +329,7 @@ _TABLES = {
     "speed": _speed,
     "reranked": _reranked,
     "marginal": _marginal,
+    "orders": _orders,
     "rerankers": _rerankers,
     "thresholds": _nil,
 }
