@@ -31,8 +31,8 @@ LAYERS = {
         *("targets", "blocks", "spaces", "learned", "searching", "answering"),
         *("overlay", "live", "curation", "folding", "opened", "means"),
         *("confidence", "calibrated", "reranking", "reranker_fitting", "taught"),
-        *("context", "namesakes", "closeness", "candidate_features", "decisions", "reranker_files"),
-        *("training", "evaluation", "export"),
+        *("context", "namesakes", "closeness", "company", "candidate_features", "decisions"),
+        *("reranker_files", "training", "evaluation", "export"),
     },
     3: {"cli", "service", "bulk"},
 }

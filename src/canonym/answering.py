@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from canonym.closeness import with_closeness
+from canonym.company import with_company
 from canonym.confidence import Confidence, graded
 from canonym.context import Contexts, Decided
 from canonym.decision import decide, parts_of
@@ -56,11 +57,12 @@ class Finish(NamedTuple):
         """Candidates that have to be found."""
         return self.shown if self.reranking is None else max(self.shown, POOL)
 
-    def apply(self, link: Link) -> Link:
-        """Return the link as a caller receives it."""
+    def apply(self, links: Sequence[Link]) -> list[Link]:
+        """Return links, all of a document or a single one, as a caller receives them."""
         if self.reranking is not None:
-            link = self.reranking.apply(with_closeness(self.lookup, link), self.shown)
-        return graded(link, self.confidence, self.min_confidence, self.k)
+            near = with_company([with_closeness(self.lookup, link) for link in links])
+            links = [self.reranking.apply(link, self.shown) for link in near]
+        return [graded(link, self.confidence, self.min_confidence, self.k) for link in links]
 
 
 def answer_block(
@@ -121,7 +123,7 @@ def answer_block(
 
 def settled(
     decided: Iterator[Decided], contexts: Contexts, documents: deque[Document] | None
-) -> Iterator[Link]:
+) -> Iterator[list[Link]]:
     """Order what is tied by its context, a document at a time.
 
     Parameters
@@ -136,13 +138,13 @@ def settled(
 
     Yields
     ------
-    Link
-        One per mention.
+    list of Link
+        Those of a document, one per mention.
     """
     for first in decided:
         if documents is None:
-            yield from contexts.settle("", [first])
+            yield contexts.settle("", [first])
         else:
             document = documents.popleft()
             rest = itertools.islice(decided, len(document.mentions) - 1)
-            yield from contexts.settle(document.text, [first, *rest])
+            yield contexts.settle(document.text, [first, *rest])

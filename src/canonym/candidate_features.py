@@ -1,7 +1,8 @@
 """What tells the candidates of a link apart, as numbers.
 
 Most of it is at hand anyway: what each scorer said, how name and label look beside the mention,
-what kind of name it is, and what annotators decided before.
+what kind of name it is, what annotators decided before, and which concepts the rest of a document
+is about.
 """
 
 from __future__ import annotations
@@ -21,7 +22,11 @@ from canonym.settings import SIEVES
 from canonym.text import STRONG, normalise
 from canonym.types import SCOPES, Candidate, Link
 
-__all__ = ["feature_names", "features_of", "marginals_of"]
+__all__ = ["COMPANY", "feature_names", "features_of", "marginals_of"]
+
+COMPANY = "other mentions with it first"
+"""``log(1 + n)`` of the other mentions of the document whose first candidate is this concept, see
+`canonym.company.with_company`."""
 
 _SIEVES = {sieve.name: float(len(SIEVES) - place) for place, sieve in enumerate(SIEVES)}
 _COUNTS = (
@@ -44,7 +49,7 @@ def feature_names(encoders: Sequence[str]) -> tuple[str, ...]:
         *("name is the label", "name is the mention"),
         *(f"{part} of the name" for part in Overlap._fields),
         *(f"{part} of the label" for part in Overlap._fields),
-        *("concepts of that name", *_COUNTS, *_NAMES, *_KINDS, *scorers),
+        *("concepts of that name", *_COUNTS, *_NAMES, *_KINDS, COMPANY, *scorers),
     )
 
 
@@ -104,6 +109,7 @@ def features_of(
                 depths[place],
                 depths[place] - depths[0],
                 float(bool(called & type_words(one.types))) if called and one.types else math.nan,
+                one.near.get(COMPANY, math.nan),
                 *scorers,
             ]
         )

@@ -168,7 +168,8 @@ class Linker(Opened, Curated, Taught):
         A mention in brackets behind another one may be looked up as that, and the other way round,
         see `canonym.mentions.glosses`. Documents are read as they are needed and come out in order;
         see `link_stream` for the options. Where a name belongs to several concepts, the text and
-        the other mentions of the document decide between them, unless ``context=False``.
+        the other mentions of the document decide between them, and a re-ranker looks at what those
+        stand for, unless ``context=False``.
         """
         waiting: deque[Document] = deque()
         unsettled: deque[Document] = deque()
@@ -271,9 +272,12 @@ class Linker(Opened, Curated, Taught):
                     self.lookup, prepared, finish.wanted, chosen, min_score, ties=ties
                 )
 
-        if ties:
-            return map(finish.apply, settled(decided(), self.contexts, documents))
-        return (finish.apply(one.link) for one in decided())
+        together = (
+            settled(decided(), self.contexts, documents)
+            if ties
+            else ([one.link] for one in decided())
+        )
+        return itertools.chain.from_iterable(map(finish.apply, together))
 
     def _prepare(self, mention: Mention, known: Mapping[str, str], gloss: str) -> Prepared:
         if mention.context:

@@ -8,10 +8,11 @@ from pathlib import Path
 from canonym.closeness import MARGINAL
 from canonym.confidence import CONFIDENCE, Confidence
 from canonym.errors import InvalidInput
-from canonym.reranking import RERANKER, Reranking
+from canonym.reranking import COLLECTIVE, RERANKER, Reranking
 
 __all__ = [
     "SHIPPED",
+    "UNFITTED",
     "check_reranker",
     "confidence_beside",
     "confidence_of",
@@ -22,6 +23,9 @@ __all__ = [
 
 SHIPPED = "default"
 """What is written for the one that comes along for the encoders in use."""
+
+UNFITTED = (MARGINAL, COLLECTIVE)
+"""Orders that need no fitting, see `Reranking.unfitted`."""
 
 _FOLDER = Path(__file__).parent / "models" / "rerankers"
 
@@ -68,9 +72,9 @@ def open_reranker(spec: str | Path, encoders: Sequence[str]) -> Reranking:
     Parameters
     ----------
     spec : str or Path
-        ``"default"``: the one that comes with canonym; ``"marginal"``: the order by all names of a
-        concept together, see `Reranking.marginal`; otherwise a file, such as the ``reranker.json``
-        of an index.
+        ``"default"``: the one that comes with canonym; ``"marginal"`` or ``"collective"``: an order
+        by all names of a concept together, see `Reranking.unfitted`; otherwise a file, such as the
+        ``reranker.json`` of an index.
     encoders : sequence of str
         The scorers whose candidates it is to order, in the order of the index.
 
@@ -84,8 +88,8 @@ def open_reranker(spec: str | Path, encoders: Sequence[str]) -> Reranking:
         If it was fitted to other encoders, or by another version.
     """
     check_reranker(spec)
-    if str(spec) == MARGINAL:
-        return Reranking.marginal(encoders)
+    if str(spec) in UNFITTED:
+        return Reranking.unfitted(str(spec), encoders)
     path = shipped_file(encoders) if str(spec) == SHIPPED else Path(spec)
     found = Reranking.load(path, encoders=encoders)
     if found is not None:
@@ -107,8 +111,8 @@ def check_reranker(spec: str | Path | None) -> None:
     InvalidInput
         If there is no such file.
     """
-    if spec is not None and str(spec) not in (SHIPPED, MARGINAL) and not Path(spec).is_file():
+    if spec is not None and str(spec) not in (SHIPPED, *UNFITTED) and not Path(spec).is_file():
         raise InvalidInput(
             f"there is no file {str(spec)!r}; a re-ranker is expected, such as the reranker.json "
-            "of an index, 'default' or 'marginal'"
+            "of an index, 'default', 'marginal' or 'collective'"
         )

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from canonym.calibrated import asked_of
 from canonym.candidate_features import feature_names, features_of
 from canonym.closeness import with_closeness
+from canonym.company import with_company
 from canonym.decisions import Decisions
 from canonym.errors import InvalidInput
 from canonym.ranking.curves import fit_reranker
@@ -113,7 +114,8 @@ def observe_links(
     documents, find = asked_of(linker.terminology, corpus, types)
     seen: list[ObservedLink] = []
     for number, (document, links) in enumerate(plain.link_documents(documents, k=POOL)):
-        for mention, link in zip(document.mentions, links, strict=True):
+        near = with_company([with_closeness(linker.lookup, link) for link in links])
+        for mention, link in zip(document.mentions, near, strict=True):
             gold = frozenset(filter(None, map(find, mention.ids)))
             several = mention.rule == "all" and len(mention.ids) > 1
             if several and not link.parts:
@@ -121,8 +123,7 @@ def observe_links(
             for part in link.parts or (link,):
                 if part.candidates:
                     decided = not several and not link.parts and bool(gold)
-                    near = with_closeness(linker.lookup, part)
-                    seen.append(ObservedLink(number, near, gold, decided))
+                    seen.append(ObservedLink(number, part, gold, decided))
     n_right = sum(any(c.id in one.gold for c in one.link.candidates) for one in seen)
     if n_right < _FEWEST:
         raise InvalidInput(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from canonym.candidate_features import feature_names, features_of, marginals_of
+from canonym.candidate_features import COMPANY, feature_names, features_of, marginals_of
 from canonym.closeness import MARGINAL
 from canonym.decisions import Decisions
 from canonym.errors import InvalidInput, Mismatch, ReadError
@@ -25,10 +26,13 @@ from canonym.ranking.pooling import COSINE_SCALE
 from canonym.ranking.rerank import Curve, Reranker
 from canonym.types import Link
 
-__all__ = ["POOL", "RERANKER", "Reranking"]
+__all__ = ["COLLECTIVE", "POOL", "RERANKER", "Reranking"]
 
 RERANKER = "reranker.json"
 """Name of the file in the folder of an index."""
+
+COLLECTIVE = "collective"
+"""What the order by all names and by the other mentions of a document is called."""
 
 POOL = 20
 """Candidates that are put in a new order."""
@@ -36,8 +40,10 @@ POOL = 20
 SIMILARITY = "similarity"
 """What a candidate's score was before, among its parts."""
 
-_FORMAT = 3
-_MARGINAL = (MARGINAL,)  # the one feature of what orders by all names
+_FORMAT = 4
+# The features of what is fitted to nothing, by the name of the order.
+_BY_NAMES = {MARGINAL: (MARGINAL,), COLLECTIVE: (MARGINAL, COMPANY)}
+_MANY = 20.0  # log(1 + n) of more mentions than any document has
 _FOUND = 1000.0  # worth of a candidate that was found by the mention itself: all of it
 
 
@@ -61,8 +67,8 @@ class Reranking:
 
     @property
     def by_names(self) -> bool:
-        """Whether it goes by the names of candidates alone, see `marginal`."""
-        return self.model.names == _MARGINAL
+        """Whether it is what `unfitted` returns."""
+        return self.model.names in _BY_NAMES.values()
 
     def facts(self) -> dict[str, Any]:
         """Return what it was fitted to, for a description of the index."""
@@ -74,18 +80,29 @@ class Reranking:
     def features(self, link: Link) -> npt.NDArray[np.float64]:
         """Return the features of the candidates of a link."""
         if self.by_names:
-            return marginals_of(link)[:, None]
+            company = [one.near.get(COMPANY, math.nan) for one in link.candidates]
+            both = np.stack([marginals_of(link), np.array(company, dtype=np.float64)], axis=1)
+            return both[:, : len(self.model.curves)]
         return features_of(link, self.decisions, self.encoders)
 
     @classmethod
-    def marginal(cls, encoders: Sequence[str]) -> Reranking:
+    def unfitted(cls, order: str, encoders: Sequence[str]) -> Reranking:
         """Return what orders candidates by all their names together, and was fitted to nothing.
 
-        The shares are marginal probabilities then, those of BioSyn among the candidates
-        (`canonym.ranking.pooling.marginal_score`). What is found by the mention itself stays first.
+        Parameters
+        ----------
+        order : str
+            ``"marginal"``: shares are marginal probabilities, those of BioSyn among the candidates
+            (`canonym.ranking.pooling.marginal_score`). ``"collective"``: the same times 1 + n for
+            the n other mentions of the document that have the concept first (`canonym.company`).
+            What is found by the mention itself stays first.
+        encoders : sequence of str
+            The scorers of the index.
         """
-        curve = Curve(MARGINAL, (-2.0, 2.0), (-2 * COSINE_SCALE, 2 * COSINE_SCALE), _FOUND)
-        return cls(Reranker([curve]), Decisions(), tuple(encoders))
+        names = Curve(MARGINAL, (-2.0, 2.0), (-2 * COSINE_SCALE, 2 * COSINE_SCALE), _FOUND)
+        company = Curve(COMPANY, (0.0, _MANY), (0.0, _MANY), 0.0)
+        curves = [names, company][: len(_BY_NAMES[order])]
+        return cls(Reranker(curves), Decisions(), tuple(encoders))
 
     def apply(self, link: Link, k: int) -> Link:
         """Put the candidates of a link, or those of its parts, in a new order.
@@ -145,7 +162,7 @@ class Reranking:
                 f"{len(encoders)} names were given for {len(self.encoders)} encoders; one for each "
                 "is expected"
             )
-        names = _MARGINAL if self.by_names else feature_names(encoders)
+        names = self.model.names if self.by_names else feature_names(encoders)
         curves = [c._replace(name=name) for c, name in zip(self.model.curves, names, strict=True)]
         return Reranking(Reranker(curves), self.decisions, tuple(encoders))
 
@@ -191,7 +208,7 @@ class Reranking:
             ) from error
         if written != (_FORMAT, tuple(encoders)) or model.names not in {
             feature_names(encoders),
-            _MARGINAL,
+            *_BY_NAMES.values(),
         }:
             raise Mismatch(
                 f"{path} was written by another version of canonym, or for other encoders; fit "

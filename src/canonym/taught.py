@@ -74,9 +74,9 @@ class Taught:
         ----------
         spec : str or Path
             ``"default"``: the one that comes with canonym for the encoders of the index, with a
-            confidence of its own; ``"marginal"``: the order by all names of a concept, see
-            `canonym.reranking.Reranking.marginal`; or the ``reranker.json`` of another index. A
-            confidence that was fitted before no longer holds and is removed.
+            confidence of its own; ``"marginal"`` or ``"collective"``: an order by all names
+            of a concept, see `canonym.reranking.Reranking.unfitted`; or the ``reranker.json`` of
+            another index. A confidence that was fitted before no longer holds and is removed.
 
         Raises
         ------

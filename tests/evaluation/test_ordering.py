@@ -9,12 +9,13 @@ import pytest
 from click.testing import CliRunner
 
 from canonym import Concept, Document, InvalidInput, Mention, Mismatch, Name, Terminology
-from canonym.candidate_features import feature_names
+from canonym.candidate_features import COMPANY, feature_names
 from canonym.cli import main
 from canonym.decisions import Decisions
 from canonym.evaluation.dictionary import build_dictionary
 from canonym.evaluation.gold import ConceptIds
-from canonym.evaluation.ordering import Lesson, Ordered, decisions_of, fit_to_questions, lessons_of
+from canonym.evaluation.lessons import Lesson, fit_to_questions, lessons_of
+from canonym.evaluation.ordering import Ordered, decisions_of
 from canonym.evaluation.protocols import choose_protocol
 from canonym.evaluation.questions import Asked, ask
 from canonym.evaluation.run import evaluate_corpus
@@ -128,16 +129,48 @@ def test_re_rankers_are_fitted_to_questions(terminology: Terminology) -> None:
     assert run.value("accuracy@1", reading="strict") == 1  # the name is not the label
 
 
-def test_the_commonest_decision_is_right(terminology: Terminology) -> None:
-    other = Mention("hip pain", 0, 8, "x", ("A:hip",), "any", "z")
-    corpus = [
-        *documents("hip"),
-        replace(documents("hip")[0], id="y"),
-        Document("z", "hip pain", (other,)),
+def test_the_commonest_decision_of_a_document_is_right(terminology: Terminology) -> None:
+    text = "hip pain, hip pain, hip pain"
+    ids = ("B:hip", "A:hip", "B:hip")
+    mentions = [
+        Mention("hip pain", 10 * n, 10 * n + 8, "x", (id_,), "any", "y")
+        for n, id_ in enumerate(ids)
     ]
+    other = Document("z", "hip pain", (replace(mentions[1], start=0, end=8, document_id="z"),))
+    corpus = [Document("y", text, tuple(mentions)), other]
     asked = ask(corpus, ConceptIds(terminology), choose_protocol("biosyn"))
     lessons = lessons_of(build_dictionary(terminology, asked.learned), asked)
-    assert [one.gold for one in lessons] == [frozenset({"B:hip"})]
+    assert [(one.gold, one.times) for one in lessons] == [({"B:hip"}, 3), ({"A:hip"}, 1)]
+    # Four times in all, which count as two.
+    assert [one.weight for one in lessons] == [1.5, 0.5]
+
+
+def test_what_stands_in_a_document_decides(terminology: Terminology) -> None:
+    asked = asked_of(terminology, merge=False)
+    dictionary = build_dictionary(terminology, asked.learned)
+    ordered = Ordered.by(by(COMPANY), dictionary, asked)
+    alone = [answer.concepts for (answer,) in ordered.answers(asked, 5)]
+    # One mention a document: nothing stands beside it.
+    assert alone == [ordered.find(one.parts, 5)[one.text][1] for one in asked.questions]
+    assert alone[0][0].id == "A:hip"
+    beside = asked._replace(beside=((asked.questions[0].document, "sore hip"), (99, "sore knee")))
+    first, *others = [answer.concepts for (answer,) in ordered.answers(beside, 5)]
+    assert first[0].id == "B:hip"
+    assert others == alone[1:]
+
+
+def test_a_refined_protocol_does_not_ask_what_stands_beside(terminology: Terminology) -> None:
+    both = Document("hip", "hip pain, sore hip", (
+        Mention("hip pain", 0, 8, "x", ("B:hip",), "any", "hip"),
+        Mention("sore hip", 10, 18, "x", ("B:hip",), "any", "hip"),
+    ))  # fmt: skip
+    options = {"terminology": terminology, "protocol": "refined"}
+    training = documents("hip", name="sore {}")
+    asked = ask([both], ConceptIds(terminology), choose_protocol("refined"), training=training)
+    assert [one.text for one in asked.questions] == ["hip pain"]
+    assert asked.beside == ((0, "sore hip"),)
+    run = evaluate_corpus([both], training=training, reranker=by(COMPANY), **options)
+    assert run.value("accuracy@1", reading="strict") == 1
 
 
 def test_nothing_to_learn_from(terminology: Terminology) -> None:

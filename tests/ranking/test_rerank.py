@@ -32,6 +32,21 @@ def test_shares_come_with_the_largest_first() -> None:
     assert list(model.named(worth).items()) == [("lead", -1.0), ("label", 0.5)]
 
 
+def test_weights_count_mentions() -> None:
+    rng = np.random.default_rng(3)
+    features, gold = rng.random((6, 3, 2)), np.eye(3, dtype=bool)[rng.integers(0, 3, 6)]
+    times = np.array([1, 3, 1, 2, 1, 1])
+    again = np.repeat(np.arange(6), times)
+    weighed = fit_reranker(features, gold, ["a", "b"], weights=times)
+    repeated = fit_reranker(features[again], gold[again], ["a", "b"])
+    at = rng.random((5, 2))
+    np.testing.assert_allclose(weighed.score(at), repeated.score(at), atol=1e-4)
+    assert np.abs(weighed.score(at) - fit_reranker(features, gold, ["a", "b"]).score(at)).max() > 0
+    for wrong in ([1.0], [-1.0] * 6, [float("nan")] * 6):
+        with pytest.raises(InvalidInput, match="a number for each, 0 or more"):
+            fit_reranker(features, gold, ["a", "b"], weights=wrong)
+
+
 @pytest.mark.parametrize(
     "curve",
     [
@@ -136,7 +151,8 @@ def test_the_gradient_is_that_of_the_loss(seed: int, smoothness: float, ridge: f
         grids = [fitting._quantiles(rows[:, i], 4) for i in range(2)]
         origin = rng.normal(size=sum(len(grid) + 1 for grid in grids))
         design = fitting._design(rows, grids)
-        fitting._minimise(design, gold, there, origin, grids, smoothness, ridge, 9)
+        times = rng.random(4)
+        fitting._minimise(design, gold, there, times, origin, grids, smoothness, ridge, 9)
     loss = found[0][0]
     at = origin + rng.normal(size=len(origin))
     assert check_grad(lambda w: loss(w)[0], lambda w: loss(w)[1], at) < 1e-4

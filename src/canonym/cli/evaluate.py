@@ -56,8 +56,8 @@ _FILE = click.Path()
     "--reranker",
     metavar="SPEC",
     help="Put the nearest concepts in order by this re-ranker: default, marginal (by all names of "
-    "a concept together), or the reranker.json of an index. Not with --protocol raw, which takes "
-    "the index with its own.",
+    "a concept together), collective (by these and the other mentions of a document), or the "
+    "reranker.json of an index. Not with --protocol raw, which takes the index with its own.",
 )
 @protocol_options
 @click.option(

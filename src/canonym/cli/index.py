@@ -96,8 +96,9 @@ __all__ = ["index"]
     "--reranker",
     metavar="SPEC",
     help="Let a re-ranker put the first 20 candidates in order: default, fitted to diseases; "
-    "marginal, by all names of a concept together; or the reranker.json of another index. Slower; "
-    "scores are shares of the candidates then.",
+    "marginal, by all names of a concept together; collective, by these and by what the other "
+    "mentions of a document find; or the reranker.json of another index. Slower; scores are shares "
+    "of the candidates then.",
 )
 @click.option(
     "--fold",

@@ -173,10 +173,6 @@ class Dictionary:
         rows = self._rows[name]
         return tuple(dict.fromkeys(self._ids[self._concept[row]] for row in rows))
 
-    def sure(self, text: str) -> float | None:  # noqa: ARG002
-        """Return None: how similar a name is says nothing of how likely it is right."""
-        return None
-
     def find_names(self, strings: Iterable[str], k: int) -> dict[str, tuple[FoundName, ...]]:
         """Rank the names nearest to each string.
 

@@ -37,7 +37,8 @@ weights         one per encoder, or ``{ dev = [0, 0.5, 1] }``: the last encoder'
 corrections     file of ``wrong||right`` words
 training        ``false``: the parts that come before are not given, so that neither names nor
                 slices know them
-reranker        ``"default"``, ``"marginal"``, or a file: puts the nearest concepts in order
+reranker        ``"default"``, ``"marginal"``, ``"collective"``, or a file: puts the nearest
+                concepts in order
 precision       ``"fp32"`` (default), or ``"bf16"``: how transformers compute
 reading         which reading is compared; the protocol's first by default
 slice           one of `canonym.evaluation.figures.HEADLINE_SLICES`: only these mentions count

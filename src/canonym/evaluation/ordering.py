@@ -1,19 +1,16 @@
-"""The names of an evaluation in the order of a re-ranker, and re-rankers fitted to protocols."""
+"""The names of an evaluation in the order of a re-ranker."""
 
 from __future__ import annotations
 
 import functools
-import math
-from collections import Counter
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
-import numpy as np
-
-from canonym.candidate_features import feature_names
+from canonym.candidate_features import COMPANY
 from canonym.closeness import with_closeness
+from canonym.company import with_company
 from canonym.confidence import Confidence
 from canonym.decisions import Decisions
 from canonym.errors import InvalidInput, Mismatch
@@ -21,23 +18,13 @@ from canonym.evaluation.dictionary import Dictionary
 from canonym.evaluation.found import FoundConcept, FoundName
 from canonym.evaluation.protocols import Protocol
 from canonym.evaluation.questions import Asked
+from canonym.evaluation.readings import Answer
 from canonym.linker import Linker
-from canonym.ranking.curves import fit_reranker
 from canonym.reranker_files import check_reranker, confidence_of, open_reranker
-from canonym.reranker_fitting import pools_of
 from canonym.reranking import POOL, Reranking
 from canonym.types import SCOPES, Candidate, Link, Mention
 
-__all__ = [
-    "Lesson",
-    "Ordered",
-    "check_ordering",
-    "decisions_of",
-    "fit_to_questions",
-    "lessons_of",
-]
-
-_KNOTS, _RIDGE, _SMOOTHNESS = 8, 30.0, 8.0  # chosen on dev parts by cross-validation
+__all__ = ["Ordered", "candidates_in_documents", "candidates_of", "check_ordering", "decisions_of"]
 
 
 class Ordered:
@@ -73,7 +60,6 @@ class Ordered:
         self._dictionary = dictionary
         self._reranking = reranking
         self._confidence = confidence
-        self._sure: dict[str, float | None] = {}
 
     @classmethod
     def by(cls, spec: str | Path | Reranking, dictionary: Dictionary, asked: Asked) -> Ordered:
@@ -87,12 +73,14 @@ class Ordered:
     def notes(self) -> tuple[str, ...]:
         """What a reader of figures has to know."""
         if self._reranking.by_names:
-            return (f"the {POOL} nearest concepts were put in order by all of their names",)
+            beside = COMPANY in self._reranking.model.names
+            also = ", and by what the other mentions of a document find" if beside else ""
+            return (f"the {POOL} nearest concepts were put in order by all of their names{also}",)
         known = sum(map(len, self._reranking.decisions.pairs.values()))
         of = f"and {known:,} decisions of training mentions" if known else "and no decisions"
         return (
             f"the {POOL} nearest concepts of each string were put in order by a re-ranker, "
-            f"{self.digest[:12]}, {of}",
+            f"{self.digest[:12]}, {of}; it knows what the other mentions of a document find",
         )
 
     @property
@@ -109,39 +97,65 @@ class Ordered:
         """Return the ids of the concepts that have a string as a name, labels first, then by id."""
         return self._dictionary.concepts_named(text)
 
-    def sure(self, text: str) -> float | None:
-        """Return the probability that the best concept of a string is right, if that is known."""
-        return self._sure.get(text)
-
     def find(
         self, strings: Iterable[str], k: int
     ) -> dict[str, tuple[tuple[FoundName, ...], tuple[FoundConcept, ...]]]:
         """Rank names and concepts as `Dictionary.find` does; the first 20 concepts in a new order.
 
         Their scores are shares of the 20, those of others 0. Names are in the order of the best
-        concepts that were found by them.
+        concepts that were found by them. Each string stands for itself, see `answers`.
         """
         wanted = list(dict.fromkeys(strings))
         plain = self._dictionary.find(wanted, max(k, POOL))
         links = candidates_of(self._dictionary, wanted)
         found = {}
         for text in wanted:
-            link = self._reranking.apply(links[text], POOL)
-            ordered = link.candidates
-            if self._confidence is not None:
-                self._sure[text] = self._confidence.of(link)
-            of = {one.id: FoundConcept(one.id, one.name, one.score) for one in ordered}
-            names, concepts = plain[text]
-            for other in concepts:
-                of.setdefault(other.id, other._replace(score=0.0))
-            best: dict[str, FoundName] = {}
-            for concept in of.values():
-                ids = self._dictionary.concepts_named(concept.name)
-                best.setdefault(concept.name, FoundName(concept.name, ids, concept.score))
-            for name in names:
-                best.setdefault(name.text, name._replace(score=0.0))
-            found[text] = tuple(best.values())[:k], tuple(of.values())[:k]
+            one = self._ranked(links[text], plain[text], k)
+            found[text] = one.names, one.concepts
         return found
+
+    def answers(self, asked: Asked, k: int) -> tuple[tuple[Answer, ...], ...]:
+        """Answer all questions, those of one document together.
+
+        Returns
+        -------
+        tuple of tuple of Answer
+            As `find` ranks, one per part of each question.
+        """
+        wanted = list(dict.fromkeys(text for one in asked.questions for text in one.parts))
+        plain = self._dictionary.find(wanted, max(k, POOL))
+        documents = candidates_in_documents(self._dictionary, asked)
+        known: dict[tuple[str, tuple[float | None, ...]], Answer] = {}
+
+        def answer(text: str, document: int) -> Answer:
+            link = documents[document][text]
+            # Only the company of a string is another in another document.
+            key = text, tuple(one.near.get(COMPANY) for one in link.candidates)
+            if key not in known:
+                known[key] = self._ranked(link, plain[text], k)
+            return known[key]
+
+        return tuple(
+            tuple(answer(text, one.document) for text in one.parts) for one in asked.questions
+        )
+
+    def _ranked(
+        self, link: Link, plain: tuple[tuple[FoundName, ...], tuple[FoundConcept, ...]], k: int
+    ) -> Answer:
+        link = self._reranking.apply(link, POOL)
+        sure = None if self._confidence is None else self._confidence.of(link)
+        of = {one.id: FoundConcept(one.id, one.name, one.score) for one in link.candidates}
+        names, concepts = plain
+        for other in concepts:
+            of.setdefault(other.id, other._replace(score=0.0))
+        best: dict[str, FoundName] = {}
+        for concept in of.values():
+            ids = self._dictionary.concepts_named(concept.name)
+            best.setdefault(concept.name, FoundName(concept.name, ids, concept.score))
+        for name in names:
+            best.setdefault(name.text, name._replace(score=0.0))
+        ranked, found = tuple(best.values())[:k], tuple(of.values())[:k]
+        return Answer(link.searched, ranked, found, confidence=sure)
 
 
 def check_ordering(spec: str | Path | Reranking | None, protocol: Protocol) -> None:
@@ -184,64 +198,24 @@ def candidates_of(dictionary: Dictionary, strings: Sequence[str]) -> dict[str, L
     return links
 
 
+def candidates_in_documents(dictionary: Dictionary, asked: Asked) -> dict[int, dict[str, Link]]:
+    """Return the nearest concepts of all strings of each document, with their company."""
+    strings: dict[int, dict[str, None]] = {}
+    for one in asked.questions:
+        strings.setdefault(one.document, {}).update(dict.fromkeys(one.parts))
+    for document, text in asked.beside:
+        if document in strings:
+            strings[document][text] = None
+    links = candidates_of(dictionary, list(dict.fromkeys(itertools.chain(*strings.values()))))
+    return {
+        document: dict(zip(texts, with_company([links[text] for text in texts]), strict=True))
+        for document, texts in strings.items()
+    }
+
+
 def decisions_of(asked: Asked) -> Decisions:
     """Return what the training mentions of a protocol decided; nothing where they are no names."""
     found = Decisions()
     for (text, concept), times in zip(asked.learned, asked.times, strict=True):
         found.add(text, [concept], times)
     return found
-
-
-class Lesson(NamedTuple):
-    """A string with its candidates, the concepts that are right, earlier decisions, and how often
-    the string was asked.
-    """
-
-    link: Link
-    gold: frozenset[str]
-    decisions: Decisions
-    times: int = 1
-
-
-def lessons_of(dictionary: Dictionary, asked: Asked) -> list[Lesson]:
-    """Return what a re-ranker can learn from questions: every distinct string of theirs once.
-
-    Where annotators decided differently for a string, what they decided most often is right.
-    """
-    gold: dict[str, Counter[frozenset[str]]] = {}
-    for question in asked.questions:
-        for text in question.parts:
-            gold.setdefault(text, Counter())[question.concepts] += 1
-    links = candidates_of(dictionary, list(gold))
-    decisions = decisions_of(asked)
-    return [
-        Lesson(links[text], times.most_common(1)[0][0], decisions, times.total())
-        for text, times in gold.items()
-        if links[text].candidates
-    ]
-
-
-def fit_to_questions(lessons: Sequence[Lesson], encoders: Sequence[str]) -> Reranking:
-    """Fit a re-ranker to lessons; it knows no decisions.
-
-    A string that was asked n times counts ⌈√n⌉ times: what is frequent matters, and does not drown
-    the rest.
-
-    Raises
-    ------
-    InvalidInput
-        If no lesson has a right and a wrong candidate.
-    """
-    names = feature_names(encoders)
-    pools = pools_of([(one.link, one.gold, one.decisions) for one in lessons], encoders)
-    again = np.repeat(np.arange(len(lessons)), [math.ceil(math.sqrt(x.times)) for x in lessons])
-    model = fit_reranker(
-        pools.features[again],
-        pools.right[again],
-        names,
-        there=pools.there[again],
-        knots=_KNOTS,
-        smoothness=_SMOOTHNESS,
-        ridge=_RIDGE,
-    )
-    return Reranking(model, Decisions(), tuple(encoders))

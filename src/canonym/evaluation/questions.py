@@ -38,6 +38,8 @@ class Question:
         Training mentions of the concept, of a composite's most frequent one.
     gloss : str
         A string to look up instead where it is found better; empty if there is none.
+    document : int
+        The number of the document that it stands in.
     """
 
     mention: Mention
@@ -48,6 +50,7 @@ class Question:
     seen_concept: bool | None = None
     frequency: int | None = None
     gloss: str = ""
+    document: int = 0
 
     @property
     def text(self) -> str:
@@ -87,6 +90,9 @@ class Asked(NamedTuple):
         How many training mentions brought each of them.
     n_training : int
         Training mentions that were looked at.
+    beside : tuple of (int, str)
+        What is not asked under a refined or zero-shot protocol, but stands in a document beside
+        what is: the number of the document, and a string.
     """
 
     questions: tuple[Question, ...]
@@ -94,6 +100,7 @@ class Asked(NamedTuple):
     learned: tuple[tuple[str, str], ...]
     times: tuple[int, ...]
     n_training: int
+    beside: tuple[tuple[int, str], ...] = ()
 
     def counts(self) -> dict[str, int]:
         """Count the mentions by what became of them."""
@@ -148,7 +155,7 @@ def ask(
     dropped: dict[str, list[Mention]] = {}
     questions: list[Question] = []
     first: set[str] = set()
-    for document in corpus:
+    for number, document in enumerate(corpus):
         again = bool(document.id) and document.id in first
         first.add(document.id)
         for one in prepare(document, count=not again):
@@ -156,8 +163,9 @@ def ask(
             if reason:
                 dropped.setdefault(reason, []).append(one.mention)
             else:
-                questions.append(_question(one, memory))
-    questions = _select(questions, before, protocol, dropped)
+                questions.append(_question(one, memory, number))
+    whole, questions = questions, _select(questions, before, protocol, dropped)
+    kept = set(map(id, questions))
     learned = Counter(
         (one.text, concept)
         for one in before
@@ -171,13 +179,22 @@ def ask(
         tuple(learned),
         tuple(learned.values()),
         len(before),
+        tuple((one.document, text) for one in whole if id(one) not in kept for text in one.parts),
     )
 
 
-def _question(one: PreparedMention, memory: Memory | None) -> Question:
+def _question(one: PreparedMention, memory: Memory | None, document: int) -> Question:
     text, concept, frequency = (None, None, None) if memory is None else memory.recall(one)
     return Question(
-        one.mention, one.parts, one.gold, one.abbreviation, text, concept, frequency, one.gloss
+        mention=one.mention,
+        parts=one.parts,
+        gold=one.gold,
+        abbreviation=one.abbreviation,
+        seen_mention=text,
+        seen_concept=concept,
+        frequency=frequency,
+        gloss=one.gloss,
+        document=document,
     )
 
 

@@ -158,7 +158,9 @@ def evaluate_corpus(
         clock.stop("indexing")
         asked = as_explained(asked, dictionary)
         ranked = dictionary if reranker is None else Ordered.by(reranker, dictionary, asked)
-        answers = _search(ranked, asked, k)
+        answers = (
+            ranked.answers(asked, k) if isinstance(ranked, Ordered) else _search(ranked, asked, k)
+        )
         texts = {text for one in asked.questions for text in (*one.parts, one.text)}
         named = {text: len(dictionary.concepts_named(text)) for text in texts}
     else:
@@ -237,13 +239,9 @@ class _Clock:
         self._last = now
 
 
-def _search(
-    dictionary: Dictionary | Ordered, asked: Asked, k: int
-) -> tuple[tuple[Answer, ...], ...]:
-    strings = [text for question in asked.questions for text in question.parts]
-    found = dictionary.find(strings, k)
-    given = {text: Answer(text, *found[text], confidence=dictionary.sure(text)) for text in found}
-    return tuple(tuple(given[text] for text in one.parts) for one in asked.questions)
+def _search(dictionary: Dictionary, asked: Asked, k: int) -> tuple[tuple[Answer, ...], ...]:
+    found = dictionary.find([text for one in asked.questions for text in one.parts], k)
+    return tuple(tuple(Answer(text, *found[text]) for text in one.parts) for one in asked.questions)
 
 
 def _link(

@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from canonym.closeness import MARGINAL
 from canonym.corpora.mention_tables import read_folds
 from canonym.errors import InvalidInput
 from canonym.evaluation.figures import Figure
@@ -25,7 +24,7 @@ from canonym.evaluation.relatedness import read_relatedness, relatedness
 from canonym.evaluation.relations import evaluate_relations, frozen
 from canonym.evaluation.run import evaluate_corpus
 from canonym.evaluation.shelf import Shelf
-from canonym.reranker_files import SHIPPED
+from canonym.reranker_files import SHIPPED, UNFITTED
 from canonym.terminology import Terminology
 from canonym.types import Encoder
 
@@ -124,7 +123,7 @@ def _options(row: Row, shelf: Shelf, names: Sequence[Any]) -> dict[str, Any]:
 
 def _reranker(row: Row, shelf: Shelf) -> str | Path | None:
     found: str | None = row.get("reranker")
-    if found in (None, SHIPPED, MARGINAL):
+    if found in (None, SHIPPED, *UNFITTED):
         return found
     shelf.check(found)
     return shelf.data / found

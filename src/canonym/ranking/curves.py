@@ -22,6 +22,7 @@ def fit_reranker(
     names: Sequence[str],
     *,
     there: npt.NDArray[np.bool_] | None = None,
+    weights: npt.ArrayLike | None = None,
     knots: int = 8,
     smoothness: float = 1.0,
     ridge: float = 0.1,
@@ -40,6 +41,8 @@ def fit_reranker(
         Of the `f` features.
     there : (n, k) bool, optional
         Which candidates there are; all by default.
+    weights : (n,) float array, optional
+        How many mentions each counts as, at least 0; 1 by default.
     knots : int
         Most knots of a curve, at quantiles of its feature; at least 2.
     smoothness, ridge : float
@@ -63,7 +66,7 @@ def fit_reranker(
 
     Notes
     -----
-    Minimises ``−Σ_i log Σ_{c right} softmax(s_i)_c``, the marginal likelihood of BioSyn (eq. 8)
+    Minimises ``−Σ_i w_i log Σ_{c right} softmax(s_i)_c``, the marginal likelihood of BioSyn (eq. 8)
     with curves in the place of vectors, plus the penalties, by L-BFGS.
 
     References
@@ -72,10 +75,16 @@ def fit_reranker(
     """
     gold = np.asarray(gold, dtype=bool)
     there = np.ones(gold.shape, dtype=bool) if there is None else np.asarray(there, dtype=bool)
+    times = np.ones(len(gold)) if weights is None else np.asarray(weights, dtype=np.float64)
     if features.shape != (*gold.shape, len(names)) or there.shape != gold.shape:
         raise InvalidInput(
             f"features of shape {features.shape}, gold of {gold.shape} and {len(names)} names were "
             "given; expected (n, k, f), (n, k) and f"
+        )
+    if times.shape != gold.shape[:1] or not (np.isfinite(times) & (times >= 0)).all():
+        raise InvalidInput(
+            f"weights of shape {times.shape} were given for {len(gold):,} mentions; expected a "
+            "number for each, 0 or more"
         )
     if knots < 2 or smoothness < 0 or ridge <= 0 or iterations < 1:
         raise InvalidInput(
@@ -90,6 +99,7 @@ def fit_reranker(
             "learned from them"
         )
     features, gold, there = features[teaching], gold[teaching], there[teaching]
+    times = times[teaching]
     begun = {curve.name: curve for curve in start.curves} if start else {}
     rows = features[there].astype(np.float64)
     grids = [
@@ -103,7 +113,7 @@ def fit_reranker(
         ]
     )
     weights = _minimise(
-        _design(rows, grids), gold, there, origin, grids, smoothness, ridge, iterations
+        _design(rows, grids), gold, there, times, origin, grids, smoothness, ridge, iterations
     )
     curves, at = [], 0
     for name, grid in zip(names, grids, strict=True):
@@ -155,6 +165,7 @@ def _minimise(
     design: Any,
     gold: npt.NDArray[np.bool_],
     there: npt.NDArray[np.bool_],
+    times: _Float64Array,
     origin: _Float64Array,
     grids: Sequence[_Float64Array],
     smoothness: float,
@@ -177,10 +188,10 @@ def _minimise(
         right = np.where(gold, mass, 0)
         whole, part = mass.sum(axis=1), right.sum(axis=1)
         part = np.maximum(part, np.finfo(float).tiny)
-        slope = mass / whole[:, None] - right / part[:, None]
+        slope = times[:, None] * (mass / whole[:, None] - right / part[:, None])
         away = weights - origin
         rise = np.where(steps, np.diff(away), 0)
-        value = (np.log(whole) - np.log(part)).sum()
+        value = times @ (np.log(whole) - np.log(part))
         value += ridge / 2 * (away @ away) + smoothness / 2 * (rise @ rise)
         gradient = transposed @ slope[there] + ridge * away
         gradient[1:] += smoothness * rise
