@@ -35,7 +35,7 @@ def _accuracy() -> str:
     fitted = found["fitted to MEDIC, seed 0"]["8 bits"]
     together = {
         row["name"]: row["value"]
-        for experiment in ("default", "marginal")
+        for experiment in ("default", "collective")
         for row in _result(experiment)["rows"]
     }
     corpora = ("NCBI disease", "BC5CDR disease")
@@ -50,6 +50,9 @@ def _accuracy() -> str:
         "… and the re-ranker for the two": measured(", both encoders, re-ranked"),
         "… by all names of a concept (`--reranker marginal`)": measured(
             ", both encoders, by all names"
+        ),
+        "… and the other mentions of a document (`--reranker collective`)": measured(
+            ", both encoders, collective"
         ),
         "`canonym fit --start none` on MEDIC": [fitted[c]["merged"] for c in _CORPORA],
         "BioSyn, as published": [91.1, 93.2],
@@ -107,6 +110,8 @@ _KINDS = {
     "both, re-ranked": ", both encoders, re-ranked",
 }
 
+_READINGS = ("lenient", "strict")
+
 _ORDERS = (("", ""), (", by all names", ", by all names"))
 
 
@@ -143,10 +148,38 @@ def _marginal() -> str:
     return table
 
 
+def _collective() -> str:
+    """Return what it is worth to look at the other mentions of a document, with intervals."""
+    found = _result("collective")
+    kinds = {
+        f"{kind}, {what}": suffix + after
+        for kind, suffix in (("default", ""), ("both", ", both encoders"))
+        for what, after in (
+            ("by all names", ", by all names"),
+            ("and the document", ", collective"),
+        )
+    }
+    table = _by_kind(found, kinds)
+    rows = {row["name"]: row for row in found["rows"]}
+    cells = [_told(rows["BC5CDR chemicals" + suffix]) for suffix in kinds.values()]
+    return table + f"| BC5CDR chemicals | {' | '.join(cells)} |\n"
+
+
+def _dev_orders() -> str:
+    """Return what orders are worth on development parts: the means of six figures."""
+    found = {name: one for name, one in _result("dev_orders").items() if "default" in name}
+    lines = [f"| | {' | '.join(found)} |", "|---" * (len(found) + 1) + "|"]
+    for order in next(iter(found.values())):
+        cells = [f"{one[order]['mean'][kind]:.1f}" for one in found.values() for kind in _READINGS]
+        pairs = [" / ".join(cells[n : n + 2]) for n in range(0, len(cells), 2)]
+        lines.append(f"| {order} | {' | '.join(pairs)} |")
+    return "\n".join(lines) + "\n"
+
+
 def _orders() -> str:
     """Return what each order is worth as a linker uses it."""
     found = _result("orders")
-    orders = ("best name", "all names", "re-ranked")
+    orders = tuple(found["default"])
     lines = [f"| | {' | '.join(orders)} |", "|---" * (len(orders) + 1) + "|"]
     for kind in ("default", "both"):
         for corpus, called in (
@@ -330,6 +363,8 @@ _TABLES = {
     "reranked": _reranked,
     "marginal": _marginal,
     "orders": _orders,
+    "collective": _collective,
+    "dev_orders": _dev_orders,
     "rerankers": _rerankers,
     "thresholds": _nil,
 }
