@@ -118,7 +118,7 @@ def _number(_ctx: click.Context, option: click.Parameter, value: float | None) -
     "--no-context",
     is_flag=True,
     help="Do not let the text and the other mentions around a mention choose between concepts of "
-    "the same name.",
+    "the same name, nor a re-ranker look at those mentions.",
 )
 @click.option("--explain", is_flag=True, help="Say why: normal forms, scores, runner-up, margin.")
 @click.option("-o", "--output", type=click.Path(), help="Write to this file.")
