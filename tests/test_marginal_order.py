@@ -105,7 +105,7 @@ def test_a_linker_goes_by_all_names(terminology: Terminology, tmp_path: Path) ->
     assert [link.id for link in after] == [MEANT, MEANT]
     assert sum(one.score for one in after[0].candidates) == pytest.approx(1)
     assert after[1].candidates[0].score == pytest.approx(1)
-    assert linker.info()["re-ranker"] == {"features": 1, "decisions": 0}
+    assert linker.info()["re-ranker"] == {"order": "marginal"}
     assert Linker.load(linker.folder).link(asked) == after
     # Made with it, an index links alike.
     made = Linker.build(terminology, encoders=["chargrams"], spelling=False, reranker="marginal")

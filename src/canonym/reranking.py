@@ -71,7 +71,10 @@ class Reranking:
         return self.model.names in _BY_NAMES.values()
 
     def facts(self) -> dict[str, Any]:
-        """Return what it was fitted to, for a description of the index."""
+        """Return which order it is, or what it was fitted to, for a description of the index."""
+        unfitted = [order for order, names in _BY_NAMES.items() if names == self.model.names]
+        if unfitted:
+            return {"order": unfitted[0]}
         return {
             "features": len(self.model.curves),
             "decisions": sum(sum(of.values()) for of in self.decisions.pairs.values()),
