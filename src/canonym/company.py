@@ -47,13 +47,14 @@ def with_company(links: Sequence[Link]) -> list[Link]:
     >>> [round(one.near[COMPANY], 2) for one in links[0].candidates]
     [0.0, 0.69]
     """
-    first: dict[str, str] = {}
+    parts: dict[str, Link] = {}
     for link in links:
         for part in link.parts or (link,):
             if part.candidates and not part.nil:
-                first.setdefault(normalise(part.searched, STRONG), _first(part))
-    if len(first) < 2:
+                parts.setdefault(normalise(part.searched, STRONG), part)
+    if len(parts) < 2:
         return list(links)
+    first = {form: _first(part) for form, part in parts.items()}
     times = Counter(first.values())
     return [_told(link, first, times) for link in links]
 

@@ -84,8 +84,8 @@ class Reranking:
         """Return the features of the candidates of a link."""
         if self.by_names:
             company = [one.near.get(COMPANY, math.nan) for one in link.candidates]
-            both = np.stack([marginals_of(link), np.array(company, dtype=np.float64)], axis=1)
-            return both[:, : len(self.model.curves)]
+            columns = {MARGINAL: marginals_of(link), COMPANY: np.array(company, dtype=np.float64)}
+            return np.stack([columns[name] for name in self.model.names], axis=1)
         return features_of(link, self.decisions, self.encoders)
 
     @classmethod
@@ -102,10 +102,12 @@ class Reranking:
         encoders : sequence of str
             The scorers of the index.
         """
-        names = Curve(MARGINAL, (-2.0, 2.0), (-2 * COSINE_SCALE, 2 * COSINE_SCALE), _FOUND)
-        company = Curve(COMPANY, (0.0, _MANY), (0.0, _MANY), 0.0)
-        curves = [names, company][: len(_BY_NAMES[order])]
-        return cls(Reranker(curves), Decisions(), tuple(encoders))
+        curves = {
+            MARGINAL: Curve(MARGINAL, (-2.0, 2.0), (-2 * COSINE_SCALE, 2 * COSINE_SCALE), _FOUND),
+            COMPANY: Curve(COMPANY, (0.0, _MANY), (0.0, _MANY), 0.0),
+        }
+        chosen = [curves[name] for name in _BY_NAMES[order]]
+        return cls(Reranker(chosen), Decisions(), tuple(encoders))
 
     def apply(self, link: Link, k: int) -> Link:
         """Put the candidates of a link, or those of its parts, in a new order.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from canonym.candidate_features import COMPANY, feature_names
 from canonym.cli import main
 from canonym.decisions import Decisions
 from canonym.evaluation.dictionary import build_dictionary
+from canonym.evaluation.found import FoundConcept, FoundName
 from canonym.evaluation.gold import ConceptIds
 from canonym.evaluation.lessons import Lesson, fit_to_questions, lessons_of
 from canonym.evaluation.ordering import Ordered, decisions_of
@@ -82,11 +84,21 @@ def test_training_mentions_decide(terminology: Terminology) -> None:
     assert not plain.notes
 
 
+def each_alone(
+    ordered: Ordered, asked: Asked, strings: Sequence[str], k: int
+) -> dict[str, tuple[tuple[FoundName, ...], tuple[FoundConcept, ...]]]:
+    questions = tuple(
+        replace(asked.questions[0], parts=(text,), document=n) for n, text in enumerate(strings)
+    )
+    answers = ordered.answers(asked._replace(questions=questions), k)
+    return {text: (one.names, one.concepts) for text, (one,) in zip(strings, answers, strict=True)}
+
+
 def test_names_follow_their_concepts(terminology: Terminology) -> None:
     asked = asked_of(terminology)
     dictionary = build_dictionary(terminology, asked.learned)
     turned = Ordered.by(by("place"), dictionary, asked)  # what was last goes first
-    names, concepts = turned.find(["hip pain"], 30)["hip pain"]
+    names, concepts = each_alone(turned, asked, ["hip pain"], 30)["hip pain"]
     plain_names, plain_concepts = dictionary.find(["hip pain"], 30)["hip pain"]
     assert {one.id for one in concepts} == {one.id for one in plain_concepts}
     assert concepts[-1].id == plain_concepts[0].id or concepts[-1].score == 0
@@ -104,7 +116,8 @@ def test_names_follow_their_concepts(terminology: Terminology) -> None:
 def test_a_string_of_which_nothing_is_left(terminology: Terminology) -> None:
     asked = asked_of(terminology)
     dictionary = build_dictionary(terminology, asked.learned)
-    assert Ordered.by(by("place"), dictionary, asked).find(["", "hip"], 2)[""] == ((), ())
+    ordered = Ordered.by(by("place"), dictionary, asked)
+    assert each_alone(ordered, asked, ["", "hip"], 2)[""] == ((), ())
 
 
 def test_decisions_count_mentions_and_need_the_merge(terminology: Terminology) -> None:
@@ -151,7 +164,9 @@ def test_what_stands_in_a_document_decides(terminology: Terminology) -> None:
     ordered = Ordered.by(by(COMPANY), dictionary, asked)
     alone = [answer.concepts for (answer,) in ordered.answers(asked, 5)]
     # One mention a document: nothing stands beside it.
-    assert alone == [ordered.find(one.parts, 5)[one.text][1] for one in asked.questions]
+    assert alone == [
+        each_alone(ordered, asked, one.parts, 5)[one.text][1] for one in asked.questions
+    ]
     assert alone[0][0].id == "A:hip"
     beside = asked._replace(beside=((asked.questions[0].document, "sore hip"), (99, "sore knee")))
     first, *others = [answer.concepts for (answer,) in ordered.answers(beside, 5)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -97,30 +97,16 @@ class Ordered:
         """Return the ids of the concepts that have a string as a name, labels first, then by id."""
         return self._dictionary.concepts_named(text)
 
-    def find(
-        self, strings: Iterable[str], k: int
-    ) -> dict[str, tuple[tuple[FoundName, ...], tuple[FoundConcept, ...]]]:
+    def answers(self, asked: Asked, k: int) -> tuple[tuple[Answer, ...], ...]:
         """Rank names and concepts as `Dictionary.find` does; the first 20 concepts in a new order.
 
-        Their scores are shares of the 20, those of others 0. Names are in the order of the best
-        concepts that were found by them. Each string stands for itself, see `answers`.
-        """
-        wanted = list(dict.fromkeys(strings))
-        plain = self._dictionary.find(wanted, max(k, POOL))
-        links = candidates_of(self._dictionary, wanted)
-        found = {}
-        for text in wanted:
-            one = self._ranked(links[text], plain[text], k)
-            found[text] = one.names, one.concepts
-        return found
-
-    def answers(self, asked: Asked, k: int) -> tuple[tuple[Answer, ...], ...]:
-        """Answer all questions, those of one document together.
+        Questions of one document are answered together, for what stands beside a string counts.
 
         Returns
         -------
         tuple of tuple of Answer
-            As `find` ranks, one per part of each question.
+            One per part of each question. Scores of concepts are shares of the 20, those of others
+            0. Names are in the order of the best concepts that were found by them.
         """
         wanted = list(dict.fromkeys(text for one in asked.questions for text in one.parts))
         plain = self._dictionary.find(wanted, max(k, POOL))
