@@ -245,7 +245,7 @@ def _glosses() -> str:
 def _nil() -> str:
     """Return what thresholds for NIL give, by DILBERT's protocol."""
     found = {(row["name"], row["metric"]): row["value"] for row in _result("default")["rows"]}
-    lines = ["| | three of DILBERT | most right | never NIL |", "|---|---|---|---|"]
+    lines = ["| | three of DILBERT | most right | learned | never NIL |", "|---|---|---|---|---|"]
     diseases = {
         "": "default, by similarity",
         ", re-ranked": "default, re-ranked, by confidence",
@@ -266,15 +266,16 @@ def _nil() -> str:
     ):
         for kind, by in kinds.items():
             name = f"{rows}{kind}"
-            theirs, ours, never = (
+            theirs, most, learned, never = (
                 ", ".join(f"{found[name, one]:.1f}" for one in group)
                 for group in (
                     ("false-positive", "true-positive", "weighted"),
                     ("most-right",),
+                    ("learned",),
                     ("never",),
                 )
             )
-            lines.append(f"| {what}: {by} | {theirs} | {ours} | {never} |")
+            lines.append(f"| {what}: {by} | {theirs} | {most} | {learned} | {never} |")
     return "\n".join(lines) + "\n"
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput, Mismatch, NotTrained, ReadError
 from canonym.files import write_file
-from canonym.ranking.probability import Isotonic, Logistic, fit_isotonic, fit_logistic
+from canonym.ranking.probability import Isotonic, Logistic, fit_isotonic, fit_platt
 from canonym.reranking import SIMILARITY
 from canonym.settings import SIEVES
 from canonym.types import Link
@@ -208,8 +208,7 @@ def fit_model(
 
     Notes
     -----
-    Features are brought to mean 0 and deviation 1 for a ridge of 1. As Platt does, the targets are
-    ``(n₊ + 1) / (n₊ + 2)`` and ``1 / (n₋ + 2)`` for ``n₊`` right and ``n₋`` wrong links.
+    The logistic regression is `canonym.ranking.probability.fit_platt`.
     """
     x, y = np.asarray(features, dtype=np.float64), np.asarray(right, dtype=np.bool_)
     if method not in METHODS:
@@ -219,15 +218,9 @@ def fit_model(
             f"{len(y):,} links are too few to fit a confidence to; at least {fewest} annotated "
             "mentions with candidates are expected"
         )
-    n_right = int(y.sum())
-    high, low = (n_right + 1) / (n_right + 2), 1 / (len(y) - n_right + 2)
-    centre, scale = x.mean(axis=0), x.std(axis=0)
-    scale[scale < 1e-12] = 1.0
-    fitted = fit_logistic((x - centre) / scale, np.where(y, high, low))
-    weights = fitted.weights / scale
-    logistic = Logistic(weights, fitted.intercept - float(weights @ centre))
+    logistic = fit_platt(x, y)
     isotonic = fit_isotonic(logistic.logit(x), y) if method == "isotonic" else None
-    return Confidence(logistic, isotonic, len(y), n_right)
+    return Confidence(logistic, isotonic, len(y), int(y.sum()))
 
 
 def check_confidence(confidence: Confidence | None, least: float | None) -> None:

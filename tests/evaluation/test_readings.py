@@ -118,9 +118,9 @@ def test_links_become_answers() -> None:
     mention = Mention("x and y")
     found = Candidate("A", "label", 0.5, "a name")
     whole = Link(mention, (found,), searched="x and y")
-    assert answers_of_link(whole) == (
-        Answer("x and y", (), (FoundConcept("A", "a name", 0.5),), False),
-    )
+    (found_one,) = answers_of_link(whole)
+    assert found_one[:4] == ("x and y", (), (FoundConcept("A", "a name", 0.5),), False)
+    assert found_one.confidence is None
     refused = Link(mention, (found,), nil=True, searched="x")
     assert [one.nil for one in answers_of_link(refused)] == [True]
     split = Link(mention, parts=(whole, refused))
@@ -150,3 +150,16 @@ def test_a_wrong_prediction_lowers_every_reading(drawn: list[tuple[list[str], st
             cases = read_answers(questions, wrong, reading)
             lower = evaluate(cases, ["accuracy@1"])["accuracy@1"]
             assert lower == pytest.approx(1 - 1 / len(questions))
+
+
+def test_an_answer_of_a_link_has_what_its_confidence_is_taken_from() -> None:
+    first, second = Candidate("A", "a", 0.9, "search"), Candidate("B", "b", 0.6, "search")
+    found, nothing = answers_of_link(
+        Link(
+            Mention("x"),
+            (),
+            parts=(Link(Mention("a"), (first, second)), Link(Mention("b"), ())),
+        )
+    )
+    assert found.signs[:2] == pytest.approx((0.9, 0.3))
+    assert nothing.signs == ()

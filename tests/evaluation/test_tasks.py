@@ -204,11 +204,11 @@ def test_other_tasks_are_measured(place: Path) -> None:
 def test_thresholds_are_tried_on_absent_concepts(place: Path) -> None:
     many = [(word, id_) for word, id_ in MENTIONS["test"] * 12]
     (place / "corpus" / "test.txt").write_text(pubtator(2, many))
-    names = ("false-positive", "true-positive", "weighted", "most-right", "never")
+    names = ("false-positive", "true-positive", "weighted", "most-right", "learned", "never")
     published = ", ".join(f'"{name}" = 80' for name in names)
     more = 'task = "nil"\nencoders = ["w"]\nabsent = 0.5\nn_dev = 30\nrepetitions = 3'
     table = run(place, row("nil", more, published), head=LINK)
-    never = table.rows[4]
+    never = table.rows[5]
     assert "2 concepts of the mentions were taken out of the terminology" in never.remarks
     gone = table.runs["nil"].details["fingerprints"]["terminology"]["n_concepts"]
     assert gone == 3
@@ -216,8 +216,9 @@ def test_thresholds_are_tried_on_absent_concepts(place: Path) -> None:
     assert never.low is None
     assert table.rows[0].sd is not None
     thresholds = table.runs["nil"].details["thresholds"]
-    assert {name: len(drawn) for name, drawn in thresholds.items()} == dict.fromkeys(names[:4], 3)
-    assert all(0 < one.value <= 100 and one.n == 30 for one in table.rows[:4])
+    assert {name: len(drawn) for name, drawn in thresholds.items()} == dict.fromkeys(names[:5], 3)
+    assert all(0 < one.value <= 100 and one.n == 30 for one in table.rows[:5])
+    assert thresholds["learned"] == [0.0] * 3
 
 
 def test_samples_of_a_model_are_averaged(place: Path) -> None:

@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from canonym.errors import InvalidInput
+from canonym.ranking.draws import draw_thresholds, draw_with_features
 from canonym.ranking.nil import (
     MOST_RIGHT,
     STRATEGIES,
-    draw_thresholds,
+    answer_odds,
     nil_accuracy,
     nil_threshold,
 )
@@ -131,3 +132,54 @@ def test_draws_that_cannot_be_made_are_refused() -> None:
             )
     with pytest.raises(InvalidInput, match="no mentions"):
         nil_accuracy([], [], [], 0.5)
+
+
+def described(seed: int, n: int = 400) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Two features that tell known from unknown together and hardly alone."""
+    rng = np.random.default_rng(seed)
+    known = rng.random(n) < 0.6
+    right = known & (rng.random(n) < 0.8)
+    shared = rng.normal(size=n)
+    first = shared + np.where(known, 0.5, -0.5) + rng.normal(size=n) / 10
+    return np.stack([first, 1000 * shared], axis=1), right, known
+
+
+def test_features_tell_what_a_threshold_of_one_of_them_does_not() -> None:
+    x, right, known = described(0)
+    rng = np.random.default_rng
+    learned = draw_with_features(x, right, known, rng=rng(1))
+    score = draw_thresholds(x[:, 0], right, known, strategy=MOST_RIGHT, rng=rng(1))
+    assert learned.accuracy.shape == (20,)
+    assert learned.mean > score.mean + 0.1
+    # Nothing can be done about wrong candidates of concepts that are there.
+    assert learned.mean == pytest.approx(1 - (known & ~right).mean(), abs=0.02)
+    again = draw_with_features(x, right, known, rng=rng(1))
+    assert again.accuracy.tolist() == learned.accuracy.tolist()
+
+
+def test_wrong_candidates_of_known_concepts_teach_nothing() -> None:
+    x, right, known = described(1)
+    told = right | ~known
+    asked = x[:50]
+    found = answer_odds(x, right, known, asked)
+    assert found.tolist() == answer_odds(x[told], right[told], known[told], asked).tolist()
+    assert found[known[:50]].min() > found[~known[:50]].max() - 2
+
+
+def test_without_a_candidate_it_is_nil_and_without_nil_all_is_answered() -> None:
+    x, right, known = described(2)
+    x[3] = np.nan
+    assert answer_odds(x, right, known, x)[3] == -np.inf
+    odds = answer_odds(x[known], right[known], known[known], x)
+    assert odds[3] == -np.inf
+    assert (np.delete(odds, 3) == np.inf).all()
+
+
+def test_features_that_cannot_be_used_are_refused() -> None:
+    x, right, known = described(3)
+    with pytest.raises(InvalidInput, match="none of 400 mentions has a right candidate"):
+        answer_odds(x, np.zeros(400, bool), known, x)
+    with pytest.raises(InvalidInput, match="a row per mention is expected"):
+        draw_with_features(x[:, 0], right, known, rng=np.random.default_rng(0))
+    with pytest.raises(InvalidInput, match="one of each per mention"):
+        draw_with_features(x, right[1:], known, rng=np.random.default_rng(0))

@@ -61,7 +61,7 @@ task             settings                    metrics
 ``relations``    ``terminology``,            ``accuracy``
                  ``relations``, ``epochs``
 ``nil``          as for linking;             ``false-positive``, ``true-positive``, ``weighted``,
-                 ``absent``, the share of    ``most-right`` and ``never``
+                 ``absent``, the share of    ``most-right``, ``learned`` and ``never``
                  concepts that are taken
                  out; ``n_dev``,
                  ``repetitions``

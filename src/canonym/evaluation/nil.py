@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 from canonym.evaluation.figures import Figure
@@ -14,7 +15,9 @@ from canonym.evaluation.intervals import aggregate
 from canonym.evaluation.measured import Measured
 from canonym.evaluation.metrics import columns
 from canonym.evaluation.outcome import Run
-from canonym.ranking.nil import MOST_RIGHT, STRATEGIES, draw_thresholds
+from canonym.evaluation.readings import Answer
+from canonym.ranking.draws import draw_thresholds, draw_with_features
+from canonym.ranking.nil import LEARNED, MOST_RIGHT, STRATEGIES
 from canonym.terminology import Terminology
 from canonym.types import Document, Name, Record, Xref
 
@@ -98,8 +101,8 @@ def measure_nil(
     -------
     Measured
         Mean accuracy, its t interval and its standard deviation over the repetitions by strategy,
-        those of DILBERT and `canonym.ranking.nil.MOST_RIGHT`, and ``"never"``: the accuracy of
-        never answering NIL.
+        those of DILBERT, `canonym.ranking.nil.MOST_RIGHT` and `canonym.ranking.nil.LEARNED`, and
+        ``"never"``: the accuracy of never answering NIL.
 
     Raises
     ------
@@ -110,7 +113,9 @@ def measure_nil(
     -----
     A mention is right if it is answered and its best candidate is right, or refused and the
     terminology lacks its concept. Its score is that of its best candidate, of a composite mention
-    that of its worst part. Where the run knows how sure it is, that is the score.
+    that of its worst part. Where the run knows how sure it is, that is the score. What is learned
+    from are the features that a confidence is taken from, of names alone their score and its
+    margin.
 
     References
     ----------
@@ -126,11 +131,22 @@ def measure_nil(
         for question in run.questions
     ]
     right &= np.array(known)
+    signs = _signs(run.answers)
     figures, spreads, thresholds = [], {}, {}
-    for strategy in (*STRATEGIES, MOST_RIGHT):
+    for strategy in (*STRATEGIES, MOST_RIGHT, LEARNED):
         rng = np.random.default_rng(seed)
-        drawn = draw_thresholds(
-            scores, right, known, strategy=strategy, rng=rng, n_dev=n_dev, repetitions=repetitions
+        drawn = (
+            draw_with_features(signs, right, known, rng=rng, n_dev=n_dev, repetitions=repetitions)
+            if strategy == LEARNED
+            else draw_thresholds(
+                scores,
+                right,
+                known,
+                strategy=strategy,
+                rng=rng,
+                n_dev=n_dev,
+                repetitions=repetitions,
+            )
         )
         spread = aggregate(drawn.accuracy.tolist())
         n = len(cases) - n_dev
@@ -149,3 +165,22 @@ def measure_nil(
         spreads,
         {"thresholds": thresholds, "fingerprints": run.fingerprints},
     )
+
+
+def _signs(answers: Sequence[Sequence[Answer]]) -> npt.NDArray[np.float64]:
+    """Return features of the best candidate of every mention, NaN where there is none."""
+    rows = [_weakest([_signs_of(part) for part in parts]) for parts in answers]
+    n = max(map(len, rows), default=0) or 1
+    return np.array([row or [np.nan] * n for row in rows], dtype=np.float64)
+
+
+def _weakest(parts: Sequence[list[float]]) -> list[float]:
+    """Return the part with the lowest score, which comes first."""
+    return min(parts, default=[])
+
+
+def _signs_of(answer: Answer) -> list[float]:
+    if answer.signs or not answer.concepts:
+        return list(answer.signs)
+    best, *others = answer.concepts
+    return [best.score, best.score - others[0].score if others else best.score]

@@ -18,7 +18,7 @@ from canonym.evaluation.dictionary import Dictionary
 from canonym.evaluation.found import FoundConcept, FoundName
 from canonym.evaluation.protocols import Protocol
 from canonym.evaluation.questions import Asked
-from canonym.evaluation.readings import Answer
+from canonym.evaluation.readings import Answer, signs_of
 from canonym.linker import Linker
 from canonym.reranker_files import check_reranker, confidence_of, open_reranker
 from canonym.reranking import POOL, Reranking
@@ -141,7 +141,7 @@ class Ordered:
         for name in names:
             best.setdefault(name.text, name._replace(score=0.0))
         ranked, found = tuple(best.values())[:k], tuple(of.values())[:k]
-        return Answer(link.searched, ranked, found, confidence=sure)
+        return Answer(link.searched, ranked, found, confidence=sure, signs=signs_of(link))
 
 
 def check_ordering(spec: str | Path | Reranking | None, protocol: Protocol) -> None:

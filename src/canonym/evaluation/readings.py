@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from canonym.confidence import features_of
 from canonym.errors import InvalidInput
 from canonym.evaluation.cases import Case
 from canonym.evaluation.found import FoundConcept, FoundName
 from canonym.evaluation.questions import Question
 from canonym.types import Link
 
-__all__ = ["Answer", "answers_of_link", "read_answers"]
+__all__ = ["Answer", "answers_of_link", "read_answers", "signs_of"]
 
 
 class Answer(NamedTuple):
@@ -29,6 +30,9 @@ class Answer(NamedTuple):
         Whether the answer is that no concept fits, whatever was found.
     confidence : float, optional
         The probability that the first concept is right, where the linker has learned to tell.
+    signs : tuple of float
+        What that is taken from, see `canonym.confidence.features_of`; empty where nothing was
+        found, or where only names were searched.
     """
 
     searched: str
@@ -36,6 +40,7 @@ class Answer(NamedTuple):
     concepts: tuple[FoundConcept, ...]
     nil: bool = False
     confidence: float | None = None
+    signs: tuple[float, ...] = ()
 
 
 def answers_of_link(link: Link) -> tuple[Answer, ...]:
@@ -47,9 +52,15 @@ def answers_of_link(link: Link) -> tuple[Answer, ...]:
             tuple(FoundConcept(found.id, found.name, found.score) for found in part.candidates),
             part.nil,
             part.confidence,
+            signs_of(part),
         )
         for part in (link.parts or (link,))
     )
+
+
+def signs_of(link: Link) -> tuple[float, ...]:
+    """Return what the confidence of an undivided link is taken from; nothing without candidates."""
+    return tuple(features_of(link).tolist()) if link.candidates else ()
 
 
 def read_answers(

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
+from canonym.ranking.probability import fit_platt
 
-__all__ = ["MOST_RIGHT", "STRATEGIES", "Draws", "draw_thresholds", "nil_accuracy", "nil_threshold"]
+__all__ = [
+    "LEARNED",
+    "MOST_RIGHT",
+    "STRATEGIES",
+    "answer_odds",
+    "check_mentions",
+    "nil_accuracy",
+    "nil_threshold",
+]
 
 STRATEGIES: tuple[str, ...] = ("false-positive", "true-positive", "weighted")
 """The three ways of DILBERT to choose a threshold."""
@@ -17,21 +24,16 @@ STRATEGIES: tuple[str, ...] = ("false-positive", "true-positive", "weighted")
 MOST_RIGHT = "most-right"
 """The threshold with which most of the mentions are right."""
 
+LEARNED = "learned"
+"""No threshold of a score: whether the best candidate or NIL is likelier, by several features."""
+
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
-
-class Draws(NamedTuple):
-    """Thresholds chosen on repeated draws and how good they are on the other mentions.
-
-    ``thresholds`` and ``accuracy`` are ``(repetitions,)`` float64; `mean` and `std` are those of
-    the accuracies, the standard deviation that of a sample.
-    """
-
-    thresholds: FloatArray
-    accuracy: FloatArray
-    mean: float
-    std: float
+_NOTHING_RIGHT = (
+    "none of {n:,} mentions has a right candidate: there is nothing to choose by; give mentions "
+    "whose concepts the terminology has"
+)
 
 
 def nil_threshold(
@@ -94,13 +96,10 @@ def nil_threshold(
     if strategy not in {*STRATEGIES, MOST_RIGHT}:
         every = ", ".join((*STRATEGIES, MOST_RIGHT))
         raise InvalidInput(f"there is no strategy {strategy!r}; there are {every}")
-    score, true, there = _check(scores, right, known)
+    score, true, there = check_mentions(scores, right, known)
     positives = score[true & there]
     if not len(positives):
-        raise InvalidInput(
-            f"none of {len(score):,} mentions has a right candidate: there is nothing to choose a "
-            "threshold by; give mentions whose concepts the terminology has"
-        )
+        raise InvalidInput(_NOTHING_RIGHT.format(n=len(score)))
     false = score[~there & np.isfinite(score)]
     lowest = float(positives.min())
     highest = float(false.max()) if len(false) else float("-inf")
@@ -129,7 +128,7 @@ def nil_accuracy(
     threshold : float
         Mentions whose best candidate scores less are NIL.
     """
-    score, true, there = _check(scores, right, known)
+    score, true, there = check_mentions(scores, right, known)
     if not len(score):
         raise InvalidInput("no mentions to evaluate: give at least one")
     # Nothing found is NIL whatever the threshold.
@@ -137,64 +136,63 @@ def nil_accuracy(
     return float(np.where(there, true & answered, ~answered).mean())
 
 
-def draw_thresholds(
-    scores: npt.ArrayLike,
-    right: npt.ArrayLike,
-    known: npt.ArrayLike,
-    *,
-    strategy: str,
-    rng: np.random.Generator,
-    n_dev: int = 100,
-    repetitions: int = 20,
-) -> Draws:
-    """Choose a threshold on some mentions, try it on the others, and that repeatedly.
+def answer_odds(
+    features: npt.ArrayLike, right: npt.ArrayLike, known: npt.ArrayLike, asked: npt.ArrayLike
+) -> FloatArray:
+    """Learn from mentions how much likelier than NIL the best candidate of others is.
 
     Parameters
     ----------
-    scores, right, known, strategy
+    features : array-like, shape (n, d)
+        Of the best candidate of every mention, such as `canonym.confidence.features_of` has them;
+        a row of NaN where there is none.
+    right, known : array-like of bool, shape (n,)
         As `nil_threshold` takes them.
-    rng : Generator
-        Draws the mentions to choose by.
-    n_dev : int
-        How many of them are drawn each time, without putting back.
-    repetitions : int
-        How often.
+    asked : array-like, shape (m, d)
+        Features of the mentions that are asked.
 
     Returns
     -------
-    Draws
-        The thresholds, and the accuracy of each on the mentions that were not drawn.
+    ndarray, shape (m,), float64
+        Logarithm of the odds; below 0 is NIL, and −inf where there is no candidate.
 
     Raises
     ------
     InvalidInput
-        As `nil_threshold` does, or if fewer than ``n_dev + 1`` mentions are given.
+        If there is no right candidate to go by.
 
     Notes
     -----
-    The defaults are those of DILBERT: 100 mentions, 20 repetitions.
+    A logistic regression, `canonym.ranking.probability.fit_platt`, of the mentions that tell the
+    two apart: those with a right candidate, and those that the terminology does not have. A wrong
+    candidate of a mention that it has is a mistake, whether it is answered or refused. Where
+    nothing is to be refused, nothing is.
     """
-    score, true, there = _check(scores, right, known)
-    if not 1 <= n_dev < len(score):
-        raise InvalidInput(
-            f"{n_dev} of {len(score):,} mentions are to be drawn; at least one, and not all, is "
-            "expected"
-        )
-    if repetitions < 1:
-        raise InvalidInput(f"repetitions is {repetitions}; at least 1 is expected")
-    thresholds, accuracy = np.empty(repetitions), np.empty(repetitions)
-    for turn in range(repetitions):
-        order = rng.permutation(len(score))
-        dev, rest = order[:n_dev], order[n_dev:]
-        thresholds[turn] = nil_threshold(score[dev], true[dev], there[dev], strategy=strategy)
-        accuracy[turn] = nil_accuracy(score[rest], true[rest], there[rest], thresholds[turn])
-    std = float(accuracy.std(ddof=1)) if repetitions > 1 else 0.0
-    return Draws(thresholds, accuracy, float(accuracy.mean()), std)
+    x, new = np.asarray(features, dtype=np.float64), np.asarray(asked, dtype=np.float64)
+    empty = np.isnan(x).any(axis=1)
+    _, true, there = check_mentions(np.where(empty, -np.inf, 0.0), right, known)
+    if not (true & there & ~empty).any():
+        raise InvalidInput(_NOTHING_RIGHT.format(n=len(x)))
+    told = ~empty & (true | ~there)
+    odds = np.full(len(new), -np.inf)
+    here = ~np.isnan(new).any(axis=1)
+    if there[told].all():
+        odds[here] = np.inf
+    else:
+        odds[here] = fit_platt(x[told], there[told]).logit(new[here])
+    return odds
 
 
-def _check(
+def check_mentions(
     scores: npt.ArrayLike, right: npt.ArrayLike, known: npt.ArrayLike
 ) -> tuple[FloatArray, BoolArray, BoolArray]:
+    """Return what `nil_threshold` takes as arrays.
+
+    Raises
+    ------
+    InvalidInput
+        If the shapes differ, or a score is NaN.
+    """
     score = np.asarray(scores, dtype=np.float64)
     true, there = np.asarray(right, dtype=np.bool_), np.asarray(known, dtype=np.bool_)
     if score.ndim != 1 or not score.shape == true.shape == there.shape:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 
-__all__ = ["Isotonic", "Logistic", "fit_isotonic", "fit_logistic"]
+__all__ = ["Isotonic", "Logistic", "fit_isotonic", "fit_logistic", "fit_platt"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -121,6 +121,42 @@ def fit_logistic(
         if before - now <= _PRECISION * max(abs(now), 1.0) and np.abs(step).max() < 1e-6:
             break
     return Logistic(weights[:-1], float(weights[-1]))
+
+
+def fit_platt(features: npt.ArrayLike, observed: npt.ArrayLike) -> Logistic:
+    """Fit a logistic regression to yes and no, whatever the scales of the features are.
+
+    Parameters
+    ----------
+    features : array-like, shape (n, d)
+        A row per observation.
+    observed : array-like of bool, shape (n,)
+        What was observed.
+
+    Returns
+    -------
+    Logistic
+        Of the features as they were given.
+
+    Raises
+    ------
+    InvalidInput
+        As `fit_logistic` does.
+
+    Notes
+    -----
+    Features are brought to mean 0 and deviation 1 for a ridge of 1. As Platt (1999) does, the
+    targets are ``(n₊ + 1) / (n₊ + 2)`` and ``1 / (n₋ + 2)`` for ``n₊`` times yes and ``n₋`` times
+    no.
+    """
+    x, y = np.asarray(features, dtype=np.float64), np.asarray(observed, dtype=np.bool_)
+    yes = int(y.sum())
+    high, low = (yes + 1) / (yes + 2), 1 / (len(y) - yes + 2)
+    centre, scale = x.mean(axis=0), x.std(axis=0)
+    scale[scale < 1e-12] = 1.0
+    fitted = fit_logistic((x - centre) / scale, np.where(y, high, low))
+    weights = fitted.weights / scale
+    return Logistic(weights, fitted.intercept - float(weights @ centre))
 
 
 def fit_isotonic(given: npt.ArrayLike, targets: npt.ArrayLike) -> Isotonic:
