@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from canonym import Linker, Terminology
-from canonym.candidate_features import COMPANY, marginals_of
+from canonym.candidate_features import COMPANIES, COMPANY, marginals_of
 from canonym.evaluation.lessons import Lesson, fit_to_questions
 from canonym.evaluation.shelf import Shelf
 from canonym.ranking.pooling import COSINE_SCALE
@@ -54,7 +54,7 @@ def by_all_names(link: Link, weight: float) -> int:
 def alone(lesson: Lesson) -> Lesson:
     """Return a lesson that does not know what stands beside it."""
     candidates = tuple(
-        replace(one, near={what: near for what, near in one.near.items() if what != COMPANY})
+        replace(one, near={what: near for what, near in one.near.items() if what not in COMPANIES})
         for one in lesson.link.candidates
     )
     return lesson._replace(link=replace(lesson.link, candidates=candidates))

@@ -22,11 +22,32 @@ from canonym.settings import SIEVES
 from canonym.text import STRONG, normalise
 from canonym.types import SCOPES, Candidate, Link
 
-__all__ = ["COMPANY", "feature_names", "features_of", "marginals_of"]
+__all__ = [
+    "COMPANIES",
+    "COMPANY",
+    "LONGER",
+    "OTHERS",
+    "SHORTER",
+    "feature_names",
+    "features_of",
+    "marginals_of",
+]
 
-COMPANY = "other mentions with it first"
+COMPANY = "mentions with it first"
 """``log(1 + n)`` of the other mentions of the document whose first candidate is this concept, see
 `canonym.company.with_company`."""
+
+SHORTER = "shorter mentions with it first"
+"""The same of mentions whose words are among those of the mention: what it may be a kind of."""
+
+LONGER = "longer mentions with it first"
+"""The same of mentions that have all words of the mention and more: what may be kinds of it."""
+
+OTHERS = "other mentions with it first"
+"""The same of all mentions that are neither: what has another name."""
+
+COMPANIES = (SHORTER, LONGER, OTHERS)
+"""`COMPANY` by how the words of the mentions compare, as fitted re-rankers know it."""
 
 _SIEVES = {sieve.name: float(len(SIEVES) - place) for place, sieve in enumerate(SIEVES)}
 _COUNTS = (
@@ -49,7 +70,7 @@ def feature_names(encoders: Sequence[str]) -> tuple[str, ...]:
         *("name is the label", "name is the mention"),
         *(f"{part} of the name" for part in Overlap._fields),
         *(f"{part} of the label" for part in Overlap._fields),
-        *("concepts of that name", *_COUNTS, *_NAMES, *_KINDS, COMPANY, *scorers),
+        *("concepts of that name", *_COUNTS, *_NAMES, *_KINDS, *COMPANIES, *scorers),
     )
 
 
@@ -109,7 +130,7 @@ def features_of(
                 depths[place],
                 depths[place] - depths[0],
                 float(bool(called & type_words(one.types))) if called and one.types else math.nan,
-                one.near.get(COMPANY, math.nan),
+                *(one.near.get(what, math.nan) for what in COMPANIES),
                 *scorers,
             ]
         )

@@ -1,7 +1,8 @@
 """What the mentions of one document say for each other's candidates.
 
 A document is about a few concepts, and names the same one in several ways: *renal damage* beside
-*acute kidney injury* is more likely to be that than elsewhere.
+*acute kidney injury* is more likely to be that than elsewhere. Less so *attenuated polyposis*
+beside *polyposis*: who adds a word may mean a kind of it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from canonym.candidate_features import COMPANY, marginals_of
+from canonym.candidate_features import COMPANIES, COMPANY, LONGER, OTHERS, SHORTER, marginals_of
 from canonym.text import STRONG, normalise
 from canonym.types import Link
 
@@ -32,10 +33,11 @@ def with_company(links: Sequence[Link]) -> list[Link]:
     Returns
     -------
     list of Link
-        The same with ``log(1 + n)`` under `canonym.candidate_features.COMPANY`. Mentions of one
-        normal form count once, and not for themselves; one that is NIL does not count. What comes
-        first goes by all names of a concept. Where a document has no second mention nothing is
-        known, and nothing is changed.
+        The same with ``log(1 + n)`` under `canonym.candidate_features.COMPANY`, and of the mentions
+        of each of its `canonym.candidate_features.COMPANIES` under that. Mentions of one normal
+        form count once, and not for themselves; one that is NIL does not count. What comes first
+        goes by all names of a concept. Where a document has no second mention nothing is known, and
+        nothing is changed.
 
     Examples
     --------
@@ -54,9 +56,10 @@ def with_company(links: Sequence[Link]) -> list[Link]:
                 parts.setdefault(normalise(part.searched, STRONG), part)
     if len(parts) < 2:
         return list(links)
-    first = {form: _first(part) for form, part in parts.items()}
-    times = Counter(first.values())
-    return [_told(link, first, times) for link in links]
+    forms: dict[str, list[tuple[str, frozenset[str]]]] = {}
+    for form, part in parts.items():
+        forms.setdefault(_first(part), []).append((form, frozenset(form.split())))
+    return [_told(link, forms) for link in links]
 
 
 def _first(part: Link) -> str:
@@ -65,12 +68,17 @@ def _first(part: Link) -> str:
     return part.candidates[int(np.where(np.isnan(nearness), math.inf, nearness).argmax())].id
 
 
-def _told(link: Link, first: dict[str, str], times: Counter[str]) -> Link:
+def _told(link: Link, forms: dict[str, list[tuple[str, frozenset[str]]]]) -> Link:
     if link.parts:
-        return replace(link, parts=tuple(_told(part, first, times) for part in link.parts))
-    own = first.get(normalise(link.searched, STRONG))
-    candidates = tuple(
-        replace(one, near={**one.near, COMPANY: math.log1p(times[one.id] - (one.id == own))})
-        for one in link.candidates
-    )
-    return replace(link, candidates=candidates)
+        return replace(link, parts=tuple(_told(part, forms) for part in link.parts))
+    form = normalise(link.searched, STRONG)
+    own = frozenset(form.split())
+    candidates = []
+    for one in link.candidates:
+        beside = [words for other, words in forms.get(one.id, ()) if other != form]
+        kinds = Counter(
+            SHORTER if words < own else LONGER if words > own else OTHERS for words in beside
+        )
+        near = {what: math.log1p(kinds[what]) for what in COMPANIES}
+        candidates.append(replace(one, near={**one.near, COMPANY: math.log1p(len(beside)), **near}))
+    return replace(link, candidates=tuple(candidates))

@@ -40,7 +40,7 @@ POOL = 20
 SIMILARITY = "similarity"
 """What a candidate's score was before, among its parts."""
 
-_FORMAT = 4
+_FORMAT = 5
 # The features of what is fitted to nothing, by the name of the order.
 _BY_NAMES = {MARGINAL: (MARGINAL,), COLLECTIVE: (MARGINAL, COMPANY)}
 _MANY = 20.0  # log(1 + n) of more mentions than any document has

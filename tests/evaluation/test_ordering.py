@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from canonym import Concept, Document, InvalidInput, Mention, Mismatch, Name, Terminology
-from canonym.candidate_features import COMPANY, feature_names
+from canonym.candidate_features import OTHERS, feature_names
 from canonym.cli import main
 from canonym.decisions import Decisions
 from canonym.evaluation.dictionary import build_dictionary
@@ -161,7 +161,7 @@ def test_the_commonest_decision_of_a_document_is_right(terminology: Terminology)
 def test_what_stands_in_a_document_decides(terminology: Terminology) -> None:
     asked = asked_of(terminology, merge=False)
     dictionary = build_dictionary(terminology, asked.learned)
-    ordered = Ordered.by(by(COMPANY), dictionary, asked)
+    ordered = Ordered.by(by(OTHERS), dictionary, asked)
     alone = [answer.concepts for (answer,) in ordered.answers(asked, 5)]
     # One mention a document: nothing stands beside it.
     assert alone == [
@@ -184,7 +184,7 @@ def test_a_refined_protocol_does_not_ask_what_stands_beside(terminology: Termino
     asked = ask([both], ConceptIds(terminology), choose_protocol("refined"), training=training)
     assert [one.text for one in asked.questions] == ["hip pain"]
     assert asked.beside == ((0, "sore hip"),)
-    run = evaluate_corpus([both], training=training, reranker=by(COMPANY), **options)
+    run = evaluate_corpus([both], training=training, reranker=by(OTHERS), **options)
     assert run.value("accuracy@1", reading="strict") == 1
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from canonym.candidate_features import COMPANY
+from canonym.candidate_features import COMPANIES, COMPANY
 from canonym.closeness import with_closeness
 from canonym.company import with_company
 from canonym.confidence import Confidence
@@ -116,7 +116,8 @@ class Ordered:
         def answer(text: str, document: int) -> Answer:
             link = documents[document][text]
             # Only the company of a string is another in another document.
-            key = text, tuple(one.near.get(COMPANY) for one in link.candidates)
+            beside = (one.near.get(what) for one in link.candidates for what in COMPANIES)
+            key = text, tuple(beside)
             if key not in known:
                 known[key] = self._ranked(link, plain[text], k)
             return known[key]
