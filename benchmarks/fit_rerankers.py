@@ -16,9 +16,9 @@ parts are not touched.
     python benchmarks/fit_rerankers.py --train default=default-train \\
         --train contextual=contextual-train
 
-For both encoders together the second half of the mentions was tried as well, with a contextual
-encoder of 200 batches: on the dev parts that was worse, 87.3 instead of 89.2 % of BC5CDR disease by
-the dictionary alone.
+For both encoders together the train parts were tried as well, with a contextual encoder of the dev
+parts: of the six figures of the dev parts the mean was 90.4 instead of 90.7 %, NCBI disease by 0.5
+better and BC5CDR disease by 0.6 worse where training mentions are names.
 
 Beside the re-ranker goes the confidence of what it puts first, fitted to the mentions as a linker
 finds them, ordered by re-rankers that do not know their strings. Both are written to
