@@ -171,7 +171,7 @@ def _signs(answers: Sequence[Sequence[Answer]]) -> npt.NDArray[np.float64]:
     """Return features of the best candidate of every mention, NaN where there is none."""
     rows = [_weakest([_signs_of(part) for part in parts]) for parts in answers]
     n = max(map(len, rows), default=0) or 1
-    return np.array([row if len(row) == n else [np.nan] * n for row in rows], dtype=np.float64)
+    return np.array([row or [np.nan] * n for row in rows], dtype=np.float64)
 
 
 def _weakest(parts: Sequence[list[float]]) -> list[float]:
