@@ -107,6 +107,16 @@ def test_a_transformer_is_trained_and_used(recipe: str, place: Path) -> None:
     assert run("train", recipe, *arguments(recipe)[2:], "-o", "out", code=2).output.count("exists")
 
 
+def test_sparse_scores_of_another_encoder(place: Path) -> None:
+    run(*arguments("biosyn"), "--sparse", "default", "--sparse-weight", "20", "-o", "out")
+    facts = read_manifest(place / "out", kind="encoder", newest=1)["training"]
+    assert facts["objective_settings"]["sparse"] == "default"
+    assert facts["objective_settings"]["sparse_weight"] == 20
+    told = run(*arguments("biosyn"), "--sparse", "tf-idf", "-o", "other", code=2).output
+    assert "'tf-idf' is neither a file or folder here nor a kind of encoder" in told
+    assert not (place / "other").exists()
+
+
 def test_a_head_is_trained(place: Path) -> None:
     common = ("train", "few-shot", "-e", "default", "-t", "x.db", "--device", "cpu")
     head = ("--hidden", "20", "--names", "2", "--top", "X:0")

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from canonym import Concept, InvalidInput, Name, NotTrained, Terminology
+from canonym.encoders import make_encoder
 from canonym.encoders.chargrams import CharGrams
 from canonym.training.biosyn import LOSSES, BioSyn
 from canonym.training.names import NameTable
@@ -43,8 +44,9 @@ def by_hand(
     weight: float,
     kind: str,
     middle: float = 0.0,
+    grams: CharGrams | None = None,
 ) -> float:
-    grams = CharGrams().fit(list(objective.table.texts))
+    grams = grams or CharGrams().fit(list(objective.table.texts))
 
     def dense(text: str) -> Any:
         found, whole = grams.encode([text]), np.zeros(grams.n_columns)
@@ -97,6 +99,34 @@ def test_the_loss_is_that_of_a_loop(small_table: Any, kind: str, batch: int) -> 
     assert only.item() == 1.5
     assert only.grad is not None
     assert only.grad.abs() > 0
+
+
+def test_the_loss_is_of_the_sparse_scores_that_are_asked_for(small_table: Any) -> None:
+    objective = BioSyn(
+        TABLE, MENTIONS, k=4, batch_size=3, sparse="chargrams:3-3", sparse_weight=2.0
+    )
+    assert objective.settings["sparse"] == "chargrams:3-3"
+    table = small_table.Table(strings())
+    plan = small_table.check_objective(objective, table)
+    objective.extra_modules(8)
+    loss = objective.loss(table.embed, plan, 0)
+    assert loss is not None
+    grams = CharGrams(n_min=3, n_max=3).fit(list(TABLE.texts))
+    expected = by_hand(objective, table.vectors, plan, 0, 2.0, "marginal", grams=grams)
+    assert loss.item() == pytest.approx(expected, rel=1e-6)
+    usual = by_hand(objective, table.vectors, plan, 0, 2.0, "marginal")
+    assert loss.item() != pytest.approx(usual, rel=1e-3)
+
+
+def test_the_default_encoder_can_give_the_sparse_scores(small_table: Any) -> None:
+    objective = BioSyn(TABLE, MENTIONS, k=4, batch_size=3, sparse="default", dense_ratio=0.0)
+    plan = small_table.check_objective(objective, small_table.Table(strings()))
+    for text, name in (("strokes", "stroke"), ("heart attacks", "heart attack")):
+        place = objective.mentions.texts.index(text)
+        best = plan["candidates"][place][0]
+        assert TABLE.texts[best] == name
+        a, b = make_encoder("default").encode([text, name])
+        assert plan["sparse"][place][0] == pytest.approx(a @ b, abs=1e-3)
 
 
 def test_the_loss_can_be_of_cosines(small_table: Any) -> None:
@@ -226,6 +256,7 @@ def test_the_weight_has_to_be_made_first(small_table: Any) -> None:
         ({"loss": "mml"}, "loss is 'mml'; expected one of 'marginal', 'hard-em', 'pair-wise'"),
         ({"batch_size": 0}, "batch_size is 0"),
         ({"k": 0}, "k is 0"),
+        ({"sparse": "tf-idf"}, "'tf-idf'.*'chargrams'"),
     ],
 )
 def test_settings_out_of_range(options: dict[str, Any], problem: str) -> None:

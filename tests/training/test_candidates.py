@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
-from canonym import InvalidInput
+from canonym import InvalidInput, NotTrained
 from canonym.encoders.chargrams import CharGrams
 from canonym.training import candidates
 from canonym.training.candidates import CandidateSearch, merge_candidates, nearest_names
@@ -116,6 +116,51 @@ def test_ties_go_to_the_first_name_whatever_the_blocks(monkeypatch: pytest.Monke
         return np.tile(np.array([[0.6, 0.8]], dtype=np.float32), (len(texts), 1))
 
     assert nearest_names(same, NAMES[:9], ["a"], 4).rows.tolist() == [[0, 1, 2, 3]]
+
+
+class Lengths:
+    """An encoder that is fitted: how often each of a few letters occurs, and the length."""
+
+    def __init__(self, fitted: bool = True) -> None:
+        self.fitted = fitted
+
+    def fit(self, names: Sequence[str]) -> Lengths:
+        assert names == NAMES
+        self.fitted = True
+        return self
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        if not self.fitted:
+            raise NotTrained("not fitted")
+        rows = [[*(text.count(letter) for letter in "amou"), len(text)] for text in texts]
+        return np.array(rows, dtype=np.float32)
+
+
+@pytest.mark.parametrize("fitted", [True, False])
+def test_another_encoder_can_give_the_sparse_scores(fitted: bool) -> None:
+    found = CandidateSearch(
+        NAMES, TEXTS, k=8, dense_ratio=0.25, sparse=cast(Any, Lengths(fitted))
+    ).refresh(encode)
+    names, texts = Lengths().encode(NAMES).astype(float), Lengths().encode(TEXTS).astype(float)
+    # Cosines, although the vectors have other lengths than 1.
+    scores = (texts / np.linalg.norm(texts, axis=1, keepdims=True)) @ (
+        names / np.linalg.norm(names, axis=1, keepdims=True)
+    ).T
+    best = np.argsort(-scores.round(6), axis=1, kind="stable")[:, :6]
+    for i, rows in enumerate(found.rows.tolist()):
+        assert np.allclose(np.sort(scores[i, rows[:6]]), np.sort(scores[i, best[i]]), atol=1e-5)
+        assert np.allclose(found.sparse[i], scores[i, rows], atol=1e-5)
+        nearest = np.argsort(-(encode(TEXTS) @ encode(NAMES).T)[i], kind="stable").tolist()
+        assert rows[6:] == [row for row in nearest if row not in rows[:6]][:2]
+
+
+def test_n_grams_of_other_lengths_are_fitted_to_the_names() -> None:
+    found = CandidateSearch(
+        NAMES, TEXTS, k=6, dense_ratio=0.0, sparse=CharGrams(n_min=3, n_max=3)
+    ).refresh(encode)
+    usual = CandidateSearch(NAMES, TEXTS, k=6, dense_ratio=0.0).refresh(encode)
+    assert found.rows.tolist() != usual.rows.tolist()
+    assert NAMES[found.rows[0, 0]][:3] in {"neo", "nep"}
 
 
 def test_more_candidates_than_names() -> None:

@@ -47,7 +47,15 @@ def train() -> None:
     type=click.FloatRange(0, 1),
     default=0.5,
     show_default=True,
-    help="Share of the candidates that the encoder finds; character n-grams find the others.",
+    help="Share of the candidates that the encoder finds; the sparse scores find the others.",
+)
+@click.option(
+    "--sparse",
+    default="chargrams",
+    show_default=True,
+    metavar="ENCODER",
+    help="What gives the sparse scores, and stays as it is: character n-grams as in the paper, or "
+    "another encoder, as --encoder of `canonym index` takes it.",
 )
 @click.option(
     "--loss",
@@ -60,7 +68,7 @@ def train() -> None:
     type=float,
     default=0.0,
     show_default=True,
-    help="Weight of character n-grams in the beginning.",
+    help="Weight of the sparse scores in the beginning.",
 )
 @click.option(
     "--sparse-rate",
@@ -91,8 +99,11 @@ def biosyn(**given: Any) -> None:
           --corpus train.pubtator --dev dev.pubtator -o biosyn-encoder
       canonym train biosyn --encoder scratch --terminology medic.txt \\
           --corpus train.pubtator -o small --max-steps 200 --dry-run
+      canonym train biosyn --encoder hf:NAME --terminology medic.txt --corpus train.pubtator \\
+          --cosine-scale 20 --sparse default --sparse-weight 20 --sparse-rate 0 -o beside
+      canonym index medic.db -o medic-index --encoder beside --encoder default
     """
-    names = ("k", "dense_ratio", "loss", "sparse_weight", "sparse_rate", "merge")
+    names = ("k", "dense_ratio", "loss", "sparse", "sparse_weight", "sparse_rate", "merge")
     run_recipe("biosyn", given, *names, "cosine_scale", "cosine_middle", "batch_size")
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput, NotTrained, require
 from canonym.terminology import Terminology
 from canonym.training import losses
@@ -14,6 +15,7 @@ from canonym.training.candidates import CandidateSearch
 from canonym.training.draws import check_sizes, n_batches_of
 from canonym.training.names import NameTable
 from canonym.training.objective import Embed, Encode, Plan
+from canonym.training.states import encoder_digest
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -43,11 +45,14 @@ class BioSyn:
     k : int
         Candidates of a mention.
     dense_ratio : float
-        Share of the candidates that the encoder finds; character n-grams find the others.
+        Share of the candidates that the encoder finds; the sparse scores find the others.
     loss : str
         One of `LOSSES`.
     batch_size : int
         Mentions in a batch.
+    sparse : str
+        What gives the sparse scores, as `canonym.encoders.make_encoder` takes it. It stays as it
+        is; names and mentions come to it as they are prepared here.
     sparse_weight : float
         ``λ`` in the beginning.
     sparse_rate : float
@@ -77,9 +82,10 @@ class BioSyn:
         S(m, n) = ⟨e_m, e_n⟩ + λ · S_sparse(m, n)
 
     with the vectors of the encoder as they are pooled, not normalised, and the cosine of TF-IDF
-    vectors of character 1- and 2-grams. A candidate is right if it is a name of any concept of the
-    mention. ``λ`` is trained with the encoder, is kept with it as ``sparse_weight.weight``, and is
-    on the scale of inner products: a linker, which scores by cosines, wants a weight of its own.
+    vectors of character 1- and 2-grams, or of what `sparse` names. A candidate is right if it is a
+    name of any concept of the mention. ``λ`` is trained with the encoder, is kept with it as
+    ``sparse_weight.weight``, and is on the scale of inner products: a linker, which scores by
+    cosines, wants a weight of its own.
 
     Differences
     -----------
@@ -96,6 +102,9 @@ class BioSyn:
       with cosines, as sentence encoders are, can lower the loss by making vectors longer, which no
       search by cosine sees. Near names of other concepts begin at cosines of some 0.8: without a
       ``cosine_middle`` the pair-wise loss moves everything away from everything.
+    - ``sparse`` is ours. With a trained encoder of subwords in the place of TF-IDF, the transformer
+      learns what that one does not know; with a ``cosine_scale``, ``λ`` divided by it is the weight
+      of that encoder beside this one in a linker.
 
     References
     ----------
@@ -128,6 +137,7 @@ class BioSyn:
         dense_ratio: float = 0.5,
         loss: str = "marginal",
         batch_size: int = 16,
+        sparse: str = "chargrams",
         sparse_weight: float = 0.0,
         sparse_rate: float = 0.01,
         merge: bool = False,
@@ -152,8 +162,13 @@ class BioSyn:
                 for mention, concept in zip(owners, self.mentions.concepts.ends, strict=True)
             )
         self.table = table
+        scorer = make_encoder(sparse)
         self.search = CandidateSearch(
-            table.texts, self.mentions.texts, k=k, dense_ratio=dense_ratio
+            table.texts,
+            self.mentions.texts,
+            k=k,
+            dense_ratio=dense_ratio,
+            sparse=scorer,
         )
         self.batch_size = batch_size
         self._loss = LOSSES[loss]
@@ -165,6 +180,8 @@ class BioSyn:
             "dense_ratio": dense_ratio,
             "loss": loss,
             "batch_size": batch_size,
+            "sparse": sparse,
+            "sparse_encoder": encoder_digest(scorer),
             "sparse_weight": sparse_weight,
             "sparse_rate": sparse_rate,
             "merge": merge,

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from canonym.encoders.chargrams import CharGrams
-from canonym.errors import InvalidInput
+from canonym.errors import InvalidInput, NotTrained
 from canonym.indexes.exact import Exact
 from canonym.indexes.inverted import Inverted
 from canonym.training.objective import Encode
-from canonym.types import Float32Array, Hits, Int32Array
+from canonym.types import Encoder, Float32Array, Hits, Int32Array, SparseVectors
 
 __all__ = ["CandidateSearch", "Candidates", "merge_candidates", "nearest_names"]
 
@@ -31,7 +31,7 @@ class Candidates(NamedTuple):
 
 
 class CandidateSearch:
-    """Retrieves candidates by character n-grams and by an encoder, in a fixed proportion.
+    """Retrieves candidates by a scorer that stays and by the encoder in training, in proportion.
 
     Parameters
     ----------
@@ -43,13 +43,16 @@ class CandidateSearch:
         Candidates of each; all names if there are fewer.
     dense_ratio : float
         ``α`` in [0, 1], the share of dense candidates.
+    sparse : Encoder, optional
+        Gives the sparse scores, cosines of its vectors. By default character 1- and 2-grams, as in
+        the paper; one that is yet to be fitted is fitted to `names`.
 
     Notes
     -----
     The ``k − ⌊α k⌋`` names of the largest sparse score, which never change, and the ``⌊α k⌋``
-    nearest by the encoder; where the two overlap, the next nearest. Both go through the indexes
-    that linking uses, a block of names and of queries at a time: memory grows with the blocks and
-    with ``len(texts) · k``, never with ``len(texts) · len(names)``.
+    nearest by the encoder in training; where the two overlap, the next nearest. Both go through the
+    indexes that linking uses, a block of names and of queries at a time: memory grows with the
+    blocks and with ``len(texts) · k``, never with ``len(texts) · len(names)``.
 
     Differences
     -----------
@@ -77,6 +80,7 @@ class CandidateSearch:
         *,
         k: int = 20,
         dense_ratio: float = 0.5,
+        sparse: Encoder | None = None,
     ) -> None:
         if k < 1:
             raise InvalidInput(f"k is {k}; at least one candidate a mention is expected")
@@ -86,9 +90,15 @@ class CandidateSearch:
         self.k = min(k, len(names))
         # A ratio such as 0.29 of 100 is a hair below 29 in binary.
         self.n_sparse = self.k - int(dense_ratio * self.k + 1e-9)
-        encoder = CharGrams(n_min=1, n_max=2).fit(names)
-        self._index = Inverted.build(encoder.encode(names))
-        self._queries = encoder.encode(texts)
+        encoder: Any = CharGrams(n_min=1, n_max=2) if sparse is None else sparse
+        vectors = _encoded(encoder, names)
+        self._index: Exact | Inverted
+        self._queries: Any = encoder.encode(texts)
+        if isinstance(vectors, SparseVectors):
+            self._index = Inverted.build(vectors)
+        else:
+            self._index = Exact.build(vectors)
+            self._queries = Exact.build(self._queries).vectors
         self._sparse = np.empty((len(texts), 0), dtype=np.int32)
         if self.n_sparse:
             self._sparse = self._index.search(self._queries, self.n_sparse).rows
@@ -111,6 +121,13 @@ class CandidateSearch:
             dense = nearest_names(encode, self.names, self.texts, self.k).rows
             rows = merge_candidates(self._sparse, dense, self.k)
         return Candidates(rows, self._index.score(self._queries, rows))
+
+
+def _encoded(encoder: Any, names: Sequence[str]) -> Any:
+    try:
+        return encoder.encode(names)
+    except NotTrained:
+        return encoder.fit(names).encode(names)
 
 
 def merge_candidates(sparse: Int32Array, dense: Int32Array, k: int) -> Int32Array:

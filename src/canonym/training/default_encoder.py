@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -17,6 +15,7 @@ from canonym.errors import InvalidInput
 from canonym.training.annotated import PARTS, read_annotated
 from canonym.training.mixture import Mixture, digests, mixture_files, read_mixture
 from canonym.training.questions import Asking, questions_of
+from canonym.training.states import encoder_digest
 from canonym.training.subword import fit_subword
 from canonym.types import Encoder
 
@@ -199,7 +198,7 @@ def make_default_encoder(
         "parts": list(parts),
         "mention_share": MENTION_SHARE,
         **({"asking": ASKING} if "mentions ask" in stages else {}),
-        **({} if teacher is None else {"teacher": _digest(teacher), "own_share": OWN_SHARE}),
+        **({} if teacher is None else {"teacher": encoder_digest(teacher), "own_share": OWN_SHARE}),
         **mixture.counts,
         "data": of_files,
         "versions": {name: version(name) for name in ("numpy", "scipy")},
@@ -280,12 +279,6 @@ def _dense(encoder: Encoder, names: list[str]) -> npt.NDArray[np.float32]:
     lengths[lengths == 0] = 1
     unit: npt.NDArray[np.float32] = vectors / lengths
     return unit
-
-
-def _digest(teacher: Encoder) -> str:
-    """Return the SHA-256 of an encoder's settings: those of ours tell the digests of its files."""
-    settings = getattr(teacher, "settings", {})
-    return hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _after(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from canonym.errors import Mismatch, ReadError
+from canonym.types import Encoder
 
 __all__ = [
     "all_finite",
+    "encoder_digest",
     "module_arrays",
     "module_digest",
     "optimizer_arrays",
@@ -37,6 +40,12 @@ def module_digest(module: Any) -> str:
         digest.update(name.encode())
         digest.update(np.ascontiguousarray(tensor.detach().cpu().numpy()).view(np.uint8).data)
     return digest.hexdigest()
+
+
+def encoder_digest(encoder: Encoder) -> str:
+    """Return the SHA-256 of an encoder's settings: those of ours tell the digests of its files."""
+    settings = getattr(encoder, "settings", {})
+    return hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def all_finite(module: Any) -> bool:
