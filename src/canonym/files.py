@@ -118,7 +118,10 @@ def _check_target(path: Path, *, overwrite: bool, what: str) -> None:
     if not path.parent.is_dir():
         raise InvalidInput(f"{path}: the folder {path.parent} does not exist; create it first")
     if path.exists() and not overwrite:
-        raise InvalidInput(f"{path} exists already; choose another {what} or allow overwriting it")
+        raise InvalidInput(
+            f"{path} exists already; choose another {what} or replace it with overwrite=True "
+            "(--overwrite on the command line)"
+        )
 
 
 @contextlib.contextmanager
