@@ -58,24 +58,16 @@ def train() -> None:
     "another encoder, as --encoder of `canonym index` takes it.",
 )
 @click.option(
+    "--sparse-weight", type=float, default=0.0, show_default=True, help="Their weight at first."
+)
+@click.option(
+    "--sparse-rate", type=float, default=0.01, show_default=True, help="The weight's learning rate."
+)
+@click.option(
     "--loss",
     type=click.Choice(("marginal", "hard-em", "pair-wise")),
     default="marginal",
     show_default=True,
-)
-@click.option(
-    "--sparse-weight",
-    type=float,
-    default=0.0,
-    show_default=True,
-    help="Weight of the sparse scores in the beginning.",
-)
-@click.option(
-    "--sparse-rate",
-    type=float,
-    default=0.01,
-    show_default=True,
-    help="Learning rate of that weight.",
 )
 @click.option("--merge", is_flag=True, help="Let training mentions be candidates too.")
 @cosine_options()
