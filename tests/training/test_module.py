@@ -52,6 +52,30 @@ def test_gradients_flow_to_every_weight_but_the_pooler(make_module: Callable[...
         assert (parameter.grad is None) == name.startswith("pooler"), name
 
 
+@pytest.mark.parametrize("takes_vectors", [True, False])
+def test_chunks_give_the_gradients_of_a_batch_as_a_whole(
+    takes_vectors: bool,
+    make_module: Callable[..., Any],
+    names: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    module = make_module()
+    module.network.eval()
+    module._takes_vectors = takes_vectors
+
+    def gradients(size: int) -> dict[str, Any]:
+        monkeypatch.setattr("canonym.training.module._CHUNK", size)
+        module.network.zero_grad()
+        module.embed([*names, *ODD, names[0]]).square().sum().backward()
+        found = {name: weight.grad for name, weight in module.network.named_parameters()}
+        return {name: grad.clone() for name, grad in found.items() if grad is not None}
+
+    whole, chunked = gradients(1000), gradients(3)
+    assert whole.keys() == chunked.keys()
+    for name, gradient in whole.items():
+        torch.testing.assert_close(chunked[name], gradient, atol=1e-5, rtol=1e-4, msg=name)
+
+
 def test_encoding_leaves_the_mode_and_drops_nothing(make_module: Callable[..., Any]) -> None:
     module = make_module()
     module.network.train()

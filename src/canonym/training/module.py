@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -19,6 +20,7 @@ from canonym.encoders.devices import pool
 from canonym.encoders.hub import find_model, read_model
 from canonym.encoders.inputs import check_count, check_option, checked_names, without_surrogates
 from canonym.errors import InvalidInput, require
+from canonym.training.chunks import chunks, look_up, padded
 from canonym.types import Encoder, Float32Array
 
 if TYPE_CHECKING:
@@ -26,8 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NameModule"]
 
-# Names of one forward pass on a CPU: enough to keep it busy, for every pass makes a gradient of the
-# whole vocabulary; few enough to be of one length.
+# Names of one forward pass on a CPU: enough to keep it busy, few enough to be of one length.
 _CHUNK = 84
 
 
@@ -91,6 +92,7 @@ class NameModule:
         self.batch_size = int(batch_size)
         self.lowercase = bool(lowercase)
         self.width = int(network.config.hidden_size)
+        self._takes_vectors = "inputs_embeds" in inspect.signature(network.forward).parameters
         for name, parameter in network.named_parameters():
             # Several processes would wait for its gradient, and weight decay would shrink it.
             parameter.requires_grad_("pooler" not in name.split("."))
@@ -182,10 +184,13 @@ class NameModule:
         device = next(self.network.parameters()).device
         order = sorted(range(len(ids)), key=lambda place: -len(ids[place]))
         on_cpu = device.type == "cpu"
+        parts = list(chunks(order, _CHUNK if on_cpu else len(ids)))
+        vectors = None
+        if len(parts) > 1 and self._takes_vectors:
+            ids, vectors = look_up(self.network, ids, self.tokenizer.pad_token_id)
         with self._attention("eager" if on_cpu else None):
             found = [
-                self._forward([ids[place] for place in places], device)
-                for places in _chunks(order, _CHUNK if on_cpu else len(ids))
+                self._forward([ids[place] for place in places], device, vectors) for places in parts
             ]
         back = torch.empty(len(order), dtype=torch.long)
         back[torch.tensor(order)] = torch.arange(len(order))
@@ -271,22 +276,12 @@ class NameModule:
         finally:
             config._attn_implementation = usual
 
-    def _forward(self, ids: Sequence[Sequence[int]], device: Any) -> Tensor:
-        import torch
-
-        longest = max(map(len, ids))
-        padded = torch.full((len(ids), longest), self.tokenizer.pad_token_id, dtype=torch.long)
-        mask = torch.zeros((len(ids), longest), dtype=torch.long)
-        for row, tokens in enumerate(ids):
-            padded[row, : len(tokens)] = torch.tensor(tokens, dtype=torch.long)
-            mask[row, : len(tokens)] = 1
-        padded, mask = padded.to(device), mask.to(device)
-        hidden = self.network(input_ids=padded, attention_mask=mask).last_hidden_state
+    def _forward(
+        self, ids: Sequence[Sequence[int]], device: Any, vectors: Tensor | None = None
+    ) -> Tensor:
+        """Return the pooled vectors of tokens, or of rows of `vectors`."""
+        filled, mask = padded(ids, self.tokenizer.pad_token_id if vectors is None else 0)
+        filled, mask = filled.to(device), mask.to(device)
+        given = {"input_ids": filled} if vectors is None else {"inputs_embeds": vectors[filled]}
+        hidden = self.network(**given, attention_mask=mask).last_hidden_state
         return pool(hidden, mask, self.pooling)
-
-
-def _chunks(order: Sequence[int], size: int) -> Iterator[Sequence[int]]:
-    """Cut into even chunks of at most `size`."""
-    n = -(-len(order) // size)
-    for chunk in range(n):
-        yield order[chunk * len(order) // n : (chunk + 1) * len(order) // n]
