@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from canonym.cli.train_all_names import all_names
 from canonym.cli.train_contextual import contextual
 from canonym.cli.train_default import default
 from canonym.cli.train_options import (
@@ -295,5 +296,5 @@ def few_shot(**given: Any) -> None:
     run_recipe("few-shot", given, *names, n="names")
 
 
-for _command in (contextual, default, reranker, student, word_vectors):
+for _command in (all_names, contextual, default, reranker, student, word_vectors):
     train.add_command(_command)

@@ -157,6 +157,7 @@ def loop_options(
     schedule: str = "linear",
     warm_up: float = 0.0,
     accumulation: int = 1,
+    clip: float | None = None,
     patience: int | None = None,
     pooling: str | None = None,
     max_length: int = 25,
@@ -170,7 +171,7 @@ def loop_options(
     pooling, max_length
         Of the transformer; no pooling where none is trained.
     epochs, max_steps, batch_size, learning_rate, weight_decay, optimizer, schedule, warm_up, \
-accumulation, patience
+accumulation, clip, patience
         Those of `canonym.training.fit_settings.FitSettings`.
     """
     shown: Any = {"show_default": True}
@@ -204,7 +205,8 @@ accumulation, patience
                      help="Share of the steps in which the rate rises from 0."),
         click.option("--accumulation", type=_AT_LEAST_1, default=accumulation, **shown,
                      help="Batches of a step, of each process."),
-        click.option("--clip", type=float, help="Scale longer gradients down to this norm."),
+        click.option("--clip", type=float, default=clip, show_default=clip is not None,
+                     help="Scale longer gradients down to this norm."),
         click.option("--precision", type=click.Choice(("float32", "bf16", "fp16")),
                      default="float32", **shown, help="What the encoder computes in."),
         click.option("--early-stopping", "patience", type=_AT_LEAST_1, default=patience, **shown,

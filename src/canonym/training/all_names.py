@@ -280,8 +280,8 @@ def _asking_names(table: NameTable, n: int) -> _Asked:
     """Return those of the first `n` names of which a concept has another name."""
     several = table.names.counts > 1
     of_names = np.repeat(np.arange(table.n_names), table.concepts.counts)
-    asking = np.unique(of_names[several[table.concepts.ends]])
-    asking = asking[asking < n].astype(np.int32)
+    found = np.unique(of_names[several[table.concepts.ends]])
+    asking: Int32Array = found[found < n].astype(np.int32)
     owners = np.repeat(np.arange(len(asking)), table.concepts.counts[asking]).astype(np.int32)
     return _Asked(
         [table.texts[name] for name in asking],

@@ -32,9 +32,7 @@ def padded(ids: Sequence[Sequence[int]], pad: int) -> tuple[Tensor, Tensor]:
     return filled, mask
 
 
-def look_up(
-    network: Any, ids: Sequence[Sequence[int]], pad: int
-) -> tuple[list[list[int]], Tensor]:
+def look_up(network: Any, ids: Sequence[Sequence[int]], pad: int) -> tuple[list[list[int]], Tensor]:
     """Look up every token of a batch once.
 
     Parameters

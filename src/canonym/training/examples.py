@@ -35,6 +35,7 @@ def examples(objective: Any, plan: Plan, n: int = 5) -> list[tuple[str, ...]]:
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "biosyn": ("mention", "right candidates", "other candidates"),
+    "all-names": ("what asks", "right names"),
     "batch-hard": ("names of one batch", "concept"),
     "dilbert": ("mention", "positive", "negative", "strategy"),
     "coder": ("head", "relation", "tail"),
@@ -53,6 +54,14 @@ def _biosyn(objective: Any, plan: Plan) -> Iterator[tuple[str, ...]]:
             right = bool(wanted & set(table.concepts.of(int(row))))
             sides[not right].append(table.texts[row])
         yield linked.texts[text], *map(_listed, sides)
+
+
+def _all_names(objective: Any, plan: Plan) -> Iterator[tuple[str, ...]]:
+    for batch in range(objective.n_batches(plan)):
+        asked = objective.questions(plan, batch)
+        # Mentions stand first in a batch: some of both are to be seen.
+        for text, names, _ in asked[:2] + asked[-1:]:
+            yield text, _listed(objective.table.texts[name] for name in names)
 
 
 def _batch_hard(objective: Any, plan: Plan) -> Iterator[tuple[str, ...]]:
@@ -88,6 +97,7 @@ def _listed(names: Any) -> str:
 
 _READERS: dict[str, Callable[[Any, Plan], Iterator[tuple[str, ...]]]] = {
     "biosyn": _biosyn,
+    "all-names": _all_names,
     "batch-hard": _batch_hard,
     "dilbert": _dilbert,
     "coder": _coder,

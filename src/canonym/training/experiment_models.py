@@ -80,6 +80,7 @@ _OF_AN_AVERAGE = {"recipe", "encoder", "other", "share", "samples", "pooling", "
 _OF_A_CORPUS = {"corpus", "format", "types", "corrections"}
 _SOURCES = {
     "biosyn": {"terminology"},
+    "all-names": {"terminology"},
     "triplet": {"terminology"},
     "dilbert": {"terminology", "hierarchy"},
     "coder": {"terminology", "relations"},
@@ -277,7 +278,7 @@ def _settings_of(recipe: str, given: Mapping[str, Any]) -> tuple[tuple[str, ...]
     if recipe == "few-shot":
         return ("encoder", "groups"), known | _HEAD
     needed: tuple[str, ...] = ("encoder", "terminology")
-    if recipe in {"biosyn", "dilbert"}:
+    if recipe in {"biosyn", "all-names", "dilbert"}:
         needed = (*needed, "corpora" if "corpora" in given else "corpus")
     data = {"preparation"} if recipe == "coder" else _DATA
     return needed, known | data | _TRANSFORMER

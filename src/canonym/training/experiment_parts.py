@@ -25,7 +25,10 @@ from canonym.training.recipes import build_objective, data_digests, open_head, o
 __all__ = ["TrainingParts", "open_parts", "open_start", "open_text_files"]
 
 _T = TypeVar("_T")
-_PREPARATION = {"biosyn": "biosyn", "triplet": "none", "dilbert": "biosyn", "coder": "none"}
+_PREPARATION = {
+    **dict.fromkeys(("biosyn", "all-names", "dilbert"), "biosyn"),
+    **dict.fromkeys(("triplet", "coder"), "none"),
+}
 _PROTOCOL = {"biosyn": "biosyn", "none": "plain"}
 
 

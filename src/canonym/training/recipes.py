@@ -37,6 +37,7 @@ __all__ = [
 
 RECIPES: dict[str, str] = {
     "biosyn": "canonym.training.biosyn:BioSyn",
+    "all-names": "canonym.training.all_names:AllNames",
     "triplet": "canonym.training.batch_hard:BatchHard",
     "dilbert": "canonym.training.dilbert:Dilbert",
     "coder": "canonym.training.coder:Coder",
@@ -46,6 +47,7 @@ RECIPES: dict[str, str] = {
 
 PAPERS: dict[str, str] = {
     "biosyn": "Sung et al. (2020), BioSyn",
+    "all-names": "Sung et al. (2020), BioSyn, over all names",
     "triplet": "Xu and Bethard (2021), triplet search",
     "dilbert": "Miftahutdinov et al. (2021), DILBERT",
     "coder": "Yuan et al. (2020), CODER",
