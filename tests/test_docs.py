@@ -216,7 +216,7 @@ def test_pages_of_models_quote_the_results(page: Path) -> None:
 def test_pages_of_methods_quote_the_results(page: Path) -> None:
     tables = runpy.run_path(str(ROOT / "benchmarks" / "tables.py"))
     text = page.read_text(encoding="utf-8")
-    assert text.count("<!-- results: ") == 1
+    assert text.count("<!-- results: ") >= 1
     assert text == tables["filled"](text), "run: python benchmarks/tables.py"
 
 
