@@ -166,6 +166,18 @@ def test_mentions_and_names_ask_for_the_other_names_of_their_concepts(small_tabl
     assert objective.settings["n_mentions"] == 4
 
 
+@pytest.mark.parametrize("size", [1, 3, 5])
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_a_batch_is_as_large_as_it_was_asked_to_be(
+    size: int, share: float, small_table: Any
+) -> None:
+    objective = small(batch_size=size, mention_share=share)
+    table = table_for(objective, small_table)
+    plan = objective.plan(table.encode, 0, np.random.default_rng(0))
+    assert plan["mentions"].shape[1] + plan["names"].shape[1] == size
+    assert objective.loss(table.embed, plan, 0) is not None
+
+
 def test_frequent_mentions_ask_more_often_by_the_root(small_table: Any) -> None:
     objective = small(n_batches=400, mention_share=1.0)
     plan = objective.plan(table_for(objective, small_table).encode, 0, np.random.default_rng(0))
@@ -263,6 +275,11 @@ def test_a_terminology_without_synonyms_can_only_be_asked_by_mentions(small_tabl
     mentions = [("asthmas", ["lung"]), ("wheeze", ["lung"])]
     with pytest.raises(InvalidInput, match="set mention_share to 1"):
         AllNames(NameTable.from_pairs([("gout", "joint")]), [("gout", ["joint"])])
+    itself = [("gout", ["joint"]), ("asthma", ["lung"])]
+    with pytest.raises(InvalidInput, match="every mention is the only name of its concept"):
+        AllNames(lone, itself, mention_share=1.0)
+    some = AllNames(lone, [*itself, ("wheeze", ["lung"])], mention_share=1.0)
+    assert some.settings["n_without_another_name"] == 1  # gout
     objective = AllNames(lone, mentions, n_batches=3, batch_size=2, mention_share=1.0)
     table = small_table.Table(objective.table.texts)
     plan = objective.plan(table.encode, 0, np.random.default_rng(0))

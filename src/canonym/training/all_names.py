@@ -69,7 +69,8 @@ class AllNames:
     Raises
     ------
     InvalidInput
-        If a setting is out of range, or no mention has a concept of the terminology.
+        If a setting is out of range, no mention has a concept of the terminology, or nothing has
+        another name to ask for.
 
     Notes
     -----
@@ -135,8 +136,16 @@ class AllNames:
                 "no concept has two names, so that none can ask for another: give synonyms, or "
                 "set mention_share to 1"
             )
-        self._groups = (_asking_mentions(self.table, linked), names)
-        self._sizes = (round(batch_size * mention_share), round(batch_size * (1 - mention_share)))
+        asking = _asking_mentions(self.table, linked)
+        n_alone = sum(not len(self._right(asking, number)) for number in range(len(asking.texts)))
+        if n_alone == len(asking.texts) and mention_share:
+            raise InvalidInput(
+                "every mention is the only name of its concept, so that none can ask for another: "
+                "give synonyms, or other mentions"
+            )
+        self._groups = (asking, names)
+        n_mentions = round(batch_size * mention_share)
+        self._sizes = (n_mentions, batch_size - n_mentions)
         self._n_batches, self._kept, self._disturbed = n_batches, kept, disturbed
         self._scale = cosine_scale
         self._names: tuple[Any, Any] = (None, None)
@@ -149,7 +158,8 @@ class AllNames:
             "cosine_scale": cosine_scale,
             "preparation": table.preparation,
             "n_names": self.table.n_names,
-            "n_mentions": len(self._groups[0].texts),
+            "n_mentions": len(asking.texts),
+            "n_without_another_name": n_alone,
             "n_asking_names": len(names.texts),
             "n_left_out": linked.n_left_out,
         }
@@ -225,18 +235,22 @@ class AllNames:
         found = []
         for asked, what in zip(self._groups, ("mentions", "names"), strict=True):
             for number in plan[what][batch].tolist():
-                own = int(asked.own[number])
-                concepts = np.array(asked.concepts.of(number), dtype=np.int32)
-                names = np.unique(self.table.names.of_all(concepts))
-                names = names[names != own]
+                names = self._right(asked, number)
                 if len(names):
-                    found.append((asked.texts[number], names, own))
+                    found.append((asked.texts[number], names, int(asked.own[number])))
         return found
 
     def extra_modules(self, width: int) -> Mapping[str, tuple[nn.Module, float | None]]:
         """Nothing is trained besides the encoder."""
         del width
         return {}
+
+    def _right(self, asked: _Asked, number: int) -> Int32Array:
+        """Return the names of the concepts of a string, but not the string itself."""
+        concepts = np.array(asked.concepts.of(number), dtype=np.int32)
+        names: Int32Array = np.unique(self.table.names.of_all(concepts))
+        others: Int32Array = names[names != asked.own[number]]
+        return others
 
     def _on(self, vectors: Any, device: torch.device) -> Tensor:
         """Return the vectors of a plan on a device, where they are brought once."""

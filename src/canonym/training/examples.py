@@ -60,7 +60,7 @@ def _all_names(objective: Any, plan: Plan) -> Iterator[tuple[str, ...]]:
     for batch in range(objective.n_batches(plan)):
         asked = objective.questions(plan, batch)
         # Mentions stand first in a batch: some of both are to be seen.
-        for text, names, _ in asked[:2] + asked[-1:]:
+        for text, names, _ in asked[:2] + asked[2:][-1:]:
             yield text, _listed(objective.table.texts[name] for name in names)
 
 
