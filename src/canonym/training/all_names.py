@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 from canonym.terminology import Terminology
-from canonym.terminology.adjacency import Adjacency
 from canonym.training import losses
+from canonym.training.askers import (
+    asking_mentions,
+    asking_names,
+    mentions_as_names,
+    other_names,
+)
 from canonym.training.draws import check_sizes
-from canonym.training.names import LinkedMentions, NameTable
+from canonym.training.names import NameTable
 from canonym.training.noise import disturb
 from canonym.training.objective import Embed, Encode, Plan
 from canonym.types import Int32Array
@@ -24,15 +28,6 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 __all__ = ["AllNames"]
-
-
-class _Asked(NamedTuple):
-    """Distinct strings with their concepts; ``own`` is the name that the string is, −1 for none."""
-
-    texts: list[str]
-    concepts: Adjacency
-    own: Int32Array
-    chances: npt.NDArray[np.float64]
 
 
 class AllNames:
@@ -129,15 +124,17 @@ class AllNames:
         if not 0 < cosine_scale < float("inf"):
             raise InvalidInput(f"cosine_scale is {cosine_scale}; a number above 0 is expected")
         linked = table.link(mentions)
-        self.table = table.with_names(_learned(linked))
-        names = _asking_names(self.table, table.n_names)
+        self.table = table.with_names(mentions_as_names(linked))
+        names = asking_names(self.table, table.n_names)
         if not names.texts and mention_share < 1:
             raise InvalidInput(
                 "no concept has two names, so that none can ask for another: give synonyms, or "
                 "set mention_share to 1"
             )
-        asking = _asking_mentions(self.table, linked)
-        n_alone = sum(not len(self._right(asking, number)) for number in range(len(asking.texts)))
+        asking = asking_mentions(self.table, linked)
+        n_alone = sum(
+            not len(other_names(self.table, asking, number)) for number in range(len(asking.texts))
+        )
         if n_alone == len(asking.texts) and mention_share:
             raise InvalidInput(
                 "every mention is the only name of its concept, so that none can ask for another: "
@@ -235,7 +232,7 @@ class AllNames:
         found = []
         for asked, what in zip(self._groups, ("mentions", "names"), strict=True):
             for number in plan[what][batch].tolist():
-                names = self._right(asked, number)
+                names = other_names(self.table, asked, number)
                 if len(names):
                     found.append((asked.texts[number], names, int(asked.own[number])))
         return found
@@ -245,13 +242,6 @@ class AllNames:
         del width
         return {}
 
-    def _right(self, asked: _Asked, number: int) -> Int32Array:
-        """Return the names of the concepts of a string, but not the string itself."""
-        concepts = np.array(asked.concepts.of(number), dtype=np.int32)
-        names: Int32Array = np.unique(self.table.names.of_all(concepts))
-        others: Int32Array = names[names != asked.own[number]]
-        return others
-
     def _on(self, vectors: Any, device: torch.device) -> Tensor:
         """Return the vectors of a plan on a device, where they are brought once."""
         import torch
@@ -260,46 +250,3 @@ class AllNames:
             self._names = (vectors, torch.from_numpy(vectors).to(device))
         held: Tensor = self._names[1]
         return held
-
-
-def _learned(linked: LinkedMentions) -> list[tuple[str, int]]:
-    """Return the mentions of one concept, as names of it."""
-    counts = linked.concepts.counts
-    return [
-        (linked.texts[text], linked.concepts.of(mention)[0])
-        for mention, text in enumerate(linked.text_of.tolist())
-        if counts[mention] == 1
-    ]
-
-
-def _asking_mentions(table: NameTable, linked: LinkedMentions) -> _Asked:
-    times = Counter(
-        (text, tuple(linked.concepts.of(mention)))
-        for mention, text in enumerate(linked.text_of.tolist())
-    )
-    texts = [linked.texts[text] for text, _ in times]
-    edges = [(i, concept) for i, (_, concepts) in enumerate(times) for concept in concepts]
-    tails, heads = np.array(edges, dtype=np.int32).T
-    own = [-1 if (number := table.number(text)) is None else number for text in texts]
-    chances = np.sqrt(np.array(list(times.values()), dtype=np.float64))
-    return _Asked(
-        texts,
-        Adjacency.build(tails, heads, len(texts)),
-        np.array(own, dtype=np.int32),
-        chances / chances.sum(),
-    )
-
-
-def _asking_names(table: NameTable, n: int) -> _Asked:
-    """Return those of the first `n` names of which a concept has another name."""
-    several = table.names.counts > 1
-    of_names = np.repeat(np.arange(table.n_names), table.concepts.counts)
-    found = np.unique(of_names[several[table.concepts.ends]])
-    asking: Int32Array = found[found < n].astype(np.int32)
-    owners = np.repeat(np.arange(len(asking)), table.concepts.counts[asking]).astype(np.int32)
-    return _Asked(
-        [table.texts[name] for name in asking],
-        Adjacency.build(owners, table.concepts.of_all(asking), len(asking)),
-        asking,
-        np.full(len(asking), 1 / max(len(asking), 1)),
-    )
