@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from canonym.evaluation.error_kinds import ERROR_KINDS
-from canonym.evaluation.experiment_files import read_experiment
+from reproduce.files import read_experiment
 
 __all__ = ["filled"]
 
@@ -372,7 +372,7 @@ _TABLES = {
 
 
 def _experiment(name: str) -> str:
-    experiment = read_experiment(name, folder=ROOT / "benchmarks" / "experiments")
+    experiment = read_experiment(name, folder=ROOT / "benchmarks" / "reproduce" / "experiments")
     path = ROOT / "benchmarks" / "results" / f"{name}.json"
     run = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.is_file() else []
     ours = {(row["name"], row["metric"]): row for row in run}

@@ -145,7 +145,9 @@ def _trimmed(value: Any) -> Any:
     if isinstance(value, float):
         return round(value, 4)
     if isinstance(value, dict):
-        left = {k: _trimmed(one) for k, one in value.items() if k not in ("start", "end", "document")}
+        left = {
+            k: _trimmed(one) for k, one in value.items() if k not in ("start", "end", "document")
+        }
         return {k: one for k, one in left.items() if one not in (None, "", [], {}, False)}
     return [_trimmed(one) for one in value] if isinstance(value, list | tuple) else value
 
@@ -191,7 +193,9 @@ def test_the_golden_links_hold_every_kind_of_answer(expected: list[dict[str, Any
         "a confidence": lambda row: "confidence" in row,
         "context": lambda row: any(one.get("context") for one in row.get("candidates", [])),
         "a new order": lambda row: any("worth" in one for one in row.get("candidates", [])),
-        "a correction": lambda row: any(step["name"] == "spelling" for step in row.get("steps", [])),
+        "a correction": lambda row: any(
+            step["name"] == "spelling" for step in row.get("steps", [])
+        ),
     }
     for what, holds in has.items():
         assert any(map(holds, expected)), f"no golden link has {what}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from canonym.errors import InvalidInput
-from canonym.lookup import Lookup
-from canonym.overlay import ADDED, OverlayContent
+from canonym.linking.lookup import Lookup
+from canonym.linking.overlay import ADDED, OverlayContent
 from canonym.terminology import Terminology
 from canonym.text import STRONG, normalise
 from canonym.types import Name

@@ -8,7 +8,7 @@
 3. **Search**: otherwise, and to fill up to `k`, every encoder proposes rows, the union is scored by
    all of them, and concepts are ranked by their best row.
 4. **Decide**: the best candidate, or NIL with the reason. Between concepts of the same name the
-   context decides (`canonym.context`).
+   context decides (`canonym.linking.homonyms`).
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
-from canonym.answering import Finish, answer_block, settled
-from canonym.building import FORMAT, Progress, build_linker
-from canonym.confidence import check_confidence
-from canonym.context import Decided
 from canonym.curation import Curated
-from canonym.decision import as_mention
 from canonym.errors import InvalidInput
-from canonym.files import read_manifest
-from canonym.folding import Folded, check_overlay, fold_in
-from canonym.learned import LearnedName, learn_names, with_search
-from canonym.links import Links, regrouped
+from canonym.io.files import read_manifest
+from canonym.linking.build import FORMAT, Progress, build_linker
+from canonym.linking.confidence import check_confidence
+from canonym.linking.decision import as_mention
+from canonym.linking.extra_names import LearnedName, learn_names, with_search
+from canonym.linking.homonyms import Decided
+from canonym.linking.links import Links, regrouped
+from canonym.linking.overlay import Folded, check_overlay, fold_in
+from canonym.linking.pipeline import Finish, answer_block, settled
+from canonym.linking.reranker import check_order, install_order
+from canonym.linking.settings import Settings
 from canonym.mentions.abbreviations import find_abbreviations
 from canonym.mentions.glosses import find_glosses
 from canonym.mentions.prepare import Prepared
 from canonym.opened import Opened
-from canonym.reranker_files import check_reranker, install_reranker
-from canonym.settings import Settings
 from canonym.taught import Taught
 from canonym.terminology import Terminology
 from canonym.types import Document, Encoder, Link, Mention
@@ -75,7 +75,7 @@ class Linker(Opened, Curated, Taught):
         overwrite: bool = False,
         mentions: Iterable[LearnedName] | None = None,
         fold: str | Path | None = None,
-        reranker: str | Path | None = None,
+        order: str | Path = "nearest",
         progress: Progress | None = None,
         **settings: Unpack[Settings],
     ) -> Linker:
@@ -96,16 +96,16 @@ class Linker(Opened, Curated, Taught):
             Whether an existing index may be replaced.
         mentions : iterable of Mention or (str, str or sequence of str), optional
             Training mentions: their names are searched as well, ``search="D-T + OD-T"`` unless
-            another of `canonym.targets.SEARCHES` is named.
+            another of `canonym.linking.targets.SEARCHES` is named.
         fold : str or Path, optional
             An index of the terminology, or of another release of it: the synonyms that were added
             to it become names of this one, and its forbidden pairs are taken along.
-        reranker : str or Path, optional
-            Puts candidates in order, as `use_reranker` takes it.
+        order : str or Path
+            Of candidates, as `use_order` takes it.
         progress : Progress, optional
             Called with the stage, the names done and their number.
         **settings
-            How mentions are prepared and looked up; see `canonym.settings.Settings`.
+            How mentions are prepared and looked up; see `canonym.linking.settings.Settings`.
 
         Raises
         ------
@@ -114,7 +114,7 @@ class Linker(Opened, Curated, Taught):
         """
         if folder is not None and overwrite:
             check_overlay(folder, fold)
-        check_reranker(reranker)
+        check_order(order)
         learned = None if mentions is None else learn_names(terminology, mentions)
         folded = Folded(terminology)
         if fold is not None:
@@ -127,7 +127,7 @@ class Linker(Opened, Curated, Taught):
             weights=weights,
             settings=with_search(settings, learned),
             learned=learned,
-            finish=functools.partial(_finish, folded, reranker),
+            finish=functools.partial(_finish, folded, order),
             progress=progress,
         )
         linker = cls(target)
@@ -143,9 +143,9 @@ class Linker(Opened, Curated, Taught):
 
         With `everyday` it knows what people say as well ("pink eye"): names of the source
         ``"canonym everyday names"``, which are no coding advice. It is built at the first call, in
-        seconds, and kept in the cache folder (`canonym.files.cache_folder`).
+        seconds, and kept in the cache folder (`canonym.io.files.cache_folder`).
         """
-        from canonym.default import open_default
+        from canonym.linking.default import open_default
 
         return open_default(progress, everyday=everyday)
 
@@ -262,7 +262,7 @@ class Linker(Opened, Curated, Taught):
             types=types, sources=sources, languages=languages, ids=ids, seed=seed
         )
 
-        finish = Finish(self.lookup, k, self.reranking, self.confidence, min_confidence)
+        finish = Finish(self.lookup, k, self.reranker, self.confidence, min_confidence)
         ties = context and seed is None
 
         def decided() -> Iterator[Decided]:
@@ -288,8 +288,8 @@ class Linker(Opened, Curated, Taught):
         return find_abbreviations(text, engine=self.settings["abbreviations"])
 
 
-def _finish(folded: Folded, reranker: str | Path | None, folder: Path) -> None:
+def _finish(folded: Folded, order: str | Path, folder: Path) -> None:
     folded.finish(folder)
-    if reranker is not None:
+    if str(order) != "nearest":
         described = read_manifest(folder, kind="linker", newest=FORMAT)["encoders"]
-        install_reranker(reranker, [one["name"] for one in described], folder)
+        install_order(order, [one["name"] for one in described], folder)

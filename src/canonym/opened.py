@@ -9,17 +9,16 @@ import weakref
 from pathlib import Path
 from typing import Any, Self
 
-from canonym.building import FORMAT
-from canonym.confidence import CONFIDENCE, Confidence
-from canonym.context import Contexts
 from canonym.errors import Mismatch
-from canonym.files import MANIFEST, file_digest, read_manifest, write_folder
-from canonym.folding import check_overlay
-from canonym.lookup import Lookup
+from canonym.io.files import MANIFEST, file_digest, read_manifest, write_folder
+from canonym.linking.build import FORMAT
+from canonym.linking.confidence import CONFIDENCE, Confidence
+from canonym.linking.homonyms import Contexts
+from canonym.linking.lookup import Lookup
+from canonym.linking.overlay import OVERLAY, OverlayContent, check_overlay
+from canonym.linking.reranker import RERANKER, Reranker
 from canonym.mentions.prepare import Preparation
 from canonym.mentions.spelling import Speller
-from canonym.overlay import OVERLAY, OverlayContent
-from canonym.reranking import RERANKER, Reranking
 from canonym.terminology import Terminology
 
 __all__ = ["Opened"]
@@ -47,7 +46,7 @@ class Opened:
                 f"{self.terminology.path} is {self.terminology.digest[:12]}…; build the index again"
             )
         self.confidence = Confidence.load(folder / CONFIDENCE)
-        self.reranking = Reranking.load(folder / RERANKER, encoders=self.encoder_names)
+        self.reranker = Reranker.load(folder / RERANKER, encoders=self.encoder_names)
         self.lookup = Lookup(folder, self.manifest, self.terminology)
         self.contexts = Contexts(self.terminology)
         self.settings = settings = self.manifest["settings"]
@@ -95,7 +94,7 @@ class Opened:
             "fingerprint": self.fingerprint,
             **{key: self.manifest[key] for key in ("format", "encoders", "settings")},
             **({"added": added} if any(added.values()) else {}),
-            **({"re-ranker": self.reranking.facts()} if self.reranking else {}),
+            **({"re-ranker": self.reranker.facts()} if self.reranker else {}),
             **({"confidence": self._sureness()} if self.confidence else {}),
             "terminology": {
                 **self.manifest["terminology"],
@@ -108,11 +107,11 @@ class Opened:
         """SHA-256 of the manifest and of what was added: changes with all that links depend on."""
         digest = file_digest(self.folder / MANIFEST)
         content = self.lookup.live.overlay.read()
-        if content == OverlayContent() and self.confidence is None and self.reranking is None:
+        if content == OverlayContent() and self.confidence is None and self.reranker is None:
             return digest
         names = [[name.text, name.concept_id, name.language] for name in content.synonyms]
         sure = self.confidence and self.confidence.to_dict()
-        order = [file_digest(self.folder / RERANKER)] if self.reranking else []
+        order = [file_digest(self.folder / RERANKER)] if self.reranker else []
         whole = json.dumps([digest, names, content.forbidden, sure, *order])
         return hashlib.sha256(whole.encode("ascii")).hexdigest()
 

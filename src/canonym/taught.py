@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from canonym.confidence import CONFIDENCE, METHODS, Confidence
-from canonym.reranker_files import SHIPPED, install_reranker
-from canonym.reranking import RERANKER, Reranking
+from canonym.linking.confidence import CONFIDENCE, METHODS, Confidence
+from canonym.linking.reranker import RERANKER, Reranker, install_order
 from canonym.types import Document, Mention
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ class Taught:
 
     folder: Path
     confidence: Confidence | None
-    reranking: Reranking | None
+    reranker: Reranker | None
 
     def _linker(self) -> Linker:
         return cast("Linker", self)
@@ -59,38 +58,39 @@ class Taught:
             If there is no such type, or fewer than 50 mentions have the right concept among their
             candidates.
         """
-        from canonym.reranker_fitting import fit_reranking
+        from canonym.linking.fitting import fit_reranking
 
         fitted, report = fit_reranking(self._linker(), corpus, types=types)
         fitted.save(self.folder / RERANKER)
         (self.folder / CONFIDENCE).unlink(missing_ok=True)
-        self.confidence, self.reranking = None, fitted
+        self.confidence, self.reranker = None, fitted
         return report
 
-    def use_reranker(self, spec: str | Path = SHIPPED) -> None:
-        """Take a re-ranker that was fitted before, and keep it with the index.
+    def use_order(self, order: str | Path) -> None:
+        """Put candidates in another order from now on, and keep that with the index.
+
+        A confidence that was fitted to another order no longer holds and is removed.
 
         Parameters
         ----------
-        spec : str or Path
-            ``"default"``: the one that comes with canonym for the encoders of the index, with a
-            confidence of its own; ``"marginal"`` or ``"collective"``: an order by all names
-            of a concept, see `canonym.reranking.Reranking.unfitted`; or the ``reranker.json`` of
-            another index. A confidence that was fitted before no longer holds and is removed.
+        order : str or Path
+            ``"nearest"``: the most similar name first. ``"marginal"``: by all names of a concept,
+            and by the other mentions of a document. ``"fitted"``: the re-ranker shipped for the
+            encoders of the index, with its confidence. Or the ``reranker.json`` of another index.
 
         Raises
         ------
         InvalidInput
-            If none comes along for these encoders, or there is no such file.
+            If there is no such order or file, or none is shipped for these encoders.
         ReadError
             If the file is damaged.
         Mismatch
             If it was fitted to other encoders, or by another version.
         """
         encoders = self._linker().encoder_names
-        install_reranker(spec, encoders, self.folder)
+        install_order(order, encoders, self.folder)
         self.confidence = Confidence.load(self.folder / CONFIDENCE)
-        self.reranking = Reranking.load(self.folder / RERANKER, encoders=encoders)
+        self.reranker = Reranker.load(self.folder / RERANKER, encoders=encoders)
 
     def fit_confidence(
         self,
@@ -112,7 +112,7 @@ class Taught:
         types : sequence of str
             Only mentions of these types.
         method : str
-            One of `canonym.confidence.METHODS`.
+            One of `canonym.linking.confidence.METHODS`.
 
         Returns
         -------
@@ -127,7 +127,7 @@ class Taught:
         InvalidInput
             If there is no such method or type, or fewer than 20 mentions have a candidate.
         """
-        from canonym.calibrated import fit_confidence
+        from canonym.linking.fitting import fit_confidence
 
         fitted, report = fit_confidence(self._linker(), corpus, types=types, method=method)
         fitted.save(self.folder / CONFIDENCE)

@@ -30,17 +30,17 @@ class Candidate:
     sieve : str
         What found it: a sieve (``"verbatim"``, ``"normalised"``, ``"reordered"``), ``"search"``, or
         the step of a search that looks at something else than the terminology's names (``"D-T"``,
-        see `canonym.targets`).
+        see `canonym.linking.targets`).
     parts : dict of str to float
         What each scorer gave this concept's best name, by encoder.
     worth : dict of str to float
         What each feature adds, where a re-ranker put the candidates in order; of the first two.
     context : dict of str to float
         What each kind of evidence around the mention adds, where several concepts have the name and
-        that decided between them; see `canonym.context.Contexts`.
+        that decided between them; see `canonym.linking.homonyms.Contexts`.
     near : dict of str to float
         How near all names of the concept are, while a re-ranker looks at them; see
-        `canonym.closeness.closeness`.
+        `canonym.linking.features.closeness`.
     """
 
     id: str
