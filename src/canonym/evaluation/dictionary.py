@@ -15,7 +15,7 @@ from canonym.errors import InvalidInput
 from canonym.evaluation.questions import Asked
 from canonym.linker import Linker
 from canonym.linking.filters import Filter
-from canonym.linking.lookup import Lookup
+from canonym.linking.pipeline import Pipeline
 from canonym.linking.targets import parse_search
 from canonym.mentions.glosses import LEAST_GAIN
 from canonym.ranking.pooling import TieRule
@@ -191,7 +191,7 @@ class Dictionary:
         for batch in linker.terminology.iter_texts():
             self._texts += batch
         owners = [self._number.setdefault(text, len(self._number)) for text in self._texts]
-        self._chosen = linker.lookup.filters.choose()
+        self._chosen = linker.pipeline.filters.choose()
         self._names = list(self._number)
         ties = self._chosen.ties
         self._concept: list[int] = ties.concept_of_row.tolist()
@@ -250,12 +250,12 @@ class Dictionary:
                 text: tuple(FoundConcept(id_, text, 1.0) for id_ in self.concepts_named(text)[:k])
                 for text in wanted
             }
-        found = self.linker.lookup.search([text for text in wanted if text], k, self._chosen)
+        found = self.linker.pipeline.nearest([text for text in wanted if text], k, self._chosen)
         return {
             text: equal_first(
                 (
-                    FoundConcept(self._ids[concept], self._texts[row], score)
-                    for concept, row, score, _ in found.get(text, ())
+                    FoundConcept(self._ids[hit.concept], self._texts[hit.row], hit.score)
+                    for hit in found.get(text, ())
                 ),
                 text,
                 self.concepts_named(text),
@@ -296,10 +296,10 @@ class Dictionary:
             return {
                 text: [(self._number[text], 1.0)] if text in self._number else [] for text in texts
             }
-        found = self.linker.lookup.search([text for text in texts if text], k, self._by_name)
+        found = self.linker.pipeline.nearest([text for text in texts if text], k, self._by_name)
         near = {}
         for text in texts:
-            names = [(name, score) for name, _, score, _ in found.get(text, ())]
+            names = [(hit.concept, hit.score) for hit in found.get(text, ())]
             own, tied = self._number.get(text), sum(one[1] == names[0][1] for one in names)
             # Nothing is more similar to a string than the string: where all tie, it does as well.
             if own is not None and (tied == k or own in (name for name, _ in names[:tied])):
@@ -364,12 +364,16 @@ class TargetDictionary(Dictionary):
         if k < 1:
             raise InvalidInput(f"k is {k}; expected the number of candidates wanted, at least 1")
         wanted = list(dict.fromkeys(strings))
-        chosen = self.linker.lookup.filters.choose()
-        found = self.linker.lookup.find([text for text in wanted if text], k, chosen)
+        pipeline = self.linker.pipeline
+        batch = pipeline.batch(pipeline.filters.choose())
+        found = pipeline.find([text for text in wanted if text], k, batch)
         return {
             text: (
                 (),
-                tuple(FoundConcept(c.id, c.name, c.score) for c in found[text].candidates)
+                tuple(
+                    FoundConcept(batch.concepts[hit.concept].id, batch.name(hit).text, hit.score)
+                    for hit in found[text].hits
+                )
                 if text
                 else (),
             )
@@ -449,7 +453,7 @@ def reweighed(dictionary: Dictionary, weights: Sequence[float]) -> Dictionary:
     entries = [{**one, "weight": float(w)} for one, w in zip(described, weights, strict=True)]
     linker = copy.copy(dictionary.linker)
     linker.manifest = {**linker.manifest, "encoders": entries}
-    linker.lookup = Lookup(linker.folder, linker.manifest, linker.terminology)
+    linker.pipeline = Pipeline.open(linker.folder, linker.manifest, linker.terminology)
     other = copy.copy(dictionary)
     # Its folder goes when the linker it was made for goes.
     other.linker, other.kept = linker, dictionary

@@ -32,7 +32,7 @@ from canonym.evaluation.outcome import Run
 from canonym.evaluation.outcomes import Answer, answers_of_link, read_answers
 from canonym.evaluation.protocols import Protocol, choose_protocol
 from canonym.evaluation.questions import Asked, Question, ask
-from canonym.evaluation.reranked import Ordered, check_ordering
+from canonym.evaluation.reranked import RerankedDictionary, check_ordering
 from canonym.io.files import file_digest
 from canonym.linker import Linker
 from canonym.linking.reranker import Reranker
@@ -147,7 +147,7 @@ def evaluate_corpus(
         told = ", ".join(f"{count:,} {reason}" for reason, count in asked.counts().items() if count)
         raise InvalidInput(f"the protocol {chosen.name!r} leaves no mention to evaluate: {told}")
     clock.stop("preparing")
-    ranked: Dictionary | Ordered | None = None
+    ranked: Dictionary | RerankedDictionary | None = None
     if chosen.prepared:
         dictionary = indexed(
             terminology,
@@ -162,10 +162,12 @@ def evaluate_corpus(
         ranked = (
             dictionary
             if order == "nearest"
-            else Ordered.by(order, dictionary, asked, context=context)
+            else RerankedDictionary.open(order, dictionary, asked, context=context)
         )
         answers = (
-            ranked.answers(asked, k) if isinstance(ranked, Ordered) else _search(ranked, asked, k)
+            ranked.answers(asked, k)
+            if isinstance(ranked, RerankedDictionary)
+            else _search(ranked, asked, k)
         )
         texts = {text for one in asked.questions for text in (*one.parts, one.text)}
         named = {text: len(dictionary.concepts_named(text)) for text in texts}
@@ -200,7 +202,7 @@ def evaluate_corpus(
         "k": k,
         "seed": seed,
         "min_score": min_score,
-        "reranker": ranked.digest if isinstance(ranked, Ordered) else None,
+        "reranker": ranked.digest if isinstance(ranked, RerankedDictionary) else None,
         "version": canonym.__version__,
     }
     return Run(
@@ -216,7 +218,7 @@ def evaluate_corpus(
         clock.seconds,
         ids,
         asked.learned,
-        ranked.notes if isinstance(ranked, Ordered) else (),
+        ranked.notes if isinstance(ranked, RerankedDictionary) else (),
     )
 
 

@@ -200,11 +200,11 @@ def _texts(terminology: Terminology, rows: _Rows) -> list[str]:
 def _cross(
     linker: Linker, source: str, target: str, asked: list[_Asked], k: list[int], seed: int
 ) -> Crossing:
-    chosen = linker.lookup.filters.choose(languages=[target])
-    hits = linker.lookup.search([one.text for one in asked], k[-1], chosen)
+    chosen = linker.pipeline.filters.choose(languages=[target])
+    hits = linker.pipeline.nearest([one.text for one in asked], k[-1], chosen)
     places = []
     for one in asked:
-        ranked = (hit[0] for hit in hits.get(one.text, ()))
+        ranked = (hit.concept for hit in hits.get(one.text, ()))
         places.append(next((i for i, c in enumerate(ranked, start=1) if c in one.concepts), 0))
     place = np.array(places)
     same = np.array([one.same for one in asked])
