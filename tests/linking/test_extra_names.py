@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from canonym.encoders.static import StaticVectors
-from canonym.linking.extra_names import Block, BlockBuilder, Coder
+from canonym.linking.extra_names import ExtraNames, ExtraNamesBuilder, WeightedEncoder
 from canonym.linking.settings import SIEVES
 from canonym.types import Name
 
@@ -27,7 +27,7 @@ def named(*texts: str) -> list[Name]:
     return [Name(text, "X:1") for text in texts]
 
 
-def same(first: Block, second: Block) -> None:
+def same(first: ExtraNames, second: ExtraNames) -> None:
     for one, other in zip(first.indexes, second.indexes, strict=True):
         assert np.array_equal(one.vectors, other.vectors)
     for mine, theirs in zip(first.sieves, second.sieves, strict=True):
@@ -37,12 +37,12 @@ def same(first: Block, second: Block) -> None:
 
 def test_only_new_names_are_encoded() -> None:
     encoder = Counting()
-    builder = BlockBuilder(SIEVES, [Coder(encoder, ())])
+    builder = ExtraNamesBuilder(SIEVES, [Coder(encoder, ())])
     builder.build(named("w1", "w2 w3"), [0, 1])
     assert encoder.n == 2
     block = builder.build(named("w2 w3", "w4", "w1", "w4"), [1, 2, 0, 3])
     assert encoder.n == 3
-    fresh = BlockBuilder(SIEVES, [Coder(Counting(), ())])
+    fresh = ExtraNamesBuilder(SIEVES, [Coder(Counting(), ())])
     same(block, fresh.build(named("w2 w3", "w4", "w1", "w4"), [1, 2, 0, 3]))
     assert block.concepts.tolist() == [1, 2, 0, 3]
     assert block.scopes.tolist() == [1, 1, 1, 1]
@@ -50,13 +50,13 @@ def test_only_new_names_are_encoded() -> None:
 
 def test_names_that_have_gone_are_forgotten() -> None:
     encoder = Counting()
-    builder = BlockBuilder(SIEVES, [Coder(encoder, ())])
+    builder = ExtraNamesBuilder(SIEVES, [Coder(encoder, ())])
     builder.build(named(*WORDS[:1500]), [0] * 1500)
     block = builder.build(named("w3", "w2000"), [0, 0])
     assert encoder.n == 1502
-    same(block, BlockBuilder(SIEVES, [Coder(Counting(), ())]).build(named("w3", "w2000"), [0, 0]))
+    same(block, ExtraNamesBuilder(SIEVES, [Coder(Counting(), ())]).build(named("w3", "w2000"), [0, 0]))
 
 
 def test_without_encoders_and_sieves_there_are_only_names() -> None:
-    block = BlockBuilder((), ()).build(named("w1"), [4])
+    block = ExtraNamesBuilder((), ()).build(named("w1"), [4])
     assert (block.sieves, block.indexes, block.concepts.tolist()) == ((), (), [4])

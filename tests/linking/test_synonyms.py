@@ -13,7 +13,7 @@ import pytest
 
 from canonym import Concept, InvalidInput, Linker, Mention, Name, Terminology, Xref
 from canonym.encoders.static import StaticVectors
-from canonym.linking.overlay import fold_in
+from canonym.linking.overlay import merge_into
 from canonym.linking.targets import SEARCHES
 
 RECORDS = [
@@ -328,7 +328,7 @@ def test_another_release_keeps_what_it_cannot_place(linker: Linker) -> None:
     linker.add_synonym("widow maker", "X:1")
     linker.forbid("lump", "X:2")
     newer = Terminology.build([r for r in RECORDS if "X:2" not in str(r)])
-    folded, rest = fold_in(newer, linker.folder, newest=1)
+    folded, rest = merge_into(newer, linker.folder, newest=1)
     assert [(n.text, n.concept_id) for n in rest.synonyms] == [("lump", "X:2")]
     assert rest.forbidden == (("lump", "X:2"),)
     assert [n.text for n in folded.names("X:1")][-1] == "widow maker"
@@ -339,7 +339,7 @@ def test_another_release_keeps_what_it_cannot_place(linker: Linker) -> None:
 
 
 def test_without_anything_to_fold_the_terminology_is_the_same(linker: Linker) -> None:
-    folded = fold_in(linker.terminology, linker.folder, newest=1)
+    folded = merge_into(linker.terminology, linker.folder, newest=1)
     assert folded.terminology is linker.terminology
     with pytest.raises(InvalidInput, match="no such folder"):
         build(fold=linker.folder / "nowhere")
