@@ -1,21 +1,20 @@
-"""A better order of candidates: what it is taken from, how it is learned, what it changes."""
+"""Orders of candidates: by all names of a concept, fitted to annotations, or from a file."""
 
 from __future__ import annotations
 
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from canonym import (
-    Candidate,
     Concept,
     Document,
     InvalidInput,
-    Link,
     Linker,
     Mention,
     Mismatch,
@@ -25,11 +24,29 @@ from canonym import (
 )
 from canonym.cli import main
 from canonym.cli.explanation import explain
+from canonym.evaluation.run import evaluate_corpus
 from canonym.linking.confidence import CONFIDENCE
-from canonym.linking.features import SIMILARITY, Decisions, candidate_features, feature_names
-from canonym.linking.reranker import RERANKER, Reranker, open_order, shipped_file
+from canonym.linking.decision import Draft
+from canonym.linking.features import (
+    SAME_CONCEPT,
+    AnnotationCounts,
+    NameScores,
+    document_counts,
+    feature_names,
+    marginals,
+    no_counts,
+)
+from canonym.linking.reranker import (
+    ORDERS,
+    RERANKER,
+    Reranker,
+    draft_features,
+    open_order,
+    shipped_file,
+)
+from canonym.linking.search import ConceptHit
+from canonym.linking.settings import SIMILARITY
 from canonym.ranking.additive_model import AdditiveModel, Curve
-from canonym.types import SCOPES
 
 PLACES = ["hip", "knee", "hand", "foot", "back", "neck", "wrist", "ankle", "chest", "elbow"]
 SIGNS = ["pain", "ache", "fracture", "swelling"]
@@ -70,90 +87,7 @@ def linker(terminology: Terminology, tmp_path: Path) -> Linker:
     )
 
 
-def candidate(id_: str, score: float, name: str = "a b", **more: object) -> Candidate:
-    return Candidate(id_, more.pop("label", name), score, name, **more)  # type: ignore[arg-type]
-
-
-# --- decisions and features -----------------------------------------------------------------------
-
-
-def test_decisions_are_counted_and_taken_back() -> None:
-    seen = Decisions()
-    for id_ in ("X:1", "X:1", "X:2"):
-        seen.add("Tumours", [id_])
-    assert seen.look("tumor", "X:1", "growth") == pytest.approx(
-        (math.log(3), 2 / 3, math.log(3), 0, 1)
-    )
-    seen.add("other", ["X:1"])
-    assert seen.look("tumor", "X:1", "other")[2:4] == (math.log(4), math.log(2))
-    seen.add("tumor", ["X:2"], -1)
-    assert seen.look("tumor", "X:2", "growth") == (0, 0, 0, 0, 1)
-    pair, share, concept, *_ = seen.look("never", "X:1", "never")
-    assert (pair, concept) == (0, math.log(4))
-    assert math.isnan(share)
-    seen.add("other", ["Y:1"])
-    assert seen.look("never", "Y:9", "never")[-1] == pytest.approx(1 / 4)
-    assert math.isnan(Decisions().look("never", "X:1", "never")[-1])
-
-
-def test_features_say_what_tells_candidates_apart() -> None:
-    seen = Decisions()
-    seen.add("type 1 fever", ["X:2"])
-    names = feature_names(["e", "f"])
-    candidates = (
-        candidate(
-            "X:1", 0.9, "type 2 fever", sieve="search", parts={"e": 0.7, "f": 0.9},
-            near={"e": 0.75, "e mean": 0.5, "second": 0.6, "names": 3.0, "depth": math.log(3)},
-            types=("Sign or Symptom",),
-        ),
-        candidate(
-            "X:2", 0.6, "fever type 1", label="Fever", scope="narrow", sieve="verbatim",
-            parts={"e": 0.8}, near={"e mean": 0.4, "second": 0.5, "depth": math.log(2)},
-            types=("Finding", "Disease"),
-        ),
-        candidate("X:3", 0.3, "Type 2 Fever"),
-    )  # fmt: skip
-    mention = Mention("Type 1 fevers", type="SpecificDisease or symptoms")
-    rows = candidate_features(Link(mention, candidates, searched="Type 1 fevers"), seen, ["e", "f"])
-    assert rows.shape == (3, len(names))
-    first, second, third = (dict(zip(names, row.tolist(), strict=True)) for row in rows)
-    assert [one["score behind the best"] for one in (first, second)] == [0, pytest.approx(-0.3)]
-    assert [one["place"] for one in (first, second)] == [0, math.log(2)]
-    assert (first["sieve"], second["sieve"]) == (0, 3)
-    assert (first["scope"], second["scope"]) == (SCOPES.index("exact"), SCOPES.index("narrow"))
-    assert (first["name is the label"], second["name is the label"]) == (1, 0)
-    assert (first["numerals of the name"], second["numerals of the name"]) == (0, 1)
-    assert second["words of the label"] == pytest.approx(1 / 3)
-    assert first["concepts of that name"] == third["concepts of that name"] == math.log(2)
-    assert second["concepts of that name"] == 0
-    assert (first["decisions"], second["decisions"]) == (0, math.log(2))
-    assert (first["share of decisions"], second["share of decisions"]) == (0, 1)
-    assert second["e behind the best"] == 0
-    assert first["e behind the best"] == pytest.approx(-0.05)
-    assert second["e mean behind the best"] == pytest.approx(-0.1)
-    assert first["names"] == pytest.approx(math.log(3))
-    assert second["second name behind the best"] == pytest.approx(-0.1)
-    assert first["second name behind the first"] == pytest.approx(-0.3)
-    assert math.isnan(third["second name"])
-    assert math.isnan(third["e mean behind the best"])
-    assert [one["name is the mention"] for one in (first, second, third)] == [0, 0, 0]
-    assert math.isnan(second["f"])
-    assert [one["depth"] for one in (first, second)] == [math.log(3), math.log(2)]
-    assert second["depth below the first"] == pytest.approx(math.log(2 / 3))
-    assert math.isnan(third["depth below the first"])
-    assert [one["type is the mention's"] for one in (first, second)] == [1, 0]
-    assert math.isnan(third["type is the mention's"])
-    untyped = Link(Mention("x"), candidates, searched="x")
-    assert np.isnan(
-        candidate_features(untyped, seen, [])[:, names.index("type is the mention's")]
-    ).all()
-    assert candidate_features(Link(Mention("x")), seen, ["e"]).shape == (
-        0,
-        len(feature_names(["e"])),
-    )
-
-
-# --- a model --------------------------------------------------------------------------------------
+# --- hand-placed candidates -----------------------------------------------------------------------
 
 
 def by_place(sign: float) -> Reranker:
@@ -162,30 +96,200 @@ def by_place(sign: float) -> Reranker:
         Curve(name, (0.0, 1.0), (0.0, sign if name == "place" else 0.0), 0.0)
         for name in feature_names(["e"])
     ]
-    return Reranker(AdditiveModel(curves), Decisions(), ("e",))
+    return Reranker(AdditiveModel(curves), AnnotationCounts(), ("e",))
 
 
 def test_candidates_get_a_new_order_and_shares() -> None:
-    link = Link(
-        Mention("m"),
-        tuple(candidate(f"X:{i}", 0.9 - i / 10, parts={"e": 0.5}) for i in range(3)),
-        searched="m",
-    )
-    turned = by_place(9.0).apply(link, 2)
-    assert [one.id for one in turned.candidates] == ["X:2", "X:1"]
-    assert turned.candidates[0].score > turned.candidates[1].score
-    assert turned.candidates[1].parts == {SIMILARITY: 0.8, "e": 0.5}
-    whole = by_place(9.0).apply(link, 3).candidates
+    hits = tuple(ConceptHit(n, n, 0.9 - n / 10, {"e": 0.5}, "search") for n in range(3))
+    draft = Draft(Mention("m"), "m", hits)
+    names = feature_names(["e"])
+    features = np.zeros((3, len(names)))
+    features[:, names.index("place")] = np.log1p(np.arange(3))
+    turned = by_place(9.0).order_hits(draft, features, 2)
+    assert [one.concept for one in turned.hits] == [2, 1]
+    assert turned.hits[0].score > turned.hits[1].score
+    assert turned.hits[1].scores == {SIMILARITY: 0.8, "e": 0.5}
+    whole = by_place(9.0).order_hits(draft, features, 3).hits
     assert sum(one.score for one in whole) == pytest.approx(1)
     # Beyond its last knot a curve is level.
-    assert [one.worth["place"] for one in whole[:2]] == [9, pytest.approx(9 * math.log(2))]
-    assert not whole[2].worth
-    kept = by_place(0.0).apply(link, 3)
-    assert [one.id for one in kept.candidates] == ["X:0", "X:1", "X:2"]
-    nothing = Link(Mention("m"), (), True, "no name")
-    assert by_place(1.0).apply(nothing, 3) == nothing
-    split = Link(Mention("m"), parts=(link, nothing))
-    assert by_place(9.0).apply(split, 2).parts == (turned, nothing)
+    contributions = [one.contributions["place"] for one in whole[:2]]
+    assert contributions == [9, pytest.approx(9 * math.log(2))]
+    assert not whole[2].contributions
+    kept = by_place(0.0).order_hits(draft, features, 3)
+    assert [one.concept for one in kept.hits] == [0, 1, 2]
+    nothing = Draft(Mention("m"), "m", (), True, "no name")
+    assert by_place(1.0).order_hits(nothing, features[:0], 3) == nothing
+
+
+def test_scores_are_sums_of_worths() -> None:
+    model = by_place(2.0).model
+    features = np.random.default_rng(0).random((3, 4, len(model.curves)))
+    assert np.allclose(model.score(features), model.worth(features).sum(axis=-1))
+
+
+# --- the marginal order ---------------------------------------------------------------------------
+
+STRAY, MEANT = "X:1", "X:2"
+ASKED = "chronic severe pain of the hip joint"
+
+
+@pytest.fixture(scope="module")
+def coxalgia() -> Terminology:
+    """One concept has a stray name that is nearest, the other three that are nearly as near."""
+    names = [f"{ASKED} {tail}" for tail in ("bo", "my", "we")]
+    return Terminology.build(
+        [
+            Concept(STRAY, "gout"),
+            Name(f"{ASKED} a", STRAY),
+            Concept(MEANT, "coxalgia"),
+            *(Name(name, MEANT) for name in names),
+            Concept("X:3", "influenza"),
+        ]
+    )
+
+
+@pytest.fixture(scope="module")
+def letters() -> Linker:
+    """Four concepts with one name each; a name is its row."""
+    records = [Concept(f"L:{number}", letter) for number, letter in enumerate("abcm")]
+    return Linker.build(Terminology.build(records), encoders=[])
+
+
+def ranked(
+    linker: Linker,
+    near: dict[str, float],
+    k: int = 3,
+    sieved: str = "",
+    mentions: tuple[Any, ...] = (),
+) -> list[ConceptHit]:
+    """Order the candidates of the mention "m" by hand-placed marginal scores.
+
+    Each of `mentions`, in the same document, is its text and the candidate that is first.
+    """
+    found = linker.pipeline.batch(linker.pipeline.filters.choose())
+    places = ["abcm".index(letter) for letter in near]
+    hits = tuple(
+        ConceptHit(place, place, 0.5, {}, "verbatim" if letter in sieved else "search")
+        for letter, place in zip(near, places, strict=True)
+    )
+    draft = Draft(Mention("m"), "m", hits)
+    unknown = np.full(len(hits), math.nan)
+    both = unknown[:, None]
+    scores = NameScores(unknown, both, both, np.array(list(near.values())), unknown)
+    marginal = marginals(draft, scores, found)
+    others = [
+        Draft(Mention(text), text, (hits[list(near).index(first)],)) for text, first in mentions
+    ]
+    counts = document_counts([draft, *others], [marginal, *[np.ones(1)] * len(others)])[0]
+    order = Reranker.marginal(["e"])
+    features = order.features(draft, scores, marginal, counts, found)
+    return list(order.order_hits(draft, features, k).hits)
+
+
+def letters_of(hits: list[ConceptHit]) -> str:
+    return "".join("abcm"[hit.concept] for hit in hits)
+
+
+def test_shares_are_the_marginal_probabilities(letters: Linker) -> None:
+    hits = ranked(letters, {"a": 0.8, "b": 0.9, "c": 0.85}, 2)
+    mass = [math.exp(20 * near) for near in (0.9, 0.85, 0.8)]
+    assert letters_of(hits) == "bc"
+    assert [one.score for one in hits] == pytest.approx([m / sum(mass) for m in mass[:2]])
+    assert hits[0].scores == {SIMILARITY: 0.5}
+    assert {k: v for k, v in hits[0].contributions.items() if v} == pytest.approx({"marginal": 18})
+
+
+def test_what_a_sieve_found_stays_first_and_in_its_order(letters: Linker) -> None:
+    hits = ranked(letters, {"a": 0.7, "b": 0.9, "c": 1.05}, sieved="ab")
+    assert letters_of(hits) == "abc"
+    assert [one.score for one in hits] == pytest.approx([0.5, 0.5, 0])
+
+
+def test_a_candidate_whose_name_is_the_mention_stays_first(letters: Linker) -> None:
+    assert letters_of(ranked(letters, {"a": 0.99, "m": 0.9}, 1)) == "m"
+
+
+def test_other_mentions_of_a_document_multiply_the_probability(letters: Linker) -> None:
+    near = {"a": 0.8, "b": 0.79}
+    assert letters_of(ranked(letters, near)) == "ab"
+    hits = ranked(letters, near, mentions=(("one", "b"), ("two", "b")))
+    assert letters_of(hits) == "ba"
+    assert hits[0].score / hits[1].score == pytest.approx(3 * math.exp(20 * -0.01))
+    assert hits[0].contributions[SAME_CONCEPT] == pytest.approx(math.log(3))
+
+
+def test_a_linker_looks_at_the_document(coxalgia: Terminology) -> None:
+    linker = Linker.build(coxalgia, encoders=["chargrams"], spelling=False)
+    linker.use_order("marginal")
+    text = f"coxalgia, and {ASKED} a x"
+    asked = Mention(f"{ASKED} a x", 14, len(text))
+    document = Document("1", text, (Mention("coxalgia", 0, 8), asked))
+    alone = linker.link([asked])[0]
+    together = linker.link_document(document)[1]
+    share = {one.id: one.score for one in alone.candidates}
+    beside = {one.id: one.score for one in together.candidates}
+    doubled = 2 * share[MEANT] / (1 + share[MEANT])
+    assert beside[MEANT] == pytest.approx(doubled)
+    assert linker.link_document(document, context=False)[1] == alone
+
+
+def test_a_linker_goes_by_all_names(coxalgia: Terminology, tmp_path: Path) -> None:
+    linker = Linker.build(
+        coxalgia, encoders=["chargrams"], folder=tmp_path / "index", spelling=False
+    )
+    asked = [ASKED, "coxalgia"]
+    before = linker.link(asked)
+    assert [link.id for link in before] == [STRAY, MEANT]
+    linker.use_order("marginal")
+    after = linker.link(asked)
+    assert [link.id for link in after] == [MEANT, MEANT]
+    assert sum(one.score for one in after[0].candidates) == pytest.approx(1)
+    assert after[1].candidates[0].score == pytest.approx(1)
+    assert linker.info()["re-ranker"] == {"order": "marginal"}
+    assert Linker.load(linker.folder).link(asked) == after
+    built = Linker.build(coxalgia, encoders=["chargrams"], spelling=False, order="marginal")
+    assert built.link(asked) == after
+    linker.use_order("nearest")
+    assert linker.link(asked) == before
+    assert not (linker.folder / RERANKER).exists()
+
+
+def test_the_marginal_order_goes_with_encoders_of_other_names(tmp_path: Path) -> None:
+    order = Reranker.marginal(["a"]).renamed(["b"])
+    order.save(tmp_path / RERANKER)
+    again = Reranker.load(tmp_path / RERANKER, encoders=["b"])
+    assert again is not None
+    assert again.by_names
+    assert again.encoders == ("b",)
+    assert again.digest == order.digest == Reranker.marginal(["a"]).digest
+
+
+def test_an_evaluation_names_the_order(coxalgia: Terminology) -> None:
+    document = Document("1", "", (Mention(ASKED, ids=(MEANT,)),))
+    options: dict[str, Any] = {"terminology": coxalgia, "encoders": ["chargrams"]}
+    assert evaluate_corpus([document], **options).value("accuracy@1") == 0
+    run = evaluate_corpus([document], order="marginal", **options)
+    assert run.value("accuracy@1") == 1
+    assert run.notes[0].endswith("their names, and by what the other mentions of a document find")
+    run = evaluate_corpus([document], order="marginal", context=False, **options)
+    assert run.value("accuracy@1") == 1
+    assert run.notes == ("the 20 nearest concepts were put in order by all of their names",)
+
+
+def test_the_marginal_order_on_the_command_line(tmp_path: Path) -> None:
+    tails = {STRAY: ["a"], MEANT: ["bo", "my", "we"]}
+    lines = [f"{id_},{ASKED} {tail}" for id_, those in tails.items() for tail in those]
+    (tmp_path / "names.csv").write_text("\n".join(["id,name", *lines, ""]))
+    index = str(tmp_path / "made")
+    asked = ["index", str(tmp_path / "names.csv"), "-o", index, "--encoder", "chargrams"]
+    assert CliRunner().invoke(main, [*asked, "--order", "marginal"]).exit_code == 0
+    linked = ["link", "--index", index, "--format", "jsonl", ASKED]
+    found = CliRunner().invoke(main, linked)
+    assert found.exit_code == 0, found.output
+    assert json.loads(found.stdout.splitlines()[0])["ids"] == [MEANT]
+
+
+# --- a fitted order -------------------------------------------------------------------------------
 
 
 def test_a_linker_learns_what_annotators_prefer(linker: Linker) -> None:
@@ -204,7 +308,9 @@ def test_a_linker_learns_what_annotators_prefer(linker: Linker) -> None:
     assert 0.5 < after[0].candidates[0].score <= 1
     assert after[0].candidates[0].parts.keys() == {SIMILARITY, "chargrams"}
     assert linker.fingerprint != fingerprint
-    assert linker.info()["re-ranker"] == {"features": len(feature_names(["x"])), "decisions": 80}
+    assert linker.info()["re-ranker"] == {
+        "order": "fitted", "features": len(feature_names(["x"])), "annotations": 80,
+    }  # fmt: skip
     line = explain(after[0])[-1]
     assert line.startswith("re-ranked: first rather than the runner-up by ")
     assert Linker.load(linker.folder).link(asked, k=2) == after
@@ -212,7 +318,7 @@ def test_a_linker_learns_what_annotators_prefer(linker: Linker) -> None:
     assert "worth" not in before[0].to_dict()["candidates"][0]
 
 
-def test_a_confidence_of_before_is_removed(linker: Linker) -> None:
+def test_the_confidence_of_another_order_is_removed(linker: Linker) -> None:
     linker.fit_confidence(corpus())
     assert (linker.folder / CONFIDENCE).exists()
     linker.fit_reranker(corpus())
@@ -223,7 +329,7 @@ def test_a_confidence_of_before_is_removed(linker: Linker) -> None:
     link = linker.link(["bad hip pain"], k=1)[0]
     assert len(link.candidates) == 1
     assert link.confidence is not None
-    # What is fitted again starts from the plain order.
+    # A second fit starts from the nearest order.
     report = linker.fit_reranker(corpus())
     assert report["right before"] < 0.1
 
@@ -236,7 +342,7 @@ def test_two_fits_give_the_same_bytes(linker: Linker) -> None:
     assert path.read_bytes() == first
 
 
-def test_composite_mentions_teach_by_their_parts(linker: Linker) -> None:
+def test_composite_mentions_are_learned_from_by_their_parts(linker: Linker) -> None:
     both = Mention("hip and knee pain", ids=("N:pain-hip", "N:pain-knee"), rule="all")
     assert linker.link([both])[0].parts
     plain = linker.fit_reranker(corpus())["links"]
@@ -252,7 +358,7 @@ def test_mentions_of_one_document_are_held_out_one_by_one(linker: Linker) -> Non
     assert report["right before"] < 0.1 < 0.9 < report["right after"]
 
 
-def test_what_cannot_be_learned_from(linker: Linker) -> None:
+def test_a_corpus_that_cannot_be_learned_from_is_refused(linker: Linker) -> None:
     with pytest.raises(InvalidInput, match="8 annotated mentions have the right concept"):
         linker.fit_reranker(corpus(1))
     with pytest.raises(InvalidInput, match="none of the 1 different ids"):
@@ -262,11 +368,26 @@ def test_what_cannot_be_learned_from(linker: Linker) -> None:
     assert not (linker.folder / RERANKER).exists()
 
 
-def test_damaged_files_are_told(linker: Linker) -> None:
+def test_the_command(linker: Linker, tmp_path: Path) -> None:
+    rows = [f"{m.text}\t{m.ids[0]}" for document in corpus() for m in document.mentions]
+    (tmp_path / "train.tsv").write_text("\n".join(["mention\tids", *rows]) + "\n")
+    asked = ["train", "reranker", str(tmp_path / "train.tsv"), "--index", str(linker.folder)]
+    found = CliRunner().invoke(main, asked)
+    assert found.exit_code == 0, found.output
+    assert "right before 0.0 %" in " ".join(found.output.split())
+    assert "right among 20" in found.output
+    assert Linker.load(linker.folder).link(["bad hip pain"])[0].id == "N:pain-hip"
+    assert CliRunner().invoke(main, [*asked, "--quiet"]).output == ""
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def test_damaged_files_are_named(linker: Linker) -> None:
     linker.fit_reranker(corpus())
     path = linker.folder / RERANKER
     content = json.loads(path.read_text())
-    for change, error, said in (
+    for change, error, message in (
         ({"format": 99}, Mismatch, "another version"),
         ({"encoders": ["default"]}, Mismatch, "other encoders"),
         ({"curves": content["curves"][1:]}, Mismatch, "another version"),
@@ -274,37 +395,14 @@ def test_damaged_files_are_told(linker: Linker) -> None:
         ({"decisions": 3}, ReadError, "is damaged"),
     ):
         path.write_text(json.dumps({**content, **change}))
-        with pytest.raises(error, match=said):
+        with pytest.raises(error, match=message):
             Linker.load(linker.folder)
     path.write_bytes(b"\xff")
     with pytest.raises(ReadError, match="fit the re-ranker again"):
         Linker.load(linker.folder)
 
 
-def test_scores_are_sums_of_worths() -> None:
-    model = by_place(2.0).model
-    features = np.random.default_rng(0).random((3, 4, len(model.curves)))
-    assert np.allclose(model.score(features), model.worth(features).sum(axis=-1))
-
-
-def test_the_command(linker: Linker, tmp_path: Path) -> None:
-    rows = [f"{m.text}\t{m.ids[0]}" for document in corpus() for m in document.mentions]
-    (tmp_path / "train.tsv").write_text("\n".join(["mention\tids", *rows]) + "\n")
-    asked = ["train", "reranker", str(tmp_path / "train.tsv"), "--index", str(linker.folder)]
-    found = CliRunner().invoke(main, asked)
-    assert found.exit_code == 0, found.output
-    assert "right before    0.0 %" in found.output.replace("  0.0", "    0.0").replace(
-        "      ", "    "
-    )
-    assert "right among 20" in found.output
-    assert Linker.load(linker.folder).link(["bad hip pain"])[0].id == "N:pain-hip"
-    assert CliRunner().invoke(main, [*asked, "--quiet"]).output == ""
-
-
-# --- one that was fitted before -------------------------------------------------------------------
-
-
-def test_a_re_ranker_of_another_index_is_taken(
+def test_a_re_ranker_of_another_index_is_used(
     linker: Linker, terminology: Terminology, tmp_path: Path
 ) -> None:
     linker.fit_reranker(corpus())
@@ -319,8 +417,8 @@ def test_a_re_ranker_of_another_index_is_taken(
     assert Linker.load(other.folder).link(asked) == linker.link(asked)
 
 
-def test_what_is_no_re_ranker_is_refused(linker: Linker, tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="there is no file 'nowhere'"):
+def test_unknown_orders_are_refused(linker: Linker, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="the order is 'nowhere'; expected nearest, marginal"):
         linker.use_order("nowhere")
     with pytest.raises(InvalidInput, match="for the encoders chargrams; there are some for"):
         linker.use_order("fitted")
@@ -329,6 +427,18 @@ def test_what_is_no_re_ranker_is_refused(linker: Linker, tmp_path: Path) -> None
     with pytest.raises(Mismatch, match="for other encoders"):
         linker.use_order(path)
     assert linker.reranker is None
+
+
+@pytest.mark.parametrize(("old", "new"), [("default", "fitted"), ("collective", "marginal")])
+def test_old_words_for_an_order_are_answered_with_the_new(
+    linker: Linker, coxalgia: Terminology, tmp_path: Path, old: str, new: str
+) -> None:
+    message = f"the order '{old}' is called '{new}' now; expected nearest, marginal, fitted"
+    with pytest.raises(InvalidInput, match=message):
+        linker.use_order(old)
+    with pytest.raises(InvalidInput, match=message):
+        Linker.build(coxalgia, encoders=[], order=old, folder=tmp_path / "never")
+    assert not (tmp_path / "never").exists()
 
 
 def test_encoders_can_be_called_otherwise() -> None:
@@ -341,22 +451,66 @@ def test_encoders_can_be_called_otherwise() -> None:
 
 
 @pytest.mark.parametrize("encoders", [["default"], ["default", "contextual"]])
-def test_those_that_come_along_can_be_opened(encoders: list[str]) -> None:
+def test_shipped_re_rankers_can_be_opened(encoders: list[str]) -> None:
     found = open_order("fitted", encoders)
+    assert found is not None
     assert found.model.names == feature_names(encoders)
-    assert not found.decisions.pairs
+    assert not found.annotations.pairs
     assert shipped_file(encoders).stat().st_size < 100_000
 
 
-def test_an_index_is_made_with_a_re_ranker(tmp_path: Path) -> None:
+def test_an_index_is_built_with_a_fitted_order(tmp_path: Path) -> None:
     (tmp_path / "names.csv").write_text("id,name\nX:1,hip pain\nX:2,knee pain\n")
     asked = ["index", str(tmp_path / "names.csv"), "-o", str(tmp_path / "made")]
-    found = CliRunner().invoke(main, [*asked, "--reranker", "default"])
+    found = CliRunner().invoke(main, [*asked, "--order", "fitted"])
     assert found.exit_code == 0, found.output
-    link = Linker.load(tmp_path / "made").link(["pain of the hip"])[0]
+    linker = Linker.load(tmp_path / "made")
+    link = linker.link(["pain of the hip"])[0]
     assert link.id == "X:1"
     assert sum(one.score for one in link.candidates) == pytest.approx(1)
-    found = CliRunner().invoke(main, [*asked, "--overwrite", "--reranker", "nowhere"])
+    assert link.confidence is not None  # shipped with the order
+    found = CliRunner().invoke(main, [*asked, "--overwrite", "--order", "nowhere"])
     assert found.exit_code == 2
-    assert "there is no file 'nowhere'" in found.output
+    assert "nowhere" in found.output
     assert Linker.load(tmp_path / "made").reranker is not None
+
+
+# --- composite mentions ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", [*ORDERS, "fitted here"])
+def test_parts_of_composite_mentions_are_put_in_order_each(
+    terminology: Terminology, tmp_path: Path, order: str
+) -> None:
+    encoder = "chargrams" if order == "fitted here" else "default"
+    linker = Linker.build(
+        terminology, encoders=[encoder], folder=tmp_path / "index", spelling=False
+    )
+    if order == "fitted here":
+        linker.fit_reranker(corpus())
+    else:
+        linker.use_order(order)
+    mention = "hip and knee pain"
+    (whole,) = linker.link([mention], k=20, context=False)
+    assert whole.candidates == ()
+    assert [part.mention.text for part in whole.parts] == ["hip pain", "knee pain"]
+    alone = linker.link(["hip pain", "knee pain"], k=20, context=False)
+    assert [part.candidates for part in whole.parts] == [link.candidates for link in alone]
+    for part in whole.parts:
+        scores = [one.score for one in part.candidates]
+        assert scores == sorted(scores, reverse=True)
+        if order != "nearest":
+            assert sum(scores) == pytest.approx(1)
+            assert len(part.candidates) == 20
+    # In a document the parts of a mention count for each other.
+    pipeline = linker.pipeline
+    document = Document("1", "", (Mention(mention), Mention("hip ache"), Mention("?")))
+    (drafts,), found = pipeline.draft([document], pipeline.request(), {})
+    compared = draft_features(drafts, found)
+    assert [draft.string for draft, *_ in compared] == ["hip pain", "knee pain", "hip ache", "?"]
+    alone_counts = [no_counts(draft) for draft, *_ in compared]
+    assert not np.isnan(compared[0][3]).any()
+    for (_, _, _, counts), unknown in zip(
+        draft_features(drafts, found, context=False), alone_counts, strict=True
+    ):
+        assert np.array_equal(counts, unknown, equal_nan=True)
