@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from canonym.terminology.hierarchy import Hierarchy
 from canonym.training import losses
 from canonym.training.losses.triplets import DISTANCES
 from canonym.training.objective import Embed, Encode, Plan
+from canonym.training.options import Option
 from canonym.training.sampling.names import NameTable, RelatedNames
 from canonym.training.sampling.random import check_sizes, n_batches_of
 from canonym.training.sampling.triplets import SEARCHED, Triplet, TripletSampler
@@ -232,16 +233,32 @@ class Dilbert(TripletHinge):
         mentions: Iterable[tuple[str, Collection[str]]],
         *,
         hierarchy: Hierarchy | None = None,
-        strategy: str = "random",
-        n_positives: int = 30,
-        n_negatives: int = 5,
-        n_relatives: int = 2,
-        distance: str = "euclidean",
-        margin: float = 1.0,
-        batch_size: int = 48,
-        random_epochs: int = 1,
-        searched: str = "training",
-        allow_cycles: bool = False,
+        strategy: Annotated[
+            str,
+            Option(
+                "How names are chosen; parents and siblings are those of the terminology.",
+                choices=STRATEGIES,
+            ),
+        ] = "random",
+        n_positives: Annotated[int, Option(least=1, flags=("--positives",))] = 30,
+        n_negatives: Annotated[int, Option(least=1, flags=("--negatives",))] = 5,
+        n_relatives: Annotated[
+            int, Option("Names of parents or siblings.", least=1, flags=("--relatives",))
+        ] = 2,
+        distance: Annotated[str, Option(choices=tuple(DISTANCES))] = "euclidean",
+        margin: Annotated[float, Option()] = 1.0,
+        random_epochs: Annotated[
+            int, Option("Epochs of random sampling before re-sampling.", least=0)
+        ] = 1,
+        searched: Annotated[
+            str,
+            Option(
+                "Names that re-sampling searches: those of training concepts, or all.",
+                choices=SEARCHED,
+            ),
+        ] = "training",
+        allow_cycles: Annotated[bool, Option("Put up with cycles of the hierarchy.")] = False,
+        batch_size: Annotated[int, Option("Triplets in a batch.", least=1)] = 48,
     ) -> None:
         if strategy not in STRATEGIES:
             raise InvalidInput(
