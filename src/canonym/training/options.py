@@ -32,7 +32,7 @@ class Option:
     choices: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()  # on the command line; --name by default
     metavar: str | None = None
-    unset: str = ""  # the default in words, where it is no value
+    unset: str = ""  # the default in words, where its value says little
     required: bool = False
     recipes: tuple[str, ...] = ()  # that have it; all by default
 
@@ -98,7 +98,11 @@ def options_of(
         kind, several = _kind(get_args(hint)[0])
         own = None if parameter.default is inspect.Parameter.empty else parameter.default
         found[name] = replace(
-            options[0], name=name, kind=kind, several=several, default=(defaults or {}).get(name, own)
+            options[0],
+            name=name,
+            kind=kind,
+            several=several,
+            default=(defaults or {}).get(name, own),
         )
     return found
 

@@ -112,9 +112,7 @@ class TrainingSpec:
             metavar="PATH",
         ),
     ] = None
-    format: Annotated[
-        str | None, Option("Format of the corpora; recognised when left out.")
-    ] = None
+    format: Annotated[str | None, Option("Format of the corpora; recognised when left out.")] = None
     types: Annotated[
         tuple[str, ...],
         Option(
@@ -148,9 +146,7 @@ class TrainingSpec:
     ] = None
     top: Annotated[
         str | None,
-        Option(
-            "Its children are the high-level concepts.", metavar="ID", recipes=("few-shot",)
-        ),
+        Option("Its children are the high-level concepts.", metavar="ID", recipes=("few-shot",)),
     ] = None
     concepts: Annotated[
         int | None,
@@ -170,9 +166,9 @@ class TrainingSpec:
         bool, Option("Put up with cycles of the hierarchy.", recipes=("few-shot",))
     ] = False
     loop: FitSettings = field(default_factory=FitSettings)
-    device: Annotated[
-        str, Option("cpu, cuda, cuda:1, mps; auto is a GPU if there is one.")
-    ] = "auto"
+    device: Annotated[str, Option("cpu, cuda, cuda:1, mps; auto is a GPU if there is one.")] = (
+        "auto"
+    )
     checkpoints: Annotated[
         str | None,
         Option("Where checkpoints go.", metavar="FOLDER", unset="OUTPUT.checkpoints"),
@@ -180,9 +176,9 @@ class TrainingSpec:
     checkpoint_every: Annotated[
         int, Option("Steps between checkpoints; there is one after each epoch too.", least=1)
     ] = 500
-    keep_checkpoints: Annotated[
-        bool, Option("Do not remove them when the encoder is written.")
-    ] = False
+    keep_checkpoints: Annotated[bool, Option("Do not remove them when the encoder is written.")] = (
+        False
+    )
     resume: Annotated[bool, Option("Go on from the newest whole checkpoint.")] = False
     log: Annotated[
         str | None, Option("Write each step's loss and rate as a line of JSON.", metavar="FILE")

@@ -69,16 +69,15 @@ class FitSettings:
     learning_rate: Annotated[float, Option()] = 1e-5
     weight_decay: Annotated[float, Option()] = 0.01
     optimizer: Annotated[str, Option(choices=OPTIMIZERS)] = "adamw"
-    schedule: Annotated[
-        str, Option("Whether the rate falls to 0 or stays.", choices=SCHEDULES)
-    ] = "linear"
+    schedule: Annotated[str, Option("Whether the rate falls to 0 or stays.", choices=SCHEDULES)] = (
+        "linear"
+    )
     warm_up: Annotated[float, Option("Share of the steps in which the rate rises from 0.")] = 0.0
     accumulation: Annotated[int, Option("Batches of a step, of each process.", least=1)] = 1
     clip: Annotated[float | None, Option("Scale longer gradients down to this norm.")] = None
-    precision: Annotated[
-        str, Option("What the encoder computes in.", choices=PRECISIONS)
-    ] = "float32"
-    seed: Annotated[int, Option(least=0)] = 0
+    precision: Annotated[str, Option("What the encoder computes in.", choices=PRECISIONS)] = (
+        "float32"
+    )
     patience: Annotated[
         int | None,
         Option(
@@ -92,6 +91,7 @@ class FitSettings:
         str,
         Option("Which weights to keep, where there is a score to choose by.", choices=KEPT),
     ] = "best"
+    seed: Annotated[int, Option(least=0)] = 0
 
     def __post_init__(self) -> None:
         if self.epochs is None:

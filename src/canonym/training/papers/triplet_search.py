@@ -86,7 +86,10 @@ class BatchHard:
         mentions: Iterable[tuple[str, Collection[str]]] = (),
         *,
         share: Annotated[
-            float, Option("Mentions are repeated up to this share of the names.", least=0)
+            float,
+            Option(
+                "Mentions are repeated up to this share of the names.", least=0, unset="a third"
+            ),
         ] = 1 / 3,
         batch_size: Annotated[int, Option("Names in a batch.", least=1)] = 1500,
     ) -> None:
