@@ -1,4 +1,4 @@
-"""How good an encoder is on the dev part of a corpus: what training watches between epochs."""
+"""The dev score: accuracy of an encoder on the dev part of a corpus, between epochs."""
 
 from __future__ import annotations
 

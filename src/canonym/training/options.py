@@ -56,15 +56,15 @@ class Option:
         return tuple(values) if self.several else value
 
     def _takes(self, value: Any) -> bool:
-        if self.kind is float and type(value) is int:
-            value = float(value)
-        if type(value) is not self.kind or (self.choices and value not in self.choices):
+        kinds = (int, float) if self.kind is float else (self.kind,)
+        if type(value) not in kinds or (self.choices and value not in self.choices):
             return False
-        return not (
-            (self.least is not None and not value >= self.least)
-            or (self.most is not None and not value <= self.most)
-            or (self.above is not None and not value > self.above)
-            or (self.below is not None and not value < self.below)
+        number: Any = value
+        return (
+            (self.least is None or number >= self.least)
+            and (self.most is None or number <= self.most)
+            and (self.above is None or number > self.above)
+            and (self.below is None or number < self.below)
         )
 
     def _expected(self) -> str:
@@ -87,7 +87,7 @@ def options_of(
 
     `defaults` are a paper's, where they differ from the parameter's own.
     """
-    annotated = source.__init__ if isinstance(source, type) else source
+    annotated = vars(source)["__init__"] if isinstance(source, type) else source
     hints = get_type_hints(annotated, include_extras=True)
     found: dict[str, Option] = {}
     for name, parameter in inspect.signature(source).parameters.items():

@@ -192,13 +192,7 @@ class TrainingSpec:
 
     @classmethod
     def from_values(cls, recipe: str, values: Mapping[str, Any]) -> Self:
-        """Fill in what is not given, as in the paper, and sort the options by what takes them.
-
-        Raises
-        ------
-        InvalidInput
-            If there is no such recipe, or a setting of the loop is out of range.
-        """
+        """Fill in what is not given, as in the paper, and sort the options by what takes them."""
         rest = {name: one.default for name, one in spec_options(recipe).items()} | dict(values)
         objective, module, loop = (
             {name: rest.pop(name) for name in options(recipe)} for options in _SECTIONS.values()
@@ -252,13 +246,7 @@ def spec_options(recipe: str) -> dict[str, Option]:
 
 
 def checked_values(recipe: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Check options from a file, and return them by the name of their parameter.
-
-    Raises
-    ------
-    InvalidInput
-        If a recipe has no such option, or does not take the value.
-    """
+    """Check options from a file, and return them by the name of their parameter."""
     options = spec_options(recipe)
     known = {one.key: one for one in options.values()} | options
     found: dict[str, Any] = {}
@@ -281,7 +269,7 @@ def open_trainable(
     pooling: str = "auto",
     max_length: int = 25,
     seed: int = 0,
-    **sizes: int,
+    **sizes: Any,
 ) -> NameModule:
     """Open the transformer that a recipe starts from.
 

@@ -71,7 +71,7 @@ def _click_option(option: Option) -> click.Option:
     return click.Option((*flags, option.name), **settings)
 
 
-def _click_type(option: Option) -> click.ParamType:
+def _click_type(option: Option) -> Any:
     choices = tuple(FORMATS) if option.name == "format" else option.choices
     if choices:
         return click.Choice(choices)
@@ -81,9 +81,9 @@ def _click_type(option: Option) -> click.ParamType:
         return click.STRING
     low, high = option.least, option.most
     if option.kind is int:
-        if low is high is None:
-            return click.INT
-        return click.IntRange(low, high)
+        return click.IntRange(
+            None if low is None else int(low), None if high is None else int(high)
+        )
     if option.above is None and option.below is None and low is high is None:
         return click.FLOAT
     return click.FloatRange(

@@ -1,4 +1,4 @@
-"""What shapes a training run whatever its objective, and the learning rate of each step."""
+"""Settings of the training loop, and the learning rate of each step."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import Annotated
 from canonym.encoders.inputs import check_count, check_option
 from canonym.errors import InvalidInput
 from canonym.training.options import Option
-
-__all__ = ["OPTIMIZERS", "PRECISIONS", "SCHEDULES", "FitSettings", "rate_factor"]
 
 OPTIMIZERS: tuple[str, ...] = ("adamw", "adam")
 """Decoupled weight decay on matrices only; weight decay as part of the gradient, on everything."""
@@ -53,8 +51,7 @@ class FitSettings:
     patience : int, optional
         Early stopping: epochs in a row without a better dev score after which training ends.
     keep : str
-        Which weights are kept in the end: ``"best"`` by the dev score, if there is one, or
-        ``"last"``.
+        One of `KEPT`.
 
     Raises
     ------
@@ -114,11 +111,15 @@ class FitSettings:
         if self.clip is not None:
             _check_number("clip", self.clip, above=0)
 
-    def shaping(self) -> dict[str, object]:
-        """Return what has to be the same for a run to go on: everything that its weights show.
+    @property
+    def n_epochs(self) -> int:
+        """The epochs at most: those given, or as many as the steps allow."""
+        return self.epochs or 0
 
-        At a constant rate more epochs can follow; a linear schedule is laid out for a number of
-        steps from the first on. How long to wait for a better score may change.
+    def shaping(self) -> dict[str, object]:
+        """Return the settings that a resumed run has to share: all that its weights depend on.
+
+        At a constant rate more epochs can follow; a linear schedule depends on the number of steps.
         """
         left_out = {"patience", "keep"}
         if self.schedule == "constant" and not self.warm_up:
@@ -127,27 +128,10 @@ class FitSettings:
 
 
 def rate_factor(settings: FitSettings, step: int, total: int) -> float:
-    """Return what the learning rate of a step is multiplied by, in [0, 1].
+    """Return the factor of the learning rate of a step, in [0, 1].
 
-    Parameters
-    ----------
-    settings : FitSettings
-        Schedule and warm-up.
-    step : int
-        From 0.
-    total : int
-        Steps the schedule is laid out for.
-
-    Notes
-    -----
     With ``w = round(warm_up · total)``: ``(step + 1) / (w + 1)`` while ``step < w``, then 1, or
     ``(total − step) / (total − w)`` under a linear schedule, which is above 0 in the last step.
-
-    Examples
-    --------
-    >>> settings = FitSettings(warm_up=0.25)
-    >>> [round(rate_factor(settings, step, 8), 2) for step in range(8)]
-    [0.33, 0.67, 1.0, 0.83, 0.67, 0.5, 0.33, 0.17]
     """
     rising = round(settings.warm_up * total)
     if step < rising:

@@ -116,13 +116,7 @@ class ResidualModule:
         return {"kind": "residual", **dict(self._sizes()), "base": type(self.base).__name__}
 
     def inputs(self, names: Sequence[str]) -> Float32Array:
-        """Return the frozen vectors ``u``, projected where the head is wider.
-
-        Returns
-        -------
-        (n, width) float32 array
-            Of norm 1 or, projected, about 1; 0 for names that `base` sees nothing in.
-        """
+        """Return the frozen vectors ``u``, projected where the head is wider."""
         listed = checked_names(names)
         unknown = [name for name in dict.fromkeys(listed) if name not in self._kept]
         if len(self._kept) + len(unknown) > _MOST_KEPT:
@@ -139,13 +133,7 @@ class ResidualModule:
         return found
 
     def embed(self, names: Sequence[str]) -> Tensor:
-        """Return ``f(n) = (enc(u) + u) / 2`` with gradients.
-
-        Returns
-        -------
-        (n, width) float tensor
-            Not normalised.
-        """
+        """Return ``f(n) = (enc(u) + u) / 2`` with gradients."""
         import torch
 
         layers = self.network

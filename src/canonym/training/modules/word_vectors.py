@@ -170,21 +170,7 @@ def _encoder(vectors: Any, kind: str) -> StaticVectors:
 
 
 def write_vec(encoder: StaticVectors, path: str | Path) -> None:
-    """Write word vectors as text, ``n d`` and a line per word, most frequent first.
-
-    Parameters
-    ----------
-    encoder : StaticVectors
-        Of fastText, the vector of a word is the mean with its n-grams; those of other words are
-        left out, which a saved encoder keeps.
-    path : str or Path
-        Appears whole or not at all.
-
-    Raises
-    ------
-    InvalidInput
-        If the file cannot be written.
-    """
+    """Write word vectors as text, ``n d`` and a line per word, most frequent first."""
     with (
         files.write_file(path) as partial,
         partial.open("w", encoding="utf-8", newline="\n") as lines,

@@ -21,24 +21,7 @@ _COLUMNS = ("mentions", "positives", "negatives")
 
 
 class TripletHinge:
-    """What objectives of triplets have in common: batches, and their loss.
-
-    Parameters
-    ----------
-    mentions, names : sequence of str
-        The strings that triplets are made of.
-    distance : str
-        ``"euclidean"`` or ``"cosine"``.
-    margin : float
-        ``ε``.
-    batch_size : int
-        Triplets in a batch.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such distance, or the batch size is below 1.
-    """
+    """What objectives of triplets have in common: batches, and their loss."""
 
     def __init__(
         self,

@@ -238,14 +238,7 @@ class BioSyn:
         return self.mentions.n_mentions
 
     def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
-        """Search the candidates of every distinct string, and shuffle the mentions.
-
-        Returns
-        -------
-        dict of str to ndarray
-            ``mentions`` ``(n,)`` int32, the mentions in order; ``candidates`` ``(t, k)`` int32 and
-            ``sparse`` ``(t, k)`` float32, the candidates of each distinct string and their scores.
-        """
+        """Search the candidates of every distinct string, and shuffle the mentions."""
         del epoch  # every epoch is sampled alike
         found = self.search.refresh(encode)
         order = rng.permutation(self.n_mentions).astype(np.int32)
@@ -256,13 +249,7 @@ class BioSyn:
         return n_batches_of(len(plan["mentions"]), self.batch_size)
 
     def loss(self, embed: Embed, plan: Plan, batch: int) -> Tensor | None:
-        """Return the loss of a batch of mentions with their candidates.
-
-        Raises
-        ------
-        NotTrained
-            Before `extra_modules` has made ``λ``.
-        """
+        """Return the loss of a batch of mentions with their candidates."""
         import torch
 
         part = slice(batch * self.batch_size, (batch + 1) * self.batch_size)

@@ -224,13 +224,7 @@ class Coder:
         return self.batches.count(plan)
 
     def loss(self, embed: Embed, plan: Plan, batch: int) -> Tensor:
-        """Return the loss of a batch of triplets.
-
-        Raises
-        ------
-        NotTrained
-            Before `extra_modules` has made what relations are learned with.
-        """
+        """Return the loss of a batch of triplets."""
         import torch
 
         triplets, heads, tails = self.batches.batch(plan, batch)

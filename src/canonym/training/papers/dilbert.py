@@ -195,19 +195,7 @@ class Dilbert(TripletHinge):
         return cls(table, mentions, **options)
 
     def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
-        """Choose triplets and shuffle them.
-
-        Returns
-        -------
-        dict of str to ndarray
-            ``mentions``, ``positives`` and ``negatives``, ``(n,)`` int32, and ``strategy``, the
-            position in `STRATEGIES` of how they were chosen.
-
-        Raises
-        ------
-        InvalidInput
-            If the first re-sampling finds no negatives. Later ones may leave an epoch empty.
-        """
+        """Choose triplets and shuffle them."""
         number = STRATEGIES.index(self.strategy)
         if self.strategy.startswith("random"):
             found = self.sampler.random(rng)

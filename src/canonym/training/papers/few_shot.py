@@ -158,13 +158,7 @@ class FewShot:
         return cls(sample_few_names(groups, n, rng), inputs, **options)
 
     def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
-        """Draw a negative for every name by distance, and shuffle the names.
-
-        Returns
-        -------
-        dict of str to ndarray
-            ``anchors`` and ``negatives``, ``(n,)`` int32.
-        """
+        """Draw a negative for every name by distance, and shuffle the names."""
         del epoch  # every epoch is sampled alike
         vectors, concepts = encode(self.names.training), self.names.training_concepts
         negatives = draw_negatives(
@@ -215,16 +209,6 @@ class FewShot:
         What early stopping goes by. Positives and negatives are training names; instead of a
         negative drawn, the mean over all of them, weighted as they would be drawn, so that the
         score does not change by chance.
-
-        Parameters
-        ----------
-        encode : Encode
-            The head as it is now.
-
-        Returns
-        -------
-        float
-            0 or less.
         """
         anchors = encode(self.names.validation).astype(np.float64)
         names = encode(self.names.training).astype(np.float64)

@@ -104,18 +104,7 @@ class CandidateSearch:
             self._sparse = self._index.search(self._queries, self.n_sparse).rows
 
     def refresh(self, encode: Encode) -> Candidates:
-        """Find the candidates with an encoder as it is now.
-
-        Parameters
-        ----------
-        encode : Encode
-            Names to vectors.
-
-        Returns
-        -------
-        Candidates
-            Of every string of `texts`.
-        """
+        """Find the candidates with an encoder as it is now."""
         rows = self._sparse
         if self.n_sparse < self.k:
             dense = nearest_names(encode, self.names, self.texts, self.k).rows
@@ -131,20 +120,7 @@ def _encoded(encoder: Any, names: Sequence[str]) -> Any:
 
 
 def merge_candidates(sparse: Int32Array, dense: Int32Array, k: int) -> Int32Array:
-    """Fill up sparse candidates with dense ones that are not among them.
-
-    Parameters
-    ----------
-    sparse, dense : ndarray, shapes (n, s) and (n, k), int32
-        Rows, nearest first.
-    k : int
-        Candidates wanted, at least `s`.
-
-    Returns
-    -------
-    ndarray, shape (n, k), int32
-        The sparse ones, then dense ones.
-    """
+    """Fill up sparse candidates with dense ones that are not among them."""
     n, s = sparse.shape
     new = ~(dense[:, :, None] == sparse[:, None, :]).any(axis=2)
     taken = new & (new.cumsum(axis=1) <= k - s)
@@ -152,22 +128,7 @@ def merge_candidates(sparse: Int32Array, dense: Int32Array, k: int) -> Int32Arra
 
 
 def nearest_names(encode: Encode, names: Sequence[str], texts: Sequence[str], k: int) -> Hits:
-    """Find the names nearest to strings by cosine, encoding a block of names at a time.
-
-    Parameters
-    ----------
-    encode : Encode
-        Names to vectors.
-    names, texts : sequence of str
-        What is searched, and what is looked for.
-    k : int
-        Names wanted per string, at most ``len(names)``.
-
-    Returns
-    -------
-    Hits
-        ``(len(texts), k)``: positions in `names`, nearest first, ties by position.
-    """
+    """Find the names nearest to strings by cosine, encoding a block of names at a time."""
     queries = encode(texts)
     rows = np.empty((len(texts), 0), dtype=np.int32)
     scores = np.empty((len(texts), 0), dtype=np.float32)

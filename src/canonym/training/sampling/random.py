@@ -36,31 +36,10 @@ def draw_apart(
 ) -> Int32Array:
     """Draw up to `n` of the rows 0 … `n_rows` − 1 that are not forbidden, each at most once.
 
-    Parameters
-    ----------
-    n_rows : int
-        How many rows there are.
-    forbidden : array or list of int
-        Rows that are not drawn, rising and distinct.
-    n : int
-        Rows wanted; fewer come if there are not so many.
-    rng : numpy.random.Generator
-        Draws.
-
-    Returns
-    -------
-    ndarray, shape (m,), int32
-        In random order.
-
     Notes
     -----
     Draws among the places that are left and counts the forbidden rows before each, so that the
     cost does not grow with the number of rows.
-
-    Examples
-    --------
-    >>> sorted(draw_apart(6, [1, 4], 9, np.random.default_rng(0)).tolist())
-    [0, 2, 3, 5]
     """
     barred = np.asarray(forbidden, dtype=np.int64)
     left = n_rows - len(barred)

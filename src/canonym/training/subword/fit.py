@@ -28,7 +28,7 @@ from canonym.errors import InvalidInput
 from canonym.training.sampling.groups import SEARCHED, HardPool, Relatives, SynonymGroups
 from canonym.training.sampling.noise import disturb
 from canonym.training.subword.losses import marginal_loss, multi_positive_loss
-from canonym.training.subword.mention_search import Asking, QuestionBatch
+from canonym.training.subword.mention_search import MentionQueries, QueryBatch
 from canonym.types import Float32Array, Int32Array
 
 # --- row adam ---
@@ -37,15 +37,7 @@ _BETA, _EPSILON = 0.999, 1e-8
 
 
 class RowAdam:
-    """Updates of rows of a table.
-
-    Parameters
-    ----------
-    table : (n, d) float32
-        Changed in place.
-    learning_rate : float
-        Size of the steps.
-    """
+    """Updates of rows of a table."""
 
     def __init__(self, table: Float32Array, learning_rate: float) -> None:
         self.table = table
@@ -92,28 +84,7 @@ def make_step(
     dropout: float | npt.NDArray[np.float64],
     rng: np.random.Generator,
 ) -> float:
-    """Make one step on a batch.
-
-    Parameters
-    ----------
-    optimiser : RowAdam
-        Holds the table.
-    features : tuple
-        Those of `canonym.encoders.hashing.hash_features` of `n` texts.
-    rate : float
-        Multiplies the learning rate.
-    loss : callable
-        Takes the L2-normalised vectors of the texts, gives the loss and its gradient by them.
-    dropout : float or (n,) float
-        Share of the features of each text that are left out.
-    rng : numpy.random.Generator
-        Chooses them.
-
-    Returns
-    -------
-    float
-        The loss.
-    """
+    """Make one step on a batch."""
     from scipy.sparse import csr_array
 
     indptr, buckets = features
@@ -182,7 +153,7 @@ def fit_subword(
     teacher_share: float = 0.5,
     related: npt.NDArray[Any] | None = None,
     related_share: float = 0.1,
-    asking: Sequence[Asking] = (),
+    mention_queries: Sequence[MentionQueries] = (),
     asked_dropout: float = 0.5,
     start: Subword | None = None,
     quantise: bool = True,
@@ -246,9 +217,9 @@ def fit_subword(
         Concepts that a relation joins: their names should be nearer than those of others.
     teacher_share, related_share : float
         See `multi_positive_loss`.
-    asking : sequence of Asking
-        Mentions that are asked about in every batch, their candidates searched anew at the start
-        and four times more, see `marginal_loss`; its loss is added.
+    mention_queries : sequence of MentionQueries
+        Draw mentions for every batch, whose `marginal_loss` is added. Their candidates are searched
+        at the start and four times more.
     asked_dropout : float
         Share of the features of these mentions and candidates that a batch leaves out, in [0, 1).
     start : Subword, optional
@@ -320,8 +291,8 @@ def fit_subword(
             near = HardPool(groups, table, rng, searched=searched)
             if log:
                 log(f"step {step}: neighbours searched for {len(near.rows):,} names")
-        if asking and step in searches:
-            firsts = [one.refresh(partial(groups.encode_texts, table)) for one in asking]
+        if mention_queries and step in searches:
+            firsts = [one.refresh(partial(groups.encode_texts, table)) for one in mention_queries]
             if log:
                 told = ", ".join(f"{100 * first:.1f} %" for first in firsts)
                 log(f"step {step}: candidates searched, mentions with a right one first: {told}")
@@ -334,7 +305,7 @@ def fit_subword(
         if noise:
             for at in np.flatnonzero(rng.random(len(rows)) < noise).tolist():
                 texts[at] = disturb(texts[at], rng)
-        asked = [one.draw(rng) for one in asking]
+        asked = [one.draw(rng) for one in mention_queries]
         rates = np.full(len(texts) + sum(len(one.texts) for one in asked), asked_dropout)
         rates[: len(texts)] = dropout
         synonyms = partial(
@@ -383,7 +354,7 @@ def _check_options(**options: tuple[float, float, float]) -> None:
 def _loss(
     synonyms: Callable[[Float32Array], tuple[float, npt.NDArray[Any]]],
     n: int,
-    asked: Sequence[QuestionBatch],
+    asked: Sequence[QueryBatch],
     temperature: float,
     vectors: Float32Array,
 ) -> tuple[float, npt.NDArray[Any]]:
