@@ -22,6 +22,7 @@ from canonym.terminology import Terminology
 from canonym.terminology.hierarchy import Hierarchy
 from canonym.training.loop.settings import FitSettings
 from canonym.training.modules.residual import ResidualModule
+from canonym.training.modules.scratch import OPTIONS as SCRATCH_OPTIONS
 from canonym.training.modules.scratch import new_module
 from canonym.training.modules.transformer import NameModule
 from canonym.training.objective import Trainable
@@ -205,19 +206,21 @@ class TrainingSpec:
 def objective_options(recipe: str) -> dict[str, Option]:
     """Return the options of a recipe's objective."""
     made = recipe_class(recipe)
-    drawn = options_of(made.from_groups) if recipe == "few-shot" else {}
-    return drawn | options_of(made)
+    drawn = options_of(made.from_groups, made.options) if recipe == "few-shot" else {}
+    return drawn | options_of(made, made.options)
 
 
 def module_options(recipe: str) -> dict[str, Option]:
     """Return the options of the encoder that a recipe trains, with the defaults of its paper."""
-    made = ResidualModule if recipe == "few-shot" else new_module
-    return options_of(made, recipe_class(recipe).encoder_settings)
+    paper = recipe_class(recipe).encoder_settings
+    if recipe == "few-shot":
+        return options_of(ResidualModule, ResidualModule.options, paper)
+    return options_of(new_module, SCRATCH_OPTIONS, paper)
 
 
 def loop_options(recipe: str) -> dict[str, Option]:
     """Return the options of the training loop, with the defaults of a recipe's paper."""
-    return options_of(FitSettings, recipe_class(recipe).fit_settings)
+    return options_of(FitSettings, None, recipe_class(recipe).fit_settings)
 
 
 _SECTIONS: dict[str, Callable[[str], dict[str, Option]]] = {
@@ -232,7 +235,7 @@ def spec_options(recipe: str) -> dict[str, Option]:
     made = recipe_class(recipe)
     prepared = inspect.signature(getattr(made, "from_terminology", made)).parameters
     paper = {name: prepared[name].default for name in ("preparation",) if name in prepared}
-    run = options_of(TrainingSpec, paper)
+    run = options_of(TrainingSpec, None, paper)
     found: dict[str, Option] = {}
     for one in fields(TrainingSpec):
         if one.name in _SECTIONS:

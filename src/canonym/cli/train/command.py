@@ -62,7 +62,7 @@ def _click_option(option: Option) -> click.Option:
             "type": _click_type(option),
             "metavar": option.metavar,
             "multiple": option.several,
-            "show_default": (option.unset or True) if shown else False,
+            "show_default": (option.shown or True) if shown else False,
         }
         if not (option.several or option.required):
             settings["default"] = option.default

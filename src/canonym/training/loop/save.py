@@ -118,18 +118,6 @@ def _card(name: str, facts: Mapping[str, Any], *, kind: str, dev: str) -> str:
     """Return the model card."""
     settings = {**facts["settings"], **facts["objective_settings"]}
     paper = f", after {facts['paper']}" if facts["paper"] else ""
-    use = [
-        "```python",
-        "from canonym.encoders import load_encoder",
-        "",
-        f'vectors = load_encoder("{name}").encode(["heart attack", "myocardial infarction"])',
-        "```",
-        "",
-    ]
-    if kind == "transformer":
-        use += ["sentence-transformers loads the folder as well, without canonym:", ""]
-        use += ["```python", "from sentence_transformers import SentenceTransformer", ""]
-        use += [f'vectors = SentenceTransformer("{name}").encode(["heart attack"])', "```", ""]
     head = ["---", "tags:", "- concept-normalization", "- canonym"]
     if kind == "transformer":
         head += ["library_name: sentence-transformers", "pipeline_tag: sentence-similarity"]
@@ -149,7 +137,7 @@ def _card(name: str, facts: Mapping[str, Any], *, kind: str, dev: str) -> str:
             "An encoder of names of biomedical concepts, trained by canonym "
             f"{facts['version']} with the objective `{facts['objective']}`{paper}.",
             "",
-            *use,
+            *_use(name, kind),
             "## Measured",
             "",
             *_table(["epoch", "steps", "mean loss", dev], rows),
@@ -177,6 +165,23 @@ def _card(name: str, facts: Mapping[str, Any], *, kind: str, dev: str) -> str:
             "",
         ]
     )
+
+
+def _use(name: str, kind: str) -> list[str]:
+    """Return the lines of the card on how to load the encoder."""
+    lines = [
+        "```python",
+        "from canonym.encoders import load_encoder",
+        "",
+        f'vectors = load_encoder("{name}").encode(["heart attack", "myocardial infarction"])',
+        "```",
+        "",
+    ]
+    if kind == "transformer":
+        lines += ["sentence-transformers loads the folder as well, without canonym:", ""]
+        lines += ["```python", "from sentence_transformers import SentenceTransformer", ""]
+        lines += [f'vectors = SentenceTransformer("{name}").encode(["heart attack"])', "```", ""]
+    return lines
 
 
 def _shown(value: object) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -64,16 +64,19 @@ class ResidualModule:
     Fivez et al. (2021), section 2.1 and 3.2.
     """
 
+    options: ClassVar[Mapping[str, Option]] = {
+        "hidden": Option(least=1),
+        "dropout": Option(least=0, below=1),
+        "width": Option("Columns, reached by a random projection.", least=1, unset="the encoder's"),
+    }
+
     def __init__(
         self,
         base: Encoder,
         *,
-        hidden: Annotated[int, Option(least=1)] = 9600,
-        dropout: Annotated[float, Option(least=0, below=1)] = 0.5,
-        width: Annotated[
-            int | None,
-            Option("Columns, reached by a random projection.", least=1, unset="the encoder's"),
-        ] = None,
+        hidden: int = 9600,
+        dropout: float = 0.5,
+        width: int | None = None,
         seed: int = 0,
     ) -> None:
         torch = require("torch", "training an encoder", "torch")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import Annotated, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from canonym.encoders.checkpoint import POOLINGS
 from canonym.encoders.inputs import check_count, checked_names, without_surrogates
@@ -15,6 +15,15 @@ from canonym.training.options import Option
 __all__ = ["new_module", "train_tokenizer"]
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+OPTIONS: Mapping[str, Option] = {
+    "width": Option("With --encoder scratch: columns of a vector.", least=1),
+    "layers": Option("With --encoder scratch: layers of the transformer.", least=1),
+    "heads": Option("With --encoder scratch: attention heads of a layer.", least=1),
+    "vocabulary": Option("With --encoder scratch: most tokens.", least=1),
+    "pooling": Option(choices=("auto", *POOLINGS)),
+    "max_length": Option("Most tokens of a name.", least=3),
+}
+"""Options of a transformer, by their names in `new_module`."""
 
 
 def train_tokenizer(names: Iterable[str], *, vocabulary: int = 8000, lowercase: bool = True) -> Any:
@@ -75,17 +84,13 @@ def _letters(texts: Iterable[str]) -> list[str]:
 def new_module(
     names: Iterable[str],
     *,
-    width: Annotated[int, Option("With --encoder scratch: columns of a vector.", least=1)] = 256,
-    layers: Annotated[
-        int, Option("With --encoder scratch: layers of the transformer.", least=1)
-    ] = 4,
-    heads: Annotated[
-        int, Option("With --encoder scratch: attention heads of a layer.", least=1)
-    ] = 4,
-    vocabulary: Annotated[int, Option("With --encoder scratch: most tokens.", least=1)] = 8000,
+    width: int = 256,
+    layers: int = 4,
+    heads: int = 4,
+    vocabulary: int = 8000,
     lowercase: bool = True,
-    pooling: Annotated[str, Option(choices=("auto", *POOLINGS))] = "mean",
-    max_length: Annotated[int, Option("Most tokens of a name.", least=3)] = 25,
+    pooling: str = "mean",
+    max_length: int = 25,
     batch_size: int = 128,
     seed: int = 0,
 ) -> NameModule:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -123,35 +123,36 @@ class Coder:
         "accumulation": 8,
     }
     encoder_settings: ClassVar[Mapping[str, object]] = {"pooling": "cls", "max_length": 32}
+    options: ClassVar[Mapping[str, Option]] = {
+        "variant": Option(
+            "How relations are learned from: a matrix each, a vector each, or not at all.",
+            choices=tuple(VARIANTS),
+        ),
+        "relation_share": Option("Weight of relations.", unset="1; translation: 0.1"),
+        "alpha": Option("Weight of positives."),
+        "beta": Option("Weight of negatives."),
+        "threshold": Option("Their middle."),
+        "margin": Option("Of mining."),
+        "repeats": Option("Of a triplet.", least=2),
+        "n_batches": Option("In an epoch.", least=1, flags=("--batches",), unset="all triplets"),
+        "batch_size": Option("Triplets, repetitions included, in a batch.", least=1),
+    }
 
     def __init__(
         self,
         table: NameTable,
         relations: Iterable[Relation],
         *,
-        variant: Annotated[
-            str,
-            Option(
-                "How relations are learned from: a matrix each, a vector each, or not at all.",
-                choices=tuple(VARIANTS),
-            ),
-        ] = "matrix",
-        relation_share: Annotated[
-            float | None, Option("Weight of relations.", unset="1; translation: 0.1")
-        ] = None,
-        alpha: Annotated[float, Option("Weight of positives.")] = 2.0,
-        beta: Annotated[float, Option("Weight of negatives.")] = 50.0,
-        threshold: Annotated[float, Option("Their middle.")] = 0.5,
-        margin: Annotated[float, Option("Of mining.")] = 0.1,
-        repeats: Annotated[int, Option("Of a triplet.", least=2)] = 8,
-        n_batches: Annotated[
-            int | None,
-            Option("In an epoch.", least=1, flags=("--batches",), unset="all triplets"),
-        ] = None,
-        batch_size: Annotated[
-            int, Option("Triplets, repetitions included, in a batch.", least=1)
-        ] = 128,
+        variant: str = "matrix",
+        alpha: float = 2.0,
+        beta: float = 50.0,
+        threshold: float = 0.5,
+        margin: float = 0.1,
         relation_weighing: Weighing | None = None,
+        relation_share: float | None = None,
+        batch_size: int = 128,
+        repeats: int = 8,
+        n_batches: int | None = None,
         strict: bool = True,
     ) -> None:
         if variant not in VARIANTS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -92,6 +92,23 @@ class Dilbert(TripletHinge):
     name: str = "dilbert"
     fit_settings: ClassVar[Mapping[str, object]] = {"learning_rate": 1e-5}
     encoder_settings: ClassVar[Mapping[str, object]] = {"pooling": "mean"}
+    options: ClassVar[Mapping[str, Option]] = {
+        "strategy": Option(
+            "How names are chosen; parents and siblings are those of the terminology.",
+            choices=STRATEGIES,
+        ),
+        "n_positives": Option(least=1, flags=("--positives",)),
+        "n_negatives": Option(least=1, flags=("--negatives",)),
+        "n_relatives": Option("Names of parents or siblings.", least=1, flags=("--relatives",)),
+        "distance": Option(choices=tuple(DISTANCES)),
+        "margin": Option(),
+        "random_epochs": Option("Epochs of random sampling before re-sampling.", least=0),
+        "searched": Option(
+            "Names that re-sampling searches: those of training concepts, or all.", choices=SEARCHED
+        ),
+        "allow_cycles": Option("Put up with cycles of the hierarchy."),
+        "batch_size": Option("Triplets in a batch.", least=1),
+    }
 
     def __init__(
         self,
@@ -99,43 +116,18 @@ class Dilbert(TripletHinge):
         mentions: Iterable[tuple[str, Collection[str]]],
         *,
         hierarchy: Hierarchy | None = None,
-        strategy: Annotated[
-            str,
-            Option(
-                "How names are chosen; parents and siblings are those of the terminology.",
-                choices=STRATEGIES,
-            ),
-        ] = "random",
-        n_positives: Annotated[int, Option(least=1, flags=("--positives",))] = 30,
-        n_negatives: Annotated[int, Option(least=1, flags=("--negatives",))] = 5,
-        n_relatives: Annotated[
-            int, Option("Names of parents or siblings.", least=1, flags=("--relatives",))
-        ] = 2,
-        distance: Annotated[str, Option(choices=tuple(DISTANCES))] = "euclidean",
-        margin: Annotated[float, Option()] = 1.0,
-        random_epochs: Annotated[
-            int, Option("Epochs of random sampling before re-sampling.", least=0)
-        ] = 1,
-        searched: Annotated[
-            str,
-            Option(
-                "Names that re-sampling searches: those of training concepts, or all.",
-                choices=SEARCHED,
-            ),
-        ] = "training",
-        allow_cycles: Annotated[bool, Option("Put up with cycles of the hierarchy.")] = False,
-        batch_size: Annotated[int, Option("Triplets in a batch.", least=1)] = 48,
+        strategy: str = "random",
+        n_positives: int = 30,
+        n_negatives: int = 5,
+        n_relatives: int = 2,
+        distance: str = "euclidean",
+        margin: float = 1.0,
+        batch_size: int = 48,
+        random_epochs: int = 1,
+        searched: str = "training",
+        allow_cycles: bool = False,
     ) -> None:
-        if strategy not in STRATEGIES:
-            raise InvalidInput(
-                f"strategy is {strategy!r}; expected one of {', '.join(map(repr, STRATEGIES))}"
-            )
-        if searched not in SEARCHED:
-            raise InvalidInput(
-                f"searched is {searched!r}; expected {' or '.join(map(repr, SEARCHED))}"
-            )
-        if random_epochs < 0:
-            raise InvalidInput(f"random_epochs is {random_epochs}; 0 or more is expected")
+        _check(strategy, searched, random_epochs)
         wants = strategy.endswith(("+parents", "+siblings"))
         if wants:
             check_sizes(n_relatives=n_relatives)
@@ -222,3 +214,14 @@ class Dilbert(TripletHinge):
                 self._mention_ids[mention],
                 chosen,
             )
+
+
+def _check(strategy: str, searched: str, random_epochs: int) -> None:
+    if strategy not in STRATEGIES:
+        raise InvalidInput(
+            f"strategy is {strategy!r}; expected one of {', '.join(map(repr, STRATEGIES))}"
+        )
+    if searched not in SEARCHED:
+        raise InvalidInput(f"searched is {searched!r}; expected {' or '.join(map(repr, SEARCHED))}")
+    if random_epochs < 0:
+        raise InvalidInput(f"random_epochs is {random_epochs}; 0 or more is expected")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -96,19 +96,25 @@ class FewShot:
         "schedule": "constant",
     }
     encoder_settings: ClassVar[Mapping[str, object]] = {"hidden": 9600, "dropout": 0.5}
+    options: ClassVar[Mapping[str, Option]] = {
+        "n": Option("Of each concept.", least=2, flags=("--names",)),
+        "margin": Option(),
+        "alpha": Option("Weight of triplets."),
+        "beta": Option("Weight of grounding."),
+        "weighting": Option("How negatives are weighed by distance.", choices=WEIGHTINGS),
+        "batch_size": Option("Names in a batch.", least=1),
+    }
 
     def __init__(
         self,
         names: FewNames,
         inputs: Callable[[Sequence[str]], Float32Array],
         *,
-        margin: Annotated[float, Option()] = 0.1,
-        alpha: Annotated[float, Option("Weight of triplets.")] = 1.0,
-        beta: Annotated[float, Option("Weight of grounding.")] = 1.0,
-        weighting: Annotated[
-            str, Option("How negatives are weighed by distance.", choices=WEIGHTINGS)
-        ] = "sphere",
-        batch_size: Annotated[int, Option("Names in a batch.", least=1)] = 16,
+        margin: float = 0.1,
+        alpha: float = 1.0,
+        beta: float = 1.0,
+        weighting: str = "sphere",
+        batch_size: int = 16,
     ) -> None:
         if weighting not in WEIGHTINGS:
             raise InvalidInput(
@@ -148,7 +154,7 @@ class FewShot:
         inputs: Callable[[Sequence[str]], Float32Array],
         rng: np.random.Generator,
         *,
-        n: Annotated[int, Option("Of each concept.", least=2, flags=("--names",))] = 15,
+        n: int = 15,
         **options: Any,
     ) -> FewShot:
         """Draw `n` names of each concept, and as many for validation, and train on them.
