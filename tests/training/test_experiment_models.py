@@ -18,9 +18,9 @@ from canonym import InvalidInput, Mismatch, ReadError
 from canonym.cli import main
 from canonym.io.files import read_manifest
 from canonym.training.modules.transformer import NameModule, average_weights
-from canonym.training.sampling.few_names import largest_groups, read_tree_groups
 from reproduce.data import Shelf
 from reproduce.files import read_experiment
+from reproduce.groups import largest_groups, read_tree_groups
 from reproduce.models import in_order, read_models
 from reproduce.run import reproduce
 from reproduce.trained import train_models

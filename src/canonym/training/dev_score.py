@@ -15,8 +15,6 @@ from canonym.text import PLAIN, biosyn_normal, normalise_all
 from canonym.training.objective import Encode
 from canonym.types import Document
 
-__all__ = ["DevAccuracy"]
-
 _BLOCK = 8192
 
 

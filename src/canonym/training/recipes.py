@@ -341,33 +341,10 @@ def build_objective(
     seed: int = 0,
     **options: Any,
 ) -> Any:
-    """Make the objective of a recipe.
+    """Make the objective of a recipe; `options` are those of its class.
 
-    Parameters
-    ----------
-    recipe : str
-        A key of `RECIPES`.
-    terminology : Terminology, optional
-        The names, and the hierarchy; few-shot needs none.
-    mentions : sequence of (str, frozenset of str)
-        As `mentions_of` returns them.
-    preparation : str
-        A key of `canonym.training.sampling.names.PREPARATIONS`.
-    relations : sequence of Relation, optional
-        For CODER; those of the terminology by default.
-    groups : mapping of str to sequence of str, optional
-        For few-shot: names of every high-level concept.
-    trainable : Trainable, optional
-        For few-shot: the head.
-    seed : int
-        Of the names that few-shot draws.
-    **options
-        Those of the class.
-
-    Raises
-    ------
-    InvalidInput
-        If something is missing that the recipe needs, or an option is out of range.
+    `relations` are for CODER, those of the terminology by default. `groups`, names of every
+    high-level concept, `trainable`, the head, and `seed`, of the names drawn, are for few-shot.
     """
     made = recipe_class(recipe)
     if recipe == "few-shot":

@@ -24,34 +24,9 @@ KEPT: tuple[str, ...] = ("best", "last")
 class FitSettings:
     """Settings of the training loop.
 
-    Parameters
-    ----------
-    epochs : int, optional
-        Plans that are sampled and gone through; None for as many as `max_steps` allows.
-    max_steps : int, optional
-        Most steps; training ends there if the epochs have not ended it before.
-    learning_rate : float
-        Peak rate of the encoder, above 0.
-    weight_decay : float
-        At least 0; extra modules of an objective have none.
-    optimizer : str
-        One of `OPTIMIZERS`.
-    schedule : str
-        One of `SCHEDULES`.
-    warm_up : float
-        Share of the steps, in [0, 1], in which the rate rises from 0 in a line.
-    accumulation : int
-        Batches of a step, of each process: their mean loss is followed.
-    clip : float, optional
-        Longest gradient, by its L2 norm over all weights; a longer one is scaled down to it.
-    precision : str
-        One of `PRECISIONS`.
-    seed : int
-        Of every draw.
-    patience : int, optional
-        Early stopping: epochs in a row without a better dev score after which training ends.
-    keep : str
-        One of `KEPT`.
+    The annotation of each field explains it. A learning rate is the peak rate of the encoder; extra
+    modules have no weight decay; gradients are clipped by their L2 norm over all weights; early
+    stopping counts epochs in a row.
 
     Raises
     ------

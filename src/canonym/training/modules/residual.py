@@ -16,8 +16,6 @@ from canonym.types import Encoder, Float32Array
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["ResidualModule"]
-
 # Vectors of the frozen encoder that are kept: a batch is drawn from a few names, again and again.
 _MOST_KEPT = 100_000
 

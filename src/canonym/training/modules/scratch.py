@@ -12,8 +12,6 @@ from canonym.errors import InvalidInput, require
 from canonym.training.modules.transformer import NameModule
 from canonym.training.options import Option
 
-__all__ = ["new_module", "train_tokenizer"]
-
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 OPTIONS: Mapping[str, Option] = {
     "width": Option("With --encoder scratch: columns of a vector.", least=1),

@@ -21,8 +21,6 @@ from canonym.training.sampling.random import check_sizes, n_batches_of
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-__all__ = ["LOSSES", "BioSyn"]
-
 LOSSES: Mapping[str, Callable[[Any, Any], Any]] = {
     "marginal": losses.marginal_likelihood,
     "hard-em": losses.hard_em,
@@ -65,11 +63,6 @@ class BioSyn:
     cosine_middle : float
         Taken off the cosine first. Only the pair-wise loss, which asks whether a score is above 0,
         is another for it.
-
-    Attributes
-    ----------
-    fit_settings, encoder_settings : dict
-        What the paper says about the loop and the encoder.
 
     Raises
     ------

@@ -19,8 +19,6 @@ from canonym.types import Relation
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-__all__ = ["VARIANTS", "Coder", "Weighing"]
-
 
 class Weighing(NamedTuple):
     """What `canonym.training.losses.multi_similarity` weighs pairs with."""
@@ -67,13 +65,6 @@ class Coder:
         Batches in an epoch; all triplets once by default.
     strict : bool
         Whether relations of unknown concepts are an error.
-
-    Attributes
-    ----------
-    fit_settings, encoder_settings : dict
-        What the paper says about the loop and the encoder.
-    relations : RelationTable
-        The triplets.
 
     Raises
     ------

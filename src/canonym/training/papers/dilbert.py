@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from canonym.errors import InvalidInput
 from canonym.terminology import Terminology
 from canonym.terminology.hierarchy import Hierarchy
+from canonym.training import losses
 from canonym.training.losses.triplets import DISTANCES
-from canonym.training.objective import Encode, Plan
+from canonym.training.objective import Embed, Encode, Plan
 from canonym.training.options import Option
-from canonym.training.papers._triplet_hinge import TripletHinge
 from canonym.training.sampling.names import NameTable, RelatedNames
-from canonym.training.sampling.random import check_sizes
+from canonym.training.sampling.random import check_sizes, n_batches_of
 from canonym.training.sampling.triplets import SEARCHED, Triplet, TripletSampler
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
 
 STRATEGIES: tuple[str, ...] = ("random", "random+parents", "re-sampling", "re-sampling+siblings")
 """Ways to choose positives and negatives."""
+_COLUMNS = ("mentions", "positives", "negatives")
 
 
-class Dilbert(TripletHinge):
+class Dilbert:
     """Brings every mention nearer to names of its concept than to others, by a margin.
 
     Parameters
@@ -52,11 +56,6 @@ class Dilbert(TripletHinge):
         What re-sampling searches, one of `canonym.training.sampling.triplets.SEARCHED`.
     allow_cycles : bool
         Whether the hierarchy may have cycles.
-
-    Attributes
-    ----------
-    fit_settings, encoder_settings : dict
-        What the paper says about the loop and the encoder.
 
     Raises
     ------
@@ -127,18 +126,15 @@ class Dilbert(TripletHinge):
         searched: str = "training",
         allow_cycles: bool = False,
     ) -> None:
-        _check(strategy, searched, random_epochs)
+        _check(strategy, searched, random_epochs, distance)
+        check_sizes(batch_size=batch_size)
         wants = strategy.endswith(("+parents", "+siblings"))
         if wants:
             check_sizes(n_relatives=n_relatives)
         self.mentions = table.link(mentions)
-        super().__init__(
-            [self.mentions.texts[place] for place in self.mentions.text_of],
-            table.texts,
-            distance=distance,
-            margin=margin,
-            batch_size=batch_size,
-        )
+        self.mention_texts = [self.mentions.texts[place] for place in self.mentions.text_of]
+        self.name_texts = table.texts
+        self.distance, self.margin, self.batch_size = distance, margin, batch_size
         related = None
         if wants and hierarchy is not None:
             related = RelatedNames(table, hierarchy, allow_cycles=allow_cycles)
@@ -164,7 +160,9 @@ class Dilbert(TripletHinge):
             "random_epochs": random_epochs,
             "searched": searched,
             "allow_cycles": allow_cycles,
-            **self.loss_settings,
+            "distance": distance,
+            "margin": margin,
+            "batch_size": batch_size,
             "preparation": table.preparation,
             "n_names": table.n_names,
             "n_mentions": self.mentions.n_mentions,
@@ -200,7 +198,35 @@ class Dilbert(TripletHinge):
                     "a right name is the nearest for every mention, so that re-sampling finds no "
                     "negatives: train with random sampling, search all names, or add siblings"
                 )
-        return {**self.shuffled(found, rng), "strategy": np.array([number], dtype=np.int32)}
+        mixed = found[rng.permutation(len(found))]
+        columns = {name: mixed[:, i].copy() for i, name in enumerate(_COLUMNS)}
+        return {**columns, "strategy": np.array([number], dtype=np.int32)}
+
+    def n_batches(self, plan: Plan) -> int:
+        """Return the number of batches of a plan."""
+        return n_batches_of(len(plan["mentions"]), self.batch_size)
+
+    def loss(self, embed: Embed, plan: Plan, batch: int) -> Tensor | None:
+        """Return the hinge of a batch of triplets; every distinct string is encoded once."""
+        import torch
+
+        part = slice(batch * self.batch_size, (batch + 1) * self.batch_size)
+        strings = [self.mention_texts[mention] for mention in plan["mentions"][part]]
+        strings += [self.name_texts[row] for name in _COLUMNS[1:] for row in plan[name][part]]
+        if not strings:
+            return None
+        places = {text: i for i, text in enumerate(dict.fromkeys(strings))}
+        vectors = embed(list(places))
+        rows = torch.tensor([places[text] for text in strings], device=vectors.device)
+        anchors, positives, negatives = vectors[rows].chunk(3)
+        return losses.triplet_hinge(
+            anchors, positives, negatives, distance=self.distance, margin=self.margin
+        )
+
+    def extra_modules(self, width: int) -> Mapping[str, tuple[nn.Module, float | None]]:
+        """Return nothing: the encoder alone is trained."""
+        del width
+        return {}
 
     def triplets(self, plan: Plan) -> Iterator[Triplet]:
         """Yield the triplets of a plan as strings, to be written and looked at."""
@@ -216,7 +242,7 @@ class Dilbert(TripletHinge):
             )
 
 
-def _check(strategy: str, searched: str, random_epochs: int) -> None:
+def _check(strategy: str, searched: str, random_epochs: int, distance: str) -> None:
     if strategy not in STRATEGIES:
         raise InvalidInput(
             f"strategy is {strategy!r}; expected one of {', '.join(map(repr, STRATEGIES))}"
@@ -225,3 +251,7 @@ def _check(strategy: str, searched: str, random_epochs: int) -> None:
         raise InvalidInput(f"searched is {searched!r}; expected {' or '.join(map(repr, SEARCHED))}")
     if random_epochs < 0:
         raise InvalidInput(f"random_epochs is {random_epochs}; 0 or more is expected")
+    if distance not in DISTANCES:
+        raise InvalidInput(
+            f"distance is {distance!r}; expected {' or '.join(map(repr, DISTANCES))}"
+        )

@@ -25,8 +25,6 @@ from canonym.types import Float32Array, Int32Array
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-__all__ = ["FewShot"]
-
 
 class FewShot:
     """Groups names by their concept, and keeps each near where its frozen vector was.
@@ -46,11 +44,6 @@ class FewShot:
         How negatives are weighed, one of `canonym.training.sampling.few_names.WEIGHTINGS`.
     batch_size : int
         Anchors in a batch.
-
-    Attributes
-    ----------
-    fit_settings, encoder_settings : dict
-        What the paper says about the loop and the head.
 
     Raises
     ------

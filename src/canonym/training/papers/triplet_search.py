@@ -18,8 +18,6 @@ from canonym.training.sampling.pairs import PairBatches, repeat_to_share
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-__all__ = ["BatchHard"]
-
 
 class BatchHard:
     """Pulls the farthest name of the same concept nearer than the nearest of another.
@@ -35,11 +33,6 @@ class BatchHard:
         Names in a batch, anchors and positives together.
     share : float
         ``|D| / |O|`` up to which mentions are repeated; more than that stay as they are.
-
-    Attributes
-    ----------
-    fit_settings, encoder_settings : dict
-        What the paper says about the loop and the encoder.
 
     Raises
     ------

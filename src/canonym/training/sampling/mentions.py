@@ -13,8 +13,6 @@ from canonym.terminology import Terminology
 from canonym.terminology.ids import ConceptIds
 from canonym.types import Document
 
-__all__ = ["SEVERAL", "TrainingMentions", "training_mentions"]
-
 SEVERAL = "of several concepts, whose parts cannot be told apart"
 """Why a composite mention is no training mention."""
 

@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-__all__ = ["NOISE", "disturb"]
-
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _SHORTEST = 5  # letters of a word that may have a slip: a shorter one would be another word
 _HEADS = ("disease", "disorder", "syndrome")

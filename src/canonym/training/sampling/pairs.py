@@ -12,8 +12,6 @@ from canonym.errors import InvalidInput
 from canonym.terminology.adjacency import Adjacency
 from canonym.types import Int32Array
 
-__all__ = ["PairBatches", "repeat_to_share"]
-
 
 class PairBatches:
     """Draws a positive for every anchor and deals the pairs into batches.

@@ -8,8 +8,6 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput
 from canonym.types import Int32Array
 
-__all__ = ["check_sizes", "draw_apart", "draw_some", "n_batches_of"]
-
 
 def check_sizes(**sizes: int) -> None:
     """Raise `InvalidInput` unless each of the numbers is at least 1."""

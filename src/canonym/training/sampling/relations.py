@@ -16,8 +16,6 @@ from canonym.training.sampling.names import NameTable
 from canonym.training.sampling.random import check_sizes, n_batches_of
 from canonym.types import Int32Array, Relation
 
-__all__ = ["RelationBatches", "RelationTable"]
-
 
 def read_relations(path: str | Path) -> list[Relation]:
     """Read relations, ``head<tab>relation<tab>tail`` a line."""

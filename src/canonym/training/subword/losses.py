@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["marginal_loss", "multi_positive_loss"]
-
 
 def multi_positive_loss(
     vectors: npt.NDArray[Any],

@@ -16,8 +16,6 @@ from canonym.text.memo import MemoNormaliser
 from canonym.training.sampling.mentions import training_mentions
 from canonym.types import Document, Int32Array
 
-__all__ = ["EITHER", "MentionNames", "mention_names", "mention_weights"]
-
 EITHER = "of several concepts, any of which is right"
 """Why a mention with alternatives is not the name of a concept."""
 

@@ -22,8 +22,6 @@ from canonym.indexes.exact import Exact
 from canonym.text.memo import MemoNormaliser
 from canonym.types import Float32Array, Int32Array
 
-__all__ = ["MentionQueries", "QueryBatch", "QuerySet", "make_query_set"]
-
 Encode = Callable[[Sequence[str]], Float32Array]
 
 # Names asked for beyond the wrong ones that are wanted: the nearest are often the right ones.
