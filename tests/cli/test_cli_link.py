@@ -279,7 +279,7 @@ def test_a_table_for_people() -> None:
 
 @pytest.mark.usefixtures("linker")
 def test_long_input_is_many_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("canonym.cli.tables._BLOCK", 2)
+    monkeypatch.setattr("canonym.cli.output._BLOCK", 2)
     result = run("--format", "table", *["heart attack"] * 3, "x" * 1000 + "\x1b[31m")
     assert result.stdout.count("matched name") == 2
     assert "\x1b" not in result.stdout

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from canonym.cli import main
-from canonym.cli.inputs import count_items
+from canonym.cli.input import count_items
 from canonym.cli.progress import counter, stages
 
 

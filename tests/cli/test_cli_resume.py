@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from canonym.cli import journal as journal_module
 from canonym.cli import main
-from canonym.cli.inputs import Entry
-from canonym.cli.journal import Journal
+from canonym.cli import resume as journal_module
+from canonym.cli.input import Entry
+from canonym.cli.resume import Journal
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.types import Candidate, Document, Link, Mention
 
@@ -82,7 +82,7 @@ def test_a_stopped_run_is_gone_on_with_to_the_same_bytes(
     linker.stop_at = None
     linker.asked.clear()
     resumed = run("--file", str(names), "-k", "3", "-o", str(out), "--resume")
-    assert "Going on after 12 mentions" in resumed.stderr
+    assert "Continuing after 12 mentions" in resumed.stderr
     assert linker.asked == [f"name {i}" for i in range(12, 20)]
     assert out.read_bytes() == whole.read_bytes()
     assert sorted(f.name for f in tmp_path.iterdir()) == [

@@ -1,4 +1,4 @@
-"""``canonym fit``: an encoder of one's own."""
+"""``canonym fit``: an encoder fitted to a terminology."""
 
 from __future__ import annotations
 
@@ -6,19 +6,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from canonym.cli.annotated import FORMATS
+from canonym.cli.options import (
+    corpus_format_option,
+    mention_type_option,
+    overwrite_option,
+    seed_option,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
+    import numpy.typing as npt
+
+    from canonym.cli.progress import Stages
     from canonym.encoders.subword import Subword
     from canonym.training.subword.held_out import Found, Gain
     from canonym.types import Document
 
-__all__ = ["fit"]
-
 _DIMENSIONS = 128
-# On names set aside of MEDIC, an encoder that knows the words is about as good after fewer steps.
+# On names of MEDIC that were set aside, an encoder that knows the words needs fewer steps.
 _STEPS, _STEPS_FROM_NONE = 2000, 3000
 
 
@@ -30,8 +37,8 @@ _STEPS, _STEPS_FROM_NONE = 2000, 3000
     default="default",
     show_default=True,
     metavar="ENCODER",
-    help="What to go on from: default is the encoder that comes with canonym, none begins with "
-    "random vectors; or a folder made by `canonym fit`.",
+    help="Encoder to start from: default is the bundled one, none means random vectors; or a "
+    "folder made by `canonym fit`.",
 )
 @click.option(
     "-c",
@@ -39,32 +46,21 @@ _STEPS, _STEPS_FROM_NONE = 2000, 3000
     "corpora",
     type=click.Path(),
     multiple=True,
-    help="Annotated mentions, as `canonym evaluate` takes them: further names of their concepts, "
-    "to learn from only. Can be repeated.",
+    help="Annotated mentions, as `canonym evaluate` takes them. The encoder learns them as further "
+    "names of their concepts. Can be repeated.",
 )
-@click.option(
-    "--mention-type",
-    "types",
-    multiple=True,
-    metavar="TYPE",
-    help="Only mentions of this type, such as Disease. Can be repeated.",
-)
+@mention_type_option()
 @click.option(
     "--mention-share",
     "share",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="How many of the names drawn are mentions.  [default: 0.2]",
+    help="Share of mentions among the names drawn.  [default: 0.2]",
 )
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(tuple(FORMATS)),
-    help="Format of the corpora; recognised when left out.",
-)
+@corpus_format_option
 @click.option(
     "--steps",
     type=click.IntRange(min=1),
-    help=f"[default: {_STEPS}; {_STEPS_FROM_NONE} with --start none]",
+    help=f"Steps of training.  [default: {_STEPS}; {_STEPS_FROM_NONE} with --start none]",
 )
 @click.option(
     "--batch", type=click.IntRange(min=2), default=512, show_default=True, help="Names in a step."
@@ -74,17 +70,16 @@ _STEPS, _STEPS_FROM_NONE = 2000, 3000
     type=click.IntRange(min=1),
     help=f"Width of the vectors, with --start none.  [default: {_DIMENSIONS}]",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@seed_option
 @click.option(
     "--held-out",
     type=click.IntRange(min=0),
     default=1000,
     show_default=True,
-    help="Names set aside, and with a corpus a fifth of its documents, to measure the gain in a "
-    "first run; 0 saves that run.",
+    help="Names set aside, beside a fifth of the documents of a corpus, to measure the gain in a "
+    "first run; 0 skips that run.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress and no report.")
+@overwrite_option
 def fit(
     terminology: str,
     output: str,
@@ -94,16 +89,16 @@ def fit(
     share: float | None,
     format_: str | None,
     steps: int | None,
+    batch: int,
     dimensions: int | None,
+    seed: int,
     held_out: int,
     overwrite: bool,
-    quiet: bool,
-    **options: Any,
 ) -> None:
     """Fit an encoder to the synonyms of TERMINOLOGY, in minutes and without a GPU.
 
-    Twice: once without some of the names, which are then looked up, to show what is gained over the
-    encoder that comes with canonym; and once with all names, which is what is written. With
+    It is fitted twice. The first time some names are set aside and looked up afterwards, to show
+    the gain over the bundled encoder; the second time uses all names, and is written. With
     --corpus, mentions of some documents are set aside and looked up as well.
 
     \b
@@ -117,6 +112,7 @@ def fit(
     from canonym.cli.description import print_facts
     from canonym.cli.progress import stages
     from canonym.cli.sources import open_terminology
+    from canonym.cli.verbosity import is_quiet
     from canonym.encoders import save_encoder
     from canonym.errors import InvalidInput
     from canonym.training.subword.held_out import SHARE, fit_names
@@ -125,68 +121,44 @@ def fit(
     if Path(output).exists() and not overwrite:
         raise InvalidInput(f"{output} exists already; choose another folder or pass --overwrite")
     _check_corpus_options(corpora, types, share, format_)
-    encoder = open_start(start, dimensions)
+    encoder = _open_start(start, dimensions)
     documents = _read_corpora(corpora, format_)
     began = time.monotonic()
-    facts: dict[str, Any] = {"encoder": output, "goes on from": start}
-    mentions = None
-    with open_terminology(terminology, quiet=quiet) as opened:
+    with open_terminology(terminology) as opened:
         names = [text for texts in opened.iter_texts() for text in texts]
         concepts = opened.concept_of_row()
+        mentions = mention_names(documents, opened, types=types) if documents else None
         data = {"terminology": opened.digest, "names": len(names)}
-        facts["names"] = len(names)
-        if documents:
-            mentions = mention_names(documents, opened, types=types)
-            facts["mentions"] = len(mentions.names)
-            if mentions.dropped:
-                facts["mentions left out"] = mentions.dropped
-            data |= _corpus_data(documents, len(mentions.names), share or SHARE)
-    options |= {"start": encoder, "mentions": mentions, "share": share or SHARE}
+    facts: dict[str, Any] = {"encoder": output, "goes on from": start, "names": len(names)}
+    if mentions is not None:
+        facts["mentions"] = len(mentions.names)
+        if mentions.dropped:
+            facts["mentions left out"] = mentions.dropped
+        data |= _corpus_data(documents, len(mentions.names), share or SHARE)
+    run = {
+        "steps": steps or (_STEPS if encoder else _STEPS_FROM_NONE),
+        "batch": batch,
+        "seed": seed,
+    }
+    options: dict[str, Any] = {
+        "start": encoder,
+        "mentions": mentions,
+        "share": share or SHARE,
+        **run,
+    }
     options["dimensions"] = dimensions or _DIMENSIONS
-    options["steps"] = steps or (_STEPS if encoder else _STEPS_FROM_NONE)
-    with stages(unit="steps", quiet=quiet) as report:
+    with stages(unit="steps") as report:
         if held_out:
-            gain = _gain(names, concepts, n=held_out, report=report, **options)
-            facts |= _facts(gain, start, mentions=mentions is not None)
+            gain = _measure_gain(names, concepts, n=held_out, report=report, **options)
+            facts |= _gain_facts(gain, start, mentions=mentions is not None)
         fitted = fit_names(
             names, concepts, progress=lambda done, total: report("Fitting", done, total), **options
         )
-    trained = {"start": None if encoder is None else encoder.trained, "data": data}
-    trained["options"] = {name: options[name] for name in ("steps", "batch", "seed")}
-    save_encoder(_with_history(fitted, trained), output, overwrite=overwrite)
-    if not quiet:
+    history = {"start": encoder.trained if encoder is not None else None, "data": data}
+    fitted = _with_history(fitted, {**history, "options": run})
+    save_encoder(fitted, output, overwrite=overwrite)
+    if not is_quiet():
         print_facts({**facts, "time": f"{time.monotonic() - began:.0f} s"})
-
-
-def open_start(spec: str, dimensions: int | None) -> Subword | None:
-    """Open the encoder that a fit goes on from; nothing for ``none``.
-
-    Raises
-    ------
-    InvalidInput
-        If it is no subword encoder, or a width is asked for that it cannot have.
-    ReadError
-        If there is no saved encoder of that name.
-    """
-    from canonym.encoders import load_encoder, make_encoder
-    from canonym.encoders.subword import Subword
-    from canonym.errors import InvalidInput
-
-    if spec == "none":
-        return None
-    encoder = make_encoder(spec) if spec == "default" else load_encoder(spec)
-    if not isinstance(encoder, Subword):
-        raise InvalidInput(
-            f"--start {spec}: this is a {type(encoder).__name__}, and only a subword encoder can "
-            "be gone on from: default, none, or a folder made by `canonym fit`"
-        )
-    if dimensions is not None:
-        raise InvalidInput(
-            f"--dimensions {dimensions}: an encoder that goes on from another keeps its "
-            f"{encoder.dimensions} dimensions; leave the option out, or pass --start none to "
-            "begin with random vectors of that width"
-        )
-    return encoder
 
 
 def _check_corpus_options(
@@ -200,12 +172,36 @@ def _check_corpus_options(
             raise InvalidInput(f"{name} is about annotated mentions; name their file with --corpus")
 
 
+def _open_start(spec: str, dimensions: int | None) -> Subword | None:
+    """Open the encoder that the fit starts from, or return None for ``none``."""
+    from canonym.encoders import load_encoder, make_encoder
+    from canonym.encoders.subword import Subword
+    from canonym.errors import InvalidInput
+
+    if spec == "none":
+        return None
+    encoder = make_encoder(spec) if spec == "default" else load_encoder(spec)
+    if not isinstance(encoder, Subword):
+        raise InvalidInput(
+            f"--start {spec}: this is a {type(encoder).__name__}, and only a subword encoder can "
+            "be fitted further: give default, none, or a folder made by `canonym fit`"
+        )
+    if dimensions is not None:
+        raise InvalidInput(
+            f"--dimensions {dimensions}: the encoder {spec} keeps its {encoder.dimensions} "
+            "dimensions; leave the option out, or pass --start none to begin with random vectors "
+            "of that width"
+        )
+    return encoder
+
+
 def _read_corpora(paths: Sequence[str], format: str | None) -> list[Document]:
     from dataclasses import replace
 
     from canonym.cli.annotated import open_corpus
 
-    # Tables without documents are documents of their own: of those with one id the first counts.
+    # A table without document ids is one document, called after its file: documents of the same id
+    # count once.
     return [
         document if document.id else replace(document, id=path)
         for path in paths
@@ -226,12 +222,12 @@ def _with_history(encoder: Subword, trained: dict[str, Any]) -> Subword:
     return Subword(encoder.table, scale=encoder.scale, **options)
 
 
-def _gain(
+def _measure_gain(
     names: Sequence[str],
-    concepts: Any,
+    concepts: npt.NDArray[np.int32],
     *,
     n: int,
-    report: Any,
+    report: Stages,
     start: Subword | None,
     **options: Any,
 ) -> Gain:
@@ -250,10 +246,10 @@ def _gain(
     )
 
 
-def _facts(gain: Gain, start: str, *, mentions: bool) -> dict[str, str]:
+def _gain_facts(gain: Gain, start: str, *, mentions: bool) -> dict[str, str]:
     before = "default encoder" if start in {"default", "none"} else start
 
-    def told(what: str, found: Found | None, lead: str) -> dict[str, str]:
+    def facts_of(what: str, found: Found | None, lead: str) -> dict[str, str]:
         if found is None:
             return {f"{what} set aside": "none could be"}
         return {
@@ -263,5 +259,5 @@ def _facts(gain: Gain, start: str, *, mentions: bool) -> dict[str, str]:
             f"{lead}gain": f"{100 * (found.after - found.before):+.1f} points",
         }
 
-    facts = told("names", gain.names, "")
-    return facts | told("mentions", gain.mentions, "mentions: ") if mentions else facts
+    facts = facts_of("names", gain.names, "")
+    return facts | facts_of("mentions", gain.mentions, "mentions: ") if mentions else facts

@@ -1,4 +1,4 @@
-"""``canonym info``: what a file or folder is; what canonym is and has."""
+"""``canonym info``: a description of a file, of a folder, or of canonym itself."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import json
 from typing import Any
 
 import click
-
-__all__ = ["info"]
 
 _EXTRAS = {
     "torch": ("torch", "transformers"),
@@ -114,13 +112,20 @@ def _describe(path: str) -> dict[str, Any]:
         kind, settings = read_encoder_manifest(folder)
         return {"encoder": path, "kind": kind, "settings": settings}
     if folder.is_dir():
-        described = Linker.load(folder).info()
-        return {
-            "index": path,
-            **{key: value for key, value in described.items() if key != "folder"},
-        }
+        return {"index": path, **_with_order(Linker.load(folder).info())}
     raise ReadError(
         path,
         "neither a terminology made by `canonym import`, nor an index, nor an encoder; "
         "`canonym import` reads terminologies of all formats",
     )
+
+
+def _with_order(facts: dict[str, Any]) -> dict[str, Any]:
+    """Describe an index with the order of its candidates, and without its folder."""
+    shown = {name: value for name, value in facts.items() if name not in ("folder", "re-ranker")}
+    reranker = facts.get("re-ranker")
+    if reranker is None:
+        return {**shown, "order": "nearest"}
+    if "order" in reranker:
+        return {**shown, "order": reranker["order"]}
+    return {**shown, "order": "fitted", "re-ranker": reranker}

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from canonym.cli.options import index_option, mention_type_option
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from canonym.cli.inputs import Input
+    from canonym.cli.input import Entry, Input, Item
+    from canonym.cli.output import Layout
+    from canonym.linker import Linker
+    from canonym.types import Link, Mention
 
-__all__ = ["link"]
-
-_FORMATS = ("table", "tsv", "csv", "jsonl", "parquet", "pubtator")
-_KINDS = ("lines", "table", "jsonl", "pubtator")
-_FILE = click.Path(allow_dash=True)
+_LOG = logging.getLogger(__name__)
 
 
 def _number(_ctx: click.Context, option: click.Parameter, value: float | None) -> float | None:
-    """Refuse NaN, which every range lets through."""
+    """Refuse NaN, which is in every range."""
     if value is not None and value != value:
         raise click.BadParameter("it is not a number", param=option)
     return value
@@ -27,10 +29,12 @@ def _number(_ctx: click.Context, option: click.Parameter, value: float | None) -
 
 @click.command()
 @click.argument("names", nargs=-1)
-@click.option("-f", "--file", type=_FILE, help="Read this file; - is standard input.")
+@click.option(
+    "-f", "--file", type=click.Path(allow_dash=True), help="Read this file; - is standard input."
+)
 @click.option(
     "--input-format",
-    type=click.Choice(_KINDS),
+    type=click.Choice(("lines", "table", "jsonl", "pubtator")),
     help="What the file is; recognised by its first line when left out.",
 )
 @click.option(
@@ -48,20 +52,8 @@ def _number(_ctx: click.Context, option: click.Parameter, value: float | None) -
 )
 @click.option("--delimiter", metavar="CHAR", help="What separates cells; found when left out.")
 @click.option("--encoding", default="utf-8", show_default=True, help="Encoding of the file.")
-@click.option(
-    "--mention-type",
-    "mention_types",
-    multiple=True,
-    metavar="TYPE",
-    help="Link annotated mentions of this type only, such as Disease. Can be repeated.",
-)
-@click.option(
-    "-i",
-    "--index",
-    type=click.Path(),
-    help="A folder made by `canonym index`, or a terminology, which is then indexed for this run. "
-    "ICD-10-CM when left out.",
-)
+@mention_type_option("mention_types")
+@index_option
 @click.option(
     "--no-everyday",
     is_flag=True,
@@ -125,12 +117,11 @@ def _number(_ctx: click.Context, option: click.Parameter, value: float | None) -
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(_FORMATS),
+    type=click.Choice(("table", "tsv", "csv", "jsonl", "parquet", "pubtator")),
     help="Format of the output. [default: that of the suffix of the file; without a file a table "
     "for a terminal and tsv for a pipe]",
 )
 @click.option("--resume", is_flag=True, help="Go on with an output file that was interrupted.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress and no notes.")
 def link(
     names: tuple[str, ...],
     file: str | None,
@@ -155,7 +146,6 @@ def link(
     output: str | None,
     format_: str | None,
     resume: bool,
-    quiet: bool,
 ) -> None:
     """Link NAMES, a file or standard input to concepts.
 
@@ -192,28 +182,19 @@ def link(
     The columns of TSV, CSV and Parquet and the objects of JSON lines are described in
     docs/formats/links.md.
     """
-    from canonym import __version__
-    from canonym.cli.inputs import count_items, of_types, open_input
-    from canonym.cli.linking import linked, read_ids, say_what_was_done, warn_of_files
-    from canonym.cli.outputs import Layout, choose_format, write_output
+    from canonym.cli.input import TableOptions, count_items, of_types, open_input, read_ids
+    from canonym.cli.output import Layout, choose_format, open_output
     from canonym.cli.progress import counter, watched
     from canonym.cli.sources import open_linker
 
     format_ = choose_format(format_, output)
     if k is None:
         k = 1 if format_ in ("tsv", "csv") else 5
-    with open_input(
-        names,
-        file,
-        kind=input_format,
-        column=column,
-        context_column=context_column,
-        delimiter=delimiter,
-        encoding=encoding,
-    ) as given:
+    table = TableOptions(column, context_column, delimiter)
+    with open_input(names, file, kind=input_format, table=table, encoding=encoding) as given:
         _check(given, format_, mention_types)
-        warn_of_files(names, quiet=quiet)
-        linker = open_linker(index, everyday=not no_everyday, quiet=quiet)
+        _warn_of_files(names)
+        linker = open_linker(index, everyday=not no_everyday)
         options = {
             "k": max(k, 2),  # the margin needs a runner-up
             "types": types,
@@ -225,33 +206,20 @@ def link(
             "seed": seed,
             "context": not no_context,
         }
-        settings = {
-            "canonym": __version__,
-            "index": linker.info()["fingerprint"],
-            "columns": given.columns,
-            "mention types": list(mention_types),
-            "format": format_,
-            "-k": k,
-            "--explain": explain,
-            **{name: _plain(value) for name, value in options.items() if name != "k"},
-        }
-        total = count_items(file, documents=given.documents) if watched(quiet) else None
+        layout = Layout(format_, k, given.columns, explain)
+        settings = _settings(linker, layout, mention_types, options)
+        total = count_items(file, documents=given.documents) if watched() else None
         unit = "documents" if given.documents else "mentions"
-        with counter("Linking", unit=unit, total=total, quiet=quiet) as report:
-            n = write_output(
-                linked(linker, given, options, report),
-                Layout(format_, k, given.columns, explain),
-                output,
-                resume=resume,
-                settings=settings,
-                items=of_types(given.items, mention_types) if mention_types else given.items,
-                quiet=quiet,
-            )
-        say_what_was_done(n, given, output, quiet=quiet)
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
+        with (
+            open_output(output, layout, resume=resume, settings=settings) as out,
+            counter("Linking", unit=unit, total=total) as report,
+        ):
+            wanted = of_types(given.items, mention_types)
+            linked = _link(linker, out.remaining(wanted), options, documents=given.documents)
+            for n, (item, links) in enumerate(linked, start=1):
+                out.write(item, links)
+                report(n)
+    _sum_up(out.n_links, given, output)
 
 
 def _check(given: Input, format_: str, mention_types: Sequence[str]) -> None:
@@ -261,3 +229,83 @@ def _check(given: Input, format_: str, mention_types: Sequence[str]) -> None:
         raise InvalidInput("--format pubtator goes with documents; write tsv, csv or jsonl instead")
     if mention_types and given.columns is not None:
         raise InvalidInput("--mention-type goes with annotated mentions, not with tables")
+
+
+def _warn_of_files(names: Sequence[str]) -> None:
+    """Remark on names that are files."""
+    from pathlib import Path
+
+    from canonym.cli.progress import note
+
+    for name in names[:20]:
+        if len(name) < 200 and "\0" not in name and "." in name and Path(name).is_file():
+            note(
+                f"{name} is a file, and was looked up as a name: to link its content, use "
+                f"--file {name}"
+            )
+
+
+def _settings(
+    linker: Linker, layout: Layout, mention_types: Sequence[str], options: dict[str, Any]
+) -> dict[str, Any]:
+    """Return everything the links depend on beside the input, JSON-able."""
+    from canonym import __version__
+
+    settings = {
+        "canonym": __version__,
+        "index": linker.info()["fingerprint"],
+        "columns": layout.columns,
+        "mention types": list(mention_types),
+        "format": layout.format,
+        "-k": layout.k,
+        "--explain": layout.explain,
+    }
+    for name, value in options.items():
+        if name != "k":
+            settings[name] = list(value) if isinstance(value, tuple) else value
+    _LOG.debug("Settings: %s", settings)
+    return settings
+
+
+def _link(
+    linker: Linker, items: Iterator[Any], options: dict[str, Any], *, documents: bool
+) -> Iterator[tuple[Item, Sequence[Link]]]:
+    """Yield each item with its links, in order."""
+    found: Iterator[tuple[Item, Sequence[Link]]]
+    if documents:
+        found = linker.link_documents(items, **options)
+    else:
+        found = _link_entries(linker, items, options)
+    for item, links in found:
+        for link in links:
+            _LOG.debug("%r: %s", link.mention.text, ", ".join(link.ids) or f"NIL, {link.reason}")
+        yield item, links
+
+
+def _link_entries(
+    linker: Linker, entries: Iterator[Entry], options: dict[str, Any]
+) -> Iterator[tuple[Item, Sequence[Link]]]:
+    from collections import deque
+
+    waiting: deque[Entry] = deque()  # as many as the linker takes at once
+
+    def mentions() -> Iterator[Mention]:
+        for entry in entries:
+            waiting.append(entry)
+            yield entry.mention
+
+    for link in linker.link_stream(mentions(), **options):
+        yield waiting.popleft(), (link,)
+
+
+def _sum_up(n: int, given: Input, output: str | None) -> None:
+    """Remark how many mentions were linked, and where the links are."""
+    from canonym.cli.progress import note
+
+    if not n and given.documents:
+        note(
+            "The documents have no annotated mentions. canonym links mentions, it does not look "
+            "for them in text."
+        )
+    if output is not None:
+        note(f"{n:,} {'mention is' if n == 1 else 'mentions are'} in {output}.")

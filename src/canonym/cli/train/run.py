@@ -206,7 +206,7 @@ def _show_plan(request: Request, parts: Any, settings: FitSettings) -> None:
     import numpy as np
 
     from canonym.cli.description import print_facts
-    from canonym.cli.tables import print_table
+    from canonym.cli.output import print_table
     from canonym.cli.train.examples import COLUMNS, examples
     from canonym.encoders.devices import torch_device
     from canonym.training.loop.run import make_step
