@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
-import os
-import pty
 import shutil
 import signal
 import subprocess
@@ -15,9 +12,8 @@ import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from canonym.cli import main
+from tests.cli.running import command, in_terminal, rows, run
 
 TABLE = """\
 id,name,type,source,language
@@ -30,19 +26,6 @@ D:4,Hip fracture,injury,two,en
 D:4,Broken hip,injury,two,en
 D:5,Knee fracture,injury,two,en
 """
-
-
-def run(*arguments: str, input: str | None = None, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, list(arguments), input=input)
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    assert "Traceback" not in result.output
-    return result
-
-
-def rows(text: str, delimiter: str = "\t") -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
 
 
 @pytest.fixture(scope="module")
@@ -318,37 +301,6 @@ def test_info_describes_the_installation(
 
 
 # --- in a real process ----------------------------------------------------------------------------
-
-
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "canonym", *arguments]
-
-
-def in_terminal(arguments: list[str], *, columns: int = 100) -> str:
-    """Run a command whose output and errors are a terminal; return what it shows."""
-    import fcntl
-    import struct
-    import termios
-
-    outer, inner = pty.openpty()
-    fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": str(columns)}
-    process = subprocess.Popen(
-        arguments, stdin=inner, stdout=inner, stderr=inner, env=environment, close_fds=True
-    )
-    os.close(inner)
-    shown = b""
-    while True:
-        try:
-            block = os.read(outer, 65536)
-        except OSError:
-            break
-        if not block:
-            break
-        shown += block
-    os.close(outer)
-    process.wait()
-    return shown.decode()
 
 
 def test_a_terminal_gets_a_table_and_progress(index: Path, tmp_path: Path) -> None:

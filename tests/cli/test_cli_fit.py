@@ -9,13 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
-from canonym.cli import main
 from canonym.encoders import load_encoder, save_encoder
 from canonym.encoders.chargrams import CharGrams
 from canonym.encoders.subword import Subword
 from canonym.types import Encoder
+from tests.cli.running import run
 
 SYNONYMS = "id,name\n" + "".join(
     f"{i},{a} {b}\n{i},{b} of {a}\n{i},{a}al {b}\n{i},{b} in the {a}\n"
@@ -25,14 +24,6 @@ SYNONYMS = "id,name\n" + "".join(
         for b in ("fracture", "pain", "tumour", "wound", "burn", "swelling")
     )
 )
-
-
-def run(*arguments: str, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, list(arguments))
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
 
 
 @pytest.fixture

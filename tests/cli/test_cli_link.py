@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Iterable, Iterator
@@ -10,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from canonym.cli import main
 from canonym.errors import InvalidInput
 from canonym.types import Candidate, Document, Link, Mention, Step
+from tests.cli import running
+from tests.cli.running import rows
 
 KNOWN = {
     "heart attack": [("I21", "Acute myocardial infarction", 1.0), ("I22", "Subsequent", 0.5)],
@@ -85,15 +85,7 @@ def linker(monkeypatch: pytest.MonkeyPatch) -> Linker:
 
 
 def run(*arguments: str, input: str | bytes | None = None, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, ["link", *arguments], input=input)
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.stderr
-    return result
-
-
-def rows(text: str, delimiter: str = "\t") -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
+    return running.run("link", *arguments, input=input, code=code)
 
 
 @pytest.fixture

@@ -7,19 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-from canonym.cli import main
 from canonym.cli.input import count_items
 from canonym.cli.progress import counter, stages
-
-
-def run(*arguments: str, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, list(arguments))
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
+from tests.cli.running import run
 
 
 def test_without_an_index_the_default_linker_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from canonym.cli import main
 from canonym.cli import resume as journal_module
 from canonym.cli.input import Entry
 from canonym.cli.resume import Journal
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.types import Candidate, Document, Link, Mention
+from tests.cli import running
 
 
 class Linker:
@@ -50,12 +50,8 @@ def linker(monkeypatch: pytest.MonkeyPatch) -> Linker:
     return fake
 
 
-def run(*arguments: str, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, ["link", *arguments])
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.stderr
-    return result
+def run(*arguments: str, input: str | bytes | None = None, code: int = 0) -> Result:
+    return running.run("link", *arguments, input=input, code=code)
 
 
 @pytest.fixture

@@ -6,21 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from canonym import Linker
-from canonym.cli import main
+from tests.cli.running import run
 
 TABLE = "id,name,language\nD:1,Myocardial infarction,en\nD:1,Heart attack,en\nD:2,Migraine,en\n"
-
-
-def run(*arguments: str, input: str | None = None, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, list(arguments), input=input)
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    assert "Traceback" not in result.output
-    return result
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from canonym.cli.progress import Stages
     from canonym.encoders.subword import Subword
     from canonym.training.subword.held_out import Found, Gain
+    from canonym.training.subword.mention_names import MentionNames
     from canonym.types import Document
 
 _DIMENSIONS = 128
@@ -111,54 +112,84 @@ def fit(
 
     from canonym.cli.description import print_facts
     from canonym.cli.progress import stages
-    from canonym.cli.sources import open_terminology
     from canonym.cli.verbosity import is_quiet
     from canonym.encoders import save_encoder
     from canonym.errors import InvalidInput
     from canonym.training.subword.held_out import SHARE, fit_names
-    from canonym.training.subword.mention_names import mention_names
 
     if Path(output).exists() and not overwrite:
         raise InvalidInput(f"{output} exists already; choose another folder or pass --overwrite")
     _check_corpus_options(corpora, types, share, format_)
+    share = share or SHARE
     encoder = _open_start(start, dimensions)
     documents = _read_corpora(corpora, format_)
     began = time.monotonic()
-    with open_terminology(terminology) as opened:
-        names = [text for texts in opened.iter_texts() for text in texts]
-        concepts = opened.concept_of_row()
-        mentions = mention_names(documents, opened, types=types) if documents else None
-        data = {"terminology": opened.digest, "names": len(names)}
-    facts: dict[str, Any] = {"encoder": output, "goes on from": start, "names": len(names)}
-    if mentions is not None:
-        facts["mentions"] = len(mentions.names)
-        if mentions.dropped:
-            facts["mentions left out"] = mentions.dropped
-        data |= _corpus_data(documents, len(mentions.names), share or SHARE)
+    data = _read_names(terminology, documents, types)
     run = {
         "steps": steps or (_STEPS if encoder else _STEPS_FROM_NONE),
         "batch": batch,
         "seed": seed,
     }
-    options: dict[str, Any] = {
-        "start": encoder,
-        "mentions": mentions,
-        "share": share or SHARE,
-        **run,
-    }
+    options: dict[str, Any] = {"start": encoder, "mentions": data.mentions, "share": share, **run}
     options["dimensions"] = dimensions or _DIMENSIONS
+    facts = {"encoder": output, "goes on from": start, **data.facts()}
     with stages(unit="steps") as report:
         if held_out:
-            gain = _measure_gain(names, concepts, n=held_out, report=report, **options)
-            facts |= _gain_facts(gain, start, mentions=mentions is not None)
+            gain = _measure_gain(data, n=held_out, report=report, **options)
+            facts |= _gain_facts(gain, start, mentions=data.mentions is not None)
         fitted = fit_names(
-            names, concepts, progress=lambda done, total: report("Fitting", done, total), **options
+            data.names,
+            data.concepts,
+            progress=lambda done, total: report("Fitting", done, total),
+            **options,
         )
-    history = {"start": encoder.trained if encoder is not None else None, "data": data}
-    fitted = _with_history(fitted, {**history, "options": run})
-    save_encoder(fitted, output, overwrite=overwrite)
+    history = {"start": encoder.trained if encoder is not None else None}
+    history |= {"data": data.record(documents, share), "options": run}
+    save_encoder(_with_history(fitted, history), output, overwrite=overwrite)
     if not is_quiet():
         print_facts({**facts, "time": f"{time.monotonic() - began:.0f} s"})
+
+
+class _Data(NamedTuple):
+    """Names to fit an encoder to: all of a terminology, and annotated mentions."""
+
+    names: list[str]
+    concepts: npt.NDArray[np.int32]
+    digest: str
+    mentions: MentionNames | None
+
+    def facts(self) -> dict[str, Any]:
+        """Return the counts for the report."""
+        facts: dict[str, Any] = {"names": len(self.names)}
+        if self.mentions is not None:
+            facts["mentions"] = len(self.mentions.names)
+            if self.mentions.dropped:
+                facts["mentions left out"] = self.mentions.dropped
+        return facts
+
+    def record(self, documents: Sequence[Document], share: float) -> dict[str, Any]:
+        """Return what identifies the data, to be saved with the encoder."""
+        from canonym.evaluation.run import corpus_digest
+
+        record = {"terminology": self.digest, "names": len(self.names)}
+        if self.mentions is None:
+            return record
+        n = len(self.mentions.names)
+        return record | {
+            "corpus": corpus_digest(documents),
+            "mentions": n,
+            "mention_share": share,
+        }
+
+
+def _read_names(terminology: str, documents: Sequence[Document], types: Sequence[str]) -> _Data:
+    from canonym.cli.sources import open_terminology
+    from canonym.training.subword.mention_names import mention_names
+
+    with open_terminology(terminology) as opened:
+        mentions = mention_names(documents, opened, types=types) if documents else None
+        names = [text for texts in opened.iter_texts() for text in texts]
+        return _Data(names, opened.concept_of_row(), opened.digest, mentions)
 
 
 def _check_corpus_options(
@@ -209,12 +240,6 @@ def _read_corpora(paths: Sequence[str], format: str | None) -> list[Document]:
     ]
 
 
-def _corpus_data(documents: Sequence[Document], n: int, share: float) -> dict[str, Any]:
-    from canonym.evaluation.run import corpus_digest
-
-    return {"corpus": corpus_digest(documents), "mentions": n, "mention_share": share}
-
-
 def _with_history(encoder: Subword, trained: dict[str, Any]) -> Subword:
     from canonym.encoders.subword import Subword
 
@@ -223,21 +248,15 @@ def _with_history(encoder: Subword, trained: dict[str, Any]) -> Subword:
 
 
 def _measure_gain(
-    names: Sequence[str],
-    concepts: npt.NDArray[np.int32],
-    *,
-    n: int,
-    report: Stages,
-    start: Subword | None,
-    **options: Any,
+    data: _Data, *, n: int, report: Stages, start: Subword | None, **options: Any
 ) -> Gain:
     """Fit without some names and mentions, look these up, and compare with the start."""
     from canonym.encoders import make_encoder
     from canonym.training.subword.held_out import measure_gain
 
     return measure_gain(
-        names,
-        concepts,
+        data.names,
+        data.concepts,
         baseline=start or make_encoder("default"),
         n=n,
         start=start,

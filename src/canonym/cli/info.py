@@ -7,17 +7,6 @@ from typing import Any
 
 import click
 
-_EXTRAS = {
-    "torch": ("torch", "transformers"),
-    "onnx": ("onnxruntime", "tokenizers"),
-    "abbreviations": ("pyab3p",),
-    "arrow": ("pyarrow",),
-    "pandas": ("pandas", "pyarrow"),
-    "owl": ("rdflib",),
-    "pictures": ("sklearn", "matplotlib"),
-    "umap": ("umap",),
-}
-
 
 @click.command()
 @click.argument("path", required=False, type=click.Path())
@@ -48,7 +37,6 @@ def info(path: str | None, format_: str) -> None:
 
 def _installation() -> dict[str, Any]:
     import platform
-    from importlib.util import find_spec
 
     from canonym import __version__
     from canonym.encoders import SHIPPED
@@ -58,15 +46,36 @@ def _installation() -> dict[str, Any]:
         "canonym": __version__,
         "Python": platform.python_version(),
         "extras": {
-            extra: "installed"
-            if all(find_spec(module) for module in modules)
-            else f"not installed: pip install 'canonym[{extra}]'"
-            for extra, modules in _EXTRAS.items()
+            extra: "installed" if found else f"not installed: pip install 'canonym[{extra}]'"
+            for extra, found in sorted(_extras().items())
         },
         **{f"{name} encoder": _shipped(name) for name in SHIPPED},
         "cache": str(cache_folder()),
         "cached indexes": _cached(),
     }
+
+
+def _extras() -> dict[str, bool]:
+    """Tell for each extra whether all packages that it needs are installed."""
+    import re
+    from importlib.metadata import requires
+
+    found: dict[str, bool] = {}
+    for line in requires("canonym") or ():
+        needed = re.match(r"""([\w.-]+).*\bextra == ['"]([\w.-]+)['"]""", line)
+        if needed and needed[1] != "canonym" and needed[2] not in ("all", "dev"):
+            package, extra = needed.groups()
+            found[extra] = found.get(extra, True) and _is_installed(package)
+    return found
+
+
+def _is_installed(package: str) -> bool:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return bool(version(package))
+    except PackageNotFoundError:
+        return False
 
 
 def _shipped(name: str) -> str:

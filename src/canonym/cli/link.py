@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import click
 
@@ -18,6 +18,17 @@ if TYPE_CHECKING:
     from canonym.types import Link, Mention
 
 _LOG = logging.getLogger(__name__)
+
+
+class Filters(TypedDict):
+    """Options that `canonym.Linker.link` takes under the same names."""
+
+    types: tuple[str, ...]
+    sources: tuple[str, ...]
+    languages: tuple[str, ...]
+    min_score: float | None
+    min_confidence: float | None
+    seed: int | None
 
 
 def _number(_ctx: click.Context, option: click.Parameter, value: float | None) -> float | None:
@@ -35,7 +46,7 @@ def _number(_ctx: click.Context, option: click.Parameter, value: float | None) -
 @click.option(
     "--input-format",
     type=click.Choice(("lines", "table", "jsonl", "pubtator")),
-    help="What the file is; recognised by its first line when left out.",
+    help="Kind of the file; recognised by its first line when left out.",
 )
 @click.option(
     "-c",
@@ -43,21 +54,21 @@ def _number(_ctx: click.Context, option: click.Parameter, value: float | None) -
     "--mention-column",
     "column",
     metavar="NAME",
-    help="Link this column of a table; the file has a header.",
+    help="Link this column of a table with a header.",
 )
 @click.option(
     "--context-column",
     metavar="NAME",
-    help="A column with text around the mention, in which abbreviations are looked for.",
+    help="A column with the text around the mention, to look for abbreviations.",
 )
-@click.option("--delimiter", metavar="CHAR", help="What separates cells; found when left out.")
+@click.option("--delimiter", metavar="CHAR", help="Separator of cells; found when left out.")
 @click.option("--encoding", default="utf-8", show_default=True, help="Encoding of the file.")
 @mention_type_option("mention_types")
 @index_option
 @click.option(
     "--no-everyday",
     is_flag=True,
-    help="ICD-10-CM without the everyday names that come with canonym.",
+    help="ICD-10-CM without the bundled everyday names.",
 )
 @click.option(
     "-k",
@@ -91,14 +102,14 @@ def _number(_ctx: click.Context, option: click.Parameter, value: float | None) -
     "--min-score",
     type=click.FloatRange(0, 1),
     callback=_number,
-    help="Mentions whose best candidate scores less are NIL.",
+    help="Less than this score makes a mention NIL.",
 )
 @click.option(
     "--min-confidence",
     type=click.FloatRange(0, 1),
     callback=_number,
-    help="Mentions whose link is right with a smaller probability are NIL: 0.9 is 90 %. The index "
-    "has to know how sure it is, see `canonym fit-confidence`.",
+    help="A smaller probability of being right makes a mention NIL; 0.9 is 90 %. The index needs "
+    "`canonym fit-confidence` first.",
 )
 @click.option(
     "--seed",
@@ -109,19 +120,21 @@ def _number(_ctx: click.Context, option: click.Parameter, value: float | None) -
 @click.option(
     "--no-context",
     is_flag=True,
-    help="Do not let the text and the other mentions around a mention choose between concepts of "
-    "the same name, nor a re-ranker look at those mentions.",
+    help="Ignore the text and the other mentions around a mention, which otherwise choose between "
+    "concepts of the same name and inform the re-ranker.",
 )
-@click.option("--explain", is_flag=True, help="Say why: normal forms, scores, runner-up, margin.")
+@click.option(
+    "--explain", is_flag=True, help="Explain each link: normal forms, scores, runner-up, margin."
+)
 @click.option("-o", "--output", type=click.Path(), help="Write to this file.")
 @click.option(
     "--format",
     "format_",
     type=click.Choice(("table", "tsv", "csv", "jsonl", "parquet", "pubtator")),
-    help="Format of the output. [default: that of the suffix of the file; without a file a table "
-    "for a terminal and tsv for a pipe]",
+    help="Format of the output. [default: by the suffix of the file; without a file, table for a "
+    "terminal and tsv for a pipe]",
 )
-@click.option("--resume", is_flag=True, help="Go on with an output file that was interrupted.")
+@click.option("--resume", is_flag=True, help="Continue an interrupted output file.")
 def link(
     names: tuple[str, ...],
     file: str | None,
@@ -134,24 +147,19 @@ def link(
     index: str | None,
     no_everyday: bool,
     k: int | None,
-    types: tuple[str, ...],
-    sources: tuple[str, ...],
-    languages: tuple[str, ...],
     ids: str | None,
-    min_score: float | None,
-    min_confidence: float | None,
-    seed: int | None,
     no_context: bool,
     explain: bool,
     output: str | None,
     format_: str | None,
     resume: bool,
+    **filters: Unpack[Filters],
 ) -> None:
     """Link NAMES, a file or standard input to concepts.
 
-    The input is NAMES; or a file with one name a line; or, with --column, a CSV or TSV table, whose
-    columns are all kept; or documents in PubTator or JSON lines, whose annotated mentions are
-    linked with the abbreviations of their document written out. Order is kept.
+    The input is NAMES; or a file with one name a line; or, with --column, a CSV or TSV table, all
+    of whose columns are kept; or documents in PubTator or JSON lines. The annotated mentions of
+    documents are linked, with the abbreviations of their document written out. Order is kept.
 
     Each mention gets its candidates, best first, or NIL with the reason. A composite mention
     ("breast and ovarian cancer") gets one concept for each of its parts.
@@ -167,16 +175,16 @@ def link(
       cut -f3 visits.tsv | canonym link --format jsonl > linked.jsonl
 
     \b
-    A column of a table; the columns of the result are called canonym_id, canonym_label, ...:
+    A column of a table, which gets the columns canonym_id, canonym_label, ...:
       canonym link --file visits.csv --column diagnosis -o linked.csv
       canonym link --file visits.csv --column dx --context-column note --min-score 0.6 -o linked.csv
 
     \b
-    A corpus, to a terminology of your own:
+    A corpus, to another terminology:
       canonym link --index doid-index --file corpus.pubtator --mention-type Disease -o linked.jsonl
 
     \b
-    A long run, and the same again after it was stopped:
+    A long run, continued after it was stopped:
       canonym link --file huge.txt -o linked.tsv --resume
 
     The columns of TSV, CSV and Parquet and the objects of JSON lines are described in
@@ -197,14 +205,9 @@ def link(
         linker = open_linker(index, everyday=not no_everyday)
         options = {
             "k": max(k, 2),  # the margin needs a runner-up
-            "types": types,
-            "sources": sources,
-            "languages": languages,
             "ids": read_ids(ids) if ids else (),
-            "min_score": min_score,
-            "min_confidence": min_confidence,
-            "seed": seed,
             "context": not no_context,
+            **filters,
         }
         layout = Layout(format_, k, given.columns, explain)
         settings = _settings(linker, layout, mention_types, options)
