@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -59,6 +60,7 @@ def test_an_index_reports_what_it_is(db: Path, tmp_path: Path) -> None:
     assert "concepts     5" in text
     assert "name: chargrams" in text
     assert "weight: 0.5" in text
+    assert not re.search(r": *(,|$)", text, re.MULTILINE)
     info = json.loads(run("info", str(out), "--format", "json").stdout)
     assert [encoder["weight"] for encoder in info["encoders"]] == [1.0, 0.5]
     assert info["fingerprint"] in text
@@ -104,6 +106,31 @@ def test_an_index_that_is_there_is_kept_unless_told_otherwise(
     assert "trials: no" in run("info", str(out)).stdout
     run(*arguments, "--overwrite")
     assert "trials: yes" in run("info", str(out)).stdout
+
+
+def test_the_order_of_an_index_is_chosen_and_shown(db: Path, index: Path, tmp_path: Path) -> None:
+    assert re.search("^order +nearest$", run("info", str(index)).stdout, re.MULTILINE)
+    make = ("index", str(db), "--encoder", "chargrams", "--quiet")
+    run(*make, "-o", str(tmp_path / "a"), "--order", "marginal")
+    described = json.loads(run("info", str(tmp_path / "a"), "--format", "json").stdout)
+    assert described["order"] == "marginal"
+    run("index", str(db), "-o", str(tmp_path / "c"), "--order", "fitted", "--quiet")
+    described = json.loads(run("info", str(tmp_path / "c"), "--format", "json").stdout)
+    assert (described["order"], described["re-ranker"]["decisions"]) == ("fitted", 0)
+    reranker = str(tmp_path / "c" / "reranker.json")
+    run("index", str(db), "-o", str(tmp_path / "d"), "--order", reranker, "--quiet")
+    again = json.loads(run("info", str(tmp_path / "d"), "--format", "json").stdout)
+    assert again["re-ranker"] == described["re-ranker"]
+    near, shares = (linked(one, "hert atack")[0]["score"] for one in (index, tmp_path / "a"))
+    assert near != shares
+    for given, problem in (
+        (("--order", "nonsense"), "the order is 'nonsense'; expected nearest, marginal, fitted"),
+        (("--reranker", "default"), "--reranker default is now --order fitted"),
+        (("--reranker", "collective"), "--reranker collective is now --order marginal"),
+        (("--reranker", "my.json"), "--reranker my.json is now --order my.json"),
+    ):
+        assert problem in run(*make, "-o", str(tmp_path / "b"), *given, code=2).stderr
+    assert not (tmp_path / "b").exists()
 
 
 @pytest.mark.parametrize(
@@ -290,14 +317,20 @@ def test_info_describes_the_installation(
     monkeypatch.setenv("CANONYM_CACHE", str(tmp_path / "cache"))
     content = json.loads(run("info", "--format", "json").stdout)
     assert content["cached indexes"] == {}
-    assert set(content["extras"]) == {
-        *("torch", "onnx", "abbreviations", "arrow", "pandas", "owl", "pictures", "umap")
-    }
+    assert {"torch", "onnx", "arrow"} < set(content["extras"])
+    assert not {"all", "dev"} & set(content["extras"])
     shutil.copytree(index, tmp_path / "cache" / "one")
-    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
-    text = run("info").stdout
-    assert "one" in text
-    assert "not installed: pip install 'canonym[torch]'" in text
+    needed = [
+        *("click>=8", "nothing_of_the_kind>=1; extra == 'missing'", "numpy; extra == 'there'"),
+        *("numpy; extra == 'half'", "nothing_of_the_kind; extra == 'half'", "x; extra == 'dev'"),
+    ]
+    monkeypatch.setattr("importlib.metadata.requires", lambda _name: needed)
+    assert "one" in run("info").stdout
+    assert json.loads(run("info", "--format", "json").stdout)["extras"] == {
+        "half": "not installed: pip install 'canonym[half]'",
+        "missing": "not installed: pip install 'canonym[missing]'",
+        "there": "installed",
+    }
 
 
 # --- in a real process ----------------------------------------------------------------------------

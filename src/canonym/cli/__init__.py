@@ -56,6 +56,7 @@ class Commands(click.Group):
 
 @with_verbosity
 @click.command(
+    "canonym",
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

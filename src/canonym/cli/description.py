@@ -78,7 +78,7 @@ def _lines(value: Any) -> Iterator[str]:
         if len(ranked) > _MOST:
             yield f"… and {len(ranked) - _MOST:,} more"
     elif isinstance(value, Mapping):
-        yield from (f"{key}: {_shown(one)}" for key, one in value.items())
+        yield from (f"{key}: {_shown(one)}" for key, one in value.items() if one != [])
     else:
         yield _shown(value)
 
