@@ -7,7 +7,9 @@ import io
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 
+import click
 from click.testing import CliRunner, Result
 
 from canonym.cli import main
@@ -26,6 +28,19 @@ def run(*arguments: str, input: str | bytes | None = None, code: int = 0) -> Res
 def rows(text: str, delimiter: str = "\t") -> list[dict[str, str]]:
     """Read a table with a header."""
     return list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
+
+
+def every_command() -> Iterator[tuple[str, click.Command]]:
+    """Yield all commands and subcommands by the words that call them."""
+    waiting: list[tuple[str, click.Command]] = [("canonym", main)]
+    for words, one in waiting:
+        yield words, one
+        if isinstance(one, click.Group):
+            ctx = click.Context(one)
+            for name in one.list_commands(ctx):
+                inner = one.get_command(ctx, name)
+                assert inner is not None
+                waiting.append((f"{words} {name}", inner))
 
 
 def command(*arguments: str) -> list[str]:

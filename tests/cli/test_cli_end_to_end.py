@@ -96,9 +96,7 @@ def test_every_setting_of_an_index_is_kept(
     assert after == {**before, setting: value}
 
 
-def test_an_index_that_is_there_is_kept_unless_told_otherwise(
-    db: Path, index: Path, tmp_path: Path
-) -> None:
+def test_an_existing_index_is_kept_without_overwrite(db: Path, index: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     shutil.copytree(index, out)
     arguments = ("index", str(db), "-o", str(out), "--encoder", "chargrams", "--trials")
@@ -170,11 +168,11 @@ def test_training_mentions_are_searched_as_well(db: Path, tmp_path: Path) -> Non
     assert "mean of a concept's names" in run(
         *("link", "--index", str(tmp_path / "b"), "a lump", "--explain", "--format", "table")
     ).stdout  # fmt: skip
-    for wrong, told in (
+    for wrong, problem in (
         (("--search", "D-D"), "there is no search"),
         (("--mention-type", "Drug"), "no mention is of the type 'Drug'; there are Disease, Sign"),
     ):
-        assert told in run(*make, *wrong, "-o", str(tmp_path / "c"), code=2).stderr
+        assert problem in run(*make, *wrong, "-o", str(tmp_path / "c"), code=2).stderr
     alone = ("index", str(db), "-o", str(tmp_path / "c"))
     assert "give mentions" in run(*alone, "--search", "D-T", code=2).stderr
     assert "goes with --mentions" in run(*alone, "--mention-type", "X", code=2).stderr
@@ -362,7 +360,7 @@ def test_progress_of_importing_and_indexing(db: Path, tmp_path: Path) -> None:
     assert "chargrams" in shown
 
 
-def test_a_killed_run_is_gone_on_with(index: Path, tmp_path: Path) -> None:
+def test_a_killed_run_is_resumed(index: Path, tmp_path: Path) -> None:
     names, out = tmp_path / "names.txt", tmp_path / "out.tsv"
     names.write_text("".join(f"broken hip {i}\n" for i in range(2000)))
     arguments = ("link", "--index", str(index), "--file", str(names), "-o", str(out), "-q")

@@ -24,11 +24,11 @@ KNOWN = {
 
 
 class Linker:
-    """Knows three names; remembers what it was asked."""
+    """Knows three names; remembers mentions and options."""
 
     def __init__(self) -> None:
         self.options: dict[str, Any] = {}
-        self.asked: list[Mention] = []
+        self.mentions: list[Mention] = []
         self.fingerprint = "f1"
 
     def info(self) -> dict[str, Any]:
@@ -44,7 +44,7 @@ class Linker:
         while block := [m for _, m in zip(range(3), stream, strict=False)]:  # three at a time
             for mention in block:
                 assert isinstance(mention, Mention)
-                self.asked.append(mention)
+                self.mentions.append(mention)
                 yield self.one(mention, long)
 
     def one(self, mention: Mention, long: str = "") -> Link:
@@ -160,9 +160,9 @@ def test_a_column_of_a_table_with_its_context(linker: Linker, table: Path) -> No
         ("2", "FH", "hip fracture (FH)", ""),
         ("3", "", "", ""),
     ]
-    assert [m.context for m in linker.asked] == ["", "", ""]
+    assert [m.context for m in linker.mentions] == ["", "", ""]
     run("--file", str(table), "--mention-column", "dx", "--context-column", "note")
-    assert [m.context for m in linker.asked[3:]] == ["a, b", "hip fracture (FH)", ""]
+    assert [m.context for m in linker.mentions[3:]] == ["a, b", "hip fracture (FH)", ""]
 
 
 @pytest.mark.usefixtures("linker")
@@ -212,7 +212,7 @@ def test_json_documents_and_json_mentions() -> None:
 
 
 @pytest.mark.usefixtures("linker")
-def test_the_kind_of_input_can_be_said(corpus: Path) -> None:
+def test_the_kind_of_input_can_be_given(corpus: Path) -> None:
     found = rows(run("--file", str(corpus), "--input-format", "lines").stdout)
     assert found[0]["mention"] == "1|t|A hip fracture (FH)"
     failed = run("--input-format", "pubtator", input="broken hip\n", code=2)
@@ -220,7 +220,7 @@ def test_the_kind_of_input_can_be_said(corpus: Path) -> None:
 
 
 @pytest.mark.usefixtures("linker")
-def test_documents_without_mentions_are_said_to_have_none() -> None:
+def test_documents_without_mentions_get_a_note() -> None:
     result = run(input="1|t|nothing here\n")
     assert "no annotated mentions" in result.stderr
     assert rows(result.stdout) == []
@@ -465,7 +465,7 @@ def test_a_table_without_a_column_is_refused_with_its_columns(tmp_path: Path, su
 
 
 @pytest.mark.usefixtures("linker")
-def test_ids_must_be_there(tmp_path: Path) -> None:
+def test_a_file_without_ids_is_refused(tmp_path: Path) -> None:
     (tmp_path / "ids").write_text("# none\n\n")
     assert "holds no ids" in run("x", "--ids", str(tmp_path / "ids"), code=2).stderr
 

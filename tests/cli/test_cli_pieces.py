@@ -1,4 +1,4 @@
-"""The default linker, and pieces that no command shows alone."""
+"""The default linker, counted items, and progress that nobody watches."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_items_are_counted_where_that_is_cheap(tmp_path: Path) -> None:
     assert count_items(None, documents=False) is None
 
 
-def test_nobody_is_shown_progress_who_does_not_watch(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_is_hidden_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     with counter("Counting", unit="sheep") as report:
         report(1)
     with stages() as staged:

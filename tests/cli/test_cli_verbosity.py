@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
 
-from canonym.cli import main
 from canonym.cli.verbosity import is_quiet, with_verbosity
-from tests.cli.running import command, in_terminal, run
+from tests.cli.running import command, every_command, in_terminal, run
 
 TABLE = "id,name\nD:1,Myocardial infarction\nD:1,Heart attack\nD:2,Migraine\n"
 LINE = re.compile(r"\d\d:\d\d:\d\d (INFO|DEBUG) canonym\.[a-z_.]+: .+")
@@ -26,19 +24,6 @@ def index(tmp_path: Path) -> Path:
     return tmp_path / "index"
 
 
-def every_command() -> Iterator[tuple[str, click.Command]]:
-    """Yield all commands and subcommands by the words that call them."""
-    waiting: list[tuple[str, click.Command]] = [("canonym", main)]
-    for words, one in waiting:
-        yield words, one
-        if isinstance(one, click.Group):
-            ctx = click.Context(one)
-            for name in one.list_commands(ctx):
-                inner = one.get_command(ctx, name)
-                assert inner is not None
-                waiting.append((f"{words} {name}", inner))
-
-
 def test_every_command_has_both_options_once() -> None:
     found = dict(every_command())
     assert len(found) > 20
@@ -49,7 +34,7 @@ def test_every_command_has_both_options_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         (("link", "heart attack", "--index", "INDEX"), "Linking: 1 mentions"),
         (("index", "TABLE", "-o", "NEW", "-e", "chargrams"), "Wrote "),
@@ -61,7 +46,7 @@ def test_every_command_has_both_options_once() -> None:
     ],
 )
 def test_verbose_logs_to_standard_error(
-    index: Path, tmp_path: Path, arguments: tuple[str, ...], told: str
+    index: Path, tmp_path: Path, arguments: tuple[str, ...], expected: str
 ) -> None:
     places = {"INDEX": str(index), "TABLE": str(tmp_path / "x.csv"), "NEW": str(tmp_path / "new")}
     given = [places.get(argument, argument) for argument in arguments]
@@ -72,7 +57,7 @@ def test_verbose_logs_to_standard_error(
     lines = [line for line in verbose.stderr.splitlines() if line not in plain.stderr]
     assert lines
     assert all(LINE.fullmatch(line) for line in lines), lines
-    assert told in verbose.stderr
+    assert expected in verbose.stderr
     assert "Took" in lines[-1]
     assert "DEBUG" not in verbose.stderr
     assert "INFO" not in plain.stderr
@@ -109,23 +94,23 @@ def test_quiet_hides_notes_and_reports_but_no_failure(index: Path, tmp_path: Pat
 
 def test_quiet_and_verbose_hide_notes_and_log(index: Path, tmp_path: Path) -> None:
     given = ("link", "heart attack", "--index", str(index), "-o", str(tmp_path / "x.tsv"))
-    told = run(*given, "-q", "-v").stderr
-    assert "INFO" in told
-    assert "1 mention is in" not in told
+    expected = run(*given, "-q", "-v").stderr
+    assert "INFO" in expected
+    assert "1 mention is in" not in expected
 
 
 def test_warnings_of_the_library_are_shown_unless_quiet(index: Path) -> None:
     text = "1|t|heart attack\n1\t0\t12\theart attack\tD\tD:1\n\n" * 2
     given = ("link", "--index", str(index))
-    told = run(*given, input=text).stderr
-    assert told.startswith("WARNING: standard input, line ")
-    assert "the document id 1 was met before" in told
+    expected = run(*given, input=text).stderr
+    assert expected.startswith("WARNING: standard input, line ")
+    assert "the document id 1 was met before" in expected
     assert run(*given, "-q", input=text).stderr == ""
 
 
 def test_the_log_shows_only_what_can_be_printed(index: Path) -> None:
-    told = run("link", "a\x1b[31m b", "--index", str(index), "-vv").stderr
-    assert "\x1b" not in told
+    expected = run("link", "a\x1b[31m b", "--index", str(index), "-vv").stderr
+    assert "\x1b" not in expected
 
 
 def test_nothing_of_the_log_is_left_afterwards(index: Path) -> None:

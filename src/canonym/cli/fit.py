@@ -132,7 +132,7 @@ def fit(
     }
     options: dict[str, Any] = {"start": encoder, "mentions": data.mentions, "share": share, **run}
     options["dimensions"] = dimensions or _DIMENSIONS
-    facts = {"encoder": output, "goes on from": start, **data.facts()}
+    facts = {"encoder": output, "starts from": start, **data.facts()}
     with stages(unit="steps") as report:
         if held_out:
             gain = _measure_gain(data, n=held_out, report=report, **options)

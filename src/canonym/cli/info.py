@@ -61,7 +61,8 @@ def _extras() -> dict[str, bool]:
     from importlib.metadata import requires
 
     found: dict[str, bool] = {}
-    for line in requires("canonym") or ():
+    lines = requires("canonym") if _is_installed("canonym") else None
+    for line in lines or ():
         needed = re.match(r"""([\w.-]+).*\bextra == ['"]([\w.-]+)['"]""", line)
         if needed and needed[1] != "canonym" and needed[2] not in ("all", "dev"):
             package, extra = needed.groups()

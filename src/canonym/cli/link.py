@@ -102,7 +102,7 @@ def _number(_ctx: click.Context, option: click.Parameter, value: float | None) -
     "--min-score",
     type=click.FloatRange(0, 1),
     callback=_number,
-    help="Less than this score makes a mention NIL.",
+    help="A best score below this makes a mention NIL.",
 )
 @click.option(
     "--min-confidence",
@@ -279,8 +279,9 @@ def _link(
         found = linker.link_documents(items, **options)
     else:
         found = _link_entries(linker, items, options)
+    detailed = _LOG.isEnabledFor(logging.DEBUG)
     for item, links in found:
-        for link in links:
+        for link in links if detailed else ():
             _LOG.debug("%r: %s", link.mention.text, ", ".join(link.ids) or f"NIL, {link.reason}")
         yield item, links
 
