@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import click
 
-from canonym.cli.train.chosen import taught_options
+from canonym.cli.options import built_index_option, corpus_format_option, mention_type_option
 
 
 @click.command("fit-confidence")
-@taught_options(
-    click.option(
-        "--method",
-        type=click.Choice(["isotonic", "platt"]),
-        default="isotonic",
-        show_default=True,
-        help="platt is logistic regression; isotonic fits a rising function to its result.",
-    )
+@click.argument("corpus", type=click.Path())
+@built_index_option
+@mention_type_option()
+@click.option(
+    "--method",
+    type=click.Choice(["isotonic", "platt"]),
+    default="isotonic",
+    show_default=True,
+    help="platt is logistic regression; isotonic fits a rising function to its result.",
 )
+@corpus_format_option
 def fit_confidence(
     corpus: str, index: str, types: tuple[str, ...], method: str, format_: str | None
 ) -> None:

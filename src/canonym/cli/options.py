@@ -35,6 +35,9 @@ index_option: Decorator = click.option(
     help="A folder made by `canonym index`, or a terminology, which is then indexed for this run. "
     "ICD-10-CM when left out.",
 )
+built_index_option: Decorator = click.option(
+    "-i", "--index", type=click.Path(), required=True, help="A folder made by `canonym index`."
+)
 overwrite_option: Decorator = click.option(
     "--overwrite", is_flag=True, help="Replace the output if it exists."
 )

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from canonym.cli.options import built_index_option
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from canonym.linker import Linker
 
-_INDEX = click.option(
-    "-i", "--index", type=click.Path(), required=True, help="A folder made by `canonym index`."
-)
 _LANGUAGE = click.option(
     "--language", default="en", show_default=True, metavar="TAG", help="Language of the name."
 )
@@ -38,7 +37,7 @@ def synonyms() -> None:
 @synonyms.command()
 @click.argument("name")
 @click.argument("id_", metavar="ID")
-@_INDEX
+@built_index_option
 @_LANGUAGE
 def add(name: str, id_: str, index: str, language: str) -> None:
     """Make NAME stand for the concept ID.
@@ -55,7 +54,7 @@ def add(name: str, id_: str, index: str, language: str) -> None:
 @synonyms.command()
 @click.argument("name")
 @click.argument("id_", metavar="ID")
-@_INDEX
+@built_index_option
 def remove(name: str, id_: str, index: str) -> None:
     """Remove NAME, an added name, from the concept ID.
 
@@ -68,7 +67,7 @@ def remove(name: str, id_: str, index: str) -> None:
 @synonyms.command()
 @click.argument("mention")
 @click.argument("id_", metavar="ID")
-@_INDEX
+@built_index_option
 def forbid(mention: str, id_: str, index: str) -> None:
     """Never find the concept ID for MENTION, nor for mentions of the same normal form.
 
@@ -84,7 +83,7 @@ def forbid(mention: str, id_: str, index: str) -> None:
 @synonyms.command()
 @click.argument("mention")
 @click.argument("id_", metavar="ID")
-@_INDEX
+@built_index_option
 def allow(mention: str, id_: str, index: str) -> None:
     """Allow the forbidden concept ID for MENTION again.
 
@@ -95,7 +94,7 @@ def allow(mention: str, id_: str, index: str) -> None:
 
 
 @synonyms.command("list")
-@_INDEX
+@built_index_option
 def list_(index: str) -> None:
     """List added names and forbidden concepts, as TSV that `import` reads.
 
@@ -117,7 +116,7 @@ def list_(index: str) -> None:
 
 @synonyms.command("import")
 @click.argument("file", type=click.Path(allow_dash=True))
-@_INDEX
+@built_index_option
 @_LANGUAGE
 def import_(file: str, index: str, language: str) -> None:
     """Add the names in FILE, all of them or none; - is standard input.
