@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
-from canonym.corpora.delimited import parse_table, split_header
 from canonym.corpora.jsonl import parse_jsonl_documents, parse_jsonl_mentions
 from canonym.corpora.pubtator import parse_pubtator
+from canonym.corpora.tables import parse_table, split_header
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import MAX_LINE, TextStream, open_text
 from canonym.types import Document, Mention
@@ -95,7 +95,7 @@ def open_input(
     kind : str, optional
         One of `KINDS`; recognised by default.
     column, context_column, delimiter
-        For tables, see `canonym.corpora.delimited.read_table`.
+        For tables, see `canonym.corpora.tables.read_table`.
     encoding : str
         Encoding of the file.
 

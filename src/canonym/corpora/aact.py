@@ -23,12 +23,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from canonym.corpora.delimited import parse_table
+from canonym.corpora.tables import parse_table
 from canonym.corpora.trials import Trial, make_trial
 from canonym.errors import ReadError
 from canonym.io.streams import members, open_text
-
-__all__ = ["read_aact"]
 
 
 def read_aact(path: str | Path) -> Iterator[Trial]:

@@ -14,12 +14,12 @@ line                becomes
 ``N``               ids of the mention, ``RESOURCE:ID`` as written; several references of a mention
                     are alternatives, unless ``references="all"``
 ``#`` (any note)    ids of the mention where the whole note is ids (`NOTE_IDS`), read as in
-                    `canonym.corpora.gold`; other notes are text and left alone. A mention with a
-                    reference does not look at its notes
+                    `canonym.corpora.gold`; other notes are ignored, and so are the notes of a
+                    mention with a reference
 ``R E A M *``       nothing: relations, events, attributes, equivalences
 ==================  ==============================================================================
 
-Offsets count code points of the text file as it is, line ends included: a carriage return counts.
+Offsets count code points of the text file, line ends included: a carriage return counts.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_bytes, open_text
 from canonym.types import Document, Mention
 
-__all__ = ["NOTE_IDS", "REFERENCES", "brat_annotations", "read_brat"]
-
 NOTE_IDS = (
     r"(?:[A-Za-z][\w.-]*:[\w.-]*\d[\w.-]*|[A-Za-z]{0,2}\d{4,}|"
     + "|".join(re.escape(word) for word in NO_CONCEPT if len(word) > 1)
     + ")"
 )
-"""What one id in a note looks like (regular expression, any case): a prefix, a colon and something
-with a digit; or at least four digits after at most two letters; or a word for "no concept"."""
+"""Regular expression of one id in a note, in any case.
+
+A prefix, a colon and something with a digit; or at least four digits after at most two letters; or
+a word for "no concept"."""
 
 REFERENCES: tuple[str, ...] = ("any", "all")
-"""How several references of one mention combine: each is right, or the mention stands for all."""
+"""Meaning of several references of one mention: each is right, or the mention stands for all."""
 
 _MENTION = re.compile(r"(\S+) (\d+ \d+(?:;\d+ \d+)*)")
 _REFERENCE = re.compile(r"Reference (\S+) (\S+:.+)")
@@ -67,11 +67,11 @@ def read_brat(
     path : str or Path
         The folder, or one ``.ann`` or ``.txt`` file of a pair.
     pieces : str
-        What a mention in several pieces becomes, one of `canonym.corpora.spans.PIECES`.
+        Treatment of mentions in several pieces, one of `canonym.corpora.spans.PIECES`.
     references : str
         One of `REFERENCES`.
     note_ids : str, optional
-        Regular expression of one id in a note; None leaves all notes alone.
+        Regular expression of one id in a note; None ignores all notes.
     encoding : str
         Encoding of the texts and annotations.
 
@@ -83,9 +83,8 @@ def read_brat(
     Raises
     ------
     ReadError
-        If there is no pair at all, one file of a pair is missing, a line is none of the format, an
-        annotation refers to a mention that is not there or has an id that was used, or offsets do
-        not hold the mention.
+        If there is no pair at all, one file of a pair is missing, a line is malformed, an
+        annotation refers to a missing mention or repeats an id, or offsets do not hold the mention.
     InvalidInput
         If an option is unknown or `note_ids` is no regular expression.
     """
@@ -231,7 +230,7 @@ def brat_annotations(document: Document) -> str:
     Returns
     -------
     str
-        What `read_brat` reads back.
+        Lines that `read_brat` reads back.
 
     Raises
     ------

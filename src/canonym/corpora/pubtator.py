@@ -19,7 +19,7 @@ relation   id, name, head, tail                nothing
 =========  ==================================  ==================================================
 
 Offsets are code points in title + one character + abstract. That character is ``\\n`` here, so that
-nothing is read across the two and the title can be told apart again.
+no mention runs across and the title can be separated again.
 
 Ids are read as in `canonym.corpora.gold`.
 """
@@ -32,13 +32,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
-from canonym.corpora.annotations import span_problem
 from canonym.corpora.gold import parse_ids, written_ids
+from canonym.corpora.spans import span_problem
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_text
 from canonym.types import Document, Mention
-
-__all__ = ["parse_pubtator", "pubtator_text", "read_pubtator", "write_pubtator"]
 
 _LOG = logging.getLogger(__name__)
 _TEXT_LINE = re.compile(r"([^|\t]+)\|([ta])\|(.*)")
@@ -63,8 +61,8 @@ def read_pubtator(path: str | Path, *, encoding: str = "utf-8") -> Iterator[Docu
     Raises
     ------
     ReadError
-        If a line is none of the format, belongs to another document than the one around it, or
-        its offsets do not hold the mention; if there is no document at all.
+        If a line is malformed, belongs to another document than the one around it, or its offsets
+        do not hold the mention; if there is no document at all.
 
     Examples
     --------
@@ -79,20 +77,7 @@ def read_pubtator(path: str | Path, *, encoding: str = "utf-8") -> Iterator[Docu
 
 
 def parse_pubtator(lines: Iterable[str], path: str | Path) -> Iterator[Document]:
-    """Read documents from lines; `path` is where errors say they are from.
-
-    Parameters
-    ----------
-    lines : iterable of str
-        The lines of a file, from the first on.
-    path : str or Path
-        The file.
-
-    Yields
-    ------
-    Document
-        As `read_pubtator` does, with the same errors.
-    """
+    """Read documents from lines as `read_pubtator` does; errors name `path`."""
     seen: set[str] = set()
     block: _Block | None = None
     number = 0
@@ -207,10 +192,10 @@ def write_pubtator(documents: Iterable[Document], stream: IO[str]) -> int:
     Parameters
     ----------
     documents : iterable of Document
-        What stands before the first line end of a text is its title, the rest its abstract.
-        Mentions need offsets.
+        The text before the first line end is the title, the rest the abstract. Mentions need
+        offsets.
     stream : text stream
-        Where to write to.
+        Target.
 
     Returns
     -------
@@ -235,10 +220,7 @@ def write_pubtator(documents: Iterable[Document], stream: IO[str]) -> int:
 
 
 def pubtator_text(document: Document) -> str:
-    """Return one document in the PubTator format, with the blank line that closes it.
-
-    Parameters and errors are those of `write_pubtator`.
-    """
+    """Return one document in the PubTator format, with the blank line that closes it."""
     _check_cell(document.id, "document id", "|\t\n")
     title, line_end, abstract = document.text.partition("\n")
     lines = [f"{document.id}|t|{_one_line(title)}"]

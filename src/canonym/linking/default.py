@@ -14,10 +14,10 @@ from canonym.errors import CanonymError, InvalidInput
 from canonym.io.files import cache_folder, file_digest
 from canonym.linker import Linker
 from canonym.linking.build import FORMAT, Progress
-from canonym.terminology import build_terminology
+from canonym.terminology import Terminology
+from canonym.terminology.database import FORMAT as TERMINOLOGY_FORMAT
 from canonym.terminology.readers.everyday import read_everyday
 from canonym.terminology.readers.icd10cm import read_icd10cm
-from canonym.terminology.store import FORMAT as TERMINOLOGY_FORMAT
 from canonym.types import Concept, Record
 
 __all__ = ["open_default"]
@@ -57,7 +57,7 @@ def open_default(progress: Progress | None = None, *, everyday: bool = True) -> 
         with _no_collection(), tempfile.TemporaryDirectory(prefix="canonym-") as scratch:
             if progress is not None:
                 progress("reading ICD-10-CM", 0, 1)
-            terminology = build_terminology(_records(everyday), Path(scratch) / "icd10cm.db")
+            terminology = Terminology.build(_records(everyday), Path(scratch) / "icd10cm.db")
             with terminology:
                 return Linker.build(terminology, folder=folder, overwrite=True, progress=progress)
     except OSError as error:

@@ -14,8 +14,6 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.terminology.readers.releases import Release, check_known, curie, headed_rows
 from canonym.types import Concept, Name, Record, Relation, Xref
 
-__all__ = ["LANGUAGES", "read_athena"]
-
 LANGUAGES = {
     "4180186": "en",
     "4180190": "fr",
@@ -28,7 +26,7 @@ LANGUAGES = {
     "4182948": "zh",
     "4175771": "ko",
 }
-"""BCP 47 tag of a language (``language_concept_id``); of another one the language stays empty."""
+"""BCP 47 tag of a language (``language_concept_id``); other languages become empty."""
 
 _CONCEPT = (
     "concept_id",
@@ -93,8 +91,8 @@ def read_athena(
         Vocabularies (``vocabulary_id``) whose concepts and names are taken; None takes all. Name
         source vocabularies as well to get their names on the standard concepts.
     standard_only : bool
-        Take standard concepts only, and give each the names and codes of the concepts that map to
-        it. Otherwise every concept is taken, and ``Maps to`` is a relation ``maps_to``.
+        Take standard concepts only; each gets the names and codes of the concepts that map to it.
+        Otherwise every concept is taken, and ``Maps to`` is a relation ``maps_to``.
     languages : collection of str, optional
         BCP 47 tags of the languages of synonyms to take (see `LANGUAGES`); None takes all.
     relations : collection of str

@@ -1,4 +1,7 @@
-"""RDF files parsed into a graph by rdflib, without fetching anything."""
+"""OWL ontologies and SKOS thesauri, as RDF/XML, Turtle, N-Triples or JSON-LD, through rdflib.
+
+Nothing is fetched.
+"""
 
 from __future__ import annotations
 
@@ -12,126 +15,9 @@ from typing import Any
 
 from canonym.errors import InvalidInput, ReadError, require
 from canonym.io.streams import open_bytes
-from canonym.terminology.compaction import compact
 from canonym.types import Concept, Name, Record, Relation, Xref
 
-# --- rdf ---
-
-FORMATS = ("xml", "turtle", "json-ld")
-"""Syntaxes that `parse_rdf` reads; N-Triples are Turtle."""
-
-
-def parse_rdf(path: str | Path, *, syntax: str | None = None) -> Any:
-    """Parse RDF/XML, Turtle, N-Triples or JSON-LD, plain or compressed.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    syntax : str, optional
-        One of `FORMATS`; by default told by the content.
-
-    Returns
-    -------
-    rdflib.Graph
-        All statements of the file.
-
-    Raises
-    ------
-    MissingExtra
-        If rdflib is not installed.
-    InvalidInput
-        If `syntax` is unknown.
-    ReadError
-        If the file is in another syntax, malformed, or refers to a remote JSON-LD context.
-    """
-    if syntax is not None and syntax not in FORMATS:
-        raise InvalidInput(f"syntax={syntax!r} is unknown: use one of {', '.join(FORMATS)}")
-    rdflib = require("rdflib", "reading OWL and SKOS", "owl")
-    path = Path(path)
-    with open_bytes(path) as source:
-        content = source.read()
-    if syntax is None:
-        syntax = _detect(path, content)
-    if syntax == "json-ld":
-        _refuse_remote_contexts(path, content)
-    graph = rdflib.Graph()
-    with _quiet():
-        try:
-            graph.parse(data=content, format=syntax, publicID="file:///")
-        except Exception as error:  # rdflib lets the errors of its parsers through, of every kind
-            raise ReadError(
-                path,
-                f"is not well-formed {syntax} ({' '.join(str(error).split())[:200]})",
-                line=_line(error),
-            ) from error
-    return graph
-
-
-def _line(error: Exception) -> int | None:
-    """Line of a parser's error, counted from 1."""
-    if hasattr(error, "getLineNumber"):  # XML
-        return int(error.getLineNumber())
-    lines = getattr(error, "lines", None)  # Turtle: line ends before the error
-    return lines + 1 if isinstance(lines, int) else None
-
-
-def _detect(path: Path, content: bytes) -> str:
-    start = content[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
-    if start.startswith((b"{", b"[")):
-        return "json-ld"
-    head = content[:65536]
-    if b"<Ontology" in head and b"<rdf:RDF" not in head:
-        raise ReadError(path, "is OWL/XML: save it as RDF/XML or Turtle (ROBOT and Protégé do)")
-    if start.startswith((b"Prefix(", b"Ontology(", b"Prefix:", b"Ontology:")):
-        raise ReadError(
-            path, "is in OWL functional or Manchester syntax: save it as RDF/XML or Turtle"
-        )
-    if start.startswith((b"<?xml", b"<!DOCTYPE", b"<!--", b"<rdf:")) or b"<rdf:RDF" in head:
-        return "xml"
-    return "turtle"
-
-
-def _refuse_remote_contexts(path: Path, content: bytes) -> None:
-    """Keep rdflib from fetching a JSON-LD context: canonym works offline."""
-    try:
-        pending = [json.loads(content)]
-    except (ValueError, RecursionError) as error:
-        raise ReadError(
-            path, f"is not JSON ({error})", line=getattr(error, "lineno", None)
-        ) from error
-    while pending:
-        item = pending.pop()
-        if isinstance(item, dict):
-            contexts = item.get("@context", [])
-            for context in contexts if isinstance(contexts, list) else [contexts]:
-                remote = context.get("@import") if isinstance(context, dict) else context
-                if isinstance(remote, str):
-                    raise ReadError(
-                        path,
-                        f"refers to the context {remote!r}, which is not fetched: put the context "
-                        "itself into the file, or convert it to Turtle",
-                    )
-            pending.extend(item.values())
-        elif isinstance(item, list):
-            pending.extend(item)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep rdflib from logging every ill-typed date with a traceback."""
-    logger = logging.getLogger("rdflib")
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
-
-
-# --- owl ---
-# MODULE: OWL ontologies and SKOS thesauri, as RDF/XML, Turtle, N-Triples or JSON-LD, through rdflib.
-
+_SYNTAXES = ("xml", "turtle", "json-ld")  # N-Triples are Turtle
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 _OWL = "http://www.w3.org/2002/07/owl#"
@@ -188,7 +74,8 @@ def read_owl(
         Namespaces (the beginnings of addresses) and the prefixes to write instead, beside the known
         ones.
     syntax : str, optional
-        ``"xml"``, ``"turtle"`` (also N-Triples) or ``"json-ld"``; by default told by the content.
+        ``"xml"``, ``"turtle"`` (also N-Triples) or ``"json-ld"``; by default recognised by the
+        content.
     version : str, optional
         The version to record; by default the date in ``owl:versionIRI``, else ``owl:versionInfo``.
 
@@ -218,7 +105,7 @@ def read_owl(
     OWL 2 Web Ontology Language; SKOS Simple Knowledge Organization System Reference, W3C.
     """
     rdflib = require("rdflib", "reading OWL and SKOS", "owl")
-    graph = parse_rdf(path, syntax=syntax)
+    graph = _parse_rdf(path, syntax=syntax)
     reader = _Reader(rdflib, graph, language, untagged, prefixes or {}, version)
     found = False
     for subject in reader.subjects():
@@ -398,3 +285,149 @@ class _Reader:
                     for text in self.values(axiom, f"{_OWL}annotatedTarget"):
                         found.add((subject, str(text).strip()))
         return found
+
+
+# --- parsing --------------------------------------------------------------------------------------
+
+
+def _parse_rdf(path: str | Path, *, syntax: str | None = None) -> Any:
+    """Parse RDF in one of `_SYNTAXES`, by default recognised by the content, into a graph."""
+    if syntax is not None and syntax not in _SYNTAXES:
+        raise InvalidInput(f"syntax={syntax!r} is unknown: use one of {', '.join(_SYNTAXES)}")
+    rdflib = require("rdflib", "reading OWL and SKOS", "owl")
+    path = Path(path)
+    with open_bytes(path) as source:
+        content = source.read()
+    if syntax is None:
+        syntax = _detect(path, content)
+    if syntax == "json-ld":
+        _refuse_remote_contexts(path, content)
+    graph = rdflib.Graph()
+    with _quiet():
+        try:
+            graph.parse(data=content, format=syntax, publicID="file:///")
+        except Exception as error:  # rdflib lets the errors of its parsers through, of every kind
+            raise ReadError(
+                path,
+                f"is not well-formed {syntax} ({' '.join(str(error).split())[:200]})",
+                line=_line(error),
+            ) from error
+    return graph
+
+
+def _line(error: Exception) -> int | None:
+    """Line of a parser's error, counted from 1."""
+    if hasattr(error, "getLineNumber"):  # XML
+        return int(error.getLineNumber())
+    lines = getattr(error, "lines", None)  # Turtle: line ends before the error
+    return lines + 1 if isinstance(lines, int) else None
+
+
+def _detect(path: Path, content: bytes) -> str:
+    start = content[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith((b"{", b"[")):
+        return "json-ld"
+    head = content[:65536]
+    if b"<Ontology" in head and b"<rdf:RDF" not in head:
+        raise ReadError(path, "is OWL/XML: save it as RDF/XML or Turtle (ROBOT and Protégé do)")
+    if start.startswith((b"Prefix(", b"Ontology(", b"Prefix:", b"Ontology:")):
+        raise ReadError(
+            path, "is in OWL functional or Manchester syntax: save it as RDF/XML or Turtle"
+        )
+    if start.startswith((b"<?xml", b"<!DOCTYPE", b"<!--", b"<rdf:")) or b"<rdf:RDF" in head:
+        return "xml"
+    return "turtle"
+
+
+def _refuse_remote_contexts(path: Path, content: bytes) -> None:
+    """Keep rdflib from fetching a JSON-LD context: canonym works offline."""
+    try:
+        pending = [json.loads(content)]
+    except (ValueError, RecursionError) as error:
+        raise ReadError(
+            path, f"is not JSON ({error})", line=getattr(error, "lineno", None)
+        ) from error
+    while pending:
+        item = pending.pop()
+        if isinstance(item, dict):
+            contexts = item.get("@context", [])
+            for context in contexts if isinstance(contexts, list) else [contexts]:
+                remote = context.get("@import") if isinstance(context, dict) else context
+                if isinstance(remote, str):
+                    raise ReadError(
+                        path,
+                        f"refers to the context {remote!r}, which is not fetched: put the context "
+                        "itself into the file, or convert it to Turtle",
+                    )
+            pending.extend(item.values())
+        elif isinstance(item, list):
+            pending.extend(item)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep rdflib from logging every ill-typed date with a traceback."""
+    logger = logging.getLogger("rdflib")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+# --- short ids ------------------------------------------------------------------------------------
+
+_OBO_IRI = re.compile(
+    r"https?://purl\.obolibrary\.org/obo/([A-Za-z][A-Za-z0-9.-]*)_([A-Za-z0-9.-]+)$"
+)
+_BIOPORTAL = re.compile(r"https?://purl\.bioontology\.org/ontology/([A-Z0-9-]+)/([^/#]+)$")
+_IDENTIFIERS = re.compile(r"https?://identifiers\.org/([A-Za-z0-9._-]+)[/:]([^/#]+)$")
+_ORPHANET = re.compile(r"https?://www\.orpha\.net/(?:ORDO/)?Orphanet_(\w+)$")
+_SCHEME = re.compile(r"https?://")
+
+# Namespaces after the scheme, each with the prefix that canonym writes for it.
+_NAMESPACES = {
+    "id.nlm.nih.gov/mesh/": "MESH",
+    "id.nlm.nih.gov/mesh/2024/": "MESH",
+    "snomed.info/id/": "SNOMEDCT",
+    "ncicb.nci.nih.gov/xml/owl/EVS/Thesaurus.owl#": "NCIT",
+    "www.ebi.ac.uk/efo/EFO_": "EFO",
+    "linkedlifedata.com/resource/umls/id/": "UMLS",
+    "omim.org/entry/": "OMIM",
+    "www.omim.org/entry/": "OMIM",
+    "id.who.int/icd/entity/": "ICD11",
+    "www.wikidata.org/entity/": "WIKIDATA",
+    "rxnav.nlm.nih.gov/REST/rxcui/": "RXNORM",
+    "www.drugbank.ca/drugs/": "DRUGBANK",
+    "go.drugbank.com/drugs/": "DRUGBANK",
+}
+# Spellings of prefixes -> the one that canonym writes.
+_PREFIXES = {"MSH": "MESH", "MDR": "MEDDRA", "SNOMEDCT_US": "SNOMEDCT", "MIM": "OMIM"}
+
+
+def compact(address: str, prefixes: Mapping[str, str] | None = None) -> str:
+    """Shorten the address of a concept to ``PREFIX:local`` where its namespace is known.
+
+    The longest of the further `prefixes` that fits comes before the known ones. Anything else is
+    returned unchanged.
+    """
+    for namespace in sorted(prefixes or {}, key=len, reverse=True):
+        if address.startswith(namespace) and len(address) > len(namespace):
+            return f"{(prefixes or {})[namespace]}:{address[len(namespace) :]}"
+    if not _SCHEME.match(address):
+        return address
+    orphanet = _ORPHANET.match(address)
+    if orphanet:
+        return f"ORPHA:{orphanet[1]}"
+    for pattern in (_OBO_IRI, _BIOPORTAL, _IDENTIFIERS):
+        match = pattern.match(address)
+        if match:
+            prefix = match[1] if pattern is _OBO_IRI else match[1].upper()
+            return f"{_PREFIXES.get(prefix, prefix)}:{match[2]}"
+    bare = _SCHEME.sub("", address, count=1)
+    for namespace in sorted(_NAMESPACES, key=len, reverse=True):
+        local = bare.removeprefix(namespace)
+        if local != bare and local and "/" not in local:
+            return f"{_NAMESPACES[namespace]}:{local}"
+    return address

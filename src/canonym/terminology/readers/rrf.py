@@ -9,8 +9,6 @@ from canonym.errors import InvalidInput
 from canonym.io.streams import open_text
 from canonym.types import Relation
 
-__all__ = ["ABBREVIATIONS", "LANGUAGES", "lat_of", "relation_of", "rrf_rows"]
-
 ABBREVIATIONS = frozenset(("AA", "AB", "ACR", "MTH_ACR", "OA", "RAB", "VAB"))
 """Term types (``TTY``) of names that are abbreviations or acronyms."""
 
@@ -23,8 +21,8 @@ LANGUAGES = {
 }  # fmt: skip
 """BCP 47 tag of a language (``LAT``); another one keeps its code in small letters."""
 
-# REL, where RELA says nothing more: the relation, and whether it runs from CUI1 to CUI2. Left out
-# are SIB, which follows from the parents, and DEL and XR, which deny a relation.
+# Relation by REL, for rows without a RELA, and whether it runs from CUI1 to CUI2. SIB is left out,
+# which follows from the parents, and so are DEL and XR, which deny a relation.
 _RELATIONS = {
     "PAR": ("is_a", True),
     "CHD": ("is_a", False),
@@ -41,24 +39,9 @@ _RELATIONS = {
 
 
 def rrf_rows(files: Sequence[Path], width: int) -> Iterator[list[str]]:
-    """Split a Rich Release Format file, which may come in parts, into rows.
+    """Split a Rich Release Format file into rows: `width` cells, and one more after the last bar.
 
-    Parameters
-    ----------
-    files : sequence of Path
-        The file, or its parts in order; a row may begin in one part and end in the next.
-    width : int
-        Number of columns.
-
-    Yields
-    ------
-    list of str
-        The cells, and one more for what follows the last bar.
-
-    Raises
-    ------
-    ReadError
-        If a row has another number of columns, as a truncated one has.
+    The file may come in parts; a row may begin in one part and end in the next.
     """
     begun = ""
     for file in files:
@@ -81,23 +64,7 @@ def rrf_rows(files: Sequence[Path], width: int) -> Iterator[list[str]]:
 
 
 def lat_of(language: str) -> str:
-    """Find the code that UMLS gives a language.
-
-    Parameters
-    ----------
-    language : str
-        That code itself (``"GER"``) or a BCP 47 tag (``"de"``).
-
-    Returns
-    -------
-    str
-        The code (``LAT``).
-
-    Raises
-    ------
-    InvalidInput
-        If `language` is neither.
-    """
+    """Return the code of UMLS (``LAT``) for a language, given as that code or as a BCP 47 tag."""
     if language.upper() in LANGUAGES:
         return language.upper()
     for lat, tag in LANGUAGES.items():
@@ -112,19 +79,9 @@ def lat_of(language: str) -> str:
 
 
 def relation_of(rel: str, rela: str, first: str, second: str) -> Relation | None:
-    """Turn the relation of a row of MRREL or RXNREL around, so that it reads head to tail.
+    """Turn a row of MRREL or RXNREL around, so that it reads head to tail.
 
-    Parameters
-    ----------
-    rel, rela : str
-        ``REL`` and ``RELA``.
-    first, second : str
-        Ids of the first and the second concept of the row.
-
-    Returns
-    -------
-    Relation or None
-        None for a row that states no relation (``SIB``, ``DEL``, ``XR``).
+    Returns None for a row that states no relation (``SIB``, ``DEL``, ``XR``).
     """
     if rela == "isa":
         return Relation(second, "is_a", first)

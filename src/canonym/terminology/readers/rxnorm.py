@@ -11,8 +11,6 @@ from canonym.terminology.readers.releases import Release, check_known, curie
 from canonym.terminology.readers.rrf import LANGUAGES, relation_of, rrf_rows
 from canonym.types import Concept, Name, Record, Relation, Xref
 
-__all__ = ["read_rxnorm"]
-
 # Term types of RxNorm's own names that are not the name of a concept but a further one.
 _SYNONYMS = frozenset(("ET", "PSN", "SY", "TMSY"))
 _NEEDS = ("RXNCONSO.RRF", "RXNSTY.RRF")

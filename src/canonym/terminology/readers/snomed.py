@@ -10,10 +10,8 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.terminology.readers.releases import check_folder, headed_rows
 from canonym.types import Concept, Name, Record, Relation
 
-__all__ = ["US_ENGLISH", "read_snomed"]
-
 US_ENGLISH = "900000000000509007"
-"""Id of the reference set that says which descriptions are preferred in US English."""
+"""Id of the reference set of preferred descriptions in US English."""
 
 _FULLY_SPECIFIED = "900000000000003001"
 _PREFERRED = "900000000000548007"
@@ -50,9 +48,8 @@ def read_snomed(
     language : str
         Language of names (``languageCode``).
     refset : str, optional
-        Id of the language reference set that decides which synonym is the label. Without it, the
-        one of US English for English, and all that the release has for other languages or where it
-        has no US English one.
+        Id of the language reference set that chooses the label among the synonyms. By default that
+        of US English for English; all reference sets for other languages, or where it is missing.
     relations : bool
         Whether to read the relationships.
     definitions : bool
@@ -63,10 +60,9 @@ def read_snomed(
     Yields
     ------
     Concept, Name or Relation
-        All concepts, inactive ones as deprecated; the other names; the relations, which are those
-        of the inferred view. The label is the preferred synonym, else the fully specified name
-        without its tag, in another language where there is none in this one. The type is the tag
-        (``"disorder"``).
+        All concepts, inactive ones as deprecated; the other names; the relations of the inferred
+        view. The label is the preferred synonym, else the fully specified name without its tag, in
+        another language if need be. The type is the tag (``"disorder"``).
 
     Raises
     ------

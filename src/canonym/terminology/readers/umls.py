@@ -13,8 +13,6 @@ from canonym.terminology.readers.releases import Release, check_known, curie
 from canonym.terminology.readers.rrf import ABBREVIATIONS, LANGUAGES, lat_of, relation_of, rrf_rows
 from canonym.types import Concept, Name, Record, Relation, Xref
 
-__all__ = ["read_umls"]
-
 _NEEDS = ("MRCONSO.RRF", "MRSTY.RRF")
 
 
