@@ -627,14 +627,14 @@ def test_a_file_that_cannot_be_made_is_explained(
 def test_a_disk_that_is_full_while_a_concept_is_looked_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    plain = writer.Statements.run
+    plain = writer.Writer.run
 
-    def fail(self: writer.Statements, sql: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+    def fail(self: writer.Writer, sql: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
         if sql.startswith("SELECT ordinal"):
             sql, values = "SELECT * FROM nowhere", ()
         return plain(self, sql, values)
 
-    monkeypatch.setattr(writer.Statements, "run", fail)
+    monkeypatch.setattr(writer.Writer, "run", fail)
     monkeypatch.setattr(writer.Seen, "add", lambda *_: True)
     with pytest.raises(InvalidInput, match=r"could not be written \(no such table"):
         build([Concept("X:1", "flu")])

@@ -156,6 +156,9 @@ class _Annotations:
         self.references: dict[str, list[tuple[str, int]]] = {}
         self.notes: dict[str, list[tuple[str, int]]] = {}
 
+    def error(self, line: int, problem: str) -> ReadError:
+        return ReadError(self.path, problem, line=line)
+
     def add(self, line: str, number: int) -> None:
         if not line.strip():
             return
@@ -166,41 +169,34 @@ class _Annotations:
         elif key.startswith("N"):
             found = _REFERENCE.fullmatch(body)
             if not found:
-                raise ReadError(
-                    self.path,
-                    f"'Reference T1 RESOURCE:ID' was expected, found {body[:60]!r}",
-                    line=number,
+                raise self.error(
+                    number, f"'Reference T1 RESOURCE:ID' was expected, found {body[:60]!r}"
                 )
             self.references.setdefault(found[1], []).append((found[2].strip(), number))
         elif key.startswith("#"):
             self.notes.setdefault(body.rpartition(" ")[2], []).append((last.strip(), number))
         elif not key.startswith(_PASSED_OVER):
-            raise ReadError(
-                self.path, f"{line[:60]!r} is no line of brat: is this brat?", line=number
-            )
+            raise self.error(number, f"{line[:60]!r} is no line of brat: is this brat?")
 
     def add_mention(self, key: str, body: str, written: str, number: int) -> None:
         found = _MENTION.fullmatch(body)
         if not found:
-            raise ReadError(
-                self.path, f"'TYPE START END' was expected, found {body[:60]!r}", line=number
-            )
+            raise self.error(number, f"'TYPE START END' was expected, found {body[:60]!r}")
         if key in self.spans:
-            raise ReadError(self.path, f"the id {key} was used in a line above", line=number)
+            raise self.error(number, f"the id {key} was used in a line above")
         bounds = (piece.split() for piece in found[2].split(";"))
         pieces = sorted((int(start), int(end)) for start, end in bounds)
         problem = pieces_problem(self.text, pieces, written or None)
         if problem:
-            raise ReadError(self.path, problem, line=number)
+            raise self.error(number, problem)
         self.spans[key] = (found[1], pieces, number)
 
     def mentions(self, how: str, references: str) -> Iterator[Mention]:
         for key, uses in self.references.items():
             if key not in self.spans:
-                raise ReadError(
-                    self.path,
-                    f"the reference is to {key}, which is no mention of this file",
-                    line=uses[0][1],
+                line = uses[0][1]
+                raise self.error(
+                    line, f"the reference is to {key}, which is no mention of this file"
                 )
         for key, (type_, pieces, _) in self.spans.items():
             ids, rule = self.gold(key, references)

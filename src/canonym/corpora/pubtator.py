@@ -120,53 +120,45 @@ class _Block:
         self.texts: dict[str, str] = {}
         self.annotations: list[tuple[list[str], int]] = []
 
+    def error(self, line: int, problem: str) -> ReadError:
+        return ReadError(self.path, problem, line=line)
+
     def check_id(self, id_: str, line: int) -> None:
         if id_ != self.id:
-            raise ReadError(
-                self.path,
+            raise self.error(
+                line,
                 f"this line belongs to document {id_[:40]!r}, but document {self.id!r} is not "
                 "closed by a blank line",
-                line=line,
             )
 
     def add_text(self, id_: str, kind: str, text: str, line: int) -> None:
         self.check_id(id_, line)
         if kind in self.texts:
-            raise ReadError(self.path, f"document {id_!r} has a second |{kind}| line", line=line)
+            raise self.error(line, f"document {id_!r} has a second |{kind}| line")
         self.texts[kind] = text
 
     def add_annotation(self, cells: list[str], line: int) -> None:
         if len(cells) == 1:
-            raise ReadError(
-                self.path,
-                f"neither a text nor tab-separated columns: {cells[0][:60]!r}",
-                line=line,
-            )
+            raise self.error(line, f"neither a text nor tab-separated columns: {cells[0][:60]!r}")
         self.check_id(cells[0], line)
         if len(cells) == 4 and not cells[1].isdecimal():
             return  # a relation between two ids, such as CID
         if not 5 <= len(cells) <= 7:
-            raise ReadError(
-                self.path,
+            raise self.error(
+                line,
                 f"{len(cells)} columns; a mention has 6 (id, start, end, mention, type, ids): the "
                 "line may be cut off, or separated by something other than tabs",
-                line=line,
             )
         self.annotations.append((cells, line))
 
     def document(self, seen: set[str]) -> Document:
         if self.id in seen:
-            _LOG.warning(
-                "%s, line %d: the document id %s was met before; both documents are kept",
-                self.path,
-                self.line,
-                self.id,
-            )
+            message = "%s, line %d: the document id %s was met before; both documents are kept"
+            _LOG.warning(message, self.path, self.line, self.id)
         seen.add(self.id)
+        text = self.texts.get("t", "")
         if "a" in self.texts:
-            text = f"{self.texts.get('t', '')}\n{self.texts['a']}"
-        else:
-            text = self.texts.get("t", "")
+            text = f"{text}\n{self.texts['a']}"
         mentions = tuple(self.mention(text, cells, line) for cells, line in self.annotations)
         return Document(self.id, text, mentions)
 
@@ -174,14 +166,12 @@ class _Block:
         try:
             start, end = int(cells[1]), int(cells[2])
         except ValueError as error:
-            raise ReadError(
-                self.path,
-                f"offsets {cells[1][:20]!r} and {cells[2][:20]!r} are not both whole numbers",
-                line=line,
+            raise self.error(
+                line, f"offsets {cells[1][:20]!r} and {cells[2][:20]!r} are not both whole numbers"
             ) from error
         problem = span_problem(text, start, end, cells[3])
         if problem:
-            raise ReadError(self.path, problem, line=line)
+            raise self.error(line, problem)
         ids, rule = parse_ids(cells[5] if len(cells) > 5 else "")
         return Mention(text[start:end], start, end, cells[4].strip(), ids, rule, self.id)
 

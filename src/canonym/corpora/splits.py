@@ -46,16 +46,9 @@ class Parts(NamedTuple, Generic[Item]):
 
 
 class Selection(NamedTuple):
-    """Mentions that were kept, and the numbers of those left out.
+    """Mentions that were kept, in order, and the numbers of those left out.
 
-    Attributes
-    ----------
-    mentions : list of Mention
-        Kept, in their order.
-    n_seen : int
-        Left out because training has them.
-    n_repeated : int
-        Left out because an earlier mention is the same.
+    ``n_seen`` are in training, ``n_repeated`` are the same as an earlier mention.
     """
 
     mentions: list[Mention]
@@ -164,11 +157,7 @@ context='')]
 
 
 def hold_out(
-    items: Sequence[Item],
-    n: int,
-    *,
-    stratum: Callable[[Item], Hashable],
-    rng: np.random.Generator,
+    items: Sequence[Item], n: int, *, stratum: Callable[[Item], Hashable], rng: np.random.Generator
 ) -> tuple[list[Item], list[Item]]:
     """Draw `n` items without replacement, from each stratum in proportion to its size.
 

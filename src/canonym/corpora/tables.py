@@ -34,14 +34,7 @@ from typing import Any, NamedTuple
 from canonym.corpora.gold import RULES, parse_ids
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_text
-from canonym.io.tables import (
-    DELIMITERS,
-    is_parquet,
-    open_parquet,
-    quoted_rows,
-    shown,
-    squeezed,
-)
+from canonym.io.tables import DELIMITERS, is_parquet, open_parquet, quoted_rows, shown, squeezed
 from canonym.types import Mention
 
 ROLES: dict[str, tuple[str, ...]] = {

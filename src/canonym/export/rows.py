@@ -10,32 +10,12 @@ from canonym.errors import InvalidInput
 from canonym.types import Link
 
 RESULT_COLUMNS: tuple[str, ...] = (
-    "part",
-    "rank",
-    "id",
-    "label",
-    "score",
-    "name",
-    "scope",
-    "sieve",
-    "types",
-    "margin",
-    "confidence",
-    "nil",
-    "reason",
-    "searched",
-)
+    "part", "rank", "id", "label", "score", "name", "scope", "sieve", "types", "margin",
+    "confidence", "nil", "reason", "searched",
+)  # fmt: skip
 """Columns of the result."""
 
-COLUMNS: tuple[str, ...] = (
-    "row",
-    "document",
-    "start",
-    "end",
-    "type",
-    "mention",
-    *RESULT_COLUMNS,
-)
+COLUMNS: tuple[str, ...] = ("row", "document", "start", "end", "type", "mention", *RESULT_COLUMNS)
 """Columns of a row: the mention, then the result. See ``docs/formats/links.md``."""
 
 DIGITS = 6

@@ -295,39 +295,11 @@ def open_text(
 ) -> Iterator[TextStream]:
     """Open a text file for reading line by line, decompressing it where needed.
 
-    Compression (gzip, xz, bzip2, zip) is recognised by the first bytes, not by the suffix.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    member : str, optional
-        Which file of a zip archive to read; needed when it has several.
-    encoding : str
-        Encoding of the text. A byte order mark (UTF-8, UTF-16, UTF-32) overrules it.
-
-    Yields
-    ------
-    TextStream
-        The lines.
-
-    Raises
-    ------
-    ReadError
-        If the file is missing, a folder, empty, truncated, corrupt, a compression bomb, in another
-        encoding, with NUL characters, or has an endless line. All but the first three show while
-        the lines are read. A compressed file over 64 MiB may grow to 200 times its size.
-    InvalidInput
-        If `encoding` is unknown.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "names.tsv"
-    >>> _ = file.write_text("MESH:D009203\\tMyocardial Infarction\\n")
-    >>> with open_text(file) as lines:
-    ...     [line.rstrip("\\n").split("\\t") for line in lines]
-    [['MESH:D009203', 'Myocardial Infarction']]
+    Compression (gzip, xz, bzip2, zip) is recognised by the first bytes; `member` is the file of a
+    zip archive to read. A byte order mark (UTF-8, UTF-16, UTF-32) overrules `encoding`. A missing,
+    empty, truncated, corrupt or wrongly encoded file, a compression bomb (over 64 MiB and 200 times
+    its size), NUL characters and endless lines become a `ReadError`, at the latest while the lines
+    are read.
     """
     try:
         " ".encode(encoding)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 from canonym.errors import ReadError, require
 from canonym.io.streams import MAX_LINE, TextStream, open_text
@@ -105,45 +105,25 @@ def squeezed(name: str) -> str:
 # --- whole tables -----------------------------------------------------------------------------
 
 
+class TableForm(TypedDict, total=False):
+    """Form of a delimited table; `open_table` finds out about what is missing or None."""
+
+    delimiter: str | None
+    quoted: bool | None
+    encoding: str
+
+
 @contextmanager
 def open_table(
-    path: str | Path,
-    *,
-    delimiter: str | None = None,
-    quoted: bool | None = None,
-    header: bool = True,
-    encoding: str = "utf-8",
-    separator: str = "|",
+    path: str | Path, *, header: bool = True, separator: str = "|", **form: Unpack[TableForm]
 ) -> Iterator[Table]:
     """Open a delimited file, plain or compressed, or a Parquet file as a table.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file; Parquet is recognised by its first bytes.
-    delimiter : str, optional
-        Character between cells; by default the most frequent of `DELIMITERS` in the first line.
-    quoted : bool, optional
-        Whether cells may be in double quotes and then hold delimiters and line ends. By default
-        they may, except that in a tab-separated file a row is always one line.
-    header : bool
-        Whether the first row names the columns; otherwise they are called ``"1"``, ``"2"``, ….
-    encoding : str
-        Encoding of a delimited file.
-    separator : str
-        String that joins the values of a list in a Parquet file.
-
-    Yields
-    ------
-    Table
-        Rows in which all cells are empty are left out.
-
-    Raises
-    ------
-    ReadError
-        If the file has one column only, or a row has not as many cells as the header.
-    MissingExtra
-        If a Parquet file is to be read without pyarrow.
+    Without `delimiter` the most frequent of `DELIMITERS` in the first line is taken. By default
+    cells may be `quoted` and then hold delimiters and line ends, except that in a tab-separated
+    file a row is always one line. Without `header` the columns are called ``"1"``, ``"2"``, ….
+    `separator` joins the values of a list in Parquet. Rows in which all cells are empty are left
+    out.
     """
     if is_parquet(path):
         number = 0
@@ -162,8 +142,8 @@ def open_table(
                 lambda problem: ReadError(path, problem, line=number or None),
             )
         return
-    if not delimiter:
-        delimiter = _delimiter(path, encoding)
+    encoding, quoted = form.get("encoding", "utf-8"), form.get("quoted")
+    delimiter = form.get("delimiter") or _delimiter(path, encoding)
     with open_text(path, encoding=encoding) as stream:
         if quoted is None and delimiter == "\t":
             split = _tab_rows(stream)

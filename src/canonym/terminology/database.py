@@ -101,8 +101,7 @@ class Database:
             raise ReadError(self.path, f"is no path ({error}); {_HOW}") from error
         if len(header) < 100 or not header.startswith(_MAGIC):
             raise ReadError(
-                self.path,
-                f"not a terminology; {_HOW} (import this file first if it is a source)",
+                self.path, f"not a terminology; {_HOW} (import this file first if it is a source)"
             )
         if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
             raise ReadError(self.path, f"a database, but not a terminology; {_HOW}")
@@ -311,11 +310,7 @@ def objects(
 
 
 def objects_at(
-    database: Database,
-    select: str,
-    where: str,
-    numbers: Sequence[int] | npt.NDArray[Any],
-    n: int,
+    database: Database, select: str, where: str, numbers: Sequence[int] | npt.NDArray[Any], n: int
 ) -> list[Any]:
     """Return the concepts or names with the given numbers (0 … `n` − 1), in the order given.
 

@@ -52,12 +52,8 @@ class Change(NamedTuple):
 class Difference:
     """Changes between two terminologies, made by `compare`; millions fit, in a temporary file.
 
-    Attributes
-    ----------
-    counts : dict of str to int
-        Number of changes of every kind in `KINDS`.
-    old, new : dict
-        File name, digest and numbers of concepts and names of the two.
+    ``counts`` has the number of changes of every kind in `KINDS`; ``old`` and ``new`` have file
+    name, digest and numbers of concepts and names.
     """
 
     def __init__(
@@ -79,13 +75,7 @@ class Difference:
         return sum(self.counts.values())
 
     def changes(self, kind: str | None = None, *, limit: int | None = None) -> Iterator[Change]:
-        """Yield the changes of one kind, or of all in the order of `KINDS`; at most `limit` a kind.
-
-        Raises
-        ------
-        InvalidInput
-            If the kind is unknown.
-        """
+        """Yield the changes of one kind, or all in the order of `KINDS`; at most `limit` a kind."""
         if kind is not None and kind not in KINDS:
             raise InvalidInput(f"kind={kind!r} is unknown; use one of {', '.join(KINDS)}")
         return self._changes(KINDS if kind is None else (kind,), -1 if limit is None else limit)
@@ -99,7 +89,7 @@ class Difference:
                 yield from map(Change._make, batch)
 
     def to_dict(self, *, limit: int | None = None) -> dict[str, Any]:
-        """Return plain dicts and lists, ready for JSON: all counts, at most `limit` changes a kind."""
+        """Return dicts and lists, ready for JSON: all counts, at most `limit` changes a kind."""
         return {
             "old": self.old,
             "new": self.new,
@@ -119,32 +109,13 @@ class Difference:
 
 
 def compare(old: Terminology, new: Terminology) -> Difference:
-    """Compare two versions of a terminology.
+    """Compare two versions of a terminology; memory does not grow with their size.
 
     A concept is the same when its id is the same, and a name when its text is. Names and parents
     are compared along merges: those of a merged concept are looked for in its first current
     successor. A name that moved is neither "name added" nor "name removed"; names of added concepts
     are not listed.
 
-    Parameters
-    ----------
-    old, new : Terminology
-        The two versions, opened. Memory does not grow with their size.
-
-    Returns
-    -------
-    Difference
-        Counts and full lists.
-
-    Raises
-    ------
-    ReadError
-        If one of the files is damaged.
-    InvalidInput
-        If there is no room for temporary files.
-
-    Examples
-    --------
     >>> from canonym import Concept, Name, Terminology
     >>> old = Terminology.build([Concept("X:1", "flu"), Name("grippe", "X:1")])
     >>> new = Terminology.build([Concept("X:1", "influenza"), Name("grippe", "X:1")])

@@ -26,16 +26,9 @@ from canonym.types import Record
 class Format:
     """A format and its reader.
 
-    Parameters
-    ----------
-    name : str
-        Name in ``format=...`` and ``--format``.
-    reader : str
-        ``"module:function"``; the module is imported when the reader is needed.
-    title : str
-        Description in one line.
-    expects : str
-        File or folder that the reader takes.
+    ``name`` is used in ``format=...`` and ``--format``, ``title`` describes the format in a line,
+    and ``expects`` the file or folder that the reader takes. ``reader`` is ``"module:function"``;
+    the module is imported when the reader is needed.
     """
 
     name: str
@@ -63,80 +56,32 @@ FORMATS: dict[str, Format] = {
     name: Format(name, f"canonym.terminology.readers.{reader}", title, expects)
     for name, reader, title, expects in (
         ("obo", "obo:read_obo", "ontology in OBO format 1.0 to 1.4", "an .obo file"),
-        (
-            "owl",
-            "owl:read_owl",
-            "OWL ontology or SKOS thesaurus (needs the extra 'owl')",
-            "a file of RDF/XML, Turtle, N-Triples or JSON-LD",
-        ),
-        (
-            "mesh",
-            "mesh:read_mesh_xml",
-            "MeSH descriptors or supplementary concepts in XML",
-            "desc*.xml or supp*.xml",
-        ),
-        (
-            "ctd",
-            "ctd:read_ctd",
-            "diseases or chemicals of the Comparative Toxicogenomics Database",
-            "CTD_diseases or CTD_chemicals, .tsv or .csv",
-        ),
-        (
-            "medic",
-            "medic:read_medic",
-            "dictionary of lines id||name: MEDIC, or one of BioSyn",
-            "a text file",
-        ),
-        (
-            "drugbank",
-            "drugbank:read_drugbank_vocabulary",
-            "DrugBank open vocabulary",
-            "'drugbank vocabulary.csv'",
-        ),
-        (
-            "icd10cm",
-            "icd10cm:read_icd10cm",
-            "ICD-10-CM, which comes with canonym",
-            "nothing: the word icd10cm",
-        ),
-        (
-            "umls",
-            "umls:read_umls",
-            "UMLS Metathesaurus in Rich Release Format",
-            "the folder with MRCONSO.RRF",
-        ),
-        (
-            "rxnorm",
-            "rxnorm:read_rxnorm",
-            "RxNorm in Rich Release Format",
-            "the folder with RXNCONSO.RRF",
-        ),
-        (
-            "snomed",
-            "snomed:read_snomed",
-            "SNOMED CT in Release Format 2",
-            "the unpacked release, with sct2_Concept_Snapshot_*.txt",
-        ),
-        (
-            "athena",
-            "athena:read_athena",
-            "OMOP vocabularies as Athena delivers them",
-            "the folder with CONCEPT.csv",
-        ),
-        (
-            "meddra",
-            "meddra:read_meddra",
-            "MedDRA in its ASCII distribution",
-            "the folder with llt.asc",
-        ),
-        (
-            "table",
-            "table:read_table",
-            "any table with a column of ids and one of names",
-            "a .tsv, .csv or .parquet file",
-        ),
+        ("owl", "owl:read_owl", "OWL ontology or SKOS thesaurus (needs the extra 'owl')",
+         "a file of RDF/XML, Turtle, N-Triples or JSON-LD"),
+        ("mesh", "mesh:read_mesh_xml", "MeSH descriptors or supplementary concepts in XML",
+         "desc*.xml or supp*.xml"),
+        ("ctd", "ctd:read_ctd", "diseases or chemicals of the Comparative Toxicogenomics Database",
+         "CTD_diseases or CTD_chemicals, .tsv or .csv"),
+        ("medic", "medic:read_medic", "dictionary of lines id||name: MEDIC, or one of BioSyn",
+         "a text file"),
+        ("drugbank", "drugbank:read_drugbank_vocabulary", "DrugBank open vocabulary",
+         "'drugbank vocabulary.csv'"),
+        ("icd10cm", "icd10cm:read_icd10cm", "ICD-10-CM, which comes with canonym",
+         "nothing: the word icd10cm"),
+        ("umls", "umls:read_umls", "UMLS Metathesaurus in Rich Release Format",
+         "the folder with MRCONSO.RRF"),
+        ("rxnorm", "rxnorm:read_rxnorm", "RxNorm in Rich Release Format",
+         "the folder with RXNCONSO.RRF"),
+        ("snomed", "snomed:read_snomed", "SNOMED CT in Release Format 2",
+         "the unpacked release, with sct2_Concept_Snapshot_*.txt"),
+        ("athena", "athena:read_athena", "OMOP vocabularies as Athena delivers them",
+         "the folder with CONCEPT.csv"),
+        ("meddra", "meddra:read_meddra", "MedDRA in its ASCII distribution",
+         "the folder with llt.asc"),
+        ("table", "table:read_table", "any table with a column of ids and one of names",
+         "a .tsv, .csv or .parquet file"),
     )
-}
+}  # fmt: skip
 """Formats by name."""
 
 
@@ -195,7 +140,7 @@ _PACKAGED = "icd10cm"
 _TABLE_OPTIONS = ("id_column", "name_column", "label_column", "header", "delimiter")
 
 
-def recognise(source: str | Path | None) -> str:
+def recognise(source: str | Path | None, *, options: Collection[str] = ()) -> str:
     """Recognise the format of a source by its content.
 
     Parameters
@@ -203,6 +148,8 @@ def recognise(source: str | Path | None) -> str:
     source : str or Path, optional
         A file, which may be compressed, or the folder of a release. None and the word ``icd10cm``
         mean the packaged ICD-10-CM.
+    options : collection of str
+        Names of the options that come with it; an option about columns makes it a table.
 
     Returns
     -------
@@ -216,10 +163,6 @@ def recognise(source: str | Path | None) -> str:
     ReadError
         If the file is missing or cannot be read.
     """
-    return _recognise(source, ())
-
-
-def _recognise(source: str | Path | None, options: Collection[str]) -> str:
     if source is None or _is_packaged(source):
         return _PACKAGED
     path = Path(source)
@@ -287,7 +230,7 @@ def read_records(
         successors = read_replaced(replaced, prefix=options.get("prefix", ""))
         return with_replaced(read_records(source, format=format, **options), successors)
     if format is None:
-        format = _recognise(source, options)
+        format = recognise(source, options=options)
     found = FORMATS.get(format)
     if found is None:
         raise InvalidInput(f"format={format!r} is unknown; use one of {', '.join(FORMATS)}")

@@ -76,20 +76,10 @@ class Hierarchy:
     def from_edges(
         cls, edges: Iterable[tuple[str, str]], ids: Sequence[str] | None = None
     ) -> Hierarchy:
-        """Make a hierarchy from edges.
+        """Make a hierarchy from (child, parent) edges.
 
-        Parameters
-        ----------
-        edges : iterable of (str, str)
-            Child and parent.
-        ids : sequence of str, optional
-            The concepts; edges from or to others dangle. Without it, every id in `edges` is a
-            concept.
-
-        Raises
-        ------
-        InvalidInput
-            If an id occurs twice in `ids`.
+        Edges from or to concepts beyond `ids` dangle. Without `ids`, every id in `edges` is a
+        concept. A repeated id in `ids` is an `InvalidInput`.
         """
         if ids is None:
             edges = list(edges)
@@ -207,12 +197,8 @@ class Hierarchy:
     def cycles(self) -> list[tuple[str, ...]]:
         """Find concepts that are above themselves.
 
-        Returns
-        -------
-        list of tuple of str
-            For each tangle (a set of concepts that are all above each other) one shortest cycle
-            through its first concept: a parent follows each id, and the first id follows the last.
-            A concept that is its own parent is a cycle of one.
+        For each tangle (concepts that are all above each other) one shortest cycle through its
+        first concept: a parent follows each id, and the first id follows the last.
         """
         return [self._names(cycle) for cycle in self.up.cycles()]
 

@@ -21,22 +21,11 @@ _BARE = ((re.compile(r"[CD]\d{6}(?:\d{3})?"), "MESH"), (re.compile(r"\d{6}"), "O
 
 @dataclass(frozen=True, slots=True)
 class IdCensus:
-    """How the ids that were met were resolved; every number counts occurrences.
+    """Counts of the ids that were met, by how they were resolved.
 
-    Parameters
-    ----------
-    n : int
-        Ids met.
-    as_written : int
-        Ids of a concept, letter for letter.
-    prefix_added, prefix_removed, prefix_changed : int
-        Ids of a concept after a prefix was added, removed or written otherwise.
-    alternative : int
-        Alternative ids of a concept, with or without a change of prefix.
-    unknown : dict of str to int
-        Ids that the terminology does not have, with their occurrences; most frequent first.
-    prefixes : dict of str to int
-        Prefixes as written; ``""`` stands for ids without one.
+    ``alternative`` ids may have a change of prefix as well. ``unknown`` holds the ids that the
+    terminology does not have with their occurrences, most frequent first, and ``prefixes`` those of
+    all prefixes as written, ``""`` for none.
     """
 
     n: int
@@ -95,16 +84,12 @@ class IdCensus:
 class ConceptIds:
     """Finds the concept that an id stands for in `terminology`, and counts the ids it met.
 
-    Examples
-    --------
     >>> from canonym import Concept, Terminology, Xref
     >>> ids = ConceptIds(
     ...     Terminology.build([Concept("MESH:D1", "flu"), Xref("MESH:D1", "OMIM:7", "alternative")])
     ... )
     >>> ids.concept("D1"), ids.concept("OMIM:7"), ids.concept("D2")
     ('MESH:D1', 'MESH:D1', None)
-    >>> ids.census().unknown
-    {'D2': 1}
     """
 
     def __init__(self, terminology: Terminology) -> None:

@@ -29,20 +29,9 @@ _SEPARATOR = re.compile(r"[|;,\s]")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One kind of problem found in a terminology.
+    """One kind of problem found in a terminology, with its count, samples and advice.
 
-    Parameters
-    ----------
-    kind : str
-        The problem in a few words.
-    severity : str
-        ``"error"`` (will go wrong), ``"warning"`` (look at it) or ``"note"`` (good to know).
-    count : int
-        Number of occurrences.
-    samples : tuple of str
-        The first few, readable.
-    advice : str
-        Meaning and remedy.
+    ``severity`` is ``"error"`` (will go wrong), ``"warning"`` (look at it) or ``"note"``.
     """
 
     kind: str
@@ -106,10 +95,7 @@ _KINDS = {
         "warning",
         "A current concept is related to one that was retired.",
     ),
-    "concepts by source": (
-        "note",
-        "What the terminology is made of.",
-    ),
+    "concepts by source": ("note", "What the terminology is made of."),
 }
 _SHARED = (
     "SELECT {0}, COUNT(DISTINCT {1}), MIN({1}), MAX({1}) FROM {2} GROUP BY {0} "
@@ -161,27 +147,11 @@ class _Findings:
 
 
 def lint(terminology: Terminology, *, samples: int = 5) -> list[Finding]:
-    """Look for errors and oddities in a terminology.
+    """Look for errors and oddities in a terminology, which is streamed; `samples` are kept of each
+    kind.
 
-    Parameters
-    ----------
-    terminology : Terminology
-        It is streamed: memory holds its hierarchy, not its names.
-    samples : int
-        Most samples per kind.
+    Errors come first, then warnings, then notes.
 
-    Returns
-    -------
-    list of Finding
-        Errors, then warnings, then notes; kinds that were not found are left out.
-
-    Raises
-    ------
-    InvalidInput
-        If `samples` is negative.
-
-    Examples
-    --------
     >>> from canonym import Concept, Terminology
     >>> terminology = Terminology.build([Concept("X:1|X:2", "cold"), Concept("X:3", "cold")])
     >>> [(finding.kind, finding.count) for finding in lint(terminology)][:2]

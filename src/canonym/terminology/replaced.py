@@ -21,28 +21,10 @@ def read_replaced(
 ) -> dict[str, str]:
     """Read a table of replaced ids: the id in use for each old one, through all steps between.
 
-    Parameters
-    ----------
-    path : str or Path
-        Without a header: the old id in the first column, the new one in the second; further columns
-        are ignored. It may be compressed.
-    prefix : str
-        Put before ids that do not begin with it.
-    delimiter : str
-        String between cells.
-    encoding : str
-        Encoding of the file.
-
-    Returns
-    -------
-    dict of str to str
-        New id by old id. An id with several successors is left out: the table does not say which
-        one is meant.
-
-    Raises
-    ------
-    ReadError
-        If a row has fewer than two cells or an empty id, or ids replace each other in a circle.
+    The table has no header: the old id in the first column, the new one in the second; further
+    columns are ignored. `prefix` is put before ids that do not begin with it. An id with several
+    successors is left out: the table does not say which one is meant. Ids that replace each other
+    in a circle are a `ReadError`.
     """
     found: dict[str, set[str]] = {}
     with open_text(path, encoding=encoding) as stream:
@@ -72,22 +54,10 @@ def _last(path: str | Path, old: str, successors: Mapping[str, str]) -> str:
 def with_replaced(records: Iterable[Record], replaced: Mapping[str, str]) -> Iterator[Record]:
     """Move what stands under replaced ids to the concepts in their place.
 
-    Parameters
-    ----------
-    records : iterable of Concept, Name, Relation or Xref
-        Of a terminology.
-    replaced : mapping of str to str
-        As `read_replaced` returns it.
+    A concept with an old id becomes a name; the one in its place also gets its types, and its
+    definition where it has none. At the end every old id is yielded as an alternative of the one in
+    use, if a record has either of them.
 
-    Yields
-    ------
-    Concept, Name, Relation or Xref
-        The records under the ids in use. A concept with an old id becomes a name; the one in its
-        place also gets its types, and its definition where it has none. At the end every old id, as
-        an alternative of the one in use, if a record has either of them.
-
-    Examples
-    --------
     >>> from canonym.types import Concept
     >>> given = [Concept("D1", "Quetiapine"), Concept("C7", "quetiapin")]
     >>> [record.concept_id for record in with_replaced(given, {"C7": "D1"}) if record != given[0]]

@@ -19,14 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
-from canonym.terminology.database import (
-    BATCH,
-    CONCEPTS,
-    NAMES,
-    Database,
-    objects,
-    objects_at,
-)
+from canonym.terminology.database import BATCH, CONCEPTS, NAMES, Database, objects, objects_at
 from canonym.terminology.writer import write_terminology
 from canonym.types import Concept, Int32Array, Name, Record, Relation, Xref
 
@@ -202,13 +195,7 @@ class Terminology:
         return None if row is None else str(row[0])
 
     def concept(self, id: str) -> Concept:
-        """Look a concept up by its id or an alternative id.
-
-        Raises
-        ------
-        InvalidInput
-            If no concept has the id.
-        """
+        """Look a concept up by its id or an alternative id; an unknown id is an `InvalidInput`."""
         for concept in objects(self._database, CONCEPTS, "WHERE id = ?", (self.resolve(id),)):
             return cast(Concept, concept)
         raise InvalidInput(
@@ -222,13 +209,7 @@ class Terminology:
         return None if row is None else int(row[0])
 
     def concepts_at(self, ordinals: Sequence[int] | npt.NDArray[Any]) -> list[Concept]:
-        """Return concepts by their ordinal (0 … `n_concepts` − 1), in the order given.
-
-        Raises
-        ------
-        InvalidInput
-            If an ordinal is out of range.
-        """
+        """Return concepts by their ordinal (0 … `n_concepts` − 1), in the order given."""
         return objects_at(self._database, CONCEPTS, "WHERE ordinal = ?", ordinals, self.n_concepts)
 
     def names(self, id: str) -> tuple[Name, ...]:
@@ -237,13 +218,7 @@ class Terminology:
         return tuple(objects(self._database, NAMES, where, (self.resolve(id),)))
 
     def names_at(self, rows: Sequence[int] | npt.NDArray[Any]) -> list[Name]:
-        """Return names by their row (0 … `n_names` − 1), in the order given.
-
-        Raises
-        ------
-        InvalidInput
-            If a row is out of range.
-        """
+        """Return names by their row (0 … `n_names` − 1), in the order given."""
         return objects_at(self._database, NAMES, "WHERE n.row = ?", rows, self.n_names)
 
     def iter_concepts(self) -> Iterator[Concept]:

@@ -14,14 +14,7 @@ from typing import Any
 
 from canonym.errors import InvalidInput
 from canonym.io.files import write_file
-from canonym.terminology.database import (
-    APPLICATION_ID,
-    BATCH,
-    FORMAT,
-    INDEXES,
-    SCHEMA,
-    concept_row,
-)
+from canonym.terminology.database import APPLICATION_ID, BATCH, FORMAT, INDEXES, SCHEMA, concept_row
 from canonym.types import SCOPES, Concept, Name, Record, Relation, Xref
 
 _LABEL = SCOPES.index("label")
@@ -68,6 +61,7 @@ class Writer:
 
     def __init__(self, path: Path, target: Path) -> None:
         self.connection = sqlite3.connect(path, isolation_level=None)
+        self._target = target
         # The file is temporary until it is complete and synced: no journal is needed meanwhile.
         self.connection.executescript(
             "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
@@ -81,7 +75,6 @@ class Writer:
         self._defined = bytearray()  # by ordinal: whether the concept itself has come
         self._n_given_names = 0
         self._remarks: Counter[str] = Counter()
-        self._statements = Statements(self.connection, target)
         self._concepts = self._pending("concept", "concepts", _CONCEPT)
         self._types = self._pending("type", "types", ("type", "concept"))
         # The first of equal names stays; a label that comes late raises its scope.
@@ -100,7 +93,17 @@ class Writer:
 
     def _pending(self, what: str, table: str, columns: tuple[str, ...], rest: str = "") -> Pending:
         sql = f"INSERT INTO {table} ({', '.join(columns)}) VALUES {{}} {rest}"
-        return Pending(self._statements, what, columns, sql)
+        return Pending(self.run, what, columns, sql)
+
+    def run(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
+        """Run a statement; a full disk is an `UnwritableError`."""
+        try:
+            return self.connection.execute(sql, values)
+        except sqlite3.OperationalError as error:
+            raise UnwritableError(
+                f"{self._target} could not be written ({error}); is the disk full, or the folder "
+                "protected? Nothing was changed"
+            ) from error
 
     # --- concepts -------------------------------------------------------------------------------
 
@@ -108,7 +111,7 @@ class Writer:
         """Look a concept up in the file, where the cache no longer has it."""
         self._flush_concepts()
         sql = "SELECT ordinal FROM concepts WHERE id = ?"
-        row = self._statements.run(sql, (id_,)).fetchone()
+        row = self.run(sql, (id_,)).fetchone()
         if row is None:
             return None
         self._remember(id_, row[0])
@@ -147,7 +150,7 @@ class Writer:
     def _merge_concept(self, ordinal: int, concept: Concept) -> None:
         """Fill gaps of a concept met before; a second label becomes an exact synonym."""
         self._flush_concepts()
-        row = self._statements.run(
+        row = self.run(
             "SELECT label, definition, types, source, version, deprecated, replaced_by "
             "FROM concepts WHERE ordinal = ?",
             (ordinal,),
@@ -166,13 +169,13 @@ class Writer:
             bool(deprecated) or concept.deprecated,
             tuple(dict.fromkeys([*json.loads(replaced_by), *concept.replaced_by])),
         )
-        self._statements.run(
+        self.run(
             "UPDATE concepts SET id=?, label=?, definition=?, types=?, source=?, version=?, "
             "deprecated=?, replaced_by=? WHERE ordinal=?",
             (*concept_row(merged), ordinal),
         )
         for type_ in merged.types:
-            self._statements.run("INSERT OR IGNORE INTO types VALUES (?, ?)", (type_, ordinal))
+            self.run("INSERT OR IGNORE INTO types VALUES (?, ?)", (type_, ordinal))
         if concept.label:
             scope = _LABEL if merged.label.strip() == concept.label.strip() else _EXACT
             self._add_name(ordinal, concept.label, scope, "en", "")
@@ -250,7 +253,7 @@ class Writer:
 
     def finish(self) -> None:
         """Label concepts that came without a label, make the indexes, write counts and digest."""
-        run = self._statements.run
+        run = self.run
         run("DELETE FROM names WHERE row = -1")
         # A concept may have come without a label: its label-scoped name, else its first, serves.
         run("CREATE TEMP TABLE bare (ordinal INTEGER PRIMARY KEY, best INTEGER)")
@@ -293,26 +296,11 @@ class Writer:
 _VARIABLES = 900  # in one statement: much faster than one row each, and any SQLite takes as many
 
 
+Run = Callable[[str, Sequence[Any]], sqlite3.Cursor]
+
+
 class UnwritableError(InvalidInput):
     """The file cannot be written, whatever the records are."""
-
-
-class Statements:
-    """Runs statements in a file being written; `target` is its final path, for messages."""
-
-    def __init__(self, connection: sqlite3.Connection, target: Path) -> None:
-        self._connection = connection
-        self._target = target
-
-    def run(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
-        """Run a statement; a full disk is an `UnwritableError`."""
-        try:
-            return self._connection.execute(sql, values)
-        except sqlite3.OperationalError as error:
-            raise UnwritableError(
-                f"{self._target} could not be written ({error}); is the disk full, or the folder "
-                "protected? Nothing was changed"
-            ) from error
 
 
 class Pending:
@@ -322,9 +310,9 @@ class Pending:
     is what a row is, and `sql` is the statement with ``{}`` for the values.
     """
 
-    def __init__(self, statements: Statements, what: str, columns: Sequence[str], sql: str) -> None:
+    def __init__(self, run: Run, what: str, columns: Sequence[str], sql: str) -> None:
         self.values: list[Any] = []
-        self._statements = statements
+        self._run = run
         self._what = what
         self._columns = columns
         self._sql = sql
@@ -357,7 +345,7 @@ class Pending:
                 chunk = values[start : start + step]
                 whole = len(chunk) == step
                 sql = self._several if whole else self._statement(len(chunk) // width)
-                self._statements.run(sql, chunk)
+                self._run(sql, chunk)
         except UnicodeEncodeError:
             self._check()
         values.clear()
@@ -420,10 +408,7 @@ _NUMBERED = {
     ),
     "names": ("row", ("concept", "text", "scope", "language", "source")),
 }
-_SORTED = {
-    "relations": ("head", "relation", "tail"),
-    "xrefs": ("concept_id", "kind", "target"),
-}
+_SORTED = {"relations": ("head", "relation", "tail"), "xrefs": ("concept_id", "kind", "target")}
 
 
 def content_digest(connection: sqlite3.Connection) -> str:

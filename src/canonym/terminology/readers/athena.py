@@ -15,29 +15,15 @@ from canonym.terminology.readers.releases import Release, check_known, curie, he
 from canonym.types import Concept, Name, Record, Relation, Xref
 
 LANGUAGES = {
-    "4180186": "en",
-    "4180190": "fr",
-    "4181524": "ja",
-    "4181536": "pt",
-    "4182503": "nl",
-    "4182504": "de",
-    "4182507": "it",
-    "4182511": "es",
-    "4182948": "zh",
-    "4175771": "ko",
-}
+    "4180186": "en", "4180190": "fr", "4181524": "ja", "4181536": "pt", "4182503": "nl",
+    "4182504": "de", "4182507": "it", "4182511": "es", "4182948": "zh", "4175771": "ko",
+}  # fmt: skip
 """BCP 47 tag of a language (``language_concept_id``); other languages become empty."""
 
 _CONCEPT = (
-    "concept_id",
-    "concept_name",
-    "domain_id",
-    "vocabulary_id",
-    "concept_class_id",
-    "standard_concept",
-    "concept_code",
-    "invalid_reason",
-)
+    "concept_id", "concept_name", "domain_id", "vocabulary_id", "concept_class_id",
+    "standard_concept", "concept_code", "invalid_reason",
+)  # fmt: skip
 _RELATIONSHIP = ("concept_id_1", "concept_id_2", "relationship_id", "invalid_reason")
 _ANCESTOR = ("ancestor_concept_id", "descendant_concept_id", "min_levels_of_separation")
 _SYNONYM = ("concept_id", "concept_synonym_name", "language_concept_id")
@@ -167,11 +153,17 @@ def read_athena(
     maps.sort(others)
     if standard_only:
         yield from _mapped_names(concept_file, kept, maps)
-    for id_, text, tongue in headed_rows(synonym_file, _SYNONYM):
+    yield from _synonyms(synonym_file, kept, maps, languages)
+
+
+def _synonyms(
+    path: Path, kept: set[int], maps: _Maps, languages: Collection[str] | None
+) -> Iterator[Name]:
+    for id_, text, tongue in headed_rows(path, _SYNONYM):
         language = LANGUAGES.get(tongue, "")
         if languages is not None and language not in languages:
             continue
-        number = _number(id_, synonym_file)
+        number = _number(id_, path)
         targets = [number] if number in kept else maps.of(number)
         for target in targets:
             scope = "exact" if len(targets) == 1 else "narrow"

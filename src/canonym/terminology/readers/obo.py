@@ -220,20 +220,14 @@ def _term(
             # An xref may carry a description: `xref: UMLS:C0000000 "words"`.
             target = _plain(value.split(' "', 1)[0])
             rest.append(("xref", target, ""))
-    id_ = single["id"]
+    id_, label, namespace = single.values()
     if not id_:
         stream.line = start
         raise stream.error("the [Term] that starts here has no id")
-    yield Concept(
-        id_,
-        single["name"],
-        definition,
-        (single["namespace"],) if single["namespace"] else (),
-        header.source,
-        header.version if version is None else version,
-        deprecated,
-        tuple(replaced_by),
-    )
+    types = (namespace,) if namespace else ()
+    version = header.version if version is None else version
+    source, successors = header.source, tuple(replaced_by)
+    yield Concept(id_, label, definition, types, source, version, deprecated, successors)
     for kind, first, second in rest:
         if kind == "name" and first.strip():
             yield Name(first, id_, second)

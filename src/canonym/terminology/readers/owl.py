@@ -113,8 +113,7 @@ def read_owl(
         yield from reader.records(subject)
     if not found:
         raise ReadError(
-            path,
-            f"has {len(graph):,} statements, but no owl:Class and no skos:Concept among them",
+            path, f"has {len(graph):,} statements, but no owl:Class and no skos:Concept among them"
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 from canonym.errors import InvalidInput
@@ -24,18 +24,11 @@ LANGUAGES = {
 # Relation by REL, for rows without a RELA, and whether it runs from CUI1 to CUI2. SIB is left out,
 # which follows from the parents, and so are DEL and XR, which deny a relation.
 _RELATIONS = {
-    "PAR": ("is_a", True),
-    "CHD": ("is_a", False),
-    "RB": ("broader", True),
-    "RN": ("broader", False),
-    "AQ": ("allowed_qualifier", True),
-    "QB": ("allowed_qualifier", False),
-    "SY": ("synonymous", True),
-    "RL": ("similar", True),
-    "RQ": ("possibly_synonymous", True),
-    "RO": ("related", True),
-    "RU": ("related", True),
-}
+    "PAR": ("is_a", True), "CHD": ("is_a", False), "RB": ("broader", True),
+    "RN": ("broader", False), "AQ": ("allowed_qualifier", True), "QB": ("allowed_qualifier", False),
+    "SY": ("synonymous", True), "RL": ("similar", True), "RQ": ("possibly_synonymous", True),
+    "RO": ("related", True), "RU": ("related", True),
+}  # fmt: skip
 
 
 def rrf_rows(files: Sequence[Path], width: int) -> Iterator[list[str]]:
@@ -93,3 +86,30 @@ def relation_of(rel: str, rela: str, first: str, second: str) -> Relation | None
         return None
     name, forward = _RELATIONS[rel]
     return Relation(first, name, second) if forward else Relation(second, name, first)
+
+
+def rrf_relations(
+    files: Sequence[Path],
+    prefix: str,
+    kept: Callable[[str], bool],
+    *,
+    sources: Collection[str] | None,
+    suppress: Collection[str],
+    wanted: bool | Collection[str],
+) -> Iterator[Relation]:
+    """Yield the `wanted` relations between concepts that are `kept`, from the rows of MRREL or
+    RXNREL.
+    """
+    for row in rrf_rows(files, 16):
+        first, second = row[0], row[4]
+        if first == second or row[14] in suppress:
+            continue
+        if sources is not None and row[10] not in sources:
+            continue
+        if not (kept(first) and kept(second)):
+            continue  # also relations of atoms, which have no concepts
+        relation = relation_of(row[3], row[7], f"{prefix}:{first}", f"{prefix}:{second}")
+        if relation is None:
+            continue
+        if isinstance(wanted, bool) or relation.relation in wanted:
+            yield relation

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from canonym.errors import ReadError
-from canonym.io.tables import Table, open_table, shown, squeezed
+from canonym.io.tables import Table, TableForm, open_table, shown, squeezed
 from canonym.types import SCOPES, Concept, Name, Record, Relation
 
 RECOGNISED: dict[str, tuple[str, ...]] = {
@@ -156,58 +156,35 @@ def read_table(
         If a Parquet file is to be read without pyarrow.
     """
     chosen = {
-        "id": id_column,
-        "name": name_column,
-        "label": label_column,
-        "label_flag": label_flag_column,
-        "synonym": synonym_column,
-        "language": language_column,
-        "type": type_column,
-        "scope": scope_column,
-        "definition": definition_column,
-        "parent": parent_column,
-        "tree": "" if trees else tree_column,
-        "source": source_column,
-    }
+        "id": id_column, "name": name_column, "label": label_column,
+        "label_flag": label_flag_column, "synonym": synonym_column, "language": language_column,
+        "type": type_column, "scope": scope_column, "definition": definition_column,
+        "parent": parent_column, "tree": "" if trees else tree_column, "source": source_column,
+    }  # fmt: skip
     if not header:
         chosen = {role: name or "" for role, name in chosen.items()}
         chosen |= {"id": id_column or "1", "name": name_column or "2"}
     options = TableOptions(
         separator, id_separator, skip_incomplete, prefix, language, source, version, tree_types
     )
+    form = TableForm(delimiter=delimiter, quoted=quoted, encoding=encoding)
     forest = Forest()
     if trees:
-        with open_table(trees, delimiter=delimiter, quoted=quoted, encoding=encoding) as table:
-            roles = find_columns(table, {"id": tree_id_column, "tree": tree_column})
-            _required(roles, table, _TREE_ROLES)
-            for cells in table.rows:
-                for id_ in options.ids(cells[roles["id"]]):
-                    forest.add(id_, options.values(cells[roles["tree"]]))
-    with open_table(
-        path,
-        delimiter=delimiter,
-        quoted=quoted,
-        header=header,
-        encoding=encoding,
-        separator=separator,
-    ) as table:
+        with open_table(trees, **form) as table:
+            forest.read(table, {"id": tree_id_column, "tree": tree_column}, options)
+    with open_table(path, header=header, separator=separator, **form) as table:
         roles = find_columns(table, chosen)
         if "name" not in roles and "label" in roles and not name_column:
             roles["name"] = roles.pop("label")
-        _required(roles, table, _ROLES)
+        _require(roles, table, _ROLES)
         reader = TableRows(table, roles, options, forest)
         yield from reader.records()
-    strangers = forest.ids - reader.known.keys()
-    if strangers and not skip_incomplete:
-        raise ReadError(
-            trees or path,
-            f"has tree numbers of {len(strangers)} ids without a name, such as "
-            f"{min(strangers)}; leave them out with skip_incomplete=True",
-        )
+    if not skip_incomplete:
+        forest.check(reader.known, trees or path)
     yield from forest.relations(reader.known)
 
 
-def _required(roles: dict[str, int], table: Table, wanted: dict[str, tuple[str, str]]) -> None:
+def _require(roles: dict[str, int], table: Table, wanted: dict[str, tuple[str, str]]) -> None:
     missing = [wanted[role] for role in wanted if role not in roles]
     if missing:
         raise table.error(
@@ -437,6 +414,24 @@ class Forest:
             letters = _LETTERS.match(number)
             if letters and letters[0] not in self._letters.setdefault(id_, []):
                 self._letters[id_].append(letters[0])
+
+    def read(self, table: Table, chosen: Mapping[str, str | None], options: TableOptions) -> None:
+        """Note the tree numbers of a table with one row per id and tree number."""
+        roles = find_columns(table, chosen)
+        _require(roles, table, _TREE_ROLES)
+        for cells in table.rows:
+            for id_ in options.ids(cells[roles["id"]]):
+                self.add(id_, options.values(cells[roles["tree"]]))
+
+    def check(self, known: Collection[str], path: str | Path) -> None:
+        """Raise if a concept with a tree number has no name."""
+        strangers = self.ids.difference(known)
+        if strangers:
+            raise ReadError(
+                path,
+                f"has tree numbers of {len(strangers)} ids without a name, such as "
+                f"{min(strangers)}; leave them out with skip_incomplete=True",
+            )
 
     def letters(self, id_: str) -> list[str]:
         """Return the letters that the tree numbers of a concept begin with."""
