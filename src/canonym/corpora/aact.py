@@ -1,21 +1,7 @@
 """Clinical trials from the pipe-delimited files of the AACT database.
 
-=========================  =============================  ========================================
-file                       columns that are read          becomes
-=========================  =============================  ========================================
-``studies.txt``            nct_id, brief_title (else      the order of the trials and their titles
-(optional)                 official_title)
-``conditions.txt``         nct_id, name                   mentions of conditions
-``interventions.txt``      nct_id, intervention_type,     mentions of interventions
-                           name
-``browse_conditions.txt``  nct_id, mesh_term, mesh_type   NLM's terms; those of the type
-``browse_interventions.    (optional)                     ``mesh-ancestor`` are left out
-txt``
-``intervention_other_      nct_id, name                   other names
-names.txt`` (optional)
-``keywords.txt``           nct_id, name                   keywords
-(optional)
-=========================  =============================  ========================================
+``docs/formats/corpora.md`` lists the files and columns; studies, intervention_other_names and
+keywords are optional.
 """
 
 from __future__ import annotations

@@ -1,25 +1,13 @@
 """BioC, in XML and in JSON: documents of passages with annotations.
 
-=========================  =====================================================================
-in the file                becomes
-=========================  =====================================================================
-document id                `Document.id`
-passages                   the text: each passage (or each of its sentences, where the passage
-                           itself has no text) stands at its offset, the first character between
-                           two of them is ``\n`` and further ones are spaces
-annotation                 a `Mention`, wherever it stands: passage, sentence or document
-location(s)                start and end, counted from the beginning of the document; for several
-                           see `canonym.corpora.spans`
-infon ``type``             the mention's type
-infon of `ID_KEYS`         its ids, read as in `canonym.corpora.gold`; a semicolon is read as a bar
-infon ``CompositeRole``    which mention is a composite and which is a part of one (BC5CDR)
-relations, other infons    nothing
-=========================  =====================================================================
+``docs/formats/corpora.md`` lists the elements that are read. Between two passages stands a line end
+and, in wider gaps, spaces, so that offsets stay right.
 
 References
 ----------
 Comeau et al. (2013), BioC: a minimalist approach to interoperability for biomedical text
-processing."""
+processing.
+"""
 
 from __future__ import annotations
 
@@ -256,15 +244,9 @@ class _Reader:
             raise self.error(f"annotation {annotation.get('id')!r}: {problem}", annotation)
         ids = next((str(values[key]) for key in self.options.id_keys if key in values), "")
         gold, rule = parse_ids(ids, composite="|;")
-        return Mention(
-            join_pieces(self.text, spans, how=self.options.pieces),
-            spans[0][0],
-            spans[-1][1],
-            str(values.get("type", "")),
-            gold,
-            rule,
-            self.id,
-        )
+        text = join_pieces(self.text, spans, how=self.options.pieces)
+        type_, start, end = str(values.get("type", "")), spans[0][0], spans[-1][1]
+        return Mention(text, start, end, type_, gold, rule, self.id)
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -316,7 +298,7 @@ def write_bioc(
     if syntax not in SYNTAXES:
         raise InvalidInput(f"syntax={syntax!r} is not known; use one of {', '.join(SYNTAXES)}")
     head = {"source": source, "date": date, "key": ""}
-    write = _xml_document if syntax == "xml" else _json_document
+    write = _xml_document if syntax == "xml" else json.dumps
     n = 0
     if syntax == "xml":
         stream.write('<?xml version="1.0" encoding="UTF-8"?>\n<collection>\n')
@@ -341,15 +323,10 @@ def _content(document: Document) -> dict[str, Any]:
     annotations: list[dict[str, Any]] = []
     for i, mention in enumerate(document.mentions):
         infons = {"type": mention.type, "identifier": written_ids(mention)}
+        infons = {key: value for key, value in infons.items() if value}
         places = [{"offset": a, "length": b - a} for a, b in mention_pieces(text, mention)]
-        annotations.append(
-            {
-                "id": str(i),
-                "infons": {key: value for key, value in infons.items() if value},
-                "text": mention.text,
-                "locations": places,
-            }
-        )
+        whole = {"id": str(i), "infons": infons, "text": mention.text, "locations": places}
+        annotations.append(whole)
     cut = text.find("\n")
     # A gap of one character is read back as a line end, but only between two texts.
     across = any(
@@ -357,32 +334,15 @@ def _content(document: Document) -> dict[str, Any]:
         for annotation in annotations
         for place in annotation["locations"]
     )
-    whole = cut <= 0 or cut == len(text) - 1 or across
-    bounds = [(0, len(text))] if whole else [(0, cut), (cut + 1, len(text))]
+    one = cut <= 0 or cut == len(text) - 1 or across
+    bounds = [(0, len(text))] if one else [(0, cut), (cut + 1, len(text))]
     passages: list[dict[str, Any]] = []
     for kind, (start, end) in zip(("title", "abstract"), bounds, strict=False):
         inside = [a for a in annotations if start <= a["locations"][0]["offset"] < end]
-        passages.append(
-            {
-                "infons": {} if whole else {"type": kind},
-                "offset": start,
-                "text": text[start:end],
-                "sentences": [],
-                "annotations": inside,
-                "relations": [],
-            }
-        )
-    return {
-        "id": document.id,
-        "infons": {},
-        "passages": passages,
-        "annotations": [],
-        "relations": [],
-    }
-
-
-def _json_document(content: dict[str, Any]) -> str:
-    return json.dumps(content)
+        head = {"infons": {} if one else {"type": kind}, "offset": start, "text": text[start:end]}
+        passages.append(head | {"sentences": [], "annotations": inside, "relations": []})
+    rest: dict[str, Any] = {"annotations": [], "relations": []}
+    return {"id": document.id, "infons": {}, "passages": passages} | rest
 
 
 def _xml_document(content: dict[str, Any]) -> str:

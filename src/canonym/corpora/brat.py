@@ -7,19 +7,8 @@
                     N1<tab>Reference T1 MESH:D006620<tab>Hip Fractures
                     #1<tab>AnnotatorNotes T1<tab>MESH:D006620
 
-==================  ==============================================================================
-line                becomes
-==================  ==============================================================================
-``T``               a `Mention`; for one in several pieces see `canonym.corpora.spans`
-``N``               ids of the mention, ``RESOURCE:ID`` as written; several references of a mention
-                    are alternatives, unless ``references="all"``
-``#`` (any note)    ids of the mention where the whole note is ids (`NOTE_IDS`), read as in
-                    `canonym.corpora.gold`; other notes are ignored, and so are the notes of a
-                    mention with a reference
-``R E A M *``       nothing: relations, events, attributes, equivalences
-==================  ==============================================================================
-
-Offsets count code points of the text file, line ends included: a carriage return counts.
+``docs/formats/corpora.md`` lists the lines that are read. Offsets count code points of the text
+file, line ends included: a carriage return counts.
 """
 
 from __future__ import annotations

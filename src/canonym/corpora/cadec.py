@@ -1,18 +1,10 @@
 """Tables of an id and a mention: CADEC, PsyTar, AskAPatient, TwADR-L.
 
-No header, tab-separated, one mention a line:
-
-==========  ==================================  ==================================================
-columns     corpora                             meaning
-==========  ==================================  ==================================================
-2           CADEC and PsyTar, CODER's release   id, mention
-3           AskAPatient and TwADR-L             id, name of the concept (ignored), mention
-==========  ==================================  ==================================================
-
-Ids are read as in `canonym.corpora.gold`. A folder of folds holds one folder per fold with
-``train.txt``, ``test.txt`` and perhaps ``dev.txt`` (or ``valid`` or ``validation``), or files like
-``AskAPatient.fold-0.train.txt``. ``standard.txt`` lists the target ids and names; it is read as a
-terminology, by the reader of tables.
+No header, tab-separated, one mention a line: id and mention, or id, name of the concept (ignored)
+and mention. Ids are read as in `canonym.corpora.gold`. A folder of folds holds one folder per fold
+with ``train.txt``, ``test.txt`` and perhaps ``dev.txt`` (or ``valid`` or ``validation``), or files
+like ``AskAPatient.fold-0.train.txt``. ``standard.txt`` lists the target ids and names; it is read
+as a terminology, by the reader of tables.
 """
 
 from __future__ import annotations

@@ -1,19 +1,9 @@
 """BioSyn's concept files: prepared mentions and their ids, without the texts.
 
-One mention a line, ``document||start|end||type||mention||ids``, also with ``start||end``.
-
-=============================  ==================================================================
-in the file                    becomes
-=============================  ==================================================================
-mention ``a|b``                the mention as written; `mention_parts` gives its parts
-ids ``D1|D2``                  composite: every id
-ids ``D1+D2``                  combination: the ids together
-ids ``-1``                     no concept
-=============================  ==================================================================
-
-The mentions are prepared by BioSyn: lower case, without punctuation, with abbreviations spelt out.
-A composite was split only where the gold has several ids. Offsets are those of the original mention
-in the document, which the file does not hold.
+One mention a line, ``document||start|end||type||mention||ids``, also with ``start||end``. Ids are
+read as in `canonym.corpora.gold`. The mentions are prepared by BioSyn: lower case, without
+punctuation, with abbreviations spelt out. A composite was split only where the gold has several
+ids. Offsets are those of the original mention in the document, which the file does not hold.
 
 References
 ----------

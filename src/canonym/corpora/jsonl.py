@@ -20,7 +20,7 @@ key            of                         value
 ``type``       mention                    entity type
 ``ids``        mention                    gold ids: a list of strings, or one string
 ``rule``       mention                    ``any`` (default), ``all`` or ``nil``, see
-                                          `canonym.corpora.pubtator`
+                                          `canonym.corpora.gold`
 =============  =========================  ========================================================
 
 Other keys are ignored, so the output of ``canonym link`` can be read again."""
@@ -88,11 +88,8 @@ def parse_jsonl_documents(lines: Iterable[str], path: str | Path) -> Iterator[Do
         mentions = record.content.get("mentions") or []
         if not isinstance(mentions, list):
             raise record.error(f"'mentions' is {_shown(mentions)}; a list is expected")
-        yield Document(
-            str(id_),
-            text,
-            tuple(_document_mention(record.part(m), text, str(id_)) for m in mentions),
-        )
+        found = tuple(_document_mention(record.part(m), text, str(id_)) for m in mentions)
+        yield Document(str(id_), text, found)
 
 
 def parse_jsonl_mentions(lines: Iterable[str], path: str | Path) -> Iterator[Mention]:
@@ -100,16 +97,9 @@ def parse_jsonl_mentions(lines: Iterable[str], path: str | Path) -> Iterator[Men
     for record in _records(lines, path):
         text = record.text("mention", required=True)
         ids, rule = record.gold()
-        yield Mention(
-            text,
-            record.offset("start"),
-            record.offset("end"),
-            record.text("type"),
-            ids,
-            rule,
-            record.text("document"),
-            record.text("context"),
-        )
+        start, end, type_ = record.offset("start"), record.offset("end"), record.text("type")
+        document, context = record.text("document"), record.text("context")
+        yield Mention(text, start, end, type_, ids, rule, document, context)
 
 
 def _document_mention(record: _Record, text: str, document_id: str) -> Mention:

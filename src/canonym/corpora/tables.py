@@ -2,25 +2,9 @@
 
 In a tab-separated table a quote is a character like any other and a row is a line; with every other
 delimiter cells may be in double quotes and then hold delimiters and line ends. Blank lines are left
-out. Columns of annotated mentions are recognised by their names:
-
-========  ==========================================  ============================================
-role      columns                                     value
-========  ==========================================  ============================================
-mention   mention, text, name, term, span             the mention (required)
-ids       ids, id, gold, concept_id, concept, cui,    gold ids (required): a cell as in
-          code, identifier                            `canonym.corpora.gold`, in Parquet also a list
-rule      rule                                        ``any``, ``all`` or ``nil``; by default the
-                                                      rule of the cell of ids, for lists ``any``
-type      type, mention_type, entity_type, label      entity type
-document  document, document_id, doc_id, doc, pmid    id of the document
-start,    start, begin, offset_start; end,            half-open code-point offsets, may be empty
-end       offset_end
-context   context, sentence                           text around the mention
-========  ==========================================  ============================================
-
-Case, spaces and underscores in the name of a column make no difference; further columns are
-ignored.
+out. Columns of annotated mentions are recognised by the names in `ROLES`; case, spaces and
+underscores make no difference, and further columns are ignored. A cell of ids is read as in
+`canonym.corpora.gold`, and may be a list in Parquet.
 """
 
 from __future__ import annotations
@@ -327,16 +311,8 @@ def _mention(values: Mapping[str, Any], path: Path, row: int) -> Mention:
     rule = text("rule") or rule
     if rule not in RULES:
         raise ReadError(path, f"row {row}: rule is {rule[:20]!r}, none of {', '.join(RULES)}")
-    return Mention(
-        text("mention"),
-        offset("start"),
-        offset("end"),
-        text("type"),
-        ids,
-        rule,
-        text("document"),
-        text("context"),
-    )
+    span, document, context = (offset("start"), offset("end")), text("document"), text("context")
+    return Mention(text("mention"), *span, text("type"), ids, rule, document, context)
 
 
 def _first_line(path: Path, encoding: str) -> str:

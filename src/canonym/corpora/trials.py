@@ -1,21 +1,10 @@
 """Clinical trials: conditions and interventions, with NLM's MeSH terms as silver labels.
 
-===================  ============================  ===============================================
-reader               reads                         NLM's terms
-===================  ============================  ===============================================
-`read_trials_xml`    ``<clinical_study>`` records  names; broader terms are mixed in (since 2021)
-`read_trials_json`   API version 2 (studies with   names and MeSH ids; broader terms are apart and
-                     a ``protocolSection``)        left out
-`read_trials_table`  a tab-separated table with    names
-                     the columns of `COLUMNS`
-`canonym.corpora.    the pipe-delimited files of   names; broader terms are left out where the
-aact.read_aact`      the AACT database             files tell them apart
-===================  ============================  ===============================================
-
 A trial becomes a `Document`: its title, then each condition and each intervention on a line of its
 own. Their mentions have offsets and a type, ``Condition`` or the type of the intervention
 (``Drug``, ``Device``, ...), and no ids. A program assigned the terms to the trial as a whole, so
-the term of a mention is unknown: the labels are silver, not gold.
+the term of a mention is unknown: the labels are silver, not gold. In XML, since 2021, broader terms
+are mixed in; JSON and AACT keep them apart, and they are left out.
 """
 
 from __future__ import annotations

@@ -277,16 +277,8 @@ def _json_list(values: tuple[str, ...]) -> str:
 
 def _concept(row: tuple[Any, ...]) -> Concept:
     id_, label, definition, types, source, version, deprecated, replaced_by = row
-    return Concept(
-        id_,
-        label,
-        definition,
-        tuple(json.loads(types)),
-        source,
-        version,
-        bool(deprecated),
-        tuple(json.loads(replaced_by)),
-    )
+    types, replaced_by = tuple(json.loads(types)), tuple(json.loads(replaced_by))
+    return Concept(id_, label, definition, types, source, version, bool(deprecated), replaced_by)
 
 
 def _name(row: tuple[Any, ...]) -> Name:

@@ -127,15 +127,8 @@ def read_athena(
             others.append(_number(id_, concept_file))
             continue
         kept.add(_number(id_, concept_file))
-        yield Concept(
-            f"OMOP:{id_}",
-            name,
-            types=(domain, class_),
-            source=vocabulary,
-            version=version,
-            deprecated=bool(invalid),
-            replaced_by=tuple(successors.get(id_, ())),
-        )
+        types, heirs = (domain, class_), tuple(successors.get(id_, ()))
+        yield Concept(f"OMOP:{id_}", name, "", types, vocabulary, version, bool(invalid), heirs)
         yield Xref(f"OMOP:{id_}", curie(vocabulary, code))
     check_known(concept_file, "vocabularies", vocabularies, seen)
     if not kept:

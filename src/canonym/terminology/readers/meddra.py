@@ -64,17 +64,10 @@ def read_meddra(
     version = version or _version(release, encoding)
 
     def concept(code: str, label: str, level: str, *, retired: bool = False) -> Iterator[Record]:
-        english = language == "en"
-        yield Concept(
-            f"MEDDRA:{code}",
-            label if english else "",
-            types=(level,),
-            source="MedDRA",
-            version=version,
-            deprecated=retired,
-        )
-        if not english:  # the label of a concept counts as English
-            yield Name(label, f"MEDDRA:{code}", "label", language)
+        id_, own = f"MEDDRA:{code}", label if language == "en" else ""
+        yield Concept(id_, own, "", (level,), "MedDRA", version, retired)
+        if language != "en":  # the label of a concept counts as English
+            yield Name(label, id_, "label", language)
 
     labels: dict[str, str] = {}
     primary: list[tuple[str, str]] = []

@@ -118,17 +118,12 @@ def read_owl(
 
 
 class _Reader:
-    """The records of one graph."""
+    """The records of one graph; the options are those of `read_owl`."""
 
     def __init__(
-        self,
-        rdflib: Any,
-        graph: Any,
-        language: str,
-        untagged: str,
-        prefixes: Mapping[str, str],
-        version: str | None,
-    ) -> None:
+        self, rdflib: Any, graph: Any, language: str, untagged: str,
+        prefixes: Mapping[str, str], version: str | None,
+    ) -> None:  # fmt: skip
         self.graph = graph
         self.iri = rdflib.URIRef
         self.literal = rdflib.Literal
@@ -150,23 +145,15 @@ class _Reader:
 
     def records(self, subject: Any) -> Iterator[Record]:
         id_ = self.id(subject)
-        labels = [text for name in _LABELS for text in self.texts(subject, name)]
-        labels = list(dict.fromkeys(labels))
+        labels = list(dict.fromkeys(t for name in _LABELS for t in self.texts(subject, name)))
         label, tag = self._choose(labels)
-        # A concept's own label counts as English; one in another language is a name of its own.
-        yield Concept(
-            id_,
-            label if tag == "en" else "",
-            self._choose([d for name in _DEFINITIONS for d in self.texts(subject, name)])[0],
-            self._types(subject),
-            self.source,
-            self.version,
-            any(
-                str(value).lower() in ("true", "1")
-                for value in self.values(subject, f"{_OWL}deprecated")
-            ),
-            tuple(self.ids(subject, *_SUCCESSORS)),
-        )
+        definitions = [d for name in _DEFINITIONS for d in self.texts(subject, name)]
+        definition, types = self._choose(definitions)[0], self._types(subject)
+        flags = {str(value).lower() for value in self.values(subject, f"{_OWL}deprecated")}
+        new = tuple(self.ids(subject, *_SUCCESSORS))
+        own = label if tag == "en" else ""  # the label of a concept counts as English
+        deprecated = not flags.isdisjoint(("true", "1"))
+        yield Concept(id_, own, definition, types, self.source, self.version, deprecated, new)
         if label and tag != "en":
             yield Name(label, id_, "label", tag)
         languages = {tag}
@@ -227,10 +214,9 @@ class _Reader:
                 yield Relation(id_, "is_a", self.id(parent))
         for child in self.ids(subject, f"{_SKOS}narrower"):
             yield Relation(child, "is_a", id_)
-        for other in self.ids(subject, f"{_SKOS}related"):
-            yield Relation(id_, "related", other)
-        for other in self.ids(subject, f"{_OIO}consider"):
-            yield Relation(id_, "consider", other)
+        for relation in (f"{_SKOS}related", f"{_OIO}consider"):
+            for other in self.ids(subject, relation):
+                yield Relation(id_, relation.rsplit("#", 1)[-1], other)
 
     def _restriction(self, id_: str, node: Any) -> Iterator[Record]:
         """Yield "part of some heart" as a relation; other class expressions say nothing here."""
@@ -260,16 +246,12 @@ class _Reader:
             for node in self.graph.subjects(is_a, self.iri(class_)):
                 if not isinstance(node, self.iri):
                     continue
-                name = re.split(r"[/#]", re.sub(r"\.(owl|ttl|rdf)$", "", str(node).rstrip("/#")))[
-                    -1
-                ]
+                address = re.sub(r"\.(owl|ttl|rdf)$", "", str(node).rstrip("/#"))
+                name = re.split(r"[/#]", address)[-1]
                 if str(node).startswith(_OBO):
                     name = name.upper()
-                for versions in (
-                    self.values(node, f"{_OWL}versionIRI"),
-                    self.values(node, f"{_OWL}versionInfo"),
-                ):
-                    for value in versions:
+                for property in ("versionIRI", "versionInfo"):
+                    for value in self.values(node, f"{_OWL}{property}"):
                         date = _DATE.search(value)
                         return name, date.group() if date else str(value)
                 return name, ""

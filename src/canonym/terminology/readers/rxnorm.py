@@ -139,10 +139,5 @@ def _retired(files: Sequence[Path], labels: dict[str, str], version: str) -> Ite
         if old not in labels and new in labels:
             successors.setdefault(old, []).append(f"RXNORM:{new}")
     for old, new_ids in successors.items():
-        yield Concept(
-            f"RXNORM:{old}",
-            source="RxNorm",
-            version=version,
-            deprecated=True,
-            replaced_by=tuple(dict.fromkeys(new_ids)),
-        )
+        heirs = tuple(dict.fromkeys(new_ids))
+        yield Concept(f"RXNORM:{old}", "", "", (), "RxNorm", version, True, heirs)

@@ -95,18 +95,13 @@ def read_snomed(
     for id_, state in states.items():
         _, label, tongue = labels.get(id_, (0, "", "en"))
         retired = state[-1] != "1"
-        yield Concept(
-            f"SNOMEDCT:{id_}",
-            label if tongue == "en" else "",
-            defined.get(id_, ""),
-            (tags[id_],) if id_ in tags else (),
-            "SNOMED CT",
-            version,
-            retired,
-            tuple(successors.get(id_, ())) if retired else (),
-        )
-        if tongue != "en":  # the label of a concept counts as English
-            yield Name(label, f"SNOMEDCT:{id_}", "label", tongue)
+        curie, english = f"SNOMEDCT:{id_}", tongue == "en"
+        definition, types = defined.get(id_, ""), (tags[id_],) if id_ in tags else ()
+        new = tuple(successors.get(id_, ())) if retired else ()
+        own = label if english else ""
+        yield Concept(curie, own, definition, types, "SNOMED CT", version, retired, new)
+        if not english:  # the label of a concept counts as English
+            yield Name(label, curie, "label", tongue)
     for _, active, id_, tongue, type_, term in _rows(descriptions, _DESCRIPTION):
         text = _untagged(term)[0] if type_ == _FULLY_SPECIFIED else term
         if active == "1" and tongue == language and id_ in states and text != labels[id_][1]:

@@ -326,14 +326,7 @@ class TableRows:
                         yield Name(synonym, id_, "exact", language, vocabulary)
 
     def _describe(
-        self,
-        id_: str,
-        cells: Sequence[str],
-        label: str,
-        language: str,
-        vocabulary: str,
-        *,
-        first: bool,
+        self, id_: str, cells: Sequence[str], label: str, language: str, source: str, *, first: bool
     ) -> Iterator[Record]:
         roles, options = self.roles, self.options
         types = options.values(cells[roles["type"]]) if "type" in roles else []
@@ -341,18 +334,13 @@ class TableRows:
             self.forest.add(id_, options.values(cells[roles["tree"]]))
         if options.tree_types:
             types += self.forest.letters(id_)
+        definition = cells[roles["definition"]].strip() if "definition" in roles else ""
         inside = first and language == "en"  # the label of a concept counts as English
-        yield Concept(
-            id_,
-            label if inside else "",
-            cells[roles["definition"]].strip() if "definition" in roles else "",
-            tuple(dict.fromkeys(types)),
-            options.source,
-            options.version,
-        )
+        own, types = label if inside else "", list(dict.fromkeys(types))
+        yield Concept(id_, own, definition, tuple(types), options.source, options.version)
         if label and not inside:
             scope = "label" if first or self.marked else "exact"
-            yield Name(label, id_, scope, language, vocabulary)
+            yield Name(label, id_, scope, language, source)
         if "parent" in roles:
             for cell in options.values(cells[roles["parent"]]):
                 for parent in options.ids(cell):
