@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from canonym.corpora.mention_tables import read_folds
+from canonym.corpora.cadec import read_folds
 from canonym.errors import InvalidInput
 from canonym.evaluation.figures import Figure
 from canonym.evaluation.folds import FoldRuns, evaluate_folds

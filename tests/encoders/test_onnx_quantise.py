@@ -21,7 +21,7 @@ from canonym.encoders.onnx import OnnxTransformer
 from canonym.encoders.onnx_quantise import quantise_onnx, rounded_rows
 from canonym.errors import InvalidInput, MissingExtra, ReadError
 from canonym.io.files import read_manifest
-from canonym.terminology import build_terminology
+from canonym.terminology import Terminology
 
 NAMES = ["heart attack", "flu", "", "heart attack, flus - pain pain pain", "pain", "心 β", "flus"]
 RNG = np.random.default_rng(5)
@@ -240,7 +240,7 @@ def test_an_index_calls_it_by_its_name(
     shutil.copytree(quantised, package / "models" / "contextual")
     monkeypatch.setattr("canonym.encoders.__file__", str(package / "encoders" / "__init__.py"))
     concepts = [Concept("X:1", "heart attack"), Concept("X:2", "flu")]
-    with build_terminology(iter(concepts), tmp_path / "x.db") as terminology:
+    with Terminology.build(iter(concepts), tmp_path / "x.db") as terminology:
         linker = Linker.build(terminology, encoders=["contextual", "chargrams"])
         assert [one["name"] for one in linker.info()["encoders"]] == ["contextual", "chargrams"]
         assert linker.link(["heart attacks"])[0].id == "X:1"

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from canonym.corpora.mention_tables import Fold
+from canonym.corpora.cadec import Fold
 from canonym.errors import InvalidInput
 from canonym.evaluation.outcome import Run
 from canonym.evaluation.protocols import Protocol

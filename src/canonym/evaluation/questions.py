@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from canonym.corpora.census import drop_duplicates
 from canonym.corpora.concepts import mention_parts
-from canonym.corpora.duplicates import drop_duplicates
 from canonym.corpora.gold import NO_CONCEPT
 from canonym.errors import InvalidInput, ReadError
 from canonym.evaluation.protocols import Protocol

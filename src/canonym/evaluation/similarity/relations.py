@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from canonym.corpora.delimited import read_table
+from canonym.corpora.tables import read_table
 from canonym.errors import InvalidInput, ReadError
 from canonym.evaluation.statistics import wilson
 from canonym.types import Relation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from canonym.corpora.duplicates import drop_duplicates
+from canonym.corpora.census import drop_duplicates
 from canonym.errors import InvalidInput
 from canonym.evaluation.protocols import Protocol, choose_protocol
 from canonym.evaluation.questions import ask

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from canonym.corpora.mention_tables import Fold, read_folds, read_mention_table
+from canonym.corpora.cadec import Fold, read_folds, read_mention_table
 from canonym.errors import ReadError
 from canonym.types import Mention
 

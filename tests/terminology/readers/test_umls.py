@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from canonym.errors import InvalidInput, ReadError
-from canonym.terminology.build import build_terminology
+from canonym.terminology import Terminology
 from canonym.terminology.readers.releases import Release, curie
 from canonym.terminology.readers.rrf import lat_of, relation_of, rrf_rows
 from canonym.terminology.readers.umls import read_umls
@@ -130,7 +130,7 @@ def test_all_records_of_a_release_in_order(release: Path) -> None:
 
 
 def test_the_store_takes_it(release: Path, tmp_path: Path) -> None:
-    terminology = build_terminology(read_umls(release, languages=None), tmp_path / "umls.db")
+    terminology = Terminology.build(read_umls(release, languages=None), tmp_path / "umls.db")
     assert terminology.n_concepts == 5
 
 

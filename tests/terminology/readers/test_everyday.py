@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from canonym.errors import ReadError
-from canonym.terminology import build_terminology
+from canonym.terminology import Terminology
 from canonym.terminology.readers.everyday import SOURCE, read_everyday
 from canonym.terminology.readers.icd10cm import read_icd10cm
 from canonym.text import STRONG, normalise
 from canonym.text.memo import MemoNormaliser
 from canonym.types import Concept, Name
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 FILE = ROOT / "src" / "canonym" / "models" / "everyday" / "names.tsv"
 # ICD-10-CM says them of another category too, and people mean this one.
 ELSEWHERE = {"anorexia", "nephritis", "pyelonephritis", "hearing aids"}
@@ -162,7 +162,7 @@ def test_they_join_the_concepts_they_name(tmp_path: Path, names: list[Name]) -> 
         yield Concept("ICD10CM:H10", "Conjunctivitis")
         yield from (name for name in names if name.concept_id == "ICD10CM:H10")
 
-    with build_terminology(records(), tmp_path / "eyes.db") as terminology:
+    with Terminology.build(records(), tmp_path / "eyes.db") as terminology:
         found = {name.text: name.source for name in terminology.names("ICD10CM:H10")}
     assert found["Conjunctivitis"] != SOURCE
     assert found["pink eye"] == SOURCE

@@ -1,4 +1,4 @@
-"""The readers of MeSH XML and the XML guards below them."""
+"""The reader of MeSH XML."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from canonym.errors import ReadError
-from canonym.terminology import markup
+from canonym.io.xml import read_elements, read_prolog
 from canonym.terminology.readers.mesh import read_mesh_xml
 from canonym.types import Concept, Name, Relation, Xref
 
@@ -177,7 +177,7 @@ def test_only_one_record_is_kept(tmp_path: Path) -> None:
     ]
     path = write(tmp_path / "a.xml", f"<DescriptorRecordSet>{record * 50}</DescriptorRecordSet>")
     seen: list[weakref.ref[object]] = []
-    for element in markup.read_elements(path, {"DescriptorRecord"}):
+    for element in read_elements(path, {"DescriptorRecord"}):
         seen.append(weakref.ref(element))
         assert sum(reference() is not None for reference in seen) <= 2
     assert len(seen) == 150
@@ -219,16 +219,4 @@ def test_entities_are_refused(tmp_path: Path) -> None:
     assert caught.value.line == 1
     outside = '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>'
     with pytest.raises(ReadError, match="declares the entity 'x'"):
-        markup.read_prolog(write(tmp_path / "b.xml", outside))
-
-
-def test_a_prolog_without_end_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(markup, "_MAX_PROLOG", 1 << 17)
-    path = write(tmp_path / "a.xml", "<?xml version='1.0'?>" + " " * (1 << 18) + "<a/>")
-    with pytest.raises(ReadError, match="no root element"):
-        markup.read_prolog(path)
-
-
-def test_the_prolog(tmp_path: Path) -> None:
-    prolog = markup.read_prolog(write(tmp_path / "a.xml", DESCRIPTORS))
-    assert prolog == ("DescriptorRecordSet", {"LanguageCode": "eng"}, DTD.format("descriptor"))
+        read_prolog(write(tmp_path / "b.xml", outside))

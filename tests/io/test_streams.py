@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-import canonym.io.streams as compression
 from canonym.errors import InvalidInput, ReadError
+from canonym.io import streams
 from canonym.io.streams import members, open_bytes, open_text
 
 TEXT = "id\tname\nMESH:D009203\tMyocardial Infarction\nMESH:D005334\tFièvre\n"
@@ -120,10 +120,13 @@ def test_lines_are_numbered_and_can_be_taken_one_by_one(tmp_path: Path) -> None:
         assert stream.line == 3
 
 
-def test_a_line_may_be_exactly_as_long_as_the_limit(tmp_path: Path) -> None:
+def test_a_line_may_be_exactly_as_long_as_the_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "MAX_LINE", 100)
     path = tmp_path / "names.tsv"
     path.write_text("a" * 100 + "\n" + "b" * 100)
-    assert lines_of(path, max_line=100) == ["a" * 100 + "\n", "b" * 100]
+    assert lines_of(path) == ["a" * 100 + "\n", "b" * 100]
 
 
 # --- what is refused ------------------------------------------------------------------------------
@@ -216,17 +219,18 @@ def test_a_text_that_ends_within_a_character(tmp_path: Path) -> None:
     assert problem_of(path).line == 2
 
 
-def test_an_endless_line_is_stopped(tmp_path: Path) -> None:
+def test_an_endless_line_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "MAX_LINE", 1000)
     path = tmp_path / "names.tsv"
     path.write_bytes(b"short\n" + b"a" * 3000)
-    error = problem_of(path, max_line=1000)
+    error = problem_of(path)
     assert error.line == 2
     assert "1,000" in error.problem
 
 
 @pytest.mark.no_cover
 def test_a_compression_bomb_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compression, "_FREE_BYTES", 1 << 20)
+    monkeypatch.setattr(streams, "_FREE_BYTES", 1 << 20)
     bomb = b"a\n" * (2 << 20)
     for kind in ("gz", "xz", "bz2", "zip"):
         path = tmp_path / f"bomb.{kind}"
@@ -237,27 +241,20 @@ def test_a_compression_bomb_is_stopped(tmp_path: Path, monkeypatch: pytest.Monke
     assert len(lines_of(small)) == 1000
 
 
-def test_a_limit_of_bytes(tmp_path: Path) -> None:
-    path = tmp_path / "names.tsv"
-    path.write_text(TEXT)
-    assert "max_bytes" in problem_of(path, max_bytes=10).problem
-    assert lines_of(path, max_bytes=1000) == LINES
-
-
 def test_options_that_make_no_sense(tmp_path: Path) -> None:
     path = tmp_path / "names.tsv"
     path.write_text(TEXT)
-    for options in ({"encoding": "utf-9"}, {"encoding": "hex"}, {"max_line": 0}, {"max_bytes": 0}):
+    for options in ({"encoding": "utf-9"}, {"encoding": "hex"}):
         with pytest.raises(InvalidInput, match=str(next(iter(options.values())))):
             lines_of(path, **options)
     assert "no zip archive" in problem_of(path, member="a").problem
 
 
-@pytest.mark.parametrize("magic", compression._FOREIGN)
+@pytest.mark.parametrize("magic", streams._FOREIGN)
 def test_foreign_formats_are_named(tmp_path: Path, magic: bytes) -> None:
     path = tmp_path / "names"
     path.write_bytes(magic + b"rest")
-    assert compression._FOREIGN[magic] in problem_of(path).problem
+    assert streams._FOREIGN[magic] in problem_of(path).problem
 
 
 # --- zip archives ---------------------------------------------------------------------------------

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from canonym.corpora.records import read_elements, read_json
 from canonym.errors import ReadError
+from canonym.io import xml
+from canonym.io.xml import read_json, read_numbered_elements, read_prolog
 
 
 def written(folder: Path, content: str | bytes) -> Path:
@@ -24,7 +25,7 @@ def test_elements_know_their_line_and_all_their_text(tmp_path: Path) -> None:
         '<?xml version="1.0"?>\n<!DOCTYPE a SYSTEM "none.dtd">\n<a>x\n'
         '<r i="1">one<b>two</b>three<c/>four &amp; five</r>\n<n>skipped</n>\n<r/>\n</a>',
     )
-    first, second = read_elements(path, ("r",))
+    first, second = read_numbered_elements(path, ("r",))
     assert (first.line, second.line) == (4, 6)
     assert first.attrib == {"i": "1"}
     assert "".join(first.itertext()) == "onetwothreefour & five"
@@ -37,7 +38,7 @@ def test_memory_holds_one_record(tmp_path: Path) -> None:
     with gzip.open(path, "wt") as stream:
         stream.write("<a>" + "<r>some text of a record</r>" * 60_000 + "</a>")
     tracemalloc.start()
-    n = sum(1 for _ in read_elements(path, ("r",)))
+    n = sum(1 for _ in read_numbered_elements(path, ("r",)))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert n == 60_000
@@ -55,7 +56,7 @@ def test_memory_holds_one_record(tmp_path: Path) -> None:
 )
 def test_bad_xml(tmp_path: Path, content: str, line: int, said: str) -> None:
     with pytest.raises(ReadError, match=said) as caught:
-        list(read_elements(written(tmp_path, content), ("r",)))
+        list(read_numbered_elements(written(tmp_path, content), ("r",)))
     assert caught.value.line == line
 
 
@@ -80,3 +81,15 @@ def test_bad_json(tmp_path: Path, content: str | bytes, line: int, said: str) ->
     with pytest.raises(ReadError, match=said) as caught:
         list(read_json(written(tmp_path, content)))
     assert caught.value.line == line
+
+
+def test_a_prolog_without_end_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(xml, "_MAX_PROLOG", 1 << 17)
+    path = written(tmp_path, "<?xml version='1.0'?>" + " " * (1 << 18) + "<a/>")
+    with pytest.raises(ReadError, match="no root element"):
+        read_prolog(path)
+
+
+def test_the_prolog(tmp_path: Path) -> None:
+    path = written(tmp_path, '<!DOCTYPE a SYSTEM "http://x.org/a.dtd">\n<a b="c"><d/></a>')
+    assert read_prolog(path) == ("a", {"b": "c"}, "http://x.org/a.dtd")

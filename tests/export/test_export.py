@@ -280,7 +280,7 @@ def test_parquet_needs_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_column_and_key_is_documented() -> None:
-    page = (Path(__file__).parents[1] / "docs" / "formats" / "links.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "formats" / "links.md").read_text()
     rows, objects = page.split("## JSON lines")
     for name in (*COLUMNS, "explanation"):
         assert f"`{name}`" in rows

@@ -8,13 +8,13 @@ import pytest
 
 from canonym.errors import ReadError
 from canonym.io.streams import open_text
-from canonym.terminology.delimited import columns, rows
+from canonym.io.tables import column_places, split_rows
 
 
 def rows_of(path: Path, text: str, **options: object) -> list[list[str]]:
     path.write_text(text)
     with open_text(path) as stream:
-        return list(rows(stream, **options))  # type: ignore[arg-type]
+        return list(split_rows(stream, **options))  # type: ignore[arg-type]
 
 
 def test_quoted_cells_may_hold_anything(tmp_path: Path) -> None:
@@ -50,8 +50,8 @@ def test_columns_are_found_by_name(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("id,name,type\n")
     with open_text(path) as stream:
-        header = next(rows(stream))
-        assert columns(stream, header, ["type", "id"]) == [2, 0]
+        header = next(split_rows(stream))
+        assert column_places(stream, header, ["type", "id"]) == [2, 0]
         with pytest.raises(ReadError, match=r"no column 'label'.*'id', 'name', 'type'") as caught:
-            columns(stream, header, ["id", "label"])
+            column_places(stream, header, ["id", "label"])
         assert caught.value.line == 1

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from canonym.errors import MissingExtra, ReadError
-from canonym.terminology.headers import RECOGNISED, open_table, recognise
-from canonym.terminology.readers.table import read_table
+from canonym.io.tables import open_table
+from canonym.terminology.readers.table import RECOGNISED, find_columns, read_table
 from canonym.types import Concept, Name, Record, Relation
 
 
@@ -229,7 +229,7 @@ def test_every_spelling_is_recognised(tmp_path: Path) -> None:
             others = [each for each in ("id", "name") if each != role]
             (tmp_path / "t.csv").write_text(",".join([*others, header]) + "\n")
             with open_table(tmp_path / "t.csv") as table:
-                roles = recognise(table, {**dict.fromkeys(others), role: None})
+                roles = find_columns(table, {**dict.fromkeys(others), role: None})
             assert roles.get(role) == len(others), (role, name)
 
 

@@ -1,24 +1,16 @@
 """Tables of an id and a mention: CADEC, PsyTar, AskAPatient, TwADR-L.
 
-No header, tab-separated, one mention a line:
-
-==========  ==================================  ==================================================
-columns     as in                               meaning
-==========  ==================================  ==================================================
-2           CADEC and PsyTar, CODER's release   id, mention
-3           AskAPatient and TwADR-L             id, name of the concept (left alone), mention
-==========  ==================================  ==================================================
-
-Ids are read as in `canonym.corpora.gold`. A folder of folds holds one folder per fold with
-``train.txt``, ``test.txt`` and perhaps ``dev.txt`` (or ``valid`` or ``validation``), or files like
-``AskAPatient.fold-0.train.txt``; ``standard.txt`` is the list of ids and names that are the targets
-and is read as a terminology, by the reader of delimited tables.
+No header, tab-separated, one mention a line: id and mention, or id, name of the concept (ignored)
+and mention. Ids are read as in `canonym.corpora.gold`. A folder of folds holds one folder per fold
+with ``train.txt``, ``test.txt`` and perhaps ``dev.txt`` (or ``valid`` or ``validation``), or files
+like ``AskAPatient.fold-0.train.txt``. ``standard.txt`` lists the target ids and names; it is read
+as a terminology, by the reader of tables.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,8 +18,6 @@ from canonym.corpora.gold import parse_ids
 from canonym.errors import ReadError
 from canonym.io.streams import open_text
 from canonym.types import Mention
-
-__all__ = ["Fold", "parse_mention_table", "read_folds", "read_mention_table"]
 
 _PARTS = {"train": "train", "test": "test"} | dict.fromkeys(("dev", "valid", "validation"), "dev")
 _FOLD_FILE = re.compile(r"(?P<fold>.*fold[-_.]?\d+)[-_.](?P<part>[a-z]+)\.(?:txt|tsv)", re.I)
@@ -40,7 +30,7 @@ class Fold:
     Parameters
     ----------
     name : str
-        Name of its folder, or what its files' names begin with.
+        Name of its folder, or the beginning of its files' names.
     train, dev, test : tuple of Mention
         Its mentions, empty where the fold has no such file.
     targets : Path, optional
@@ -64,7 +54,7 @@ def read_mention_table(
     path : str or Path
         The file.
     type : str
-        Type that the mentions get.
+        Type of the mentions.
     encoding : str
         Encoding of the text; AskAPatient is ``"latin-1"``.
 
@@ -87,31 +77,24 @@ def read_mention_table(
     >>> [(mention.text, mention.ids) for mention in read_mention_table(file)]
     [('bit drowsy', ('271782001',))]
     """
-    with open_text(path, encoding=encoding) as lines:
-        yield from parse_mention_table(lines, path, type=type)
-
-
-def parse_mention_table(
-    lines: Iterable[str], path: str | Path, *, type: str = ""
-) -> Iterator[Mention]:
-    """Read mentions from lines; `path` is where errors say they are from."""
     width = 0
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        cells = [cell.strip() for cell in line.rstrip("\n").split("\t")]
-        width = width or len(cells)
-        if len(cells) not in (2, 3) or len(cells) != width:
-            raise ReadError(
-                path,
-                f"{len(cells)} columns; id and mention were expected, or id, name and mention, "
-                "tab-separated and alike in every line",
-                line=number,
-            )
-        if not cells[0] or not cells[-1]:
-            raise ReadError(path, "the id or the mention is empty", line=number)
-        ids, rule = parse_ids(cells[0])
-        yield Mention(cells[-1], type=type, ids=ids, rule=rule)
+    with open_text(path, encoding=encoding) as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            cells = [cell.strip() for cell in line.rstrip("\n").split("\t")]
+            width = width or len(cells)
+            if len(cells) not in (2, 3) or len(cells) != width:
+                raise ReadError(
+                    path,
+                    f"{len(cells)} columns; id and mention were expected, or id, name and mention, "
+                    "tab-separated and alike in every line",
+                    line=number,
+                )
+            if not cells[0] or not cells[-1]:
+                raise ReadError(path, "the id or the mention is empty", line=number)
+            ids, rule = parse_ids(cells[0])
+            yield Mention(cells[-1], type=type, ids=ids, rule=rule)
     if not width:
         raise ReadError(path, "holds no mention: 'id<tab>mention' was expected")
 
@@ -122,9 +105,9 @@ def read_folds(folder: str | Path, *, type: str = "", encoding: str = "utf-8") -
     Parameters
     ----------
     folder : str or Path
-        A folder of folds (see above).
+        A folder of folds, see the module.
     type : str
-        Type that the mentions get.
+        Type of the mentions.
     encoding : str
         Encoding of the text.
 

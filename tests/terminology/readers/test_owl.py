@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from canonym.errors import InvalidInput, MissingExtra, ReadError
-from canonym.terminology.compaction import compact
-from canonym.terminology.readers.owl import read_owl
+from canonym.terminology.readers.owl import compact, read_owl
 from canonym.types import Concept, Name, Record, Relation, Xref
 
 pytest.importorskip("rdflib")

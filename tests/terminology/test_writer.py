@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from canonym.errors import InvalidInput
-from canonym.terminology import Terminology, build_terminology, pending, writer
+from canonym.terminology import Terminology, writer
 from canonym.terminology.database import BATCH
 from canonym.types import SCOPES, Concept, Name, Record, Relation, Xref
 
@@ -189,8 +189,8 @@ def test_types_may_be_any_iterable_of_strings_but_not_one_string() -> None:
 
 def test_the_digest_depends_on_the_content_alone(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
-    first = build_terminology(HEART, tmp_path / "a.db")
-    second = build_terminology(iter(HEART), tmp_path / "elsewhere" / "b.db")
+    first = Terminology.build(HEART, tmp_path / "a.db")
+    second = Terminology.build(iter(HEART), tmp_path / "elsewhere" / "b.db")
     assert first.digest == second.digest
     assert first.path.read_bytes() == second.path.read_bytes()
     repeated = build([*HEART, HEART[1]])  # the same content, written in another way
@@ -208,10 +208,10 @@ def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
     script = """
         import sys
         from canonym import Concept, Name
-        from canonym.terminology import build_terminology
+        from canonym.terminology import Terminology
         records = [Concept(f"X:{i}", f"name {i}", types=("a", "b", f"{i % 9}")) for i in range(900)]
         records += [Name(f"other {i}", f"X:{i * 7 % 1000}") for i in range(5000)]
-        build_terminology(records, sys.argv[1])
+        Terminology.build(records, sys.argv[1])
         """
     for name in ("a.db", "b.db"):  # with different hashes of strings
         run_script(script, tmp_path / name).communicate(timeout=60)
@@ -393,7 +393,7 @@ def test_reading_back_gives_what_a_naive_model_holds(
     concepts, names, relations, xrefs = model(records)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(writer, "_CACHED_CONCEPTS", cached)
-        patch.setattr(pending, "_VARIABLES", together)
+        patch.setattr(writer, "_VARIABLES", together)
         if not names:
             with pytest.raises(InvalidInput, match="and no names"):
                 build(records)
@@ -468,14 +468,14 @@ def test_a_record_that_cannot_be_used_is_named(
 ) -> None:
     path = tmp_path / "new.db"
     with pytest.raises(InvalidInput, match=message):
-        build_terminology([Concept("Y:1", "fine"), record], path)
+        Terminology.build([Concept("Y:1", "fine"), record], path)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_terminology_without_names_is_refused(tmp_path: Path) -> None:
     for records in ([], [Concept("X:1")], [Relation("X:1", "is_a", "X:2")]):
         with pytest.raises(InvalidInput, match="and no names; nothing could be found by name"):
-            build_terminology(records, tmp_path / "new.db")
+            Terminology.build(records, tmp_path / "new.db")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -485,7 +485,7 @@ def test_an_error_of_the_reader_passes_through_and_leaves_nothing(tmp_path: Path
         raise sqlite3.OperationalError("of the reader, not of the writer")
 
     with pytest.raises(sqlite3.OperationalError, match="of the reader"):
-        build_terminology(records(), tmp_path / "new.db")  # type: ignore[arg-type]
+        Terminology.build(records(), tmp_path / "new.db")  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []
 
 
@@ -494,40 +494,40 @@ def test_an_error_of_the_reader_passes_through_and_leaves_nothing(tmp_path: Path
 
 def test_an_existing_file_is_replaced_only_when_allowed(tmp_path: Path) -> None:
     path = tmp_path / "t.db"
-    first = build_terminology(HEART, path).digest
+    first = Terminology.build(HEART, path).digest
     with pytest.raises(InvalidInput, match="exists already"):
-        build_terminology([Concept("X:1", "flu")], path)
+        Terminology.build([Concept("X:1", "flu")], path)
     assert Terminology(path).digest == first
-    assert build_terminology([Concept("X:1", "flu")], path, overwrite=True).digest != first
+    assert Terminology.build([Concept("X:1", "flu")], path, overwrite=True).digest != first
     assert Terminology.build(HEART, path, overwrite=True).digest == first
 
 
 def test_a_failed_build_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "t.db"
-    build_terminology(HEART, path)
+    Terminology.build(HEART, path)
     with pytest.raises(InvalidInput, match="no names"):
-        build_terminology([], path, overwrite=True)
+        Terminology.build([], path, overwrite=True)
     assert Terminology(path).n_names == 6
     assert [each.name for each in tmp_path.iterdir()] == ["t.db"]
 
 
 def test_the_folder_must_exist_and_the_path_not_be_one(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="does not exist; create it first"):
-        build_terminology(HEART, tmp_path / "missing" / "t.db")
+        Terminology.build(HEART, tmp_path / "missing" / "t.db")
     with pytest.raises(InvalidInput, match="is a folder"):
-        build_terminology(HEART, tmp_path)
+        Terminology.build(HEART, tmp_path)
 
 
 def test_paths_with_odd_characters_work(tmp_path: Path) -> None:
     path = tmp_path / "a?b#c%20 ä.db"
-    build_terminology(HEART, path)
+    Terminology.build(HEART, path)
     assert Terminology(str(path)).n_names == 6
 
 
 def test_progress_is_told_per_batch(tmp_path: Path) -> None:
     told: list[int] = []
     records = [Concept("X:1", "flu"), *(Name(f"flu {i}", "X:1") for i in range(BATCH))]
-    build_terminology(records, tmp_path / "t.db", progress=told.append)
+    Terminology.build(records, tmp_path / "t.db", progress=told.append)
     assert told == [BATCH, BATCH + 1]
 
 
@@ -567,14 +567,14 @@ def test_a_process_killed_while_building_leaves_nothing_that_opens(tmp_path: Pat
         """
         import sys, time
         from canonym import Concept
-        from canonym.terminology import build_terminology
+        from canonym.terminology import Terminology
         def records():
             for i in range(10**9):
                 yield Concept(f"X:{i}", f"name {i}")
                 if i == 50_000:
                     print("writing", flush=True)
                     time.sleep(60)
-        build_terminology(records(), sys.argv[1])
+        Terminology.build(records(), sys.argv[1])
         """,
         path,
     )
@@ -588,7 +588,7 @@ def test_a_process_killed_while_building_leaves_nothing_that_opens(tmp_path: Pat
     process.stdout.close()
     assert not path.exists()
     assert [each.name for each in tmp_path.iterdir()] == leftovers  # it had no chance to clean up
-    build_terminology(HEART, path)
+    Terminology.build(HEART, path)
     assert [each.name for each in tmp_path.iterdir()] == ["t.db"]
     assert Terminology(path).n_names == 6
 
@@ -597,7 +597,7 @@ def test_a_full_disk_is_explained_and_changes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "t.db"
-    build_terminology(HEART, path)
+    Terminology.build(HEART, path)
     plain = writer.Writer.__init__
 
     def small_disk(self: writer.Writer, path: Path, target: Path) -> None:
@@ -607,7 +607,7 @@ def test_a_full_disk_is_explained_and_changes_nothing(
     monkeypatch.setattr(writer.Writer, "__init__", small_disk)
     records = [Concept(f"X:{i}", f"a name of some length {i}") for i in range(5000)]
     with pytest.raises(InvalidInput, match=r"is the disk full.*Nothing was changed"):
-        build_terminology(records, path, overwrite=True)
+        Terminology.build(records, path, overwrite=True)
     assert Terminology(path).n_names == 6
     assert [each.name for each in tmp_path.iterdir()] == ["t.db"]
 
@@ -620,21 +620,21 @@ def test_a_file_that_cannot_be_made_is_explained(
 
     monkeypatch.setattr(sqlite3, "connect", refuse)
     with pytest.raises(InvalidInput, match=r"t\.db could not be created \(unable to open"):
-        build_terminology(HEART, tmp_path / "t.db")
+        Terminology.build(HEART, tmp_path / "t.db")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_disk_that_is_full_while_a_concept_is_looked_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    plain = pending.Statements.run
+    plain = writer.Writer.run
 
-    def fail(self: pending.Statements, sql: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+    def fail(self: writer.Writer, sql: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
         if sql.startswith("SELECT ordinal"):
             sql, values = "SELECT * FROM nowhere", ()
         return plain(self, sql, values)
 
-    monkeypatch.setattr(pending.Statements, "run", fail)
+    monkeypatch.setattr(writer.Writer, "run", fail)
     monkeypatch.setattr(writer.Seen, "add", lambda *_: True)
     with pytest.raises(InvalidInput, match=r"could not be written \(no such table"):
         build([Concept("X:1", "flu")])
@@ -646,11 +646,11 @@ def test_a_disk_that_fills_up_for_good(tmp_path: Path) -> None:
         """
         import resource, signal, sys
         from canonym import Concept, InvalidInput
-        from canonym.terminology import build_terminology
+        from canonym.terminology import Terminology
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 19, 1 << 19))
         try:
-            build_terminology((Concept(f"X:{i}", f"name {i}") for i in range(60_000)), sys.argv[1])
+            Terminology.build((Concept(f"X:{i}", f"name {i}") for i in range(60_000)), sys.argv[1])
         except InvalidInput as error:
             print(error)
         """,
@@ -665,16 +665,16 @@ def test_memory_does_not_grow_with_the_terminology(tmp_path: Path) -> None:
     script = """
         import resource, sys
         from canonym import Concept, Name
-        from canonym.terminology import build_terminology, writer
+        from canonym.terminology import Terminology, writer
         writer._CACHED_CONCEPTS, writer._CACHED_KIB = 1000, 8 << 10
         def records(n):
             for i in range(n):
                 yield Concept(f"X:{i}", f"the label of concept number {i}", "definition " * 20)
             for i in range(0, n, 3):
                 yield Name(f"another name of concept number {i}", f"X:{i}")
-        build_terminology(records(1000), sys.argv[1] + ".small")
+        Terminology.build(records(1000), sys.argv[1] + ".small")
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        terminology = build_terminology(records(int(sys.argv[2])), sys.argv[1])
+        terminology = Terminology.build(records(int(sys.argv[2])), sys.argv[1])
         after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         print(terminology.n_names, terminology.path.stat().st_size, (after - before) * 1024)
         """
