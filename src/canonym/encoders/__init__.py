@@ -14,7 +14,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from canonym.encoders.manifest import (
+from canonym.encoders.saved import (
     ENCODER_MANIFEST,
     read_encoder_manifest,
     write_encoder_manifest,

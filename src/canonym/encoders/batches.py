@@ -11,8 +11,6 @@ from canonym.encoders.inputs import checked_names, distinct_names, without_surro
 from canonym.errors import InvalidInput
 from canonym.types import Float32Array
 
-__all__ = ["encode_in_batches", "normalised", "pooled"]
-
 
 def encode_in_batches(
     names: Sequence[str],

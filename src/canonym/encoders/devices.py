@@ -9,8 +9,6 @@ from canonym.errors import InvalidInput
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["bf16_pays", "out_of_memory", "pool", "torch_device"]
-
 
 def pool(hidden: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tensor:
     """Turn token vectors into one vector each; padding never counts. Gradients flow through.

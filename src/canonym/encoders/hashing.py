@@ -1,22 +1,20 @@
-"""Hashed words, word pairs and character n-grams of a whole batch of names at once.
+"""Hashed words, word pairs and character n-grams of names, and the sums of their vectors.
 
-The text of a batch becomes one array of code points; every feature is a stretch of that array, and
-a prefix hash gives the hash of any stretch in one subtraction and one product. No Python loop
-touches a character.
+The text of a batch becomes one array of code points; every feature is a stretch of that array. A
+prefix hash gives the hash of any stretch in one subtraction and one product, so no Python loop
+touches a character. Names share words: the sum of a word is computed once and used again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from canonym.types import Int32Array
-
-__all__ = ["WordHash", "hash_features", "hash_pair", "hash_word"]
+from canonym.types import Float32Array, Int32Array
 
 _UInt64Array = npt.NDArray[np.uint64]
 
@@ -29,8 +27,13 @@ _MIX = np.uint64(0x94D049BB133111EB)
 _WORD, _PAIR = np.uint64(0x2545F4914F6CDD1D), np.uint64(0x7FB5D329728EA185)
 _32, _31, _29 = np.uint64(32), np.uint64(31), np.uint64(29)
 _SPACE = 32
-_KEPT = 1 << 18
+_KEPT_POWERS = 1 << 18  # characters of the power tables that stay in memory
 _ALL = (1 << 64) - 1
+_BLOCK_NAMES, _BLOCK_CHARACTERS = 2048, 1 << 16
+# Spans that no stretch fits: words and pairs of words alone.
+_NO_GRAMS = (2, 1)
+# Words and pairs that are remembered: 8 MB of sums in 128 dimensions. Then all are forgotten.
+_KEPT_WORDS = 1 << 14
 _tables: tuple[_UInt64Array, _UInt64Array] | None = None
 
 
@@ -54,7 +57,7 @@ def _power_tables(n: int) -> tuple[_UInt64Array, _UInt64Array]:
     if tables is None or len(tables[0]) < n:
         size = max(1 << 12, 1 << (n - 1).bit_length())
         tables = (_powers(_BASE, size), _powers(_INVERSE, size))
-        if size <= _KEPT:
+        if size <= _KEPT_POWERS:
             _tables = tables
     return tables
 
@@ -233,3 +236,168 @@ def _stretches(
     salts = sizes.astype(np.uint64)
     salts[0] = _WORD
     return starts, starts + sizes, _power_tables(m)[1][starts], salts
+
+
+# --- sums of vectors ---
+
+
+def float_table(table: npt.NDArray[Any], scale: Float32Array | None) -> Float32Array:
+    """Return a copy of a table in float32, its columns multiplied by their scale."""
+    found = table.astype(np.float32)
+    return found if scale is None else found * scale
+
+
+def sum_rows(
+    table: Float32Array, indptr: npt.NDArray[np.int64], rows: Int32Array
+) -> npt.NDArray[np.float32]:
+    """Return the sum of the `rows` of a table for each part that `indptr` delimits.
+
+    Parameters
+    ----------
+    table : (n_rows, d) float32
+        What is summed.
+    indptr : (n + 1,) int64
+        Part ``i`` are the rows ``rows[indptr[i]:indptr[i + 1]]``, summed in that order.
+    rows : (m,) int32
+        Rows of `table`, in range.
+
+    Returns
+    -------
+    (n, d) float32
+        Zero where a part is empty.
+    """
+    from scipy.sparse import csr_array
+
+    ones = np.ones(len(rows), dtype=np.float32)
+    matrix = csr_array((ones, rows, indptr), shape=(len(indptr) - 1, len(table)))
+    sums: npt.NDArray[np.float32] = matrix @ table
+    return sums
+
+
+def blocks(names: Sequence[str], characters: int) -> Iterator[slice]:
+    """Cut names into blocks of bounded work, counting at most `characters` of each."""
+    start = n_characters = 0
+    for place, name in enumerate(names):
+        n_characters += min(len(name), characters)
+        if place - start == _BLOCK_NAMES or n_characters > _BLOCK_CHARACTERS:
+            if place > start:
+                yield slice(start, place)
+            start, n_characters = place, min(len(name), characters)
+    if start < len(names):
+        yield slice(start, len(names))
+
+
+def sum_by_words(
+    texts: Sequence[str],
+    table: Float32Array,
+    *,
+    grams: tuple[int, int],
+    n_bits: int,
+    characters: int,
+) -> Float32Array:
+    """Return the sum of the features of each text.
+
+    The n-grams of a name lie within its words, and terminologies use the same words over and over:
+    a name is the sum of its words, each summed once for the whole batch, and of its pairs of words.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Normalised texts; see `canonym.encoders.hashing.hash_features`.
+    table : (2**n_bits, d) float32
+        Whole numbers, small enough for every partial sum to be exact. Only then is the order of
+        the sum, and so this short cut, without effect on the result.
+    grams : tuple of int
+        Shortest and longest n-gram.
+    n_bits : int
+        Binary logarithm of the number of buckets.
+    characters : int
+        At most so many characters of a text are there.
+
+    Returns
+    -------
+    (n, d) float32
+        Zero where a text is empty.
+    """
+    n_words = np.fromiter(
+        (text.count(" ") + 1 if text else 0 for text in texts), dtype=np.int64, count=len(texts)
+    )
+    tokens = " ".join(filter(None, texts)).split(" ")[: int(n_words.sum())]
+    words = list(dict.fromkeys(tokens))
+    places = dict(zip(words, range(len(words)), strict=True))
+    owned = np.fromiter(map(places.__getitem__, tokens), dtype=np.int32, count=len(tokens))
+    of_words = np.empty((len(words), table.shape[1]), dtype=np.float32)
+    for block in blocks(words, characters):
+        indptr, buckets = hash_features(words[block], grams=grams, n_bits=n_bits)
+        of_words[block] = sum_rows(table, indptr, buckets)
+    word_ends = np.concatenate(([0], np.cumsum(n_words)))
+    sums = sum_rows(of_words, word_ends, owned)
+    for block in blocks(texts, characters):
+        indptr, buckets = hash_features(texts[block], grams=_NO_GRAMS, n_bits=n_bits)
+        counts = np.diff(indptr)
+        here = n_words[block]
+        # The words of a text come before its pairs.
+        within = np.arange(len(buckets)) - np.repeat(indptr[:-1], counts)
+        pairs = buckets[within >= np.repeat(here, counts)]
+        pair_ends = np.concatenate(([0], np.cumsum(counts - here)))
+        sums[block] += sum_rows(table, pair_ends, pairs)
+    return sums
+
+
+class WordSums:
+    """Sums of the features of texts, one or a few at a time, that remember the words.
+
+    Parameters
+    ----------
+    table : (2**n_bits, d) int8
+        What is summed.
+    grams : tuple of int
+        Shortest and longest n-gram.
+
+    Notes
+    -----
+    People who look names up use the same words over and over: a word that was met before costs an
+    addition.
+    """
+
+    def __init__(self, table: npt.NDArray[Any], *, grams: tuple[int, int]) -> None:
+        self._table = table
+        self._grams = grams
+        self._n_bits = table.shape[0].bit_length() - 1
+        self._words: dict[str, tuple[Float32Array, WordHash]] = {}
+        self._pairs: dict[tuple[str, str], int] = {}
+
+    def __call__(self, texts: Sequence[str]) -> Float32Array:
+        """Return the sum of the features of each text, ``(n, d)`` float32.
+
+        Texts are as `canonym.encoders.hashing.hash_features` takes them; see `sum_by_words`.
+        """
+        words, pairs = self._words, self._pairs
+        if max(len(words), len(pairs)) > _KEPT_WORDS:
+            # Another thread may still read the old ones.
+            words, pairs = self._words, self._pairs = {}, {}
+        sums = np.zeros((len(texts), self._table.shape[1]), dtype=np.float32)
+        for row, text in zip(sums, texts, strict=True):
+            # Two spaces in a row part words that are no neighbours; there is no empty word.
+            before, ahead = "", None
+            for word in text.split(" "):
+                found = None
+                if word:
+                    found = words.get(word) or self._learn(word, words)
+                    row += found[0]
+                    if ahead:
+                        pair = before, word
+                        bucket = pairs.get(pair)
+                        if bucket is None:
+                            bucket = hash_pair(ahead[1], found[1], n_bits=self._n_bits)
+                            pairs[pair] = bucket
+                        row += self._table[bucket]
+                before, ahead = word, found
+        return sums
+
+    def _learn(
+        self, word: str, words: dict[str, tuple[Float32Array, WordHash]]
+    ) -> tuple[Float32Array, WordHash]:
+        buckets, whole = hash_word(word, grams=self._grams, n_bits=self._n_bits)
+        found = words[word] = (self._table[buckets].sum(axis=0, dtype=np.float32), whole)
+        return found

@@ -11,8 +11,6 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 
-__all__ = ["checked_names", "distinct_names", "without_surrogates"]
-
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 

@@ -17,15 +17,17 @@ from typing import Any, Self
 import numpy as np
 
 from canonym.encoders.batches import encode_in_batches, pooled
-from canonym.encoders.checkpoint import POOLINGS, read_checkpoint, write_pooling
+from canonym.encoders.hub import POOLINGS, read_checkpoint, write_pooling
 from canonym.encoders.inputs import check_count, check_option
-from canonym.encoders.manifest import read_encoder_manifest, write_encoder_manifest
-from canonym.encoders.onnx_export import INPUTS, export_onnx
+from canonym.encoders.saved import reopen, write_encoder_manifest
 from canonym.errors import InvalidInput, ReadError, require
 from canonym.io.files import n_cores
 from canonym.types import Float32Array
 
-__all__ = ["OnnxTransformer", "export_onnx"]
+__all__ = ["OnnxTransformer"]
+
+INPUTS: tuple[str, ...] = ("input_ids", "attention_mask", "token_type_ids")
+"""Inputs an encoder may take."""
 
 # Batches whose names are sorted by their number of tokens together.
 _TOGETHER = 16
@@ -213,11 +215,7 @@ class OnnxTransformer:
         Mismatch
             If the folder holds another kind of encoder, or one of a newer canonym.
         """
-        _, settings = read_encoder_manifest(folder, kind="onnx")
-        try:
-            return cls(folder, **settings)
-        except TypeError as error:
-            raise ReadError(folder, f"the settings are damaged ({error}); save it again") from error
+        return reopen(cls, folder, "onnx", lambda given: given | {"folder": folder})
 
 
 def _model_file(folder: Path) -> Path:

@@ -29,9 +29,8 @@ import numpy as np
 
 from canonym.encoders.batches import normalised
 from canonym.encoders.inputs import checked_names, distinct_names
-from canonym.encoders.manifest import read_encoder_manifest, write_encoder_manifest
-from canonym.encoders.tensors import map_tensors, write_tensors
-from canonym.errors import InvalidInput, Mismatch, ReadError
+from canonym.encoders.saved import map_tensors, reopen, write_encoder_manifest, write_tensors
+from canonym.errors import InvalidInput, Mismatch
 from canonym.types import Encoder, Float32Array
 
 __all__ = ["Residual", "random_projection"]
@@ -201,14 +200,12 @@ class Residual:
         from canonym.encoders import load_encoder
 
         folder = Path(folder)
-        read_encoder_manifest(folder, kind="residual")
-        weights = map_tensors(folder / "head.safetensors")
-        try:
-            return cls(load_encoder(folder / "base"), weights)
-        except ReadError:
-            raise
-        except InvalidInput as error:
-            raise ReadError(folder, f"the head is damaged ({error}); save it again") from error
+
+        def complete(settings: dict[str, Any]) -> dict[str, Any]:
+            weights = map_tensors(folder / "head.safetensors")
+            return settings | {"base": load_encoder(folder / "base"), "weights": weights}
+
+        return reopen(cls, folder, "residual", complete)
 
 
 def _check(weights: Mapping[str, Float32Array]) -> None:

@@ -28,9 +28,9 @@ import numpy as np
 
 from canonym.encoders.batches import normalised
 from canonym.encoders.inputs import check_count, check_option, checked_names, distinct_names
-from canonym.encoders.manifest import load_array, read_encoder_manifest, write_encoder_manifest
-from canonym.encoders.word_vectors import WordVectors, read_word_vectors
-from canonym.errors import InvalidInput, ReadError
+from canonym.encoders.saved import load_arrays, reopen, write_encoder_manifest
+from canonym.encoders.word_vectors import read_word_vectors
+from canonym.errors import InvalidInput
 from canonym.types import Float32Array
 
 __all__ = ["StaticVectors"]
@@ -135,10 +135,6 @@ class StaticVectors:
         if max_words is not None:
             check_count("max_words", max_words)
         found = read_word_vectors(path, max_words=max_words, encoding_errors=encoding_errors)
-        return cls._from(found, lowercase=lowercase)
-
-    @classmethod
-    def _from(cls, found: WordVectors, *, lowercase: bool) -> Self:
         return cls(
             found.words,
             found.vectors,
@@ -243,14 +239,14 @@ class StaticVectors:
             If the folder holds another kind of encoder, or one of a newer canonym.
         """
         folder = Path(folder)
-        _, settings = read_encoder_manifest(folder, kind="static")
-        vectors = load_array(folder / "vectors.npy", dtype=np.float32, ndim=2)
-        buckets = load_array(folder / "buckets.npy", dtype=np.float32, ndim=2)
-        try:
+
+        def complete(settings: dict[str, Any]) -> dict[str, Any]:
+            vectors, buckets = load_arrays(folder, ndim=2, vectors=np.float32, buckets=np.float32)
             text = (folder / "words.txt").read_bytes().decode("utf-8", "surrogatepass")
-            return cls(text.split("\n")[:-1], vectors, buckets=buckets, **settings)
-        except (OSError, ValueError, TypeError, InvalidInput) as error:
-            raise ReadError(folder, f"the encoder is damaged ({error}); save it again") from error
+            words = text.split("\n")[:-1]
+            return settings | {"words": words, "vectors": vectors, "buckets": buckets}
+
+        return reopen(cls, folder, "static", complete)
 
 
 def _ngram_hashes(word: str, n_min: int, n_max: int) -> Iterator[int]:

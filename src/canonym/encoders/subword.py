@@ -33,12 +33,15 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from canonym.encoders.hashing import hash_features
+from canonym.encoders.hashing import WordSums, blocks, hash_features, sum_by_words, sum_rows
 from canonym.encoders.inputs import check_count, checked_names, distinct_names
-from canonym.encoders.manifest import read_encoder_manifest, write_encoder_manifest
-from canonym.encoders.tables import blocks, checked_table, sum_rows
-from canonym.encoders.tensors import checksum, map_tensors, write_tensors
-from canonym.encoders.wordwise import WordSums, sum_by_words
+from canonym.encoders.saved import (
+    checksum,
+    map_tensors,
+    reopen,
+    write_encoder_manifest,
+    write_tensors,
+)
 from canonym.errors import InvalidInput, ReadError
 from canonym.text import PLAIN
 from canonym.text.memo import MemoNormaliser
@@ -54,6 +57,7 @@ _TENSORS = "model.safetensors"
 _MANY = 512
 # Sums of more features of 8 bits than this would leave the integers that float32 holds exactly.
 _MAX_CHARACTERS = 8192
+_MAX_BITS = 26
 
 
 class Subword:
@@ -104,7 +108,7 @@ class Subword:
             raise InvalidInput(f"n_min={n_min} is larger than n_max={n_max}; swap them")
         if characters > _MAX_CHARACTERS:
             raise InvalidInput(f"characters={characters}: at most {_MAX_CHARACTERS} are expected")
-        self.table, self.scale = checked_table(table, scale)
+        self.table, self.scale = _checked_table(table, scale)
         self.n_min, self.n_max = int(n_min), int(n_max)
         self.characters = int(characters)
         self.steps = tuple(steps)
@@ -218,27 +222,7 @@ class Subword:
             If the folder holds another kind of encoder, or one of a newer canonym.
         """
         folder = Path(folder)
-        _, settings = read_encoder_manifest(folder, kind="subword")
-        tensors = map_tensors(folder / _TENSORS)
-        if not set(tensors) <= {"table", "scale"} or "table" not in tensors:
-            raise ReadError(
-                folder / _TENSORS,
-                f"it holds {sorted(tensors)}, expected a table and its scale; save it again",
-            )
-        options = dict(settings)
-        shape = [options.pop("buckets", None), options.pop("dimensions", None)]
-        described = (shape, options.pop("dtype", None), options.pop("crc32", None))
-        table = tensors["table"]
-        if described != (list(table.shape), str(table.dtype), checksum(tensors)):
-            raise ReadError(
-                folder / _TENSORS,
-                "the arrays are not those that encoder.json describes: a file is damaged, or of "
-                "another encoder; save it again",
-            )
-        try:
-            return cls(table, scale=tensors.get("scale"), **options)
-        except (TypeError, InvalidInput) as error:
-            raise ReadError(folder, f"the settings are damaged ({error}); save it again") from error
+        return reopen(cls, folder, "subword", lambda settings: _with_tensors(folder, settings))
 
     def options(self) -> dict[str, Any]:
         """Keyword arguments, beside the table and its scale, that make this encoder again."""
@@ -294,3 +278,50 @@ class Subword:
         norms = np.sqrt(np.square(sums).sum(axis=1))
         norms[norms == 0] = 1
         sums /= norms[:, None]
+
+
+def _with_tensors(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings with the arrays that they describe."""
+    path = folder / _TENSORS
+    tensors = map_tensors(path)
+    if not set(tensors) <= {"table", "scale"} or "table" not in tensors:
+        raise ReadError(
+            path, f"it holds {sorted(tensors)}, expected a table and its scale; save it again"
+        )
+    options = dict(settings)
+    shape = [options.pop("buckets", None), options.pop("dimensions", None)]
+    described = (shape, options.pop("dtype", None), options.pop("crc32", None))
+    table = tensors["table"]
+    if described != (list(table.shape), str(table.dtype), checksum(tensors)):
+        raise ReadError(
+            path,
+            "the arrays are not those that encoder.json describes: a file is damaged, or of "
+            "another encoder; save it again",
+        )
+    return options | tensors
+
+
+def _checked_table(
+    table: npt.NDArray[Any], scale: npt.NDArray[Any] | None
+) -> tuple[npt.NDArray[Any], Float32Array | None]:
+    """Check the shapes and types of a table and its scale; return them."""
+    n_buckets = len(table) if table.ndim == 2 else 0
+    if n_buckets < 2 or n_buckets & (n_buckets - 1) or n_buckets.bit_length() > _MAX_BITS + 1:
+        raise InvalidInput(
+            f"a table of shape {table.shape} was given; two dimensions are expected, the first a "
+            f"power of two from 2 to 2**{_MAX_BITS}"
+        )
+    if table.shape[1] < 1 or table.dtype not in (np.int8, np.float32):
+        raise InvalidInput(
+            f"a table of shape {table.shape} and type {table.dtype} was given; at least one column "
+            "of int8 or float32 is expected"
+        )
+    if (scale is None) != (table.dtype == np.float32) or (
+        scale is not None and scale.shape != table.shape[1:]
+    ):
+        found = "no scale" if scale is None else f"a scale of shape {scale.shape}"
+        raise InvalidInput(
+            f"{found} was given with a table of {table.dtype}; an int8 table needs one value for "
+            f"each of its {table.shape[1]} columns, a float32 table none"
+        )
+    return table, None if scale is None else np.asarray(scale, dtype=np.float32)

@@ -20,12 +20,19 @@ from typing import Any, Self
 import numpy as np
 
 from canonym.encoders.batches import encode_in_batches
-from canonym.encoders.checkpoint import POOLINGS, check_model, read_checkpoint, write_pooling
 from canonym.encoders.devices import out_of_memory, pool, torch_device
-from canonym.encoders.hub import find_model, quiet_transformers, read_model
+from canonym.encoders.hub import (
+    POOLINGS,
+    check_model,
+    find_model,
+    quiet_transformers,
+    read_checkpoint,
+    read_model,
+    write_pooling,
+)
 from canonym.encoders.inputs import check_count, check_option
-from canonym.encoders.manifest import read_encoder_manifest, write_encoder_manifest
-from canonym.errors import InvalidInput, ReadError, require
+from canonym.encoders.saved import reopen, write_encoder_manifest
+from canonym.errors import InvalidInput, require
 from canonym.types import Float32Array
 
 __all__ = ["Transformer"]
@@ -279,11 +286,7 @@ class Transformer:
         Mismatch
             If the folder holds another kind of encoder, or one of a newer canonym.
         """
-        _, settings = read_encoder_manifest(folder, kind="transformer")
-        try:
-            return cls(folder, **settings)
-        except TypeError as error:
-            raise ReadError(folder, f"the settings are damaged ({error}); save it again") from error
+        return reopen(cls, folder, "transformer", lambda given: given | {"path_or_name": folder})
 
 
 def _check_options(*, max_length: int, batch_size: int, dtype: str) -> None:

@@ -30,8 +30,6 @@ import numpy as np
 from canonym.errors import InvalidInput, ReadError
 from canonym.types import Float32Array
 
-__all__ = ["FASTTEXT_MAGIC", "WordVectors", "read_word_vectors"]
-
 FASTTEXT_MAGIC = 793712314
 _FASTTEXT_VERSION = 12
 _FIRST_ROWS = 16_384

@@ -11,8 +11,6 @@ from canonym.indexes import BoolArray, check_allowed, check_k
 from canonym.indexes.selection import empty_hits, promising, sort_hits
 from canonym.types import Float32Array, Hits, Int32Array
 
-__all__ = ["Exact"]
-
 _ROW_BLOCK = 1 << 16
 _QUERY_BLOCK = 256
 _SPARSE_MASK = 0.1

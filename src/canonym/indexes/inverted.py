@@ -14,8 +14,6 @@ from canonym.indexes import BoolArray, check_allowed, check_k
 from canonym.indexes.selection import empty_hits, promising, sort_hits
 from canonym.types import Float32Array, Hits, Int32Array, SparseVectors
 
-__all__ = ["Inverted"]
-
 _QUERY_BLOCK = 64
 _FREQUENT = 0.04
 _DENSE_BYTES = 1 << 28

@@ -7,8 +7,6 @@ import numpy.typing as npt
 
 from canonym.types import Float32Array, Hits, Int32Array
 
-__all__ = ["empty_hits", "promising", "sort_hits"]
-
 _WIDTH = 128
 SLACK = 1e-5
 """Matrix products of different shapes round differently; rows this close are all kept and scored

@@ -11,8 +11,6 @@ from canonym.indexes import BoolArray, Searchable, check_allowed, check_k
 from canonym.indexes.selection import empty_hits
 from canonym.types import Float32Array, Hits, Int32Array
 
-__all__ = ["Stacked"]
-
 
 class Stacked:
     """The rows of several indexes, numbered through.

@@ -11,8 +11,6 @@ from canonym.indexes.exact import Exact
 from canonym.indexes.inverted import Inverted
 from canonym.types import Float32Array, Int32Array, SparseVectors
 
-__all__ = ["Vectors", "index_of", "join_vectors", "mean_vectors", "take_vectors"]
-
 Vectors = Float32Array | SparseVectors
 """What encoders return: ``(n, d)`` float32, or `SparseVectors`."""
 

@@ -12,8 +12,6 @@ import numpy.typing as npt
 from canonym.errors import ReadError
 from canonym.types import Int32Array
 
-__all__ = ["Verbatim", "VerbatimBuilder", "keys_of"]
-
 
 class Verbatim:
     """Rows by the hash of their string.

@@ -22,7 +22,7 @@ from canonym.linking.lookup import MOST_TIED, Answer, Lookup, concepts_of
 from canonym.linking.names import Names
 from canonym.linking.settings import SIEVES
 from canonym.linking.targets import Target
-from canonym.mentions.surroundings import phrases, sentence_of, without
+from canonym.mentions.sentences import phrases, sentence_of, without
 from canonym.ranking.overlap import type_words
 from canonym.ranking.pooling import TieRule
 from canonym.terminology import Terminology

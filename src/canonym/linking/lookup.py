@@ -17,8 +17,7 @@ from canonym.linking.overlay import OVERLAY, Overlay
 from canonym.linking.search import Found, Searcher, Searchers
 from canonym.linking.settings import Sieve, chosen_sieves
 from canonym.linking.targets import TARGETS, parse_search
-from canonym.ranking.owners import RowsByConcept
-from canonym.ranking.pooling import TieRule
+from canonym.ranking.pooling import RowsByConcept, TieRule
 from canonym.terminology import Terminology
 from canonym.text import PLAIN, normalise_all
 from canonym.types import Candidate, Concept, Int32Array, Name

@@ -23,8 +23,7 @@ from canonym.linking.extra_names import Block, BlockBuilder, ConceptVectors, ave
 from canonym.linking.filters import Filter
 from canonym.linking.overlay import Overlay, OverlayContent
 from canonym.linking.targets import Target
-from canonym.ranking.owners import RowsByConcept
-from canonym.ranking.pooling import TieRule
+from canonym.ranking.pooling import RowsByConcept, TieRule
 from canonym.terminology import Terminology
 from canonym.text import STRONG, normalise
 from canonym.types import Concept, Int32Array, Name

@@ -12,8 +12,6 @@ from collections.abc import Container, Iterable
 
 from canonym.types import Mention
 
-__all__ = ["LEAST_GAIN", "Glosses", "find_glosses"]
-
 LEAST_GAIN = 1e-4
 """How much better a mention has to be found as what explains it: more than rounding."""
 

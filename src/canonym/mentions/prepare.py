@@ -14,10 +14,8 @@ from typing import NamedTuple
 from canonym.mentions.abbreviations import expand
 from canonym.mentions.composites import split_composite
 from canonym.mentions.spelling import Speller
-from canonym.mentions.trials import clean_trial_field
+from canonym.mentions.trial_fields import clean_trial_field
 from canonym.types import Step
-
-__all__ = ["LONGEST", "Part", "Preparation", "Prepared"]
 
 LONGEST = 1_000
 """Characters of a mention that are read; the rest of a longer one is cut, and a `Step` says so."""

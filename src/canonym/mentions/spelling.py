@@ -19,8 +19,6 @@ import numpy.typing as npt
 from canonym.errors import ReadError
 from canonym.text import PLAIN, STRONG, normalise, normalise_all
 
-__all__ = ["Speller", "SpellerBuilder", "edit_distance", "read_spelling_list"]
-
 _SHORTEST = 7
 # Shorter words are too near to one another to be corrected; they are guessed, if the rest decides.
 _GUESSED, _GUESSED_ALONE, _MOST_GUESSES = 4, 5, 5

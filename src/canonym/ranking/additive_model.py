@@ -17,8 +17,6 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput
 from canonym.types import Float32Array
 
-# --- rerank ---
-
 _Float64Array = npt.NDArray[np.float64]
 
 
@@ -139,12 +137,6 @@ class AdditiveModel:
         return dict(sorted(shares.items(), key=lambda share: (-abs(share[1]), share[0])))
 
 
-# --- curves ---
-# MODULE: Fit the curves of a re-ranker: the same ones each time.
-
-_CurvesFloat64Array = npt.NDArray[np.float64]
-
-
 def fit_additive_model(
     features: npt.NDArray[Any],
     gold: npt.NDArray[np.bool_],
@@ -252,7 +244,7 @@ def fit_additive_model(
     return AdditiveModel(curves)
 
 
-def _quantiles(values: _CurvesFloat64Array, n: int) -> _CurvesFloat64Array:
+def _quantiles(values: _Float64Array, n: int) -> _Float64Array:
     known = values[~np.isnan(values)]
     if not len(known):
         return np.zeros(1)
@@ -263,7 +255,7 @@ def _quantiles(values: _CurvesFloat64Array, n: int) -> _CurvesFloat64Array:
     return np.unique(np.quantile(distinct, np.linspace(0, 1, n)))
 
 
-def _design(rows: _CurvesFloat64Array, grids: Sequence[_CurvesFloat64Array]) -> Any:
+def _design(rows: _Float64Array, grids: Sequence[_Float64Array]) -> Any:
     """Return the sparse matrix that turns values at the knots into scores of candidates."""
     from scipy.sparse import csr_array
 
@@ -294,13 +286,13 @@ def _minimise(
     design: Any,
     gold: npt.NDArray[np.bool_],
     there: npt.NDArray[np.bool_],
-    times: _CurvesFloat64Array,
-    origin: _CurvesFloat64Array,
-    grids: Sequence[_CurvesFloat64Array],
+    times: _Float64Array,
+    origin: _Float64Array,
+    grids: Sequence[_Float64Array],
     smoothness: float,
     ridge: float,
     iterations: int,
-) -> _CurvesFloat64Array:
+) -> _Float64Array:
     from scipy.optimize import minimize
 
     steps = np.ones(len(origin) - 1, dtype=bool)  # between neighbouring knots of one curve
@@ -309,7 +301,7 @@ def _minimise(
     steps[ends[:-1] - 1] = False  # the missing value and the next curve's first knot
     transposed = design.T.tocsr()
 
-    def loss(weights: _CurvesFloat64Array) -> tuple[float, _CurvesFloat64Array]:
+    def loss(weights: _Float64Array) -> tuple[float, _Float64Array]:
         scores = np.full(gold.shape, -np.inf)
         scores[there] = design @ weights
         scores -= scores.max(axis=1, keepdims=True)

@@ -10,8 +10,6 @@ import numpy as np
 from canonym.errors import InvalidInput
 from canonym.types import Float32Array, Hits, Int32Array
 
-__all__ = ["FusedHits", "Scorer", "fuse", "reciprocal_rank", "union_of_rows"]
-
 
 class Scorer(NamedTuple):
     """One way of scoring rows, its queries already encoded.

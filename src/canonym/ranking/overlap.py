@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 from canonym.text import STRONG, normalise, tokens
 
-__all__ = ["Overlap", "overlap", "type_words"]
-
 _SHORTEST_WORD = 4
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -12,8 +13,6 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput
 from canonym.ranking.fusion import FusedHits
 from canonym.types import Float32Array, Int32Array
-
-__all__ = ["COSINE_SCALE", "RankedConcepts", "TieRule", "marginal_score", "pool", "search_concepts"]
 
 COSINE_SCALE = 20.0
 """What similarities are multiplied with before they become shares, in training as well."""
@@ -189,3 +188,30 @@ def marginal_score(scores: npt.NDArray[np.floating[Any]]) -> float:
 
 def _arrays(ranked: RankedConcepts) -> tuple[npt.NDArray[np.generic], ...]:
     return (ranked.concepts, ranked.rows, ranked.scores, *ranked.parts)
+
+
+class RowsByConcept:
+    """The rows of each concept, sorted once, when the first are asked for.
+
+    Parameters
+    ----------
+    owners : ndarray, int32
+        The concept of every row.
+    """
+
+    def __init__(self, owners: Int32Array) -> None:
+        self._owners = owners
+
+    @functools.cached_property
+    def _sorted(self) -> tuple[Int32Array, npt.NDArray[np.intp]]:
+        order = np.argsort(self._owners, kind="stable")
+        n = int(self._owners.max(initial=-1)) + 1
+        starts = np.searchsorted(self._owners, np.arange(n + 1), sorter=order)
+        return order.astype(np.int32), starts
+
+    def of(self, concept: int) -> Int32Array:
+        """Return the rows of a concept, rising; none for one without names."""
+        rows, starts = self._sorted
+        return (
+            rows[starts[concept] : starts[concept + 1]] if concept + 1 < len(starts) else rows[:0]
+        )

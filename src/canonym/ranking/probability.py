@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 
-__all__ = ["Isotonic", "Logistic", "fit_isotonic", "fit_logistic", "fit_platt"]
-
 FloatArray = npt.NDArray[np.float64]
 
 _STEPS = 100

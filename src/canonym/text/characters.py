@@ -11,18 +11,6 @@ import re
 import string
 import unicodedata
 
-__all__ = [
-    "accents",
-    "case",
-    "dashes",
-    "entities",
-    "greek",
-    "punctuation",
-    "quotes",
-    "whitespace",
-    "width",
-]
-
 _DASHES = dict.fromkeys(
     [0x058A, *range(0x2010, 0x2016), 0x2043, 0x2212, 0xFE31, 0xFE32, 0xFE58, 0xFE63, 0xFF0D], "-"
 )

@@ -8,8 +8,6 @@ from itertools import groupby
 from canonym.text import PLAIN, STEPS, STRONG, normalise, normalise_all
 from canonym.text.characters import greek
 
-__all__ = ["MemoNormaliser"]
-
 # Steps that look at one word at a time; a name has few words, and a terminology few of them.
 _WORDWISE = frozenset({"spelling", "plural"})
 _KEPT, _LONGEST = 1 << 17, 32

@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-__all__ = ["fillers", "inversion", "numerals", "order", "plural", "possessive", "spelling"]
-
 # --- possessives ----------------------------------------------------------------------------------
 
 # "crohn s disease" has lost its apostrophe; "protein S deficiency" and "(S)-isomer" never had one.

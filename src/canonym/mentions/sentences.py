@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-__all__ = ["LONGEST", "phrases", "sentence_of", "without"]
-
 LONGEST = 10_000
 """Characters of a text that are looked at, the mention in the middle."""
 

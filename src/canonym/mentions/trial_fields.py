@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["clean_trial_field"]
-
 _KINDS = re.compile(
     r"^\s*(?:behavioral|biological|combination product|device|diagnostic test|dietary supplement"
     r"|drug|genetic|other|procedure|radiation)\s*:\s*",
