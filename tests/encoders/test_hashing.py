@@ -139,11 +139,11 @@ def test_a_long_batch_needs_longer_tables_only_once(monkeypatch: pytest.MonkeyPa
 
 
 TABLE = np.random.default_rng(0).integers(-127, 128, (256, 5)).astype(np.float32)
-WORDS = st.text(st.characters(exclude_characters=" "), min_size=1, max_size=6)
-TEXTS = st.lists(st.lists(WORDS, max_size=5).map(" ".join), max_size=12)
+SPACED_WORDS = st.text(st.characters(exclude_characters=" "), min_size=1, max_size=6)
+SPACED = st.lists(st.lists(SPACED_WORDS, max_size=5).map(" ".join), max_size=12)
 
 
-@given(TEXTS, st.sampled_from([(2, 5), (3, 3)]))
+@given(SPACED, st.sampled_from([(2, 5), (3, 3)]))
 def test_by_words_or_feature_by_feature_the_sum_is_the_same(
     texts: list[str], grams: tuple[int, int]
 ) -> None:
@@ -152,7 +152,7 @@ def test_by_words_or_feature_by_feature_the_sum_is_the_same(
     assert found.tobytes() == (sum_rows(TABLE, indptr, buckets) + 0.0).tobytes()
 
 
-@given(st.lists(TEXTS, max_size=4), st.sampled_from([(2, 5), (3, 3)]), st.integers(0, 20))
+@given(st.lists(SPACED, max_size=4), st.sampled_from([(2, 5), (3, 3)]), st.integers(0, 20))
 def test_what_is_remembered_changes_no_sum(
     calls: list[list[str]], grams: tuple[int, int], kept: int
 ) -> None:

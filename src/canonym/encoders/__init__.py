@@ -1,6 +1,6 @@
-"""Encoders turn names into vectors; every one of them is a class with one method, `encode`.
+"""Encoders turn names into vectors; each is a class with one method, `encode`.
 
-`make_encoder` makes one from a short description, `save_encoder` and `load_encoder` keep it in a
+`make_encoder` makes one from a short description; `save_encoder` and `load_encoder` keep it in a
 folder. Other packages add kinds through the entry-point group ``canonym.encoders``: the name of the
 entry point is the kind, its value a class with ``encode``, ``save``, ``load`` and ``settings``.
 """
@@ -53,18 +53,12 @@ _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 
 
 def encoder_kinds() -> list[str]:
-    """Return every kind of encoder there is, those of other packages included, sorted."""
+    """Return every kind of encoder, those of other packages included, sorted."""
     return sorted({*ENCODERS, *importlib.metadata.entry_points(group=_GROUP).names})
 
 
 def encoder_class(kind: str) -> Any:
-    """Return the class of a kind of encoder; this imports it.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such kind, or the package that brings it is broken.
-    """
+    """Import and return the class of a kind of encoder."""
     if kind in ENCODERS:
         module, _, attribute = ENCODERS[kind].partition(":")
         return getattr(importlib.import_module(module), attribute)
@@ -215,7 +209,7 @@ def _open_shipped(name: str, options: dict[str, Any]) -> Encoder:
 
 
 def marked(encoder: Encoder, name: str) -> Encoder:
-    """Let an encoder know that it is one of `SHIPPED`, so that an index calls it so."""
+    """Mark an encoder as one of `SHIPPED`; an index then records it by that name."""
     vars(encoder)["shipped"] = name
     return encoder
 

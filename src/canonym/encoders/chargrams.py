@@ -190,15 +190,7 @@ class CharGrams:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Open an encoder that `save` wrote; its arrays are mapped into memory.
-
-        Raises
-        ------
-        ReadError
-            If a file is missing or damaged.
-        Mismatch
-            If the folder holds another kind of encoder, or one of a newer canonym.
-        """
+        """Open an encoder that `save` wrote; its arrays are mapped into memory."""
         folder = Path(folder)
         encoder = reopen(cls, folder, "chargrams")
         found, idf = load_arrays(folder, ndim=1, keys=np.uint64, idf=np.float64)
@@ -292,15 +284,7 @@ class Segments(NamedTuple):
 
 
 def segments(names: list[str], *, words: bool) -> Segments:
-    """Lay `names` end to end; runs of white space count as one space.
-
-    Parameters
-    ----------
-    names : list of str
-        One block of names.
-    words : bool
-        Whether n-grams stay inside words, each padded with a space at either end.
-    """
+    """Lay a block of names end to end, or with `words` their words; white space is one space."""
     buffer = "".join(names).encode("utf-32-le", "surrogatepass")
     codes = np.frombuffer(buffer, np.dtype("<u4"))
     lengths = np.fromiter(map(len, names), np.int32, count=len(names))
@@ -407,12 +391,9 @@ def _firsts(ordered: npt.NDArray[Any]) -> _Int64:
 
 
 class Vocabulary:
-    """The n-grams that have a column, found by table where they are short.
+    """N-grams with a column, found by table where they are short.
 
-    Parameters
-    ----------
-    keys : (n,) uint64
-        Distinct keys, rising; the place of a key is its column.
+    `keys` are distinct and rise; the place of a key is its column.
     """
 
     def __init__(self, keys: _UInt64) -> None:
@@ -457,7 +438,7 @@ class Vocabulary:
 
 
 class Frequencies:
-    """Counts in how many rows each key stands, block by block."""
+    """Number of rows that hold each key, counted block by block."""
 
     def __init__(self) -> None:
         self.known = Vocabulary(np.empty(0, np.uint64))
@@ -481,7 +462,7 @@ class Frequencies:
         self._counts += np.bincount(column, minlength=n_columns)
 
     def settle(self) -> None:
-        """Make what was added `known`, now or when it is worth the while; columns may change."""
+        """Move added n-grams to `known` once that pays; columns may change."""
         # Merging costs as much as all keys so far: doing it when they double keeps that linear.
         if self._n_waiting > len(self._counts):
             self._merge()

@@ -38,7 +38,7 @@ _tables: tuple[_UInt64Array, _UInt64Array] | None = None
 
 
 class WordHash(NamedTuple):
-    """The hash of a word with its marks before it is mixed, and how many characters it has."""
+    """Hash of a word with its marks, before mixing, and its number of characters."""
 
     value: int
     length: int
@@ -90,27 +90,13 @@ _MARK = int(_prefix_hashes(np.array([_SPACE], dtype=np.uint32), _powers(_BASE, 1
 def hash_features(
     texts: Sequence[str], *, grams: tuple[int, int], n_bits: int
 ) -> tuple[npt.NDArray[np.int64], Int32Array]:
-    """Hash the features of normalised texts.
+    """Hash the features of normalised texts; return ``indptr`` (n + 1,) and ``buckets``.
 
-    The features of a text are its words, its pairs of neighbouring words, and the character n-grams
-    of each word with a mark at its start and its end. A feature that occurs twice is listed twice.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        Normalised texts: words separated by one space, none at the ends. Lone surrogates are
-        characters like any other.
-    grams : tuple of int
-        Shortest and longest n-gram, the marks counted; the shortest has at least two characters.
-    n_bits : int
-        Buckets are numbered ``0 … 2**n_bits - 1``.
-
-    Returns
-    -------
-    indptr : (n + 1,) int64
-        The features of text ``i`` are ``buckets[indptr[i]:indptr[i + 1]]``.
-    buckets : (n_features,) int32
-        Words first, then pairs, then n-grams by length; each in the order of the text.
+    Texts have single spaces between words and none at the ends. Their features are words, pairs of
+    neighbouring words, and the character n-grams of each word with a mark at its start and its end;
+    `grams` are the shortest, at least 2, and the longest. A feature that occurs twice is listed
+    twice. The features of text i are ``buckets[indptr[i]:indptr[i + 1]]``, in [0, 2**n_bits): words
+    first, then pairs, then n-grams by length, each in the order of the text.
 
     Notes
     -----
@@ -186,12 +172,7 @@ def hash_features(
 def hash_word(word: str, *, grams: tuple[int, int], n_bits: int) -> tuple[Int32Array, WordHash]:
     """Hash a text of one word as `hash_features` does, in a fraction of its time.
 
-    Returns
-    -------
-    buckets : (n_features,) int32
-        The word, then its n-grams by length.
-    whole : WordHash
-        What `hash_pair` wants of it.
+    Returns the buckets, the word's before its n-grams', and the hash that `hash_pair` needs.
     """
     prefix = _prefix_hashes(_marked(word), _power_tables(len(word) + 2)[0])
     starts, ends, inverses, salts = _stretches(len(word) + 2, grams)
@@ -202,11 +183,8 @@ def hash_word(word: str, *, grams: tuple[int, int], n_bits: int) -> tuple[Int32A
 def hash_pair(one: WordHash, other: WordHash, *, n_bits: int) -> int:
     """Return the bucket of two neighbouring words; see `hash_features`.
 
-    Notes
-    -----
     The pair is the first word, with a mark at either end, and the second behind it, whose first
-    mark is the last of the first. In plain integers: arrays of one number would take ten times as
-    long.
+    mark is the last of the first. Plain integers: arrays of one number take ten times as long.
     """
     found = one.value + (other.value - _MARK) * _power(one.length + 1)
     found = (found + int(_PAIR)) & _ALL
@@ -250,22 +228,7 @@ def float_table(table: npt.NDArray[Any], scale: Float32Array | None) -> Float32A
 def sum_rows(
     table: Float32Array, indptr: npt.NDArray[np.int64], rows: Int32Array
 ) -> npt.NDArray[np.float32]:
-    """Return the sum of the `rows` of a table for each part that `indptr` delimits.
-
-    Parameters
-    ----------
-    table : (n_rows, d) float32
-        What is summed.
-    indptr : (n + 1,) int64
-        Part ``i`` are the rows ``rows[indptr[i]:indptr[i + 1]]``, summed in that order.
-    rows : (m,) int32
-        Rows of `table`, in range.
-
-    Returns
-    -------
-    (n, d) float32
-        Zero where a part is empty.
-    """
+    """Sum the rows ``rows[indptr[i]:indptr[i + 1]]`` of a table for every i; 0 for no rows."""
     from scipy.sparse import csr_array
 
     ones = np.ones(len(rows), dtype=np.float32)
@@ -295,29 +258,12 @@ def sum_by_words(
     n_bits: int,
     characters: int,
 ) -> Float32Array:
-    """Return the sum of the features of each text.
+    """Return the sum of the features of each text, ``(n, d)`` float32.
 
-    The n-grams of a name lie within its words, and terminologies use the same words over and over:
-    a name is the sum of its words, each summed once for the whole batch, and of its pairs of words.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        Normalised texts; see `canonym.encoders.hashing.hash_features`.
-    table : (2**n_bits, d) float32
-        Whole numbers, small enough for every partial sum to be exact. Only then is the order of
-        the sum, and so this short cut, without effect on the result.
-    grams : tuple of int
-        Shortest and longest n-gram.
-    n_bits : int
-        Binary logarithm of the number of buckets.
-    characters : int
-        At most so many characters of a text are there.
-
-    Returns
-    -------
-    (n, d) float32
-        Zero where a text is empty.
+    The n-grams of a name lie within its words, and terminologies repeat words. So each word is
+    summed once for the batch, and a name is the sum of its words and of its pairs of words. `table`
+    holds whole numbers, small enough for every partial sum to be exact: the order of sums changes
+    nothing.
     """
     n_words = np.fromiter(
         (text.count(" ") + 1 if text else 0 for text in texts), dtype=np.int64, count=len(texts)
@@ -345,19 +291,9 @@ def sum_by_words(
 
 
 class WordSums:
-    """Sums of the features of texts, one or a few at a time, that remember the words.
+    """Sums of the features of a few texts at a time; words are remembered between calls.
 
-    Parameters
-    ----------
-    table : (2**n_bits, d) int8
-        What is summed.
-    grams : tuple of int
-        Shortest and longest n-gram.
-
-    Notes
-    -----
-    People who look names up use the same words over and over: a word that was met before costs an
-    addition.
+    A word that was met before costs one addition. `table` is ``(2**n_bits, d)`` int8.
     """
 
     def __init__(self, table: npt.NDArray[Any], *, grams: tuple[int, int]) -> None:
@@ -368,10 +304,7 @@ class WordSums:
         self._pairs: dict[tuple[str, str], int] = {}
 
     def __call__(self, texts: Sequence[str]) -> Float32Array:
-        """Return the sum of the features of each text, ``(n, d)`` float32.
-
-        Texts are as `canonym.encoders.hashing.hash_features` takes them; see `sum_by_words`.
-        """
+        """Return the sum of the features of each text, ``(n, d)`` float32; see `sum_by_words`."""
         words, pairs = self._words, self._pairs
         if max(len(words), len(pairs)) > _KEPT_WORDS:
             # Another thread may still read the old ones.

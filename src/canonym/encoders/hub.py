@@ -35,8 +35,8 @@ class Checkpoint(NamedTuple):
     """How a folder wants its vectors made.
 
     ``weights`` is the folder of ``config.json`` and the weights; ``pooling`` one of `POOLINGS`;
-    ``lowercase`` whether names are lower-cased before they reach the tokenizer; ``longest`` the
-    most tokens the model takes, None when the folder does not say.
+    ``lowercase`` whether the tokenizer gets lower-cased names; ``longest`` the most tokens the
+    model takes, None when the folder does not say.
     """
 
     weights: Path
@@ -46,22 +46,7 @@ class Checkpoint(NamedTuple):
 
 
 def check_model(model: Any, tokenizer: Any, *, max_length: int, longest: int | None) -> None:
-    """Refuse a model that makes no vectors of names, and names of more tokens than it takes.
-
-    Parameters
-    ----------
-    model, tokenizer
-        Of transformers.
-    max_length : int
-        Most tokens of a name.
-    longest : int, optional
-        Most tokens the model takes, where its folder says so.
-
-    Raises
-    ------
-    InvalidInput
-        If `max_length` is too large, or the model is not an encoder.
-    """
+    """Raise `InvalidInput` for a model that is no encoder, and for too large a `max_length`."""
     most = min(longest or int(tokenizer.model_max_length), int(tokenizer.model_max_length))
     if max_length > most:
         raise InvalidInput(f"max_length={max_length}: the model takes at most {most} tokens")
@@ -72,13 +57,7 @@ def check_model(model: Any, tokenizer: Any, *, max_length: int, longest: int | N
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Read a JSON object.
-
-    Raises
-    ------
-    ReadError
-        If the file cannot be read or holds something else.
-    """
+    """Read a JSON object, or raise `ReadError`."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -89,22 +68,11 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def read_checkpoint(folder: Path, *, pooling: str = "auto") -> Checkpoint:
-    """Read how `folder` wants its vectors made.
+    """Read how a Hugging Face or sentence-transformers folder wants its vectors made.
 
-    Parameters
-    ----------
-    folder : Path
-        A Hugging Face or sentence-transformers folder.
-    pooling : str
-        One of `POOLINGS` to overrule the folder. ``"auto"`` takes what its ``modules.json`` says,
-        and the first token's vector where there is none, as BioSyn and SapBERT do.
-
-    Raises
-    ------
-    ReadError
-        If a file is missing or damaged.
-    InvalidInput
-        If the folder has steps after pooling that canonym does not take, or another pooling.
+    `pooling` overrules the folder. ``"auto"`` takes what ``modules.json`` says, and the first
+    token's vector where there is none, as BioSyn and SapBERT do. Raises `InvalidInput` for a
+    pooling, or for steps after it, that canonym does not have.
     """
     weights = folder
     found = "cls"
@@ -178,20 +146,9 @@ def _read_pooling(path: Path, *, asked: str) -> str:
 def write_pooling(
     folder: Path, *, pooling: str, width: int, max_length: int, lowercase: bool, normalise: bool
 ) -> None:
-    """Make a saved Hugging Face folder one that sentence-transformers (2 and later) reads as well.
+    """Write the files by which sentence-transformers (2 and later) reads a Hugging Face folder.
 
-    Parameters
-    ----------
-    folder : Path
-        Holds ``config.json`` and the weights.
-    pooling : str
-        One of `POOLINGS`.
-    width : int
-        Dimensions of a token vector.
-    max_length : int
-        Most tokens of a name.
-    lowercase, normalise : bool
-        Whether names are lower-cased first, and vectors brought to L2 norm 1 at the end.
+    `width` are the dimensions of a token vector, `max_length` the most tokens of a name.
     """
     steps = [("", "Transformer"), ("1_Pooling", "Pooling")]
     if normalise:
@@ -217,23 +174,9 @@ def write_pooling(
 
 
 def find_model(path_or_name: str | Path, *, local_files_only: bool) -> Path:
-    """Return the folder of a model.
+    """Return the folder of a model: a folder, or a name on the Hugging Face hub.
 
-    Parameters
-    ----------
-    path_or_name : str or Path
-        A folder, or a name on the Hugging Face hub.
-    local_files_only : bool
-        Whether a hub name has to be in the local cache already. False may download it.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such folder, and nothing of that name in the cache or on the hub.
-    ReadError
-        If it is a file.
-    MissingExtra
-        If it is a hub name, and transformers is not installed.
+    A hub name has to be in the local cache with `local_files_only`; otherwise it may be downloaded.
     """
     folder = Path(path_or_name)
     if folder.is_dir():
@@ -275,12 +218,7 @@ def _has_safetensors(hub: Any, name: str) -> bool:
 def read_model(folder: Path) -> tuple[Any, Any]:
     """Read a Hugging Face model and its tokenizer from a folder; no code in the folder is run.
 
-    Raises
-    ------
-    MissingExtra
-        If torch or transformers is not installed (extra ``torch``).
-    ReadError
-        If the folder is damaged, or its weights are not those of the whole encoder.
+    Raises `ReadError` where the folder is damaged or lacks weights of the encoder.
     """
     require("torch", "a transformer encoder", "torch")
     transformers = require("transformers", "a transformer encoder", "torch")

@@ -206,15 +206,7 @@ class OnnxTransformer:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Open an encoder that `save` or `export_onnx` wrote.
-
-        Raises
-        ------
-        ReadError
-            If a file is missing or damaged.
-        Mismatch
-            If the folder holds another kind of encoder, or one of a newer canonym.
-        """
+        """Open an encoder that `save` or `export_onnx` wrote."""
         return reopen(cls, folder, "onnx", lambda given: given | {"folder": folder})
 
 

@@ -1,9 +1,9 @@
 """Transformers in ONNX format, for machines without torch, and with weights of 8 bits.
 
-Quantised, a model has a quarter of the size and several times the speed. Weights are rounded once,
-the numbers they are multiplied with for every token again. Each token has its own scale, so that a
-name gets the same vector alone and among others. ONNX Runtime's own dynamic quantisation takes one
-scale for the whole batch: a name of an index would get another vector than the same name as a query.
+A quantised model has a quarter of the size and several times the speed. Weights are rounded once,
+the numbers they are multiplied with for every token. Each token has its own scale, so that a name
+gets the same vector alone and among others. ONNX Runtime's own dynamic quantisation has one scale
+for a batch: a name of an index would get another vector than the same name as a query.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _forget_origin(model: Any) -> None:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep back what torch says about itself: moved functions, absent torchvision, shared axes."""
+    """Silence torch's warnings about moved functions, absent torchvision and shared axes."""
     logger = logging.getLogger("torch.onnx")
     level = logger.level
     logger.setLevel(logging.ERROR)
@@ -189,21 +189,9 @@ def quantise_onnx(
 def rounded_rows(
     table: Float32Array, *, largest: int = 127
 ) -> tuple[npt.NDArray[np.int8], Float32Array]:
-    """Round a matrix to 8 bits with a scale a row.
+    """Round a matrix to int8, from ``-largest`` to ``largest``, with a float32 scale for each row.
 
-    Parameters
-    ----------
-    table : (n, m) float32 array
-        The matrix.
-    largest : int
-        What the largest number of a row becomes, at most 127.
-
-    Returns
-    -------
-    (n, m) int8 array
-        From ``-largest`` to ``largest``.
-    (n,) float32 array
-        The scales; 1 for a row of zeros.
+    The scale of a row of zeros is 1.
     """
     scales = np.asarray(np.abs(table).max(axis=1) / largest, np.float32)
     scales[scales == 0] = 1

@@ -40,9 +40,10 @@ def write_encoder_manifest(folder: Path, *, kind: str, settings: Mapping[str, An
 def read_encoder_manifest(
     folder: str | Path, *, kind: str | None = None
 ) -> tuple[str, dict[str, Any]]:
-    """Read and check ``encoder.json``; return the kind, which has to be `kind`, and the settings.
+    """Read and check ``encoder.json``; return the kind and the settings.
 
-    Raises `ReadError` where it is missing or damaged, `Mismatch` for another kind or a newer format.
+    Raises `ReadError` where it is missing or damaged; `Mismatch` where it is of a newer format, or
+    of another kind than `kind`.
     """
     path = Path(folder) / ENCODER_MANIFEST
     if not Path(folder).is_dir():
@@ -77,7 +78,7 @@ def reopen(
 ) -> E:
     """Make the encoder that a folder describes from the settings that `save` wrote.
 
-    `complete(settings)` returns the keyword arguments of the class, arrays for instance added. It is
+    `complete(settings)` returns the keyword arguments of the class, for instance with arrays. It is
     called once the manifest is known to be of the right kind.
     """
     _, settings = read_encoder_manifest(folder, kind=kind)

@@ -229,15 +229,7 @@ class StaticVectors:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Open an encoder that `save` wrote; its arrays are mapped into memory.
-
-        Raises
-        ------
-        ReadError
-            If a file is missing or damaged.
-        Mismatch
-            If the folder holds another kind of encoder, or one of a newer canonym.
-        """
+        """Open an encoder that `save` wrote; its arrays are mapped into memory."""
         folder = Path(folder)
 
         def complete(settings: dict[str, Any]) -> dict[str, Any]:

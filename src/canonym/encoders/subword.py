@@ -125,16 +125,9 @@ class Subword:
     @property
     def settings(self) -> dict[str, Any]:
         """What the manifest keeps: options, shape and type of the table, how it was trained."""
-        return {
-            "n_min": self.n_min,
-            "n_max": self.n_max,
-            "characters": self.characters,
-            "steps": list(self.steps),
-            "buckets": self.table.shape[0],
-            "dimensions": self.table.shape[1],
-            "dtype": str(self.table.dtype),
-            "trained": self.trained,
-        }
+        buckets, dimensions = self.table.shape
+        described = {"buckets": buckets, "dimensions": dimensions, "dtype": str(self.table.dtype)}
+        return self.options() | described | {"steps": list(self.steps)}
 
     @property
     def dimensions(self) -> int:
@@ -142,14 +135,9 @@ class Subword:
         return int(self.table.shape[1])
 
     def features(self, names: Sequence[str]) -> tuple[npt.NDArray[np.int64], Int32Array]:
-        """Return the buckets of the features of each name.
+        """Return ``indptr`` and ``buckets``, rows of `table`: the features of each name.
 
-        Returns
-        -------
-        indptr : (n + 1,) int64
-            The features of name ``i`` are ``buckets[indptr[i]:indptr[i + 1]]``.
-        buckets : (n_features,) int32
-            Rows of `table`.
+        Those of name i are ``buckets[indptr[i]:indptr[i + 1]]``.
         """
         texts = self.texts(checked_names(names))
         return hash_features(
@@ -212,15 +200,7 @@ class Subword:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Open an encoder that `save` wrote; its table is mapped into memory.
-
-        Raises
-        ------
-        ReadError
-            If a file is missing, truncated or damaged.
-        Mismatch
-            If the folder holds another kind of encoder, or one of a newer canonym.
-        """
+        """Open an encoder that `save` wrote; its table is mapped into memory."""
         folder = Path(folder)
         return reopen(cls, folder, "subword", lambda settings: _with_tensors(folder, settings))
 

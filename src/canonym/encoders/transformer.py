@@ -88,22 +88,11 @@ class Transformer:
         local_files_only: bool = True,
     ) -> None:
         check_option("pooling", pooling, ("auto", *POOLINGS))
-        _check_options(max_length=max_length, batch_size=batch_size, dtype=dtype)
+        self._set_options(max_length, batch_size, dtype, normalise)
         folder = find_model(path_or_name, local_files_only=local_files_only)
         checkpoint = read_checkpoint(folder, pooling=pooling)
-        model, tokenizer = read_model(checkpoint.weights)
-        self._set_up(
-            model,
-            tokenizer,
-            pooling=checkpoint.pooling,
-            max_length=max_length,
-            batch_size=batch_size,
-            device=device,
-            dtype=dtype,
-            normalise=normalise,
-            lowercase=checkpoint.lowercase,
-            longest=checkpoint.longest,
-        )
+        self.pooling, self.lowercase = checkpoint.pooling, checkpoint.lowercase
+        self._wrap(*read_model(checkpoint.weights), device, checkpoint.longest)
 
     @classmethod
     def from_model(
@@ -124,48 +113,26 @@ class Transformer:
         of the class.
         """
         check_option("pooling", pooling, POOLINGS)
-        _check_options(max_length=max_length, batch_size=batch_size, dtype=dtype)
         encoder = cls.__new__(cls)
-        encoder._set_up(
-            model,
-            tokenizer,
-            pooling=pooling,
-            max_length=max_length,
-            batch_size=batch_size,
-            device=device,
-            dtype=dtype,
-            normalise=normalise,
-            lowercase=False,
-            longest=None,
-        )
+        encoder._set_options(max_length, batch_size, dtype, normalise)
+        encoder.pooling, encoder.lowercase = pooling, False
+        encoder._wrap(model, tokenizer, device, longest=None)
         return encoder
 
-    def _set_up(
-        self,
-        model: Any,
-        tokenizer: Any,
-        *,
-        pooling: str,
-        max_length: int,
-        batch_size: int,
-        device: str,
-        dtype: str,
-        normalise: bool,
-        lowercase: bool,
-        longest: int | None,
-    ) -> None:
+    def _set_options(self, max_length: int, batch_size: int, dtype: str, normalise: bool) -> None:
+        check_option("dtype", dtype, _DTYPES)
+        check_count("batch_size", batch_size)
+        check_count("max_length", max_length, least=3)
+        self.max_length, self.batch_size = int(max_length), int(batch_size)
+        self.dtype, self.normalise = dtype, bool(normalise)
+
+    def _wrap(self, model: Any, tokenizer: Any, device: str, longest: int | None) -> None:
         torch = require("torch", "a transformer encoder", "torch")
-        check_model(model, tokenizer, max_length=max_length, longest=longest)
-        self.pooling = pooling
-        self.max_length = int(max_length)
-        self.batch_size = int(batch_size)
+        check_model(model, tokenizer, max_length=self.max_length, longest=longest)
         self.device = torch_device(device)
-        self.dtype = dtype
-        self.normalise = bool(normalise)
-        self.lowercase = lowercase
         self.tokenizer = tokenizer
         self._lock = threading.Lock()
-        self.model = model.to(device=self.device, dtype=getattr(torch, dtype)).eval()
+        self.model = model.to(device=self.device, dtype=getattr(torch, self.dtype)).eval()
 
     def __repr__(self) -> str:
         options = ", ".join(f"{key}={value!r}" for key, value in self.settings.items())
@@ -188,13 +155,7 @@ class Transformer:
         return int(self.model.config.hidden_size)
 
     def set_dtype(self, dtype: str) -> None:
-        """Keep the weights, and compute, in another precision from now on.
-
-        Raises
-        ------
-        InvalidInput
-            If it is neither ``"float32"`` nor ``"bfloat16"``.
-        """
+        """Compute, and keep the weights, in another precision from now on."""
         torch = require("torch", "a transformer encoder", "torch")
         check_option("dtype", dtype, _DTYPES)
         self.model = self.model.to(dtype=getattr(torch, dtype))
@@ -277,19 +238,5 @@ class Transformer:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Open an encoder that `save` wrote, on a GPU if there is one.
-
-        Raises
-        ------
-        ReadError
-            If a file is missing or damaged.
-        Mismatch
-            If the folder holds another kind of encoder, or one of a newer canonym.
-        """
+        """Open an encoder that `save` wrote, on a GPU if there is one."""
         return reopen(cls, folder, "transformer", lambda given: given | {"path_or_name": folder})
-
-
-def _check_options(*, max_length: int, batch_size: int, dtype: str) -> None:
-    check_option("dtype", dtype, _DTYPES)
-    check_count("batch_size", batch_size)
-    check_count("max_length", max_length, least=3)

@@ -39,11 +39,11 @@ _WIDEST = 1 << 16
 
 
 class WordVectors(NamedTuple):
-    """What a file of word vectors holds.
+    """The content of a file of word vectors.
 
     ``words`` are distinct; ``vectors`` is ``(len(words), d)`` float32. A fastText model adds
-    ``buckets``, ``(b, d)`` float32, the vectors of hashed character n-grams of ``n_min`` to
-    ``n_max`` characters; without it, ``b`` is 0.
+    ``buckets``, ``(b, d)`` float32: the vectors of hashed character n-grams of ``n_min`` to
+    ``n_max`` characters. Without them, b is 0.
     """
 
     words: list[str]
@@ -56,26 +56,9 @@ class WordVectors(NamedTuple):
 def read_word_vectors(
     path: str | Path, *, max_words: int | None = None, encoding_errors: str = "strict"
 ) -> WordVectors:
-    """Read a file of word vectors; its format is told by its content.
+    """Read a file of word vectors in any of the formats above; see `StaticVectors.read`.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    max_words : int, optional
-        Read the first so many words of a word2vec file only; they are its most frequent ones.
-    encoding_errors : str
-        What to do about words that are not UTF-8: ``"strict"``, ``"replace"`` or ``"ignore"``.
-
-    Returns
-    -------
-    WordVectors
-        A word that stands twice keeps its first vector.
-
-    Raises
-    ------
-    ReadError
-        If the file is missing, empty, truncated, wrongly encoded or in no known format.
+    A word that stands twice keeps its first vector.
     """
     path = Path(path)
     with _opened(path) as stream:
@@ -97,7 +80,7 @@ def read_word_vectors(
 
 @contextmanager
 def _opened(path: Path) -> Iterator[BinaryIO]:
-    """Open a plain, gzip or xz file; turn what goes wrong in reading it into a ReadError."""
+    """Open a plain, gzip or xz file; turn errors of reading into a `ReadError`."""
     try:
         with path.open("rb") as plain:
             magic = plain.peek(6)
@@ -180,7 +163,7 @@ def _rows_without_header(
 
 
 def _looks_like_text(sample: bytes) -> bool:
-    """Say whether a sample starts with a word and numbers in writing."""
+    """Tell whether a sample starts with a word and written numbers."""
     line, end, _ = sample.partition(b"\n")
     numbers = line.rstrip().split(b" ")[1:10]
     if not end:
@@ -221,7 +204,7 @@ def _binary_row(
 
 
 def _until(stream: Any, mark: bytes, path: Path) -> bytes:
-    """Read up to and including one byte, and return what stands before it."""
+    """Read up to and including one byte, and return everything before it."""
     parts = bytearray()
     while (ahead := stream.peek(1)) and len(parts) < _LONGEST_LINE:
         at = ahead.find(mark)

@@ -38,15 +38,9 @@ _PLURAL_SHORT = re.compile(r".*[A-Z0-9]s")
 class Abbreviations(Mapping[str, str]):
     """Short forms of one document and their long forms; a mapping that cannot be changed.
 
-    Parameters
-    ----------
-    forms : mapping or iterable of pairs of str
-        Short form and long form. Of several definitions of a short form the first one holds.
-    engine : str
-        The engine that found them, ``"ab3p"`` or ``"schwartz-hearst"``; empty when a person did.
+    Of several definitions of a short form the first one holds. `engine` is the engine that found
+    them, ``"ab3p"`` or ``"schwartz-hearst"``, and empty when a person did.
 
-    Examples
-    --------
     >>> forms = Abbreviations({"WD": "Wilson disease"})
     >>> forms["WD"], len(forms)
     ('Wilson disease', 1)
@@ -76,26 +70,7 @@ class Abbreviations(Mapping[str, str]):
 
 
 def find_abbreviations(text: str, *, engine: str = "auto") -> Abbreviations:
-    """Find the abbreviations that a text defines.
-
-    Parameters
-    ----------
-    text : str
-        A document; any string.
-    engine : str
-        One of `ENGINES`.
-
-    Returns
-    -------
-    Abbreviations
-        Long form by short form, and the engine used. May be called from many threads.
-
-    Raises
-    ------
-    InvalidInput
-        If the engine is unknown.
-    MissingExtra
-        If Ab3P is asked for and not installed.
+    """Find the abbreviations that a text defines, by one of `ENGINES`; safe in many threads.
 
     Differences
     -----------
@@ -179,7 +154,7 @@ def _find_by_letters(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _parentheses(sentence: str) -> Iterator[tuple[str, str]]:
-    """Yield what stands before each pair of parentheses and inside it, innermost pairs first."""
+    """Yield the text before each pair of parentheses and inside it, innermost pairs first."""
     # Of each open parenthesis: where it is, its own text so far in pieces, where the next starts.
     opened: list[tuple[int, list[str], int]] = []
     for place, character in enumerate(sentence):
@@ -249,24 +224,10 @@ def _match_letters(short: str, text: str) -> str | None:
 
 
 def expand(mention: str, abbreviations: Mapping[str, str]) -> str:
-    """Write the abbreviations in a mention out.
+    """Replace each short form that is a whole word, or its plural, by its long form; case counts.
 
-    Parameters
-    ----------
-    mention : str
-        Text of a mention.
-    abbreviations : mapping of str to str
-        Long form by short form, from `find_abbreviations` or made by hand. Case counts.
+    A long form that the mention has already is not repeated: the short form beside it goes.
 
-    Returns
-    -------
-    str
-        The mention with every short form that stands as a word of its own, or in the plural,
-        replaced by its long form. A long form that the mention has already is not repeated: the
-        short form beside it goes. Unchanged if nothing applies.
-
-    Examples
-    --------
     >>> forms = {"HPT": "hyperparathyroidism", "APC": "adenomatous polyposis coli"}
     >>> expand("primary HPT", forms)
     'primary hyperparathyroidism'

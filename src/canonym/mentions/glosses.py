@@ -1,8 +1,8 @@
 """Mentions that explain each other: "ammonium acetate (NH4Ac)", "PG-9 (3alpha-tropyl …)".
 
 No rule of letters finds that *NH4Ac* is short for *ammonium acetate* or that *SC-48334* is a code
-for *N-butyl-deoxynojirimycin*; where both are mentions, the brackets say it. What is wanted of that
-is little: a second string to look up, which counts where it is found better.
+for *N-butyl-deoxynojirimycin*; where both are mentions, the brackets say it. The result is a second
+string to look up, which counts where it is found better.
 """
 
 from __future__ import annotations
@@ -31,26 +31,12 @@ _CODE = re.compile(r"(?=.*[A-Z0-9])\S+|[A-Za-z]{1,5} \d+")
 def find_glosses(
     mentions: Iterable[Mention], text: str, *, defined: Container[str] = ()
 ) -> Glosses:
-    """Find mentions that stand in brackets right behind another mention of their type.
+    """Find mentions in brackets right behind another mention of their type.
 
-    Parameters
-    ----------
-    mentions : iterable of Mention
-        Of one document; those without offsets are passed over.
-    text : str
-        The document.
-    defined : container of str
-        Short forms whose long forms are known, see `canonym.mentions.abbreviations`.
+    By text and type of a mention, the text of the other one, for both of them: where one looks like
+    a code or a short form, and the other is longer than a short form. The first pair of a document
+    holds. Mentions without offsets are passed over, and so are short forms in `defined`.
 
-    Returns
-    -------
-    dict of (str, str) to str
-        For the text and the type of a mention the text of the other one, for both of them, where
-        one of the two looks like a code or a short form, and the other is longer than a short form.
-        The first pair of a document holds.
-
-    Examples
-    --------
     >>> text = "Pretreatment with ammonium acetate (NH4Ac) alone"
     >>> mentions = [Mention("ammonium acetate", 18, 34), Mention("NH4Ac", 36, 41)]
     >>> find_glosses(mentions, text)[("NH4Ac", "")]

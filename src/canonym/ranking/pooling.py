@@ -25,8 +25,8 @@ class RankedConcepts(NamedTuple):
     """Ranked concepts of a batch of queries.
 
     ``concepts``, ``rows`` ``(n, k)`` int32 and ``scores`` ``(n, k)`` float32: the concept, its best
-    row and that row's score; −1 and −inf where empty. ``parts[s]`` ``(n, k)`` float32 is what
-    scorer ``s`` gave the row.
+    row and that row's score; −1 and −inf where empty. ``parts[s]`` ``(n, k)`` float32 is the score
+    of the row by scorer ``s``.
     """
 
     concepts: Int32Array
@@ -36,7 +36,7 @@ class RankedConcepts(NamedTuple):
 
 
 class TieRule(NamedTuple):
-    """How equal scores are ordered.
+    """The order of equal scores.
 
     ``concept_of_row`` and ``scope_of_row`` describe rows; ``concept_rank`` is a number per concept,
     smaller first: the place of its id, or a random permutation for the protocol of Xu & Bethard
@@ -50,21 +50,9 @@ class TieRule(NamedTuple):
 
 
 def pool(hits: FusedHits, k: int, ties: TieRule) -> RankedConcepts:
-    """Rank concepts by their best row.
+    """Rank the best `k` concepts of every query by their best row.
 
-    Parameters
-    ----------
-    hits : FusedHits
-        Rows per query.
-    k : int
-        Concepts wanted.
-    ties : TieRule
-        Equal scores: more trusted scope first, then `TieRule.concept_rank`, then row.
-
-    Returns
-    -------
-    RankedConcepts
-        ``(n, k)``.
+    Equal scores: more trusted scope first, then `TieRule.concept_rank`, then row.
     """
     n = len(hits.rows)
     concepts = np.full((n, k), -1, dtype=np.int32)
@@ -100,25 +88,9 @@ def search_concepts(
     """Search rows until every query has `k` concepts or the rows run out.
 
     The nearest names may all belong to one concept, and ties may be cut off in the middle; such
-    queries are searched again with four times as many rows.
-
-    Parameters
-    ----------
-    search : callable
-        ``search(queries, k)`` returns the hits of the chosen queries (an array of their numbers).
-    n_queries, n_rows : int
-        Number of queries, and of rows that may be found.
-    k : int
-        Concepts wanted per query, at least 1.
-    ties : TieRule
-        See `pool`.
-    n_concepts : int, optional
-        Concepts that may be found, where fewer than `k` are allowed.
-
-    Returns
-    -------
-    RankedConcepts
-        ``(n_queries, k)``.
+    queries are searched again with four times as many rows. ``search(queries, k)`` returns the hits
+    of the chosen queries, an array of their numbers; `n_concepts` may be found, where fewer than
+    `k` are allowed.
     """
     if k < 1:
         raise InvalidInput(f"k is {k}; expected the number of candidates wanted, at least 1")
@@ -151,16 +123,8 @@ def search_concepts(
 def marginal_score(scores: npt.NDArray[np.floating[Any]]) -> float:
     """Return how near the names of a concept are together: a soft sum of the best three.
 
-    Parameters
-    ----------
-    scores : ndarray, shape (n,), float
-        The similarity of every name, at least one; equal ones count once.
-
-    Returns
-    -------
-    float
-        At least the best score. Shares of `COSINE_SCALE` times these numbers are the marginal
-        probabilities of concepts.
+    Equal scores count once; the result is at least the best one. Shares of `COSINE_SCALE` times
+    these numbers are the marginal probabilities of concepts.
 
     Notes
     -----
@@ -191,13 +155,7 @@ def _arrays(ranked: RankedConcepts) -> tuple[npt.NDArray[np.generic], ...]:
 
 
 class RowsByConcept:
-    """The rows of each concept, sorted once, when the first are asked for.
-
-    Parameters
-    ----------
-    owners : ndarray, int32
-        The concept of every row.
-    """
+    """The rows of each concept, sorted on first use; `owners` is the concept of every row."""
 
     def __init__(self, owners: Int32Array) -> None:
         self._owners = owners

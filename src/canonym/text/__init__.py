@@ -114,27 +114,11 @@ _BIOSYN = str.maketrans(_ascii_punctuation, " " * len(_ascii_punctuation))
 
 
 def normalise(text: str, steps: Iterable[str] = PLAIN) -> str:
-    """Normalise one string.
+    """Normalise one string by steps of `STEPS`, in the order given.
 
-    Parameters
-    ----------
-    text : str
-        Any string: empty, a megabyte long, of any script, with NUL or lone surrogates.
-    steps : iterable of str
-        Names of `STEPS`, run in the order given.
+    Any string will do: empty, a megabyte long, of any script, with NUL or lone surrogates. A text
+    made of punctuation only becomes empty. An unknown step raises `InvalidInput`.
 
-    Returns
-    -------
-    str
-        The normal form; empty for text made of punctuation only.
-
-    Raises
-    ------
-    InvalidInput
-        If a step is unknown.
-
-    Examples
-    --------
     >>> normalise("  Crohn’s  Disease ")
     'crohn s disease'
     >>> normalise("Crohn’s diseases, type II", STRONG)
@@ -144,27 +128,8 @@ def normalise(text: str, steps: Iterable[str] = PLAIN) -> str:
 
 
 def normalise_all(texts: Iterable[str], steps: Iterable[str] = PLAIN) -> Iterator[str]:
-    """Normalise many strings, in order and as a stream.
+    """Normalise many strings, in order and as a stream; an unknown step raises at once.
 
-    Parameters
-    ----------
-    texts : iterable of str
-        Any strings.
-    steps : iterable of str
-        Names of `STEPS`, run in the order given.
-
-    Returns
-    -------
-    iterator of str
-        One normal form per string.
-
-    Raises
-    ------
-    InvalidInput
-        If a step is unknown; at once, before the first string is read.
-
-    Examples
-    --------
     >>> list(normalise_all(["Heart-Attack", "TUMOUR"], STRONG))
     ['heart attack', 'tumor']
     """
@@ -172,28 +137,8 @@ def normalise_all(texts: Iterable[str], steps: Iterable[str] = PLAIN) -> Iterato
 
 
 def explain(text: str, steps: Iterable[str] = PLAIN) -> tuple[Step, ...]:
-    """Tell which steps changed something, and what.
+    """Return the steps that changed something, in order; empty for a text in normal form.
 
-    Parameters
-    ----------
-    text : str
-        Any string.
-    steps : iterable of str
-        Names of `STEPS`, run in the order given.
-
-    Returns
-    -------
-    tuple of Step
-        The steps that fired, in order; the last one's ``after`` is `normalise`'s answer. Empty when
-        the text is in normal form already.
-
-    Raises
-    ------
-    InvalidInput
-        If a step is unknown.
-
-    Examples
-    --------
     >>> [step.name for step in explain("Tumours of the Lung", STRONG)]
     ['case', 'spelling', 'plural']
     """
@@ -211,20 +156,6 @@ def explain(text: str, steps: Iterable[str] = PLAIN) -> tuple[Step, ...]:
 def tokens(text: str, steps: Iterable[str] = PLAIN) -> list[str]:
     """Split the normal form of a string into words.
 
-    Parameters
-    ----------
-    text : str
-        Any string.
-    steps : iterable of str
-        Names of `STEPS`, run in the order given.
-
-    Returns
-    -------
-    list of str
-        The words, without spaces; empty for text made of punctuation only.
-
-    Examples
-    --------
     >>> tokens("Non-small-cell carcinoma")
     ['non', 'small', 'cell', 'carcinoma']
     """
@@ -234,24 +165,9 @@ def tokens(text: str, steps: Iterable[str] = PLAIN) -> list[str]:
 def biosyn_normal(text: str) -> str:
     """Normalise exactly as BioSyn does: lower case, ASCII punctuation to spaces, spaces collapsed.
 
-    Use it to compare with published numbers; `normalise` is the better choice elsewhere.
+    For comparison with published numbers (Sung et al. 2020); `normalise` is the better choice
+    elsewhere.
 
-    Parameters
-    ----------
-    text : str
-        Any string.
-
-    Returns
-    -------
-    str
-        The normal form.
-
-    References
-    ----------
-    Sung, Jeon, Lee and Kang (2020), Biomedical Entity Representations with Synonym Marginalization.
-
-    Examples
-    --------
     >>> biosyn_normal("Parkinson's Disease, type-I")
     'parkinson s disease type i'
     """

@@ -32,10 +32,7 @@ _HINTS: dict[str, Callable[[str], bool]] = {
 class MemoNormaliser:
     """Normalise names like `canonym.text.normalise_all`, remembering single words.
 
-    Parameters
-    ----------
-    steps : sequence of str
-        Steps of `canonym.text.STEPS`, ``whitespace`` before any that works word by word.
+    Of the steps, ``whitespace`` comes before any that works word by word.
     """
 
     def __init__(self, steps: Sequence[str]) -> None:
@@ -63,12 +60,7 @@ class MemoNormaliser:
     def __call__(self, names: Iterable[str], plain: Iterable[str] | None = None) -> list[str]:
         """Return the normal forms of `names`, in order.
 
-        Parameters
-        ----------
-        names : iterable of str
-            Any strings.
-        plain : iterable of str, optional
-            Their `PLAIN` forms, where they are known: most of the work is then done.
+        `plain` are their `PLAIN` forms, where they are known: most of the work is then done.
         """
         texts: Iterable[str] = names
         if self._head is not None:
@@ -119,7 +111,7 @@ def _whole(steps: tuple[str, ...]) -> Callable[[Iterable[str]], Iterable[str]]:
 
 
 class _Words(dict[str, str]):
-    """Normal forms of words; grows by what it is asked for, up to a limit."""
+    """Normal forms of words, remembered up to a limit."""
 
     def __init__(self, steps: tuple[str, ...]) -> None:
         super().__init__()
