@@ -22,23 +22,23 @@ def pool(hidden: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tensor
     if pooling == "mean":
         # Sums of many half-precision values lose digits; they are taken in float32 at least.
         wide = hidden.float() if hidden.itemsize < 4 else hidden
-        total = wide.masked_fill(~inside, 0).sum(dim=1)
+        total = wide.mname_fill(~inside, 0).sum(dim=1)
         return (total / inside.sum(dim=1)).to(hidden.dtype)
-    return hidden.masked_fill(~inside, -float("inf")).amax(dim=1)
+    return hidden.mname_fill(~inside, -float("inf")).amax(dim=1)
 
 
-def torch_device(asked: str) -> torch.device:
+def torch_device(name: str) -> torch.device:
     """Return a device by its name, or the best one for ``"auto"``."""
     import torch
 
-    if asked == "auto":
+    if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
-        device = torch.device(asked)
+        device = torch.device(name)
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise InvalidInput(
-            f"device={asked!r} cannot be used here ({str(error).splitlines()[0]}); try 'cpu'"
+            f"device={name!r} cannot be used here ({str(error).splitlines()[0]}); try 'cpu'"
         ) from error
     return device
 

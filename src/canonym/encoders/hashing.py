@@ -18,12 +18,12 @@ from canonym.types import Float32Array, Int32Array
 
 _UInt64Array = npt.NDArray[np.uint64]
 
-# Any odd base has an inverse modulo 2**64, which is what moves a stretch to the front.
+# Any odd base has an inverse modulo 2**64, by which a stretch moves to the front.
 _BASE = 0x9E3779B97F4A7C15
 _INVERSE = pow(_BASE, -1, 1 << 64)
 _SPREAD = np.uint64(0xD6E8FEB86659FD93)
 _MIX = np.uint64(0x94D049BB133111EB)
-# What is added to the hash of a word and of a pair of words; an n-gram gets its length.
+# Added to the hash of a word and of a pair of words; an n-gram gets its length.
 _WORD, _PAIR = np.uint64(0x2545F4914F6CDD1D), np.uint64(0x7FB5D329728EA185)
 _32, _31, _29 = np.uint64(32), np.uint64(31), np.uint64(29)
 _SPACE = 32

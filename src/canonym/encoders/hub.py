@@ -78,7 +78,7 @@ def read_checkpoint(folder: Path, *, pooling: str = "auto") -> Checkpoint:
     found = "cls"
     modules = folder / "modules.json"
     if modules.is_file():
-        weights, found = _read_modules(modules, asked=pooling)
+        weights, found = _read_modules(modules, wanted=pooling)
     config_file = weights / "config.json"
     if not config_file.is_file():
         raise ReadError(
@@ -101,7 +101,7 @@ def read_checkpoint(folder: Path, *, pooling: str = "auto") -> Checkpoint:
     )
 
 
-def _read_modules(path: Path, *, asked: str) -> tuple[Path, str]:
+def _read_modules(path: Path, *, wanted: str) -> tuple[Path, str]:
     """Return the folder of the weights and the pooling that ``modules.json`` names."""
     try:
         listed = json.loads(path.read_text(encoding="utf-8"))
@@ -113,7 +113,7 @@ def _read_modules(path: Path, *, asked: str) -> tuple[Path, str]:
         if kind == "Transformer":
             weights = path.parent / place
         elif kind == "Pooling":
-            pooling = _read_pooling(path.parent / place / "config.json", asked=asked)
+            pooling = _read_pooling(path.parent / place / "config.json", wanted=wanted)
         elif kind != "Normalize":
             raise InvalidInput(
                 f"{path.parent} has a {kind} step, which canonym does not take; models of a "
@@ -122,9 +122,9 @@ def _read_modules(path: Path, *, asked: str) -> tuple[Path, str]:
     return weights, pooling
 
 
-def _read_pooling(path: Path, *, asked: str) -> str:
-    if asked != "auto":
-        return asked
+def _read_pooling(path: Path, *, wanted: str) -> str:
+    if wanted != "auto":
+        return wanted
     config = read_json(path)
     modes = config.get("pooling_mode")
     if modes is None:

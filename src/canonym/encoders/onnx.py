@@ -45,10 +45,10 @@ class OnnxTransformer:
     folder : str or Path
         See the module.
     pooling : str
-        ``"cls"``, ``"mean"``, ``"max"``, or ``"auto"``: what the folder's ``modules.json`` says,
+        ``"cls"``, ``"mean"``, ``"max"``, or ``"auto"``: that of the folder's ``modules.json``,
         ``"cls"`` where there is none.
     max_length : int
-        Most tokens of a name, special tokens included; what is longer is cut.
+        Most tokens of a name, special tokens included; a longer name is cut.
     batch_size : int
         Names encoded at once, by each thread. It changes speed and memory, not vectors.
     device : str
@@ -56,7 +56,7 @@ class OnnxTransformer:
     normalise : bool
         Whether vectors have L2 norm 1. Switch it off for a search by Euclidean distance.
     trained : mapping, optional
-        How the weights came about, to be kept with them.
+        Facts about the training of the weights, kept in the manifest.
 
     Raises
     ------
@@ -241,9 +241,9 @@ def _read_tokenizer(folder: Path, max_length: int) -> Any:
 
 
 def _asked_threads() -> int:
-    """Return what OMP_NUM_THREADS asks for, as for numpy and torch; 0, one a core, otherwise."""
-    asked = os.environ.get("OMP_NUM_THREADS", "").strip()
-    return int(asked) if asked.isascii() and asked.isdigit() else 0
+    """Return the number of OMP_NUM_THREADS, as numpy and torch do; 0, one a core, by default."""
+    number = os.environ.get("OMP_NUM_THREADS", "").strip()
+    return int(number) if number.isascii() and number.isdigit() else 0
 
 
 def _open_session(path: Path, device: str, *, n_threads: int | None) -> Any:

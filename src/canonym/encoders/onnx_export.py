@@ -34,8 +34,8 @@ _LARGEST_FILE = 1 << 31  # bytes of a protocol buffer
 _LARGEST = 64  # of a rounded weight: older x86 processors add two products in 16 bits
 _LEAST_OPSET = 18  # from here on the axes of ReduceMax are an input
 _LEAST_ROWS = 100  # of a table worth its scales
-_MIDDLE = 128  # what stands for 0
-_LOWEST = 32  # the same where nothing is below -0.17: more levels for what is above
+_MIDDLE = 128  # stands for 0
+_LOWEST = 32  # the same where nothing is below -0.17: more levels above it
 _LEAST_GELU = 0.1701  # GELU(x) >= -0.17005, with erf and with tanh
 _FOREIGN = "com.microsoft"
 
@@ -104,7 +104,7 @@ def export_onnx(transformer: Transformer, folder: Path) -> None:
 
 
 def _forget_origin(model: Any) -> None:
-    """Take out what torch notes about each operation: lines of code, with paths of this machine."""
+    """Remove torch's notes on each operation: lines of code, with paths of this machine."""
     for node in model.graph.all_nodes():
         node.metadata_props.clear()
         node.doc_string = None
@@ -142,7 +142,7 @@ def quantise_onnx(
     output : str or Path
         The folder to write; its parent has to exist.
     trained : mapping, optional
-        How the weights came about, for ``encoder.json``; by default what `folder` says.
+        Facts about the training of the weights, for ``encoder.json``; by default those of `folder`.
     overwrite : bool
         Whether an encoder that was saved there before is replaced.
 
@@ -212,7 +212,7 @@ def _compact(path: Path) -> None:
 
 
 class _Rounded(NamedTuple):
-    """Names of a token's whole numbers, of its scale, and of what stands for 0."""
+    """Names of a token's whole numbers, of its scale, and of the number that stands for 0."""
 
     numbers: str
     scale: str
@@ -320,7 +320,7 @@ class _Rewriting:
         self._add("Mul", [product, rounded.scale], node.output[0])
 
     def _round(self, token: str, width: int) -> _Rounded:
-        """Round each token of a tensor with a scale of its own."""
+        """Round each token of a tensor with its own scale."""
         last = self._constant("last", [-1], np.int64)
         gelu = self._maker.get(token) == "Gelu"
         zero, least = (_LOWEST, _LEAST_GELU / _LOWEST) if gelu else (_MIDDLE, 1e-30)

@@ -4,7 +4,7 @@ Reads word2vec and fastText files (see `canonym.encoders.word_vectors` for the f
 
 Notes
 -----
-A name is cut at white space; a piece that the file knows is a word of its own (``covid-19``),
+A name is cut at white space; a piece that the file knows is one word (``covid-19``),
 any other is cut into runs of letters and digits. With ``v_1 … v_t`` the vectors of the words the
 file knows, the name's vector is ``(v_1 + … + v_t) / t``, divided by its L2 norm. Words it does not
 know are left out; a name of nothing else has the zero vector.
@@ -124,7 +124,7 @@ class StaticVectors:
         max_words : int, optional
             Read the first so many words of a word2vec file only; they are its most frequent ones.
         encoding_errors : str
-            What to do about words that are not UTF-8: ``"strict"``, ``"replace"`` or ``"ignore"``.
+            Treatment of words that are not UTF-8: ``"strict"``, ``"replace"`` or ``"ignore"``.
 
         Raises
         ------

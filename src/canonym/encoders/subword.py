@@ -1,9 +1,8 @@
 """Hashed subwords: a name is the sum of the vectors of its words, word pairs and n-grams.
 
-The encoder that canonym ships and that `canonym.training.fit_subword` fits to any terminology in
-minutes. It needs NumPy only, encodes tens of thousands of names a second on a CPU, and an unseen
-word still has n-grams, as in fastText [1]_; unlike it, this one is trained so that the names of a
-concept meet.
+This is the default encoder; `canonym.training.fit_subword` fits one to any terminology in minutes.
+It needs NumPy only and encodes tens of thousands of names a second on a CPU. An unseen word still
+has n-grams, as in fastText [1]_. Unlike fastText, training lets the names of a concept meet.
 
 Notes
 -----
@@ -50,7 +49,7 @@ from canonym.types import Float32Array, Int32Array
 __all__ = ["NORMAL_STEPS", "Subword"]
 
 NORMAL_STEPS: tuple[str, ...] = (*PLAIN, "possessive", "spelling", "plural", "numerals")
-"""Normalisation of names: what a hash cannot see through, at a few microseconds a name."""
+"""Normalisation of names: variants that change every hash, at a few microseconds a name."""
 
 _TENSORS = "model.safetensors"
 # From so many names on, a table of floats pays for its making.
@@ -68,7 +67,7 @@ class Subword:
     table : (n_buckets, d) int8 or float32
         Vectors of the buckets; the number of buckets is a power of two.
     scale : (d,) float32, optional
-        What a unit of each column is worth; needed with an int8 table, not taken with another.
+        Worth of a unit of each column; needed with an int8 table, refused with another.
     n_min, n_max : int
         Shortest and longest character n-gram, the marks of word boundaries counted.
     characters : int
@@ -76,7 +75,7 @@ class Subword:
     steps : sequence of str
         Normalisation of the names, steps of `canonym.text.STEPS`.
     trained : mapping, optional
-        How the table came about: kept in the manifest, otherwise unused.
+        Facts about the training of the table, kept in the manifest.
 
     Raises
     ------
@@ -124,7 +123,7 @@ class Subword:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What the manifest keeps: options, shape and type of the table, how it was trained."""
+        """Content of the manifest: options, shape and type of the table, its training."""
         buckets, dimensions = self.table.shape
         described = {"buckets": buckets, "dimensions": dimensions, "dtype": str(self.table.dtype)}
         return self.options() | described | {"steps": list(self.steps)}

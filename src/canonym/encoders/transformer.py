@@ -48,18 +48,18 @@ class Transformer:
     path_or_name : str or Path
         A Hugging Face or sentence-transformers folder, or a name on the Hugging Face hub.
     pooling : str
-        ``"cls"``, ``"mean"``, ``"max"``, or ``"auto"``: what the folder's ``modules.json`` says,
+        ``"cls"``, ``"mean"``, ``"max"``, or ``"auto"``: that of the folder's ``modules.json``,
         ``"cls"`` where there is none.
     max_length : int
-        Most tokens of a name, special tokens included; what is longer is cut.
+        Most tokens of a name, special tokens included; a longer name is cut.
     batch_size : int
         Names encoded at once. It changes speed and memory, not vectors.
     device : str
         A torch device (``"cpu"``, ``"cuda"``, ``"cuda:1"``, ``"mps"``), or ``"auto"``: a GPU if
         there is one.
     dtype : str
-        ``"float32"``, ``"bfloat16"`` or ``"float16"``: what the model computes in. Vectors come out
-        in float32.
+        ``"float32"``, ``"bfloat16"`` or ``"float16"``, for the computation. Vectors come out in
+        float32.
     normalise : bool
         Whether vectors have L2 norm 1. Switch it off for a search by Euclidean distance.
     local_files_only : bool
@@ -186,7 +186,7 @@ class Transformer:
     def _embed(self, texts: list[str]) -> Float32Array:
         import torch
 
-        with self._lock:  # a fast tokenizer is set up anew by each call, and shares that
+        with self._lock:  # each call sets the shared fast tokenizer up again
             batch = self.tokenizer(
                 texts,
                 padding=True,

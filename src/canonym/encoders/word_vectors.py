@@ -11,7 +11,7 @@ fastText ``.bin``        model of fastText, version 12: options, dictionary, inp
                          (``.ftz``) are not read.
 =======================  ==========================================================================
 
-All may be compressed with gzip or xz, told by their first bytes.
+All may be compressed with gzip or xz, recognised by their first bytes.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ def _text_row(
     # Split from the right: GloVe has words with spaces in them.
     parts = row.rstrip().rsplit(b" ", width)
     try:
-        with np.errstate(over="ignore"):  # what overflows is infinite, and refused below
+        with np.errstate(over="ignore"):  # overflow becomes infinite, and is refused below
             vector = np.array([float(part) for part in parts[1:]], np.float32)
     except ValueError:
         vector = np.empty(0, np.float32)
@@ -255,7 +255,7 @@ def _read_fasttext(stream: BinaryIO, path: Path, encoding_errors: str) -> WordVe
             f"{n_rows:,} rows and {found_width} columns",
         )
     vectors = _matrix(stream, path, n_words, width)
-    if n_max < 1:  # a model without character n-grams still says how many buckets it might have
+    if n_max < 1:  # a model without character n-grams states a number of buckets nevertheless
         return WordVectors(words, vectors, np.empty((0, width), np.float32))
     return WordVectors(words, vectors, _matrix(stream, path, n_buckets, width), n_min, n_max)
 

@@ -12,7 +12,7 @@ from canonym.indexes.inverted import Inverted
 from canonym.types import Float32Array, Int32Array, SparseVectors
 
 Vectors = Float32Array | SparseVectors
-"""What encoders return: ``(n, d)`` float32, or `SparseVectors`."""
+"""The result of an encoder: ``(n, d)`` float32, or `SparseVectors`."""
 
 _BLOCK = 1 << 16
 

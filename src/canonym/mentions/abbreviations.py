@@ -22,7 +22,7 @@ _BLOCK = 8_000
 # Ab3P writes these differently and then cannot find its own sentences again.
 _TAMED = str.maketrans({"\x00": " ", "|": " ", "_": "-"})
 _SPACE = re.compile(r"\s+")
-# What stands after a short form in its parentheses: "(DEN: 10 mg/kg/day)", "(PCPA 100 mg/kg)".
+# The rest after a short form in its parentheses: "(DEN: 10 mg/kg/day)", "(PCPA 100 mg/kg)".
 _DOSE = re.compile(
     r"([(\[]\s*[^\W\d_][\w+'’-]{1,9})\s*[:=;,]?\s*"
     r"\d[\d.,–-]*\s*(?:[kmµμun]?g|mcg|[mµμu]?l|[mµμun]?mol|[mµμun]?M|IU|U|units?|%)(?!\w)[^()\[\]]*"
@@ -99,7 +99,7 @@ def find_abbreviations(text: str, *, engine: str = "auto") -> Abbreviations:
     found = list(find(text))
     without_doses = _DOSE.sub(r"\1", text)
     if without_doses != text:
-        # Afterwards, so that what the text says itself counts first.
+        # Afterwards: definitions of the unchanged text count first.
         found += find(without_doses)
     return Abbreviations(found, engine=engine)
 

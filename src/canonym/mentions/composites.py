@@ -37,7 +37,7 @@ _MODIFIERS = re.compile(
     r"multifocal|multi-centric|multicentric|isolated|combined|syndromic|recurrent|refractory|non|"
     r"autosomal|dominant|recessive|x-linked)"
 )
-"""Words that say how much, how far, how inherited: they hold for every conjunct."""
+"""Words of degree, extent and inheritance: they hold for every conjunct."""
 
 _QUALITIES = re.compile(
     r"(?i)(?:fe)?male|acute|chronic|early|late|primary|secondary|upper|lower|left|right|anterior|"
@@ -83,7 +83,7 @@ _TAKES_OBJECT = re.compile(
     r"overgrowth|enlargement|weakness|swelling|rupture|agenesis|haploinsufficiency|syndactyly|"
     r"involvement|death|forms?|swelling|tightness|numbness|tingling|stiffness|calcification)$"
 )
-"""Words that say what happens to something named after a preposition."""
+"""Heads that take an object after a preposition: "loss of …"."""
 
 _LONG_HEADS = (
     "muscular dystrophy|muscular dystrophies|hearing loss|mental retardation|memory loss|"
@@ -195,7 +195,7 @@ def _split_phrase(phrase: str) -> list[str] | None:
     return _split_object(phrase)
 
 
-# --- what stands before a preposition -------------------------------------------------------------
+# --- before a preposition -------------------------------------------------------------------------
 
 
 def _split_subject(phrase: str) -> list[str] | None:
@@ -255,7 +255,7 @@ def _count_modifiers(others: list[str], words: list[str], longest: int) -> int:
 
 
 def _says_how(part: str) -> bool:
-    """Tell whether a conjunct says how much or how inherited, which makes no other concept."""
+    """Tell whether a conjunct has only words of degree or inheritance: it is no other concept."""
     return all(_MODIFIERS.fullmatch(word) for word in part.split())
 
 
@@ -293,11 +293,11 @@ def _split_shared_start(conjuncts: list[str]) -> list[str] | None:
     return None
 
 
-# --- what stands after a preposition --------------------------------------------------------------
+# --- after a preposition --------------------------------------------------------------------------
 
 
 def _split_object(phrase: str) -> list[str] | None:
-    """Split "cancers of the breast and ovary": what is affected is coordinated."""
+    """Split "cancers of the breast and ovary": the affected sites are coordinated."""
     match = _OBJECT.match(phrase)
     if match is None or not (_is_disease(match["head"]) or _TAKES_OBJECT.search(match["head"])):
         return None
@@ -346,7 +346,7 @@ def _is_adjective(word: str) -> bool:
 
 
 def _count_head(words: Sequence[str]) -> int:
-    """Count the words at the end of a phrase that name what kind of disease it is; 0 if none do."""
+    """Count the words at the end of a phrase that name a kind of disease."""
     if not words or _DISEASE.fullmatch(words[-1]) is None:
         return 0
     return 2 if re.fullmatch(_LONG_HEADS, " ".join(words[-2:]), re.IGNORECASE) else 1

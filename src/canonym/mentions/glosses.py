@@ -1,7 +1,7 @@
 """Mentions that explain each other: "ammonium acetate (NH4Ac)", "PG-9 (3alpha-tropyl …)".
 
 No rule of letters finds that *NH4Ac* is short for *ammonium acetate* or that *SC-48334* is a code
-for *N-butyl-deoxynojirimycin*; where both are mentions, the brackets say it. The result is a second
+for *N-butyl-deoxynojirimycin*; where both are mentions, the brackets prove it. The result is a second
 string to look up, which counts where it is found better.
 """
 
@@ -13,12 +13,12 @@ from collections.abc import Container, Iterable
 from canonym.types import Mention
 
 LEAST_GAIN = 1e-4
-"""How much better a mention has to be found as what explains it: more than rounding."""
+"""Least lead of a gloss over the mention that it explains: more than rounding."""
 
 Glosses = dict[tuple[str, str], str]
 """Text and type of a mention, and the text of the mention that explains it."""
 
-# Characters of what explains nothing: of three letters everybody has a use of their own.
+# A string of so few characters explains nothing: three letters have many meanings.
 _SHORT = 5
 _WINDOW = 20  # characters before a mention in which a bracket opens
 _OPENS = re.compile(r"\s*[(\[]\s*\Z")
@@ -44,7 +44,7 @@ def find_glosses(
     """
     found: Glosses = {}
     placed = [(m.start, m.end, m) for m in mentions if m.start is not None and m.end is not None]
-    # Of mentions that end at one place the longest is what stands before the bracket.
+    # Of mentions that end at one place the longest stands before the bracket.
     placed.sort(key=lambda one: (one[0], -one[1]))
     ending: dict[tuple[int, str], str] = {}
     for _, stop, one in placed:

@@ -18,7 +18,7 @@ from canonym.mentions.trial_fields import clean_trial_field
 from canonym.types import Step
 
 LONGEST = 1_000
-"""Characters of a mention that are read; the rest of a longer one is cut, and a `Step` says so."""
+"""Characters of a mention that are read; a `Step` records that a longer one was cut."""
 
 _NONE: Mapping[str, str] = {}
 

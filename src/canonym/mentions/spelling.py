@@ -1,6 +1,6 @@
 """Correct words that a terminology does not know towards words that it does.
 
-The vocabulary is the terminology's own, so a correction never leads away from what can be found.
+The vocabulary is the terminology's own, so a correction never leads away from its names.
 Rules are careful: a wrong correction costs more than a missed one.
 """
 
@@ -126,7 +126,7 @@ class Speller:
         whole = _WHOLE.fullmatch(text[max(0, start - 1) : end + 1])
         if not whole or unknown[0][0].isupper() or not least <= len(word) < _SHORTEST:
             return ()
-        # A slip at the beginning is rare, and what another beginning makes is another word: nstemi
+        # A slip at the beginning is rare, and another beginning makes another word: nstemi
         # is not stemi.
         found = [known for _, known in self._nearest(word) if _begin_alike(word, known)]
         return tuple(text[:start] + known + text[end:] for known in found[:_MOST_GUESSES])

@@ -77,7 +77,7 @@ def clean_trial_field(text: str) -> tuple[str, ...]:
 
     A piece of which nothing would be left is returned unchanged. Miftahutdinov et al. (2021, §5.1)
     take a mention with *combination*, *combine*, *combined*, *plus*, *vs* or *+* for composite.
-    Inside what *combination* announces, commas, slashes, *and* and *with* separate as well;
+    After *combination*, commas, slashes, *and* and *with* separate as well;
     elsewhere they do not, as in "hand, foot and mouth disease".
 
     >>> clean_trial_field("Drug: Ibuprofen 600 mg tab")

@@ -74,7 +74,7 @@ class AdditiveModel:
         return tuple(curve.name for curve in self.curves)
 
     def worth(self, features: npt.NDArray[Any]) -> _Float64Array:
-        """Return what each feature of each candidate adds to its score, (..., f) float64.
+        """Return the share of each feature in the score of each candidate, (..., f) float64.
 
         Features are (..., f), NaN where unknown.
         """

@@ -15,7 +15,7 @@ from canonym.ranking.fusion import FusedHits
 from canonym.types import Float32Array, Int32Array
 
 COSINE_SCALE = 20.0
-"""What similarities are multiplied with before they become shares, in training as well."""
+"""Factor of similarities before they become shares, in training as well."""
 
 _MOST = 3  # names that count; with all of them, concepts of many names go first
 _SAME = 1e-6  # names that an encoder takes for the same, such as a plural, count once

@@ -4,9 +4,9 @@ A normalisation is a sequence of named steps, each a pure function from a string
 sequences are ready made:
 
 ``PLAIN``
-    what spelling systems and typesetting add: width, case, accents, punctuation, whitespace.
+    undoes spelling systems and typesetting: width, case, accents, punctuation, whitespace.
 ``STRONG``
-    PLAIN and what does not change the concept either: Greek letters, possessives, British
+    PLAIN and more that keeps the concept: Greek letters, possessives, British
     spelling, plurals, Roman numerals.
 ``UNORDERED``
     STRONG without *of* and *the* and with the words sorted, so that "cancer of the breast" meets
@@ -100,7 +100,7 @@ STRONG: tuple[str, ...] = tuple(
 UNORDERED: tuple[str, ...] = (*STRONG, "fillers", "order")
 """`STRONG`, and the words sorted without *of* and *the*."""
 
-# What PLAIN does to ASCII, in one table: capitals fall, punctuation becomes a space, control
+# PLAIN of ASCII, in one table: capitals fall, punctuation becomes a space, control
 # characters that are not whitespace disappear.
 _ASCII_PLAIN = {
     code: ""

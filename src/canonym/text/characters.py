@@ -117,7 +117,7 @@ def dashes(text: str) -> str:
 
 
 def width(text: str) -> str:
-    """Replace compatibility characters (NFKC) and drop what cannot be seen.
+    """Replace compatibility characters (NFKC) and drop invisible ones.
 
     Full-width letters, ligatures, super- and subscripts become plain ones. Soft hyphens, zero-width
     characters, control characters, NUL, and lone surrogates disappear; trade mark signs become a

@@ -1,4 +1,4 @@
-"""Normalising many names fast: what is done word by word is done once for each word."""
+"""Fast normalisation of many names: a step that works word by word runs once for each word."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NUMERAL_WORDS = frozenset(
     for letter in ("", "a", "b", "c", "d")
     if tens or unit
 )
-# What to look for before a step that changes few names, in plain ASCII names.
+# Conditions of a step that changes few names, in plain ASCII names.
 _HINTS: dict[str, Callable[[str], bool]] = {
     "possessive": lambda name: " s" in name,
     "numerals": lambda name: not _NUMERAL_WORDS.isdisjoint(name.split(" ")),
@@ -87,7 +87,7 @@ def _hinted(step: str) -> Callable[[Iterable[str]], Iterable[str]]:
 
 
 def _plain_head(names: Iterable[str], plain: Iterable[str]) -> Iterable[str]:
-    del names  # their forms are what is wanted
+    del names  # their forms are enough
     return plain
 
 
