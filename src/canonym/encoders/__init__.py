@@ -15,11 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from canonym.encoders.saved import (
-    ENCODER_MANIFEST,
-    read_encoder_manifest,
-    write_encoder_manifest,
-)
+from canonym.encoders.saved import ENCODER_MANIFEST, read_encoder_manifest, write_encoder_manifest
 from canonym.errors import InvalidInput, Mismatch
 from canonym.io import files
 from canonym.types import Encoder

@@ -196,8 +196,7 @@ class CharGrams:
         found, idf = load_arrays(folder, ndim=1, keys=np.uint64, idf=np.float64)
         if len(found) != len(idf):
             raise ReadError(
-                folder,
-                f"keys.npy holds {len(found)} n-grams and idf.npy {len(idf)}; save it again",
+                folder, f"keys.npy holds {len(found)} n-grams and idf.npy {len(idf)}; save it again"
             )
         encoder._vocabulary, encoder._idf = Vocabulary(found), idf
         return encoder

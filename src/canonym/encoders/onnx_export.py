@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.encoders.onnx import INPUTS, OnnxTransformer
-from canonym.encoders.saved import write_encoder_manifest
+from canonym.encoders.saved import ENCODER_MANIFEST, write_encoder_manifest
 from canonym.errors import InvalidInput, ReadError, require
 from canonym.io.files import write_folder, write_manifest
 from canonym.types import Float32Array
@@ -168,7 +168,8 @@ def quantise_onnx(
     8 bits and a scale a row. Biases, normalisation, attention and softmax stay in float32.
     """
     onnx = require("onnx", "quantising an ONNX encoder", "torch")
-    encoder = OnnxTransformer(folder, **_settings(Path(folder)))
+    saved = (Path(folder) / ENCODER_MANIFEST).is_file()
+    encoder = OnnxTransformer.load(Path(folder)) if saved else OnnxTransformer(folder)
     if trained is not None:
         encoder.trained = dict(trained)
     try:
@@ -196,12 +197,6 @@ def rounded_rows(
     scales = np.asarray(np.abs(table).max(axis=1) / largest, np.float32)
     scales[scales == 0] = 1
     return np.rint(table / scales[:, None]).astype(np.int8), scales
-
-
-def _settings(folder: Path) -> dict[str, Any]:
-    return (
-        dict(OnnxTransformer.load(folder).settings) if (folder / "encoder.json").is_file() else {}
-    )
 
 
 def _compact(path: Path) -> None:

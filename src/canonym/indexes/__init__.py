@@ -15,7 +15,7 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput, ReadError
 from canonym.types import Float32Array, Hits, Int32Array
 
-__all__ = ["BoolArray", "Index", "Searchable", "check_allowed", "check_k", "load_arrays"]
+__all__ = ["BoolArray", "Searchable", "check_allowed", "check_k", "load_arrays"]
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -34,14 +34,6 @@ class Searchable(Protocol):
 
     def score(self, queries: Any, rows: Int32Array) -> Float32Array:
         """Score chosen rows, ``(n, m)`` int32 with −1 where empty, for every query."""
-        ...
-
-
-class Index(Searchable, Protocol):
-    """A vector index: it can be searched and saved."""
-
-    def save(self, folder: Path) -> None:
-        """Write the index to plain files in an existing folder."""
         ...
 
 

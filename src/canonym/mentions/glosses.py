@@ -1,8 +1,8 @@
 """Mentions that explain each other: "ammonium acetate (NH4Ac)", "PG-9 (3alpha-tropyl …)".
 
 No rule of letters finds that *NH4Ac* is short for *ammonium acetate* or that *SC-48334* is a code
-for *N-butyl-deoxynojirimycin*; where both are mentions, the brackets prove it. The result is a second
-string to look up, which counts where it is found better.
+for *N-butyl-deoxynojirimycin*; where both are mentions, the brackets prove it. The result is one
+more string to look up, which counts where it is found better.
 """
 
 from __future__ import annotations

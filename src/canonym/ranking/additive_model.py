@@ -238,8 +238,7 @@ def _design(rows: _Float64Array, grids: Sequence[_Float64Array]) -> Any:
     width = len(columns)
     indptr = np.arange(0, n * width + 1, width)
     return csr_array(
-        (np.stack(shares, axis=1).ravel(), np.stack(columns, axis=1).ravel(), indptr),
-        shape=(n, at),
+        (np.stack(shares, axis=1).ravel(), np.stack(columns, axis=1).ravel(), indptr), shape=(n, at)
     )
 
 

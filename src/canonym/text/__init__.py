@@ -37,15 +37,7 @@ from canonym.text.characters import (
     whitespace,
     width,
 )
-from canonym.text.words import (
-    fillers,
-    inversion,
-    numerals,
-    order,
-    plural,
-    possessive,
-    spelling,
-)
+from canonym.text.words import fillers, inversion, numerals, order, plural, possessive, spelling
 from canonym.types import Step
 
 __all__ = [

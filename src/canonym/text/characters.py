@@ -38,13 +38,7 @@ _GREEK_SPELT = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma "
     "tau upsilon phi chi psi omega sigma"
 )
-_GREEK_NAMES = dict(
-    zip(
-        "αβγδεζηθικλμνξοπρστυφχψως",
-        _GREEK_SPELT.split(),
-        strict=True,
-    )
-)
+_GREEK_NAMES = dict(zip("αβγδεζηθικλμνξοπρστυφχψως", _GREEK_SPELT.split(), strict=True))
 _GREEK_NAMES |= {letter.upper(): name for letter, name in _GREEK_NAMES.items()}
 _GREEK_RUN = re.compile("[\u0370-\u03ff\u1f00-\u1fff]+")
 _GLUED = "alpha|beta|gamma|delta|epsilon|zeta|theta|kappa|lambda|sigma|omega"
