@@ -1,8 +1,9 @@
 """Encoders turn names into vectors; each is a class with one method, `encode`.
 
-`make_encoder` makes one from a short description; `save_encoder` and `load_encoder` keep it in a
-folder. Other packages add kinds through the entry-point group ``canonym.encoders``: the name of the
-entry point is the kind, its value a class with ``encode``, ``save``, ``load`` and ``settings``.
+It raises `InvalidInput` unless the names are a collection of strings. `make_encoder` makes an
+encoder from a short description; `save_encoder` and `load_encoder` keep it in a folder. Other
+packages add kinds through the entry-point group ``canonym.encoders``: the name of the entry point
+is the kind, its value a class with ``encode``, ``save``, ``load`` and ``settings``.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from canonym.encoders.inputs import check_count, checked_names
+from canonym.encoders.inputs import check_grams, checked_names
 from canonym.encoders.saved import load_arrays, reopen, write_encoder_manifest
 from canonym.errors import InvalidInput, NotTrained, ReadError
 from canonym.types import SparseVectors
@@ -92,14 +92,9 @@ class CharGrams:
         word_boundaries: bool = False,
         lowercase: bool = True,
     ) -> None:
-        check_count("n_min", n_min)
-        check_count("n_max", n_max)
-        if n_min > n_max:
-            raise InvalidInput(f"n_min={n_min} is larger than n_max={n_max}; swap them")
-        self.n_min = int(n_min)
-        self.n_max = int(n_max)
-        self.word_boundaries = bool(word_boundaries)
-        self.lowercase = bool(lowercase)
+        check_grams(n_min, n_max)
+        self.n_min, self.n_max = int(n_min), int(n_max)
+        self.word_boundaries, self.lowercase = bool(word_boundaries), bool(lowercase)
         self._vocabulary: Vocabulary | None = None
         self._idf = np.empty(0)
 
@@ -110,12 +105,8 @@ class CharGrams:
     @property
     def settings(self) -> dict[str, Any]:
         """Keyword arguments that make this encoder again."""
-        return {
-            "n_min": self.n_min,
-            "n_max": self.n_max,
-            "word_boundaries": self.word_boundaries,
-            "lowercase": self.lowercase,
-        }
+        names = ("n_min", "n_max", "word_boundaries", "lowercase")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def n_columns(self) -> int:

@@ -22,9 +22,9 @@ def pool(hidden: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tensor
     if pooling == "mean":
         # Sums of many half-precision values lose digits; they are taken in float32 at least.
         wide = hidden.float() if hidden.itemsize < 4 else hidden
-        total = wide.mname_fill(~inside, 0).sum(dim=1)
+        total = wide.masked_fill(~inside, 0).sum(dim=1)
         return (total / inside.sum(dim=1)).to(hidden.dtype)
-    return hidden.mname_fill(~inside, -float("inf")).amax(dim=1)
+    return hidden.masked_fill(~inside, -float("inf")).amax(dim=1)
 
 
 def torch_device(name: str) -> torch.device:

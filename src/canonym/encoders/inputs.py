@@ -57,6 +57,14 @@ def check_option(what: str, value: Any, allowed: Sequence[str]) -> None:
         raise InvalidInput(f"{what}={value!r} is not known; choose one of {', '.join(allowed)}")
 
 
+def check_grams(n_min: int, n_max: int, *, least: int = 1) -> None:
+    """Raise `InvalidInput` unless ``least <= n_min <= n_max``, in whole numbers."""
+    check_count("n_min", n_min, least=least)
+    check_count("n_max", n_max, least=least)
+    if n_min > n_max:
+        raise InvalidInput(f"n_min={n_min} is larger than n_max={n_max}; swap them")
+
+
 def check_count(what: str, value: Any, *, least: int = 1) -> None:
     """Raise `InvalidInput` when an option is no whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:

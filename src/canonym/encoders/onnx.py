@@ -31,8 +31,8 @@ INPUTS: tuple[str, ...] = ("input_ids", "attention_mask", "token_type_ids")
 
 # Batches whose names are sorted by their number of tokens together.
 _TOGETHER = 16
-# Models up to this many bytes take one thread a batch: threads that share a small product wait for
-# each other longer than they compute, and a single name is answered sooner by one.
+# Models up to so many bytes take one thread a batch: threads that share a small product wait longer
+# than they compute, and one thread answers a single name sooner.
 _SMALL = 64 << 20
 _PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 
@@ -43,7 +43,7 @@ class OnnxTransformer:
     Parameters
     ----------
     folder : str or Path
-        See the module.
+        A folder with the files listed above.
     pooling : str
         ``"cls"``, ``"mean"``, ``"max"``, or ``"auto"``: that of the folder's ``modules.json``,
         ``"cls"`` where there is none.
@@ -91,12 +91,9 @@ class OnnxTransformer:
             raise InvalidInput(
                 f"max_length={max_length}: the model takes at most {checkpoint.longest} tokens"
             )
-        self.pooling = checkpoint.pooling
-        self.max_length = int(max_length)
-        self.batch_size = int(batch_size)
-        self.normalise = bool(normalise)
-        self.trained = dict(trained or {})
-        self.lowercase = checkpoint.lowercase
+        self.pooling, self.lowercase = checkpoint.pooling, checkpoint.lowercase
+        self.max_length, self.batch_size = int(max_length), int(batch_size)
+        self.normalise, self.trained = bool(normalise), dict(trained or {})
         self._weights = checkpoint.weights
         self._tokenizer = _read_tokenizer(checkpoint.weights, self.max_length)
         self.model_file = _model_file(self.folder)
@@ -114,13 +111,9 @@ class OnnxTransformer:
     @property
     def settings(self) -> dict[str, Any]:
         """Keyword arguments that, with a folder, make this encoder again on any device."""
-        settings: dict[str, Any] = {
-            "pooling": self.pooling,
-            "max_length": self.max_length,
-            "batch_size": self.batch_size,
-            "normalise": self.normalise,
-        }
-        return settings | ({"trained": self.trained} if self.trained else {})
+        names = ["pooling", "max_length", "batch_size", "normalise"]
+        names += ["trained"] if self.trained else []
+        return {name: getattr(self, name) for name in names}
 
     @property
     def n_columns(self) -> int:
@@ -134,11 +127,6 @@ class OnnxTransformer:
         -------
         (n, d) float32 array
             Of L2 norm 1 unless `normalise` is off.
-
-        Raises
-        ------
-        InvalidInput
-            If `names` is not a collection of strings.
         """
         return encode_in_batches(
             names,
@@ -186,10 +174,10 @@ class OnnxTransformer:
         return pooled(hidden.astype(np.float32), arrays["attention_mask"], self.pooling)
 
     def save(self, folder: Path) -> None:
-        """Copy the model into `folder`, with how its vectors are made."""
+        """Copy the model into `folder`, with its settings."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        # Weights that do not fit the file stand beside it under its name and a suffix.
+        # Weights too large for the file are beside it, under its name and a suffix.
         for file in _files(self.model_file):
             shutil.copyfile(file, folder / file.name)
         for name in ("config.json", "tokenizer.json"):
@@ -220,7 +208,7 @@ def _model_file(folder: Path) -> Path:
 
 
 def _files(model: Path) -> list[Path]:
-    """Return the file of a model and those that hold the weights that did not fit it."""
+    """Return the file of a model and those of its weights that did not fit it."""
     return sorted(model.parent.glob(f"{model.name}*"))
 
 

@@ -122,11 +122,6 @@ class Residual:
         -------
         (n, w) float32 array
             Of L2 norm 1, or 0 where the encoder underneath has 0.
-
-        Raises
-        ------
-        InvalidInput
-            If `names` is not a collection of strings.
         """
         texts, place_of = distinct_names(checked_names(names))
         inputs = _dense(self.base.encode(texts))

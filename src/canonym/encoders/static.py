@@ -164,11 +164,6 @@ class StaticVectors:
         -------
         (n, d) float32 array
             Of L2 norm 1, or 0 where no word of a name is known.
-
-        Raises
-        ------
-        InvalidInput
-            If `names` is not a collection of strings.
         """
         texts, place_of = distinct_names(checked_names(names))
         vectors = np.zeros((len(texts), self.n_columns), np.float32)

@@ -33,7 +33,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.encoders.hashing import WordSums, blocks, hash_features, sum_by_words, sum_rows
-from canonym.encoders.inputs import check_count, checked_names, distinct_names
+from canonym.encoders.inputs import check_count, check_grams, checked_names, distinct_names
 from canonym.encoders.saved import (
     checksum,
     map_tensors,
@@ -100,19 +100,15 @@ class Subword:
         steps: Sequence[str] = NORMAL_STEPS,
         trained: Mapping[str, Any] | None = None,
     ) -> None:
-        check_count("n_min", n_min, least=2)
-        check_count("n_max", n_max, least=2)
+        check_grams(n_min, n_max, least=2)
         check_count("characters", characters)
-        if n_min > n_max:
-            raise InvalidInput(f"n_min={n_min} is larger than n_max={n_max}; swap them")
         if characters > _MAX_CHARACTERS:
             raise InvalidInput(f"characters={characters}: at most {_MAX_CHARACTERS} are expected")
         self.table, self.scale = _checked_table(table, scale)
         self.n_min, self.n_max = int(n_min), int(n_max)
         self.characters = int(characters)
-        self.steps = tuple(steps)
+        self.steps, self.trained = tuple(steps), dict(trained or {})
         self._normalise = MemoNormaliser(self.steps)
-        self.trained = dict(trained or {})
         self._sums = WordSums(self.table, grams=(self.n_min, self.n_max))
         self._floats: Float32Array | None = None
         self._lock = threading.Lock()
@@ -155,11 +151,6 @@ class Subword:
         -------
         (n, d) float32
             Vectors of L2 norm 1, zero where a name has no letter or digit.
-
-        Raises
-        ------
-        InvalidInput
-            If `names` is not a collection of strings.
         """
         distinct, place_of = distinct_names(checked_names(names))
         vectors = np.zeros((len(distinct), self.dimensions), dtype=np.float32)
@@ -205,16 +196,11 @@ class Subword:
 
     def options(self) -> dict[str, Any]:
         """Keyword arguments, beside the table and its scale, that make this encoder again."""
-        return {
-            "n_min": self.n_min,
-            "n_max": self.n_max,
-            "characters": self.characters,
-            "steps": self.steps,
-            "trained": self.trained,
-        }
+        names = ("n_min", "n_max", "characters", "steps", "trained")
+        return {name: getattr(self, name) for name in names}
 
     def texts(self, names: Sequence[str]) -> list[str]:
-        """Return the names as their features are taken from them: cut off and normalised."""
+        """Return the names as `features` takes them: cut off and normalised."""
         return self._normalise(name[: self.characters] for name in names)
 
     def _encode_many(self, names: list[str], vectors: Float32Array) -> None:

@@ -141,13 +141,8 @@ class Transformer:
     @property
     def settings(self) -> dict[str, Any]:
         """Keyword arguments that, with a folder, make this encoder again on any device."""
-        return {
-            "pooling": self.pooling,
-            "max_length": self.max_length,
-            "batch_size": self.batch_size,
-            "dtype": self.dtype,
-            "normalise": self.normalise,
-        }
+        names = ("pooling", "max_length", "batch_size", "dtype", "normalise")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def n_columns(self) -> int:

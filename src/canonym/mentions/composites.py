@@ -8,7 +8,7 @@ Established names that happen to hold an *and* stay whole.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 # --- word classes of disease phrases, not concepts ------------------------------------------------
 
@@ -98,8 +98,6 @@ _JOINTS = re.compile(
 )
 _CODE = re.compile(r"(?=\S*[A-Z0-9]\S*[A-Z0-9])[A-Z][A-Za-z0-9-]{1,9}")
 
-# --- patterns of coordination ---------------------------------------------------------------------
-
 _LONGEST = 300
 _MOST_PARTS = 12
 _MOST_WORDS = 5
@@ -122,8 +120,9 @@ _HANGING = re.compile(
     r"(?P<second>pre|post|hyper|hypo|intra|extra|inter|micro|macro|uni|bi|mono|poly|endo|exo|ante|peri"
     r"|sub|supra|infra|para|normo|neo|ortho|photo|over|under)-?(?P<stem>[a-z]{4,})(?P<after>\s.*|)$"
 )
-# Stands for the inside of an established name while the phrase is taken apart.
-_GUARDS = (("\ue000", " "), ("\ue001", "/"), ("\ue002", ","))
+# Characters inside an established name, hidden while the phrase is taken apart.
+_GUARD = str.maketrans(" /,", "\ue000\ue001\ue002")
+_UNGUARD = str.maketrans("\ue000\ue001\ue002", " /,")
 
 
 def split_composite(text: str) -> tuple[str, ...]:
@@ -142,24 +141,12 @@ def split_composite(text: str) -> tuple[str, ...]:
     """
     if len(text) > _LONGEST or _COORDINATED.search(text) is None:
         return (text,)
-    phrase = _ESTABLISHED.sub(lambda match: _guard(match[0]), " ".join(text.split()))
+    phrase = _ESTABLISHED.sub(lambda match: match[0].translate(_GUARD), " ".join(text.split()))
     if _COORDINATED.search(phrase) is None:
         return (text,)
     found = _split(phrase) or _split(_GLOSS.sub("", phrase)) or ()
-    parts = tuple(dict.fromkeys(_unguard(" ".join(part.split())) for part in found))
+    parts = tuple(dict.fromkeys(" ".join(part.split()).translate(_UNGUARD) for part in found))
     return parts if 2 <= len(parts) <= _MOST_PARTS else (text,)
-
-
-def _guard(name: str) -> str:
-    for guard, character in _GUARDS:
-        name = name.replace(character, guard)
-    return name
-
-
-def _unguard(part: str) -> str:
-    for guard, character in _GUARDS:
-        part = part.replace(guard, character)
-    return part
 
 
 def _split(phrase: str) -> list[str] | None:
@@ -193,9 +180,6 @@ def _split_phrase(phrase: str) -> list[str] | None:
         parts = _split_subject(subject)
         return [part + tail for part in parts] if parts else None
     return _split_object(phrase)
-
-
-# --- before a preposition -------------------------------------------------------------------------
 
 
 def _split_subject(phrase: str) -> list[str] | None:
@@ -293,9 +277,6 @@ def _split_shared_start(conjuncts: list[str]) -> list[str] | None:
     return None
 
 
-# --- after a preposition --------------------------------------------------------------------------
-
-
 def _split_object(phrase: str) -> list[str] | None:
     """Split "cancers of the breast and ovary": the affected sites are coordinated."""
     match = _OBJECT.match(phrase)
@@ -359,7 +340,8 @@ def _list_conjuncts(phrase: str) -> list[str]:
     """
     pieces: list[str] = []
     place = 0
-    last_joint = max((match.start() for match in _real_joints(phrase)), default=-1)
+    joints = (joint.start() for joint in _JOINTS.finditer(phrase) if joint[0].strip() != ",")
+    last_joint = max(joints, default=-1)
     for joint in _JOINTS.finditer(phrase):
         if joint.start() > last_joint:
             break
@@ -368,10 +350,6 @@ def _list_conjuncts(phrase: str) -> list[str]:
     pieces.append(phrase[place:])
     pieces = [piece.strip() for piece in pieces]
     return pieces if all(_is_conjunct(piece) for piece in pieces) else [phrase]
-
-
-def _real_joints(phrase: str) -> Iterable[re.Match[str]]:
-    return (joint for joint in _JOINTS.finditer(phrase) if joint[0].strip() != ",")
 
 
 def _is_conjunct(piece: str) -> bool:

@@ -53,34 +53,16 @@ __all__ = [
 ]
 
 STEPS: dict[str, Callable[[str], str]] = {
-    "entities": entities,
-    "quotes": quotes,
-    "dashes": dashes,
-    "width": width,
-    "inversion": inversion,
-    "case": case,
-    "accents": accents,
-    "greek": greek,
-    "possessive": possessive,
-    "punctuation": punctuation,
-    "whitespace": whitespace,
-    "spelling": spelling,
-    "plural": plural,
-    "numerals": numerals,
-    "fillers": fillers,
-    "order": order,
+    step.__name__: step
+    for step in (
+        *(entities, quotes, dashes, width, inversion, case, accents, greek, possessive),
+        *(punctuation, whitespace, spelling, plural, numerals, fillers, order),
+    )
 }
 """Every step by its name, in the order in which steps have to run."""
 
 PLAIN: tuple[str, ...] = (
-    "entities",
-    "quotes",
-    "dashes",
-    "width",
-    "case",
-    "accents",
-    "punctuation",
-    "whitespace",
+    *("entities", "quotes", "dashes", "width", "case", "accents", "punctuation", "whitespace"),
 )
 """Steps that undo typesetting only."""
 
