@@ -18,7 +18,7 @@ from onnx import TensorProto, helper, numpy_helper
 from canonym import Concept, Linker
 from canonym.encoders import load_encoder, make_encoder
 from canonym.encoders.onnx import OnnxTransformer
-from canonym.encoders.onnx_quantise import quantise_onnx, rounded_rows
+from canonym.encoders.onnx_export import quantise_onnx, rounded_rows
 from canonym.errors import InvalidInput, MissingExtra, ReadError
 from canonym.io.files import read_manifest
 from canonym.terminology import Terminology

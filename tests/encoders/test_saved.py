@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from canonym.encoders.manifest import read_encoder_manifest, write_encoder_manifest
+from canonym.encoders.saved import read_encoder_manifest, write_encoder_manifest
 from canonym.errors import Mismatch, ReadError
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from canonym.mentions.surroundings import LONGEST, phrases, sentence_of, without
+from canonym.mentions.sentences import LONGEST, phrases, sentence_of, without
 
 
 def test_phrases_end_at_punctuation_and_function_words() -> None:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from canonym.mentions import trials
-from canonym.mentions.trials import clean_trial_field
+from canonym.mentions import trial_fields as trials
+from canonym.mentions.trial_fields import clean_trial_field
 
 
 def test_examples_in_docstrings():

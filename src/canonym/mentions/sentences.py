@@ -1,11 +1,9 @@
-"""What stands around a mention: its sentence, and the phrases of a text without the mention."""
+"""The text around a mention: its sentence, and the phrases of a text without the mention."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-
-__all__ = ["LONGEST", "phrases", "sentence_of", "without"]
 
 LONGEST = 10_000
 """Characters of a text that are looked at, the mention in the middle."""
@@ -26,20 +24,8 @@ _ENDS = re.compile(r"[.!?](?=\s+[^a-z\s])|\n")
 
 
 def phrases(text: str) -> list[str]:
-    """Split a text at punctuation and function words.
+    """Split an English text at punctuation and function words; distinct, of 3 to 100 characters.
 
-    Parameters
-    ----------
-    text : str
-        In English, for the function words.
-
-    Returns
-    -------
-    list of str
-        Distinct, each of 3 to 100 characters; longer ones are cut.
-
-    Examples
-    --------
     >>> phrases("Smoking is a cause of emphysema and chronic bronchitis.")
     ['Smoking', 'cause', 'emphysema', 'chronic bronchitis']
     """
@@ -50,8 +36,6 @@ def phrases(text: str) -> list[str]:
 def without(text: str, mentions: Iterable[str]) -> str:
     """Take mentions out of a text, as whole words and in any case; commas stay in their places.
 
-    Examples
-    --------
     >>> without("A cold wind, and colds.", ["cold"])
     'A , wind, and colds.'
     """
@@ -62,25 +46,11 @@ def without(text: str, mentions: Iterable[str]) -> str:
 
 
 def sentence_of(text: str, mention: str, *, start: int | None = None) -> tuple[str, str]:
-    """Return the sentence that a mention is in, and the text around it.
+    """Return the sentence of a mention, and at most `LONGEST` characters around it.
 
-    Parameters
-    ----------
-    text : str
-        The document.
-    mention : str
-        The mention as it is written.
-    start : int, optional
-        Where it begins; the first place that reads so by default.
+    The mention begins at `start`, by default where it is first found. If the text does not have it,
+    the sentence is empty and the text around is the beginning.
 
-    Returns
-    -------
-    tuple of str
-        The sentence, empty where the mention is not in the text; and at most `LONGEST` characters
-        around it, from the beginning where it is not there.
-
-    Examples
-    --------
     >>> sentence_of("It was warm. He had a cold. He slept.", "cold")[0]
     'He had a cold.'
     """

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["clean_trial_field"]
-
 _KINDS = re.compile(
     r"^\s*(?:behavioral|biological|combination product|device|diagnostic test|dietary supplement"
     r"|drug|genetic|other|procedure|radiation)\s*:\s*",
@@ -75,27 +73,13 @@ _LEADING = re.compile(r"^(?:(?:of|at|with|and|or|the|by|as)\s+)+", re.I)
 
 
 def clean_trial_field(text: str) -> tuple[str, ...]:
-    """Strip a trial's condition or intervention down to the names in it.
+    """Strip a trial's condition or intervention down to the names in it, several for a combination.
 
-    Parameters
-    ----------
-    text : str
-        One condition or intervention, as a registry has it.
+    A piece of which nothing would be left is returned unchanged. Miftahutdinov et al. (2021, §5.1)
+    take a mention with *combination*, *combine*, *combined*, *plus*, *vs* or *+* for composite.
+    After *combination*, commas, slashes, *and* and *with* separate as well;
+    elsewhere they do not, as in "hand, foot and mouth disease".
 
-    Returns
-    -------
-    tuple of str
-        The names, several for a combination; empty only when `text` has nothing but whitespace. A
-        piece of which nothing would be left is returned as it was.
-
-    Notes
-    -----
-    Miftahutdinov et al. (2021, §5.1) take a mention with *combination*, *combine*, *combined*,
-    *plus*, *vs* or *+* for composite. Inside what *combination* announces, commas, slashes, *and*
-    and *with* separate as well; elsewhere they do not, as in "hand, foot and mouth disease".
-
-    Examples
-    --------
     >>> clean_trial_field("Drug: Ibuprofen 600 mg tab")
     ('Ibuprofen',)
     >>> clean_trial_field("combination of ribociclib + capecitabine")
