@@ -30,8 +30,8 @@ from pathlib import Path
 from typing import Any
 
 from canonym.evaluation.metrics import columns
-from canonym.evaluation.outcome import Run
 from canonym.evaluation.questions import Question
+from canonym.evaluation.run import Run
 from record import data_folder, save
 from reproduce.run import reproduce
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from canonym.errors import InvalidInput
-from canonym.evaluation import Case, bootstrap, bound, columns, wilson
-from canonym.evaluation.figures import figures
+from canonym.evaluation import ScoredMention, bootstrap, bound, columns, wilson
+from canonym.evaluation.slices import figures
 from canonym.evaluation.statistics import SMALL
 
 
@@ -62,8 +62,8 @@ def test_what_is_not_defined_has_no_interval() -> None:
 
 
 def test_the_figures_of_a_report_are_bounded_so() -> None:
-    right = Case(gold=(frozenset({"A"}),), ranked=(("A",),))
-    nil = Case(gold=(), ranked=())
+    right = ScoredMention(gold=(frozenset({"A"}),), ranked=(("A",),))
+    nil = ScoredMention(gold=(), ranked=())
     found = {
         figure.metric: figure
         for figure in figures({"strict": [right] * 3 + [nil]}, metrics=["accuracy@1", "nil-recall"])

@@ -6,7 +6,7 @@ import pytest
 
 from canonym.errors import InvalidInput
 from canonym.evaluation.hierarchy_distance import KINDS, hierarchy_errors, summarise_errors
-from canonym.evaluation.outcomes import Case
+from canonym.evaluation.outcomes import ScoredMention
 
 #        root
 #       /    \
@@ -26,9 +26,9 @@ PARENTS = {
 }
 
 
-def _case(gold: str, ranked: str) -> Case:
+def _case(gold: str, ranked: str) -> ScoredMention:
     parts = tuple(frozenset(part.split(",")) for part in gold.split("|")) if gold else ()
-    return Case(gold=parts, ranked=tuple((first,) for first in ranked.split("|") if first))
+    return ScoredMention(gold=parts, ranked=tuple((first,) for first in ranked.split("|") if first))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from canonym import Concept, Document, InvalidInput, Mention, Mismatch, Name, Te
 from canonym.cli import main
 from canonym.evaluation.dictionary import FoundConcept, FoundName, build_dictionary
 from canonym.evaluation.protocols import choose_protocol
-from canonym.evaluation.questions import Asked, ask
+from canonym.evaluation.questions import QuestionSet, make_questions
 from canonym.evaluation.reranked import Ordered, decisions_of
 from canonym.evaluation.run import evaluate_corpus
 from canonym.linking.features import OTHERS, Decisions, feature_names
@@ -62,9 +62,9 @@ def by(feature: str, encoder: str = "chargrams") -> Reranker:
     return Reranker(AdditiveModel(curves), Decisions(), (encoder,))
 
 
-def asked_of(terminology: Terminology, *, merge: bool = True) -> Asked:
+def asked_of(terminology: Terminology, *, merge: bool = True) -> QuestionSet:
     protocol = replace(choose_protocol("biosyn"), merge=merge)
-    return ask(documents(*PLACES), ConceptIds(terminology), protocol, training=TRAINING)
+    return make_questions(documents(*PLACES), ConceptIds(terminology), protocol, training=TRAINING)
 
 
 def test_training_mentions_decide(terminology: Terminology) -> None:
@@ -83,7 +83,7 @@ def test_training_mentions_decide(terminology: Terminology) -> None:
 
 
 def each_alone(
-    ordered: Ordered, asked: Asked, strings: Sequence[str], k: int
+    ordered: Ordered, asked: QuestionSet, strings: Sequence[str], k: int
 ) -> dict[str, tuple[tuple[FoundName, ...], tuple[FoundConcept, ...]]]:
     questions = tuple(
         replace(asked.questions[0], parts=(text,), document=n) for n, text in enumerate(strings)
@@ -149,7 +149,7 @@ def test_the_commonest_decision_of_a_document_is_right(terminology: Terminology)
     ]
     other = Document("z", "hip pain", (replace(mentions[1], start=0, end=8, document_id="z"),))
     corpus = [Document("y", text, tuple(mentions)), other]
-    asked = ask(corpus, ConceptIds(terminology), choose_protocol("biosyn"))
+    asked = make_questions(corpus, ConceptIds(terminology), choose_protocol("biosyn"))
     lessons = lessons_of(build_dictionary(terminology, asked.learned), asked)
     assert [(one.gold, one.times) for one in lessons] == [({"B:hip"}, 3), ({"A:hip"}, 1)]
     # Four times in all, which count as two.
@@ -179,7 +179,9 @@ def test_a_refined_protocol_does_not_ask_what_stands_beside(terminology: Termino
     ))  # fmt: skip
     options = {"terminology": terminology, "protocol": "refined"}
     training = documents("hip", name="sore {}")
-    asked = ask([both], ConceptIds(terminology), choose_protocol("refined"), training=training)
+    asked = make_questions(
+        [both], ConceptIds(terminology), choose_protocol("refined"), training=training
+    )
     assert [one.text for one in asked.questions] == ["hip pain"]
     assert asked.beside == ((0, "sore hip"),)
     run = evaluate_corpus([both], training=training, reranker=by(OTHERS), **options)

@@ -276,7 +276,7 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_fine_tuned_encoder_learns_the_relation(bert: Path) -> None:
     from canonym.encoders.transformer import Transformer
-    from canonym.evaluation.similarity.finetuning import finetuned
+    from canonym.evaluation.similarity.relations import finetuned
 
     rng = np.random.default_rng(0)
     names = {f"C{i}": "".join(rng.choice(list("ABCDEFGHIJ"), 4)) for i in range(60)}

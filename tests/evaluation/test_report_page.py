@@ -12,7 +12,6 @@ import pytest
 
 from canonym import Concept, Document, InvalidInput, Mention, Name, Relation, Terminology
 from canonym.evaluation.comparison import compare
-from canonym.evaluation.figures import Figure
 from canonym.evaluation.report import make_page, summarise, write_page
 from canonym.evaluation.report.charts import (
     Chart,
@@ -24,9 +23,10 @@ from canonym.evaluation.report.charts import (
     nice_ceiling,
     percent,
 )
-from canonym.evaluation.report.curves import Trust
 from canonym.evaluation.report.page import p_value, ranged, section, slice_title
+from canonym.evaluation.report.summary import Trust
 from canonym.evaluation.run import Run, evaluate_corpus
+from canonym.evaluation.slices import Figure
 
 RECORDS = [
     Concept("MESH:D000001", "Breast cancer"),

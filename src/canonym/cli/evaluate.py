@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from canonym.cli.annotated import Corpus
-    from canonym.evaluation.outcome import Run
     from canonym.evaluation.report import Summary
+    from canonym.evaluation.run import Run
     from canonym.types import Document, Mention
 
 __all__ = ["evaluate"]

@@ -17,11 +17,11 @@ from typing import Any
 
 from canonym.errors import InvalidInput
 from canonym.evaluation.dictionary import FoundConcept
-from canonym.evaluation.figures import DRAWS, Figure
 from canonym.evaluation.metrics import columns
-from canonym.evaluation.outcome import Run
-from canonym.evaluation.outcomes import Answer, Case, read_answers
+from canonym.evaluation.outcomes import RankedAnswer, ScoredMention, read_answers
 from canonym.evaluation.predictions import Key, read_predictions
+from canonym.evaluation.run import Run
+from canonym.evaluation.slices import DRAWS, Figure
 from canonym.evaluation.statistics import (
     Difference,
     McNemar,
@@ -76,7 +76,7 @@ class Comparison:
         What to call the tool.
     contrasts : dict of str to Contrast
         By reading.
-    cases : dict of str to tuple of Case
+    cases : dict of str to tuple of ScoredMention
         Of the tool, by reading, in the order of the run's questions.
     missing : tuple of Key
         Mentions that were asked and that the predictions lack; counted as NIL.
@@ -88,7 +88,7 @@ class Comparison:
 
     name: str
     contrasts: dict[str, Contrast]
-    cases: dict[str, tuple[Case, ...]]
+    cases: dict[str, tuple[ScoredMention, ...]]
     missing: tuple[Key, ...]
     extra: dict[str, int]
     ids: IdCensus
@@ -160,9 +160,9 @@ def compare(
     for key in keys:
         # An id that the terminology does not have is a prediction all the same, and a wrong one.
         concepts = [run.concept_ids.find(id_) or id_ for id_ in predictions.get(key, ())]
-        found = [Answer("", (), (FoundConcept(id_, "", 1.0),)) for id_ in concepts]
-        answers.append(found or [Answer("", (), (), nil=True)])
-    cases: dict[str, tuple[Case, ...]] = {}
+        found = [RankedAnswer("", (), (FoundConcept(id_, "", 1.0),)) for id_ in concepts]
+        answers.append(found or [RankedAnswer("", (), (), nil=True)])
+    cases: dict[str, tuple[ScoredMention, ...]] = {}
     contrasts = {}
     for reading in run.protocol.readings:
         if reading == "lenient":

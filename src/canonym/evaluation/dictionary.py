@@ -12,7 +12,7 @@ import numpy as np
 
 from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput
-from canonym.evaluation.questions import Asked
+from canonym.evaluation.questions import QuestionSet
 from canonym.linker import Linker
 from canonym.linking.filters import Filter
 from canonym.linking.lookup import Lookup
@@ -460,19 +460,19 @@ def reweighed(dictionary: Dictionary, weights: Sequence[float]) -> Dictionary:
 # MODULE: Mentions looked up as what their document explains them by, where that is found better.
 
 
-def as_explained(asked: Asked, dictionary: Dictionary) -> Asked:
+def as_explained(asked: QuestionSet, dictionary: Dictionary) -> QuestionSet:
     """Replace the strings of questions that have a gloss by it, where it has a nearer name.
 
     Parameters
     ----------
-    asked : Asked
+    asked : QuestionSet
         Questions; one without a gloss stays as it is.
     dictionary : Dictionary
         What is searched.
 
     Returns
     -------
-    Asked
+    QuestionSet
         The same questions in the same order. A string whose gloss is found no better stays.
     """
     strings = {text for one in asked.questions if one.gloss for text in (*one.parts, one.gloss)}

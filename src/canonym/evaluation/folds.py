@@ -23,9 +23,8 @@ from typing import Any
 
 from canonym.corpora.mention_tables import Fold
 from canonym.errors import InvalidInput
-from canonym.evaluation.outcome import Run
 from canonym.evaluation.protocols import Protocol
-from canonym.evaluation.run import evaluate_corpus
+from canonym.evaluation.run import Run, evaluate_corpus
 from canonym.evaluation.statistics import Spread, aggregate
 from canonym.terminology import Terminology, read_terminology
 from canonym.types import Document, Encoder

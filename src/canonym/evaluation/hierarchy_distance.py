@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from canonym.errors import InvalidInput
-from canonym.evaluation.outcomes import Case, match_parts
+from canonym.evaluation.outcomes import ScoredMention, match_parts
 
 __all__ = ["KINDS", "HierarchyError", "HierarchySummary", "hierarchy_errors", "summarise_errors"]
 
@@ -59,13 +59,13 @@ class HierarchySummary(NamedTuple):
 
 
 def hierarchy_errors(
-    cases: Iterable[Case], parents: Mapping[str, Collection[str]]
+    cases: Iterable[ScoredMention], parents: Mapping[str, Collection[str]]
 ) -> list[HierarchyError]:
     """Place every wrong prediction relative to the right concept.
 
     Parameters
     ----------
-    cases : iterable of Case
+    cases : iterable of ScoredMention
         The mentions. NIL on either side is no matter of the hierarchy and is passed over.
     parents : mapping of str to collection of str
         Parents of every concept that has some. Cycles do no harm.
@@ -91,7 +91,7 @@ def hierarchy_errors(
     Examples
     --------
     >>> parents = {"poodle": ["dog"], "beagle": ["dog"], "dog": ["animal"]}
-    >>> case = Case(gold=(frozenset({"poodle"}),), ranked=(("beagle", "poodle"),))
+    >>> case = ScoredMention(gold=(frozenset({"poodle"}),), ranked=(("beagle", "poodle"),))
     >>> hierarchy_errors([case], parents)[0][-2:]
     ('sibling', 2)
     """

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
-from canonym.evaluation import metrics as measures
-from canonym.evaluation.outcomes import Case, IntArray, Tally, tally
+from canonym.evaluation.outcomes import IntArray, ScoredMention, Tally, tally
 
 # --- measures ---
 
@@ -227,20 +226,20 @@ class Metric(NamedTuple):
 
 
 METRICS: dict[str, Metric] = {
-    "accuracy": Metric(measures.accuracy, "needed"),
-    "linkable-accuracy": Metric(measures.linkable_accuracy, "needed"),
-    "mrr": Metric(measures.mrr, "optional"),
-    "linkable-mrr": Metric(measures.linkable_mrr, "optional"),
-    "recall": Metric(measures.recall, "needed"),
-    "mention-precision": Metric(measures.mention_precision),
-    "mention-recall": Metric(measures.mention_recall),
-    "mention-f1": Metric(measures.mention_f1),
-    "set-precision": Metric(measures.set_precision),
-    "set-recall": Metric(measures.set_recall),
-    "set-f1": Metric(measures.set_f1),
-    "nil-precision": Metric(measures.nil_precision),
-    "nil-recall": Metric(measures.nil_recall),
-    "nil-f1": Metric(measures.nil_f1),
+    "accuracy": Metric(accuracy, "needed"),
+    "linkable-accuracy": Metric(linkable_accuracy, "needed"),
+    "mrr": Metric(mrr, "optional"),
+    "linkable-mrr": Metric(linkable_mrr, "optional"),
+    "recall": Metric(recall, "needed"),
+    "mention-precision": Metric(mention_precision),
+    "mention-recall": Metric(mention_recall),
+    "mention-f1": Metric(mention_f1),
+    "set-precision": Metric(set_precision),
+    "set-recall": Metric(set_recall),
+    "set-f1": Metric(set_f1),
+    "nil-precision": Metric(nil_precision),
+    "nil-recall": Metric(nil_recall),
+    "nil-f1": Metric(nil_f1),
 }
 """Every metric by name."""
 
@@ -251,12 +250,12 @@ DEFAULT_METRICS: tuple[str, ...] = (
 """What `evaluate` reports when nothing else is asked for."""
 
 
-def columns(cases: Iterable[Case] | Tally, metric: str, *, rule: str = "all") -> Columns:
+def columns(cases: Iterable[ScoredMention] | Tally, metric: str, *, rule: str = "all") -> Columns:
     """Return numerator and denominator of a metric for every case.
 
     Parameters
     ----------
-    cases : iterable of Case, or Tally
+    cases : iterable of ScoredMention, or Tally
         A tally saves finding the ids again for the next metric.
     metric : str
         A name of `METRICS`, with its cut-off where it has one (``"accuracy@5"``).
@@ -300,7 +299,7 @@ def ratio(values: Columns) -> float:
 
 
 def evaluate(
-    cases: Iterable[Case] | Tally,
+    cases: Iterable[ScoredMention] | Tally,
     metrics: Sequence[str] = DEFAULT_METRICS,
     *,
     rule: str = "all",
@@ -309,7 +308,7 @@ def evaluate(
 
     Parameters
     ----------
-    cases : iterable of Case, or Tally
+    cases : iterable of ScoredMention, or Tally
         The mentions, in any order.
     metrics : sequence of str
         Names of `METRICS`, with cut-offs.
@@ -328,8 +327,8 @@ def evaluate(
 
     Examples
     --------
-    >>> right = Case(gold=(frozenset({"A"}),), ranked=(("A", "B"),))
-    >>> second = Case(gold=(frozenset({"A"}),), ranked=(("B", "A"),))
+    >>> right = ScoredMention(gold=(frozenset({"A"}),), ranked=(("A", "B"),))
+    >>> second = ScoredMention(gold=(frozenset({"A"}),), ranked=(("B", "A"),))
     >>> evaluate([right, second], ["accuracy@1", "accuracy@2", "mrr"])
     {'accuracy@1': 0.5, 'accuracy@2': 1.0, 'mrr': 0.75}
     """

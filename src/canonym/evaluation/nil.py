@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
-from canonym.evaluation.figures import Figure
-from canonym.evaluation.measured import Measured
-from canonym.evaluation.metrics import columns
-from canonym.evaluation.outcome import Run
-from canonym.evaluation.outcomes import Answer
-from canonym.evaluation.statistics import aggregate
 from canonym.ranking.probability import fit_platt
-from canonym.terminology import Terminology
-from canonym.terminology.ids import ConceptIds
-from canonym.types import Document, Name, Record, Xref
 
 # --- nil ---
 
@@ -213,8 +203,6 @@ def check_mentions(
 # --- draws ---
 # MODULE: How good the choice between a candidate and NIL is, learned from drawn mentions.
 
-draws_FloatArray = npt.NDArray[np.float64]
-draws_BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 
 
@@ -225,8 +213,8 @@ class Draws(NamedTuple):
     the accuracies, the standard deviation that of a sample.
     """
 
-    thresholds: draws_FloatArray
-    accuracy: draws_FloatArray
+    thresholds: FloatArray
+    accuracy: FloatArray
     mean: float
     std: float
 
@@ -270,7 +258,7 @@ def draw_thresholds(
     """
     score, true, there = check_mentions(scores, right, known)
 
-    def choose(dev: IntArray) -> tuple[draws_FloatArray, float]:
+    def choose(dev: IntArray) -> tuple[FloatArray, float]:
         return score, nil_threshold(score[dev], true[dev], there[dev], strategy=strategy)
 
     return _draw(choose, true, there, rng, n_dev, repetitions)
@@ -310,19 +298,19 @@ def draw_with_features(
     found = np.where(np.isnan(x).any(axis=1), -np.inf, 0.0)
     _, true, there = check_mentions(found, right, known)
 
-    def choose(dev: IntArray) -> tuple[draws_FloatArray, float]:
+    def choose(dev: IntArray) -> tuple[FloatArray, float]:
         return answer_odds(x[dev], true[dev], there[dev], x), 0.0
 
     return _draw(choose, true, there, rng, n_dev, repetitions)
 
 
-_Choose: TypeAlias = Callable[[IntArray], tuple[draws_FloatArray, float]]
+_Choose: TypeAlias = Callable[[IntArray], tuple[FloatArray, float]]
 
 
 def _draw(
     choose: _Choose,
-    true: draws_BoolArray,
-    there: draws_BoolArray,
+    true: BoolArray,
+    there: BoolArray,
     rng: np.random.Generator,
     n_dev: int,
     repetitions: int,
@@ -343,169 +331,3 @@ def _draw(
         accuracy[turn] = nil_accuracy(score[rest], true[rest], there[rest], thresholds[turn])
     std = float(accuracy.std(ddof=1)) if repetitions > 1 else 0.0
     return Draws(thresholds, accuracy, float(accuracy.mean()), std)
-
-
-# --- nil ---
-# MODULE: NIL thresholds of an evaluated corpus, and corpora some of whose concepts are absent.
-
-
-def leave_out(
-    terminology: Terminology, documents: Iterable[Document], *, share: float, seed: int = 0
-) -> tuple[Terminology, int]:
-    """Take some of the concepts that mentions stand for out of a terminology.
-
-    Parameters
-    ----------
-    terminology : Terminology
-        Stays as it is.
-    documents : iterable of Document
-        Whose concepts are drawn from.
-    share : float
-        Of the distinct concepts, in (0, 1).
-    seed : int
-        Of the draw.
-
-    Returns
-    -------
-    tuple of Terminology and int
-        What is left, without relations, and how many concepts were taken.
-
-    Raises
-    ------
-    InvalidInput
-        If the share is none, or it leaves nothing to take or to keep.
-    """
-    ids = ConceptIds(terminology)
-    found = {ids.find(id_) for d in documents for m in d.mentions for id_ in m.ids} - {None}
-    concepts = sorted(id_ for id_ in found if id_)
-    n = round(share * len(concepts))
-    if not 0 < share < 1 or not 0 < n < len(concepts):
-        raise InvalidInput(
-            f"a share of {share} of the {len(concepts):,} concepts of mentions is to be absent; "
-            "more than 0 and less than 1 is expected, and at least one concept on either side"
-        )
-    rng = np.random.default_rng(seed)
-    gone = {concepts[place] for place in rng.choice(len(concepts), size=n, replace=False)}
-
-    def left() -> Iterable[Record]:
-        for concept in terminology.iter_concepts():
-            if concept.id not in gone:
-                yield replace(concept, label="")
-        rest: Iterable[Name | Xref]
-        for rest in (terminology.iter_names(), terminology.iter_xrefs()):
-            yield from (record for record in rest if record.concept_id not in gone)
-
-    return Terminology.build(left()), n
-
-
-def measure_nil(
-    run: Run,
-    terminology: Terminology,
-    *,
-    reading: str | None = None,
-    n_dev: int = 100,
-    repetitions: int = 20,
-    seed: int = 0,
-) -> Measured:
-    """Choose thresholds by DILBERT's strategies on draws of the mentions, and try them on the rest.
-
-    Parameters
-    ----------
-    run : Run
-        Under a protocol that asks mentions without a concept as well.
-    terminology : Terminology
-        The one that was searched.
-    reading : str, optional
-        When a candidate is right; the first of the protocol by default.
-    n_dev, repetitions : int
-        As `canonym.evaluation.nil.draw_thresholds` takes them.
-    seed : int
-        Of the draws, which are the same for all strategies.
-
-    Returns
-    -------
-    Measured
-        Mean accuracy, its t interval and its standard deviation over the repetitions by strategy,
-        those of DILBERT, `canonym.evaluation.nil.MOST_RIGHT` and `canonym.evaluation.nil.LEARNED`, and
-        ``"never"``: the accuracy of never answering NIL.
-
-    Raises
-    ------
-    InvalidInput
-        If there are too few mentions, or none of them is right.
-
-    Notes
-    -----
-    A mention is right if it is answered and its best candidate is right, or refused and the
-    terminology lacks its concept. Its score is that of its best candidate, of a composite mention
-    that of its worst part. Where the run knows how sure it is, that is the score. What is learned
-    from are the features that a confidence is taken from, of names alone their score and its
-    margin.
-
-    References
-    ----------
-    Miftahutdinov et al. (2021), section 5.4.
-    """
-    chosen = reading or run.protocol.readings[0]
-    cases = run.cases[chosen]
-    right = columns(cases, "accuracy@1")[:, 0] > 0.5
-    scores = [case.score for case in cases]
-    ids = {concept.id for concept in terminology.iter_concepts()}
-    known = [
-        bool(question.gold) and all(part & ids for part in question.gold)
-        for question in run.questions
-    ]
-    right &= np.array(known)
-    signs = _signs(run.answers)
-    figures, spreads, thresholds = [], {}, {}
-    for strategy in (*STRATEGIES, MOST_RIGHT, LEARNED):
-        rng = np.random.default_rng(seed)
-        drawn = (
-            draw_with_features(signs, right, known, rng=rng, n_dev=n_dev, repetitions=repetitions)
-            if strategy == LEARNED
-            else draw_thresholds(
-                scores,
-                right,
-                known,
-                strategy=strategy,
-                rng=rng,
-                n_dev=n_dev,
-                repetitions=repetitions,
-            )
-        )
-        spread = aggregate(drawn.accuracy.tolist())
-        n = len(cases) - n_dev
-        figures.append(Figure("all", "", strategy, n, spread.mean, spread.low, spread.high))
-        spreads[strategy] = spread.sd
-        thresholds[strategy] = [float(one) for one in drawn.thresholds]
-    share = float(right.mean())
-    figures.append(Figure("all", "", "never", len(cases), share, float("nan"), float("nan")))
-    absent = len(known) - sum(known)
-    said = f"{absent:,} of {len(known):,} mentions have no concept in the terminology"
-    return Measured(
-        "nil",
-        tuple(figures),
-        "%",
-        (said, f"thresholds are chosen on {n_dev} mentions, {repetitions} times"),
-        spreads,
-        {"thresholds": thresholds, "fingerprints": run.fingerprints},
-    )
-
-
-def _signs(answers: Sequence[Sequence[Answer]]) -> npt.NDArray[np.float64]:
-    """Return features of the best candidate of every mention, NaN where there is none."""
-    rows = [_weakest([_signs_of(part) for part in parts]) for parts in answers]
-    n = max(map(len, rows), default=0) or 1
-    return np.array([row or [np.nan] * n for row in rows], dtype=np.float64)
-
-
-def _weakest(parts: Sequence[list[float]]) -> list[float]:
-    """Return the part with the lowest score, which comes first."""
-    return min(parts, default=[])
-
-
-def _signs_of(answer: Answer) -> list[float]:
-    if answer.signs or not answer.concepts:
-        return list(answer.signs)
-    best, *others = answer.concepts
-    return [best.score, best.score - others[0].score if others else best.score]

@@ -22,7 +22,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class ScoredMention:
     """One evaluated mention: what is right, what was predicted, and what kind of mention it is.
 
     Parameters
@@ -68,7 +68,7 @@ class Case:
 
     Examples
     --------
-    >>> case = Case(gold=(frozenset({"MESH:D1", "MESH:D2"}),), ranked=(("MESH:D3", "MESH:D2"),))
+    >>> case = ScoredMention(gold=(frozenset({"MESH:D1", "MESH:D2"}),), ranked=(("MESH:D3", "MESH:D2"),))
     >>> case.nil, case.predicted_nil
     (False, False)
     """
@@ -222,7 +222,7 @@ class Tally(NamedTuple):
         return len(self.n_gold)
 
 
-def tally(cases: Iterable[Case]) -> Tally:
+def tally(cases: Iterable[ScoredMention]) -> Tally:
     """Find the right ids in the rankings of every case, once for all metrics.
 
     Raises
@@ -262,7 +262,7 @@ def tally(cases: Iterable[Case]) -> Tally:
 # MODULE: Answers read as right or wrong: what was found for a question becomes the cases of a metric.
 
 
-class Answer(NamedTuple):
+class RankedAnswer(NamedTuple):
     """What was found for one part of a question.
 
     Attributes
@@ -290,10 +290,10 @@ class Answer(NamedTuple):
     signs: tuple[float, ...] = ()
 
 
-def answers_of_link(link: Link) -> tuple[Answer, ...]:
+def answers_of_link(link: Link) -> tuple[RankedAnswer, ...]:
     """Return one answer per part of a link; an undivided link is its only part."""
     return tuple(
-        Answer(
+        RankedAnswer(
             part.searched,
             (),
             tuple(FoundConcept(found.id, found.name, found.score) for found in part.candidates),
@@ -312,18 +312,18 @@ def signs_of(link: Link) -> tuple[float, ...]:
 
 def read_answers(
     questions: Sequence[Question],
-    answers: Sequence[Sequence[Answer]],
+    answers: Sequence[Sequence[RankedAnswer]],
     reading: str,
     *,
     concepts_named: Mapping[str, int] | None = None,
-) -> tuple[Case, ...]:
+) -> tuple[ScoredMention, ...]:
     """Read the answers to all questions in one of the ways of `canonym.evaluation.protocols`.
 
     Parameters
     ----------
     questions : sequence of Question
         What was asked.
-    answers : sequence of sequence of Answer
+    answers : sequence of sequence of RankedAnswer
         One per part of each question.
     reading : str
         ``"lenient"``, ``"strict"`` or ``"complete"``.
@@ -332,7 +332,7 @@ def read_answers(
 
     Returns
     -------
-    tuple of Case
+    tuple of ScoredMention
         One per question. To be scored with the composite rule ``"all"``.
 
     Raises
@@ -360,7 +360,7 @@ def read_answers(
         known = concepts_named is not None
         several = any(counts.get(text, 0) > 1 for text in (*question.parts, question.text))
         cases.append(
-            Case(
+            ScoredMention(
                 gold=gold,
                 ranked=ranked,
                 score=min((_score(answer, reading) for answer in found), default=0.0),
@@ -383,7 +383,7 @@ def read_answers(
 _Read = tuple[tuple[frozenset[str], ...], tuple[tuple[str, ...], ...]]
 
 
-def _lenient(question: Question, answers: Sequence[Answer]) -> _Read:
+def _lenient(question: Question, answers: Sequence[RankedAnswer]) -> _Read:
     wanted = question.concepts
     ranked = tuple(
         tuple(next((id_ for id_ in name.ids if id_ in wanted), name.ids[0]) for name in one.names)
@@ -392,22 +392,22 @@ def _lenient(question: Question, answers: Sequence[Answer]) -> _Read:
     return (wanted,) * len(answers), ranked
 
 
-def _strict(question: Question, answers: Sequence[Answer]) -> _Read:
+def _strict(question: Question, answers: Sequence[RankedAnswer]) -> _Read:
     return (question.concepts,) * len(answers), _concepts(answers)
 
 
-def _complete(question: Question, answers: Sequence[Answer]) -> _Read:
+def _complete(question: Question, answers: Sequence[RankedAnswer]) -> _Read:
     return question.gold, _concepts(answers)
 
 
-def _concepts(answers: Sequence[Answer]) -> tuple[tuple[str, ...], ...]:
+def _concepts(answers: Sequence[RankedAnswer]) -> tuple[tuple[str, ...], ...]:
     return tuple(() if one.nil else tuple(found.id for found in one.concepts) for one in answers)
 
 
 _READERS: dict[str, Any] = {"lenient": _lenient, "strict": _strict, "complete": _complete}
 
 
-def _score(answer: Answer, reading: str) -> float:
+def _score(answer: RankedAnswer, reading: str) -> float:
     if answer.confidence is not None:
         return answer.confidence
     found: Sequence[FoundName | FoundConcept] = (

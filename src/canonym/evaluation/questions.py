@@ -34,7 +34,7 @@ class PreparedMention(NamedTuple):
     parts : tuple of str
         The strings to look up, in normal form.
     gold : tuple of frozenset of str
-        As `canonym.evaluation.outcomes.Case` has it.
+        As `canonym.evaluation.outcomes.ScoredMention` has it.
     unknown : tuple of str
         Ids that the terminology does not have.
     abbreviation : bool or None
@@ -88,7 +88,7 @@ class Memory:
 
 
 class Preparation:
-    """Prepares the mentions of documents under a protocol; see `canonym.evaluation.questions.ask`.
+    """Prepares the mentions of documents under a protocol; see `canonym.evaluation.questions.make_questions`.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ class Question:
     parts : tuple of str
         The strings to look up: one, or one per part of a composite.
     gold : tuple of frozenset of str
-        Right concepts as `canonym.evaluation.outcomes.Case` has them: one set per concept of a
+        Right concepts as `canonym.evaluation.outcomes.ScoredMention` has them: one set per concept of a
         composite, one set for alternatives, nothing for NIL.
     abbreviation : bool, optional
         Whether the mention is, or holds, an abbreviation; None if its document has no text.
@@ -288,7 +288,7 @@ class Dropped(NamedTuple):
     mentions: tuple[Mention, ...]
 
 
-class Asked(NamedTuple):
+class QuestionSet(NamedTuple):
     """What a protocol makes of a corpus.
 
     Attributes
@@ -323,7 +323,7 @@ class Asked(NamedTuple):
         }
 
 
-def ask(
+def make_questions(
     documents: Iterable[Document],
     ids: ConceptIds,
     protocol: Protocol,
@@ -332,7 +332,7 @@ def ask(
     types: Sequence[str] = (),
     corrections: Mapping[str, str] | None = None,
     engine: str = "auto",
-) -> Asked:
+) -> QuestionSet:
     """Apply the rules of a protocol to a corpus.
 
     Parameters
@@ -352,7 +352,7 @@ def ask(
 
     Returns
     -------
-    Asked
+    QuestionSet
         Questions, and everything that was dropped.
 
     Raises
@@ -386,7 +386,7 @@ def ask(
         for part in one.gold
         for concept in sorted(part)
     )
-    return Asked(
+    return QuestionSet(
         tuple(questions),
         tuple(Dropped(reason, tuple(mentions)) for reason, mentions in dropped.items()),
         tuple(learned),

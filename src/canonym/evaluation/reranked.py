@@ -10,9 +10,9 @@ from pathlib import Path
 
 from canonym.errors import InvalidInput, Mismatch
 from canonym.evaluation.dictionary import Dictionary, FoundConcept, FoundName
-from canonym.evaluation.outcomes import Answer, signs_of
+from canonym.evaluation.outcomes import RankedAnswer, signs_of
 from canonym.evaluation.protocols import Protocol
-from canonym.evaluation.questions import Asked
+from canonym.evaluation.questions import QuestionSet
 from canonym.linker import Linker
 from canonym.linking.confidence import Confidence
 from canonym.linking.features import COMPANIES, Decisions, with_closeness, with_company
@@ -66,7 +66,7 @@ class Ordered:
         cls,
         order: str | Path | Reranker,
         dictionary: Dictionary,
-        asked: Asked,
+        asked: QuestionSet,
         *,
         context: bool = True,
     ) -> Ordered:
@@ -107,23 +107,23 @@ class Ordered:
         """Return the ids of the concepts that have a string as a name, labels first, then by id."""
         return self._dictionary.concepts_named(text)
 
-    def answers(self, asked: Asked, k: int) -> tuple[tuple[Answer, ...], ...]:
+    def answers(self, asked: QuestionSet, k: int) -> tuple[tuple[RankedAnswer, ...], ...]:
         """Rank names and concepts as `Dictionary.find` does; the first 20 concepts in a new order.
 
         Questions of one document are answered together, for what stands beside a string counts.
 
         Returns
         -------
-        tuple of tuple of Answer
+        tuple of tuple of RankedAnswer
             One per part of each question. Scores of concepts are shares of the 20, those of others
             0. Names are in the order of the best concepts that were found by them.
         """
         wanted = list(dict.fromkeys(text for one in asked.questions for text in one.parts))
         plain = self._dictionary.find(wanted, max(k, POOL))
         documents = candidates_in_documents(self._dictionary, asked, context=self._context)
-        known: dict[tuple[str, tuple[float | None, ...]], Answer] = {}
+        known: dict[tuple[str, tuple[float | None, ...]], RankedAnswer] = {}
 
-        def answer(text: str, document: int) -> Answer:
+        def answer(text: str, document: int) -> RankedAnswer:
             link = documents[document][text]
             # Only the company of a string is another in another document.
             beside = (one.near.get(what) for one in link.candidates for what in COMPANIES)
@@ -138,7 +138,7 @@ class Ordered:
 
     def _ranked(
         self, link: Link, plain: tuple[tuple[FoundName, ...], tuple[FoundConcept, ...]], k: int
-    ) -> Answer:
+    ) -> RankedAnswer:
         link = self._reranking.apply(link, POOL)
         sure = None if self._confidence is None else self._confidence.of(link)
         of = {one.id: FoundConcept(one.id, one.name, one.score) for one in link.candidates}
@@ -152,7 +152,7 @@ class Ordered:
         for name in names:
             best.setdefault(name.text, name._replace(score=0.0))
         ranked, found = tuple(best.values())[:k], tuple(of.values())[:k]
-        return Answer(link.searched, ranked, found, confidence=sure, signs=signs_of(link))
+        return RankedAnswer(link.searched, ranked, found, confidence=sure, signs=signs_of(link))
 
 
 def check_ordering(order: str | Path | Reranker, protocol: Protocol) -> None:
@@ -196,7 +196,7 @@ def candidates_of(dictionary: Dictionary, strings: Sequence[str]) -> dict[str, L
 
 
 def candidates_in_documents(
-    dictionary: Dictionary, asked: Asked, *, context: bool = True
+    dictionary: Dictionary, asked: QuestionSet, *, context: bool = True
 ) -> dict[int, dict[str, Link]]:
     """Return the nearest concepts of all strings of each document, with their company."""
     strings: dict[int, dict[str, None]] = {}
@@ -216,7 +216,7 @@ def candidates_in_documents(
     }
 
 
-def decisions_of(asked: Asked) -> Decisions:
+def decisions_of(asked: QuestionSet) -> Decisions:
     """Return what the training mentions of a protocol decided; nothing where they are no names."""
     found = Decisions()
     for (text, concept), times in zip(asked.learned, asked.times, strict=True):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from canonym.errors import InvalidInput
 from canonym.evaluation.metrics import DEFAULT_METRICS, columns, ratio
-from canonym.evaluation.outcomes import Case, IntArray, tally
+from canonym.evaluation.outcomes import IntArray, ScoredMention, tally
+from canonym.evaluation.statistics import bound
 
-__all__ = ["FREQUENCY_BOUNDS", "LENGTH_BOUNDS", "Slice", "SliceScores", "evaluate_slices", "slices"]
+# --- slices ---
 
 _Known = TypeVar("_Known")
 
@@ -51,7 +53,7 @@ class SliceScores(NamedTuple):
     values: dict[str, float]
 
 
-_PAIRS: tuple[tuple[str, str, Callable[[Case], bool | None]], ...] = (
+_PAIRS: tuple[tuple[str, str, Callable[[ScoredMention], bool | None]], ...] = (
     ("seen mention", "unseen mention", lambda case: case.seen_mention),
     ("seen concept", "unseen concept", lambda case: case.seen_concept),
     ("homonym", "no homonym", lambda case: case.homonym),
@@ -62,7 +64,7 @@ _PAIRS: tuple[tuple[str, str, Callable[[Case], bool | None]], ...] = (
 
 
 def slices(
-    cases: Sequence[Case],
+    cases: Sequence[ScoredMention],
     *,
     length_bounds: Sequence[int] = LENGTH_BOUNDS,
     frequency_bounds: Sequence[int] = FREQUENCY_BOUNDS,
@@ -71,7 +73,7 @@ def slices(
 
     Parameters
     ----------
-    cases : sequence of Case
+    cases : sequence of ScoredMention
         The mentions.
     length_bounds, frequency_bounds : sequence of int
         Upper bounds of the bins, rising and none below 0; the last bin is open.
@@ -90,8 +92,8 @@ def slices(
 
     Examples
     --------
-    >>> short = Case(gold=(), ranked=(), length=1)
-    >>> long = Case(gold=(), ranked=(), length=3)
+    >>> short = ScoredMention(gold=(), ranked=(), length=1)
+    >>> long = ScoredMention(gold=(), ranked=(), length=3)
     >>> [(s.name, s.n) for s in slices([short, long], length_bounds=(1,)) if "length" in s.name]
     [('length ≤1', 1), ('length ≥2', 1)]
     """
@@ -108,7 +110,7 @@ def slices(
 
 
 def evaluate_slices(
-    cases: Sequence[Case],
+    cases: Sequence[ScoredMention],
     metrics: Sequence[str] = DEFAULT_METRICS,
     *,
     rule: str = "all",
@@ -119,7 +121,7 @@ def evaluate_slices(
 
     Parameters
     ----------
-    cases : sequence of Case
+    cases : sequence of ScoredMention
         The mentions.
     metrics : sequence of str
         As `canonym.evaluation.metrics.evaluate` takes them.
@@ -150,10 +152,10 @@ def evaluate_slices(
 
 
 def _pick(
-    cases: Sequence[Case],
+    cases: Sequence[ScoredMention],
     values: Sequence[_Known],
     names: Sequence[str],
-    value: Callable[[Case], _Known | None],
+    value: Callable[[ScoredMention], _Known | None],
 ) -> list[Slice]:
     rows: dict[_Known, list[int]] = {known: [] for known in values}
     n_known = 0
@@ -170,7 +172,7 @@ def _pick(
     ]
 
 
-def _bins(cases: Sequence[Case], attribute: str, bounds: Sequence[int]) -> list[Slice]:
+def _bins(cases: Sequence[ScoredMention], attribute: str, bounds: Sequence[int]) -> list[Slice]:
     if not bounds or any(b <= a for a, b in zip((-1, *bounds), bounds, strict=False)):
         raise InvalidInput(
             f"the bounds of {attribute} are {tuple(bounds)}; whole numbers that rise, from 0 on, "
@@ -186,8 +188,104 @@ def _bins(cases: Sequence[Case], attribute: str, bounds: Sequence[int]) -> list[
         else:
             names.append(f"{attribute} ≤{high}" if not low else f"{attribute} {low}–{high}")
 
-    def place(case: Case) -> int | None:
+    def place(case: ScoredMention) -> int | None:
         count = getattr(case, attribute)
         return None if count is None else bisect.bisect_left(bounds, count)
 
     return _pick(cases, range(len(names)), names, place)
+
+
+# --- figures ---
+# MODULE: Figures of a run: values with their intervals, by slice.
+
+# MODULE: The figures of a report, each with the interval it is in.
+
+DRAWS = 10_000
+"""Bootstrap draws behind every interval."""
+
+HEADLINE_SLICES: tuple[str, ...] = (
+    *("all", "seen mention", "unseen mention", "seen concept", "unseen concept"),
+    *("homonym", "abbreviation", "composite", "NIL", "not NIL"),
+)
+"""Slices that stand beside every headline, in the order in which they are shown."""
+
+METRICS_SHOWN: tuple[str, ...] = ("accuracy@1", "accuracy@5")
+LINKER_METRICS: tuple[str, ...] = (
+    *("accuracy@1", "accuracy@5", "linkable-accuracy@1", "mrr", "recall@20"),
+    *("set-precision", "set-recall", "set-f1", "nil-precision", "nil-recall", "nil-f1"),
+)
+"""Metrics of a headline: of prepared strings, and of a linker that may answer NIL."""
+
+
+class Figure(NamedTuple):
+    """One number of a table.
+
+    Attributes
+    ----------
+    slice, reading, metric : str
+        What is counted: a slice of `canonym.evaluation.slices`, a reading of
+        `canonym.evaluation.protocols`, a name of `canonym.evaluation.metrics`.
+    n : int
+        Mentions of the slice.
+    value, low, high : float
+        In [0, 1], with the 95 % interval of `canonym.evaluation.statistics.bound`; NaN where there is
+        nothing to count.
+    """
+
+    slice: str
+    reading: str
+    metric: str
+    n: int
+    value: float
+    low: float
+    high: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figure ready for JSON; None stands for a number that is not defined."""
+        return {
+            name: None if isinstance(value, float) and math.isnan(value) else value
+            for name, value in self._asdict().items()
+        }
+
+
+def figures(
+    cases: Mapping[str, Sequence[ScoredMention]],
+    *,
+    metrics: Sequence[str] = METRICS_SHOWN,
+    shown: Sequence[str] | None = HEADLINE_SLICES,
+    seed: int = 0,
+) -> tuple[Figure, ...]:
+    """Score every reading and slice by every metric.
+
+    Parameters
+    ----------
+    cases : mapping of str to sequence of ScoredMention
+        By reading.
+    metrics : sequence of str
+        Names of metrics.
+    shown : sequence of str, optional
+        Names of slices in the order wanted; all slices that there are if None. Those without
+        mentions are left out, and those that hold all mentions but ``"all"`` itself.
+    seed : int
+        Of the draws: each figure starts from it, so that no figure depends on which others are
+        shown.
+
+    Returns
+    -------
+    tuple of Figure
+        By slice, then reading, then metric.
+    """
+    found: dict[str, list[Figure]] = {}
+    for reading, some in cases.items():
+        counts = tally(some)
+        tables = {name: columns(counts, name) for name in metrics}
+        for part in slices(some):
+            idle = part.n in {0, len(some)} and part.name != "all"
+            if idle or (shown is not None and part.name not in shown):
+                continue
+            for name, table in tables.items():
+                interval = bound(table[part.rows], draws=DRAWS, rng=seed)
+                figure = Figure(part.name, reading, name, part.n, *interval)
+                found.setdefault(part.name, []).append(figure)
+    order = found if shown is None else [name for name in shown if name in found]
+    return tuple(figure for name in order for figure in found[name])

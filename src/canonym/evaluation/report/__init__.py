@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from canonym.evaluation.report.page import make_page, write_page
-from canonym.evaluation.report.summary import ErrorCount, LeftOut, Summary, summarise
-from canonym.evaluation.report.terminal import PlainTable, tables
-from canonym.evaluation.report.wrong_answers import (
+from canonym.evaluation.error_kinds import (
     LabelledConcept,
     WrongAnswer,
     find_wrong_answers,
 )
+from canonym.evaluation.report.page import make_page, write_page
+from canonym.evaluation.report.summary import ErrorCount, LeftOut, Summary, summarise
+from canonym.evaluation.report.terminal import PlainTable, tables
 
 __all__ = [
     "ErrorCount",

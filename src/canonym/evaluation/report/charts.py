@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import NamedTuple
 
-from canonym.evaluation.report.summary import Summary
+from canonym.evaluation.report.summary import Refusal, Summary, Trust
 
 # --- drawing ---
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from string import Template
 
 from canonym.evaluation.comparison import Comparison, Contrast
-from canonym.evaluation.error_kinds import PUBLISHED
-from canonym.evaluation.figures import Figure
+from canonym.evaluation.error_kinds import PUBLISHED, WrongTimes
 from canonym.evaluation.report.charts import (
     bar_row,
     clean,
@@ -20,7 +19,7 @@ from canonym.evaluation.report.charts import (
     percent,
 )
 from canonym.evaluation.report.summary import ErrorCount, Summary
-from canonym.evaluation.report.wrong_answers import WrongTimes
+from canonym.evaluation.slices import Figure
 from canonym.evaluation.statistics import SMALL
 from canonym.io.files import write_file
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from canonym.evaluation.figures import Figure
 from canonym.evaluation.report.charts import percent
 from canonym.evaluation.report.page import slice_title
 from canonym.evaluation.report.summary import Summary
+from canonym.evaluation.slices import Figure
 
 __all__ = ["PlainTable", "tables"]
 
