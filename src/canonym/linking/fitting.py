@@ -124,7 +124,7 @@ def fit_confidence(
     InvalidInput
         As `canonym.Linker.fit_confidence` does.
     """
-    from canonym.evaluation.calibration import ece
+    from canonym.ranking.reliability import ece
 
     seen = observe(linker, corpus, types=types)
     fitted = fit_model(seen.features, seen.right, method=method)
