@@ -94,7 +94,7 @@ def main() -> None:
 
 
 def _right(run: Run) -> dict[tuple[str, Any, Any], tuple[Question, bool]]:
-    right = columns(run.cases["lenient"], "accuracy@1")[:, 0]
+    right = columns(run.scored["lenient"], "accuracy@1")[:, 0]
     return {
         (q.mention.document_id, q.mention.start, q.mention.end): (q, bool(value))
         for q, value in zip(run.questions, right, strict=True)

@@ -41,6 +41,7 @@ LAYER = {part: layer for layer, parts in LAYERS.items() for part in parts}
 # Name of the import: the extra that brings it, "" for the base install.
 THIRD_PARTY = {
     "click": "",
+    "jinja2": "",
     "numpy": "",
     "rich": "",
     "safetensors": "",
@@ -59,9 +60,9 @@ THIRD_PARTY = {
     "pyarrow": "arrow",
     "pandas": "pandas",
     "rdflib": "owl",
-    "matplotlib": "pictures",
-    "sklearn": "pictures",
-    "threadpoolctl": "pictures",
+    "matplotlib": "analysis",
+    "sklearn": "analysis",
+    "threadpoolctl": "analysis",
     "umap": "umap",
     "gensim": "wordvectors",
 }

@@ -222,7 +222,7 @@ def measure_nil(
     Miftahutdinov et al. (2021), section 5.4.
     """
     chosen = reading or run.protocol.readings[0]
-    cases = run.cases[chosen]
+    cases = run.scored[chosen]
     right = columns(cases, "accuracy@1")[:, 0] > 0.5
     scores = [case.score for case in cases]
     ids = {concept.id for concept in terminology.iter_concepts()}

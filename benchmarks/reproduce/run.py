@@ -256,7 +256,7 @@ def _columns(outcome: Outcome, metric: str, reading: str | None, slice: str) -> 
         return np.concatenate(parts)
     if not isinstance(outcome, Run):
         return None
-    cases = outcome.cases[reading or outcome.protocol.readings[0]]
+    cases = outcome.scored[reading or outcome.protocol.readings[0]]
     (rows,) = (one.rows for one in slices(cases) if one.name == slice)
     return columns(cases, metric)[rows]
 

@@ -308,7 +308,7 @@ def test_info_describes_the_installation(
     content = json.loads(run("info", "--format", "json").stdout)
     assert content["cached indexes"] == {}
     assert set(content["extras"]) == {
-        *("torch", "onnx", "abbreviations", "arrow", "pandas", "owl", "pictures", "umap")
+        *("torch", "onnx", "abbreviations", "arrow", "pandas", "owl", "analysis", "umap")
     }
     shutil.copytree(index, tmp_path / "cache" / "one")
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)

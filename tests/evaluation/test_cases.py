@@ -69,7 +69,7 @@ def test_parts_without_ids_are_passed_over() -> None:
     counts = tally([case, ScoredMention(gold=(frozenset(),), ranked=((),))])
     assert counts.n_gold.tolist() == [1, 0]
     assert counts.n_predicted.tolist() == [1, 0]
-    assert counts.cases.tolist() == [0]
+    assert counts.mentions.tolist() == [0]
     assert counts.n == 2
 
 
@@ -82,7 +82,7 @@ def test_candidates_are_what_is_ranked_unless_given() -> None:
         ]
     )
     assert counts.places.tolist() == [2]
-    assert counts.candidate_cases.tolist() == [0, 1]
+    assert counts.candidate_mentions.tolist() == [0, 1]
     assert counts.candidate_places.tolist() == [2, 3]
     assert counts.places.dtype == np.int64
 

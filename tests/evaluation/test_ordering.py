@@ -209,7 +209,7 @@ def test_the_one_that_comes_along_is_sure_of_itself(terminology: Terminology) ->
     run = evaluate_corpus(
         documents(*PLACES), terminology=terminology, encoders=["default"], reranker="default"
     )
-    scores = {case.score for case in run.cases["strict"]}
+    scores = {case.score for case in run.scored["strict"]}
     assert scores == {answer.confidence for (answer,) in run.answers}
     assert all(score is not None and 0 < score < 1 for score in scores)
     plain = evaluate_corpus(documents(*PLACES), terminology=terminology, encoders=["default"])

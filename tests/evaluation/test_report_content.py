@@ -10,9 +10,14 @@ import pytest
 
 from canonym import Concept, Document, InvalidInput, Linker, Mention, Name, Relation, Terminology
 from canonym.evaluation.comparison import compare
-from canonym.evaluation.error_kinds import LabelledConcept, WrongAnswer, group_answers
+from canonym.evaluation.error_kinds import (
+    LabelledConcept,
+    WrongAnswer,
+    find_wrong_answers,
+    group_answers,
+)
 from canonym.evaluation.outcomes import ScoredMention
-from canonym.evaluation.report import find_wrong_answers, summarise, tables
+from canonym.evaluation.report import summarise, tables
 from canonym.evaluation.report.summary import (
     flatten,
     measure_recall,

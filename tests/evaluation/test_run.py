@@ -111,7 +111,7 @@ def test_training_mentions_are_searched_unless_the_protocol_says_no(
     assert learned.fingerprints["learned"] == 1
     alone = evaluate_corpus(test, terminology=terminology, encoders=())
     assert alone.value("accuracy@1") == 0
-    assert alone.cases["lenient"][0].seen_mention is None
+    assert alone.scored["lenient"][0].seen_mention is None
 
 
 def test_raw_gives_the_linker_nothing_but_text_and_span(terminology: Terminology) -> None:

@@ -16,7 +16,7 @@ _EXTRAS = {
     "arrow": ("pyarrow",),
     "pandas": ("pandas", "pyarrow"),
     "owl": ("rdflib",),
-    "pictures": ("sklearn", "matplotlib"),
+    "analysis": ("sklearn", "matplotlib"),
     "umap": ("umap",),
 }
 

@@ -39,17 +39,7 @@ _METRIC = "accuracy@1"
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """Ours against another tool in one reading.
-
-    Parameters
-    ----------
-    ours, theirs : Figure
-        Accuracy of the two on the same mentions.
-    difference : Difference
-        Ours minus theirs, by paired bootstrap.
-    test : McNemar
-        Exact test on the mentions that only one of the two has right.
-    """
+    """Ours against another tool in one reading."""
 
     ours: Figure
     theirs: Figure
@@ -88,7 +78,7 @@ class Comparison:
 
     name: str
     contrasts: dict[str, Contrast]
-    cases: dict[str, tuple[ScoredMention, ...]]
+    scored: dict[str, tuple[ScoredMention, ...]]
     missing: tuple[Key, ...]
     extra: dict[str, int]
     ids: IdCensus
@@ -162,13 +152,13 @@ def compare(
         concepts = [run.concept_ids.find(id_) or id_ for id_ in predictions.get(key, ())]
         found = [RankedAnswer("", (), (FoundConcept(id_, "", 1.0),)) for id_ in concepts]
         answers.append(found or [RankedAnswer("", (), (), nil=True)])
-    cases: dict[str, tuple[ScoredMention, ...]] = {}
+    scored: dict[str, tuple[ScoredMention, ...]] = {}
     contrasts = {}
     for reading in run.protocol.readings:
         if reading == "lenient":
             continue
-        cases[reading] = read_answers(run.questions, answers, reading)
-        ours, theirs = (columns(c, _METRIC) for c in (run.cases[reading], cases[reading]))
+        scored[reading] = read_answers(run.questions, answers, reading)
+        ours, theirs = (columns(c, _METRIC) for c in (run.scored[reading], scored[reading]))
         n = len(ours)
         contrasts[reading] = Contrast(
             Figure("all", reading, _METRIC, n, *bound(ours, draws=DRAWS, rng=seed)),
@@ -177,7 +167,7 @@ def compare(
             mcnemar(ours[:, 0], theirs[:, 0]),
         )
     extra = _explain_extra(run, predictions, set(keys))
-    return Comparison(name, contrasts, cases, missing, extra, run.concept_ids.census(ids))
+    return Comparison(name, contrasts, scored, missing, extra, run.concept_ids.census(ids))
 
 
 def _key(mention: Mention) -> Key:

@@ -45,25 +45,7 @@ class FoundConcept(NamedTuple):
 def equal_first(
     found: Iterable[FoundConcept], text: str, ids: Sequence[str], k: int
 ) -> tuple[FoundConcept, ...]:
-    """Put concepts that have a string as a name before others of the best score.
-
-    Parameters
-    ----------
-    found : iterable of FoundConcept
-        The `k` best, in order.
-    text : str
-        The string.
-    ids : sequence of str
-        The concepts that have it as a name, in the order they are to have.
-    k : int
-        Concepts wanted. Where all `k` have one score, one of `ids` that is not among them has that
-        score as well, for nothing is more similar to a string than the string.
-
-    Returns
-    -------
-    tuple of FoundConcept
-        At most `k`. Concepts with the best score that have the string as a name come by it.
-    """
+    """Put concepts that have a string as a name before others of the best score."""
     near = list(found)
     tied = [one.id for one in near if one.score == near[0].score]
     own = [id_ for id_ in ids if id_ in tied or len(tied) == k]
@@ -88,23 +70,7 @@ def dictionary_records(
     *,
     normal: Callable[[str], str] = biosyn_normal,
 ) -> Iterator[Record]:
-    """Yield a terminology with its names in normal form, and further names.
-
-    Parameters
-    ----------
-    terminology : Terminology
-        The concepts. Names of which nothing is left are left out.
-    learned : iterable of (str, str)
-        Names of training mentions and the ids of their concepts.
-    normal : callable
-        Makes the normal form; BioSyn's by default.
-
-    Yields
-    ------
-    Concept or Name
-        Concepts without label, then the names in the order of their rows, labels among them, then
-        the learned names with the source `TRAINING`.
-    """
+    """Yield a terminology with its names in normal form, and further names."""
     for concept in terminology.iter_concepts():
         yield replace(concept, label="", definition="")
     for name in terminology.iter_names():
@@ -123,24 +89,7 @@ def build_dictionary(
     weights: Sequence[float] | None = None,
     as_written: bool = False,
 ) -> Dictionary:
-    """Index the terminology of an evaluation, to be searched by similarity alone.
-
-    Parameters
-    ----------
-    terminology, learned
-        As `dictionary_records` takes them.
-    encoders, weights
-        As `canonym.linker.Linker.build` takes them. Without encoders a string finds the name that
-        equals it, and nothing else.
-    as_written : bool
-        Give names and strings to the encoders letter for letter, also to those that otherwise get
-        them in lower case without punctuation.
-
-    Returns
-    -------
-    Dictionary
-        Temporary: it goes when the object goes.
-    """
+    """Index the terminology of an evaluation, to be searched by similarity alone."""
     normal = str if as_written else biosyn_normal
     records = Terminology.build(dictionary_records(terminology, learned, normal=normal))
     linker = Linker.build(
@@ -174,13 +123,7 @@ def _unprepared(given: str | Encoder) -> str | Encoder:
 
 
 class Dictionary:
-    """Finds the nearest names, and the nearest concepts, of prepared strings.
-
-    Parameters
-    ----------
-    linker : Linker
-        Of a terminology in normal form, without sieves.
-    """
+    """Finds the nearest names, and the nearest concepts, of prepared strings."""
 
     def __init__(self, linker: Linker) -> None:
         self.linker = linker
@@ -220,22 +163,7 @@ class Dictionary:
         return tuple(dict.fromkeys(self._ids[self._concept[row]] for row in rows))
 
     def find_names(self, strings: Iterable[str], k: int) -> dict[str, tuple[FoundName, ...]]:
-        """Rank the names nearest to each string.
-
-        Parameters
-        ----------
-        strings : iterable of str
-            In normal form.
-        k : int
-            Distinct names wanted, at least 1.
-
-        Returns
-        -------
-        dict of str to tuple of FoundName
-            Best first; of equal scores the name that equals the string, which is what a plural is
-            to an encoder that drops its ending, then the order of the terminology. Without encoders
-            the name that equals the string.
-        """
+        """Rank the names nearest to each string."""
         found = self._search_names(_distinct(strings, k), k)
         return {text: self._described(names) for text, names in found.items()}
 
@@ -349,13 +277,7 @@ def _distinct(strings: Iterable[str], k: int) -> list[str]:
 
 
 class TargetDictionary(Dictionary):
-    """Finds concepts by a search of one or two steps; it finds no names.
-
-    Parameters
-    ----------
-    linker : Linker
-        Of a terminology in normal form, without sieves, with the search and its training mentions.
-    """
+    """Finds concepts by a search of one or two steps; it finds no names."""
 
     def find(
         self, strings: Iterable[str], k: int
@@ -388,20 +310,6 @@ def build_target_dictionary(
 ) -> TargetDictionary:
     """Index the terminology of an evaluation for a search of `canonym.linking.targets`.
 
-    Parameters
-    ----------
-    terminology, learned
-        As `canonym.evaluation.dictionary.dictionary_records` takes them; what is learned is D.
-    search : str
-        One of `canonym.linking.targets.SEARCHES`.
-    encoders, weights, as_written
-        As `canonym.evaluation.dictionary.build_dictionary` takes them.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such search, or it looks at training mentions and there are none.
-
     References
     ----------
     Xu and Bethard (2021), section 3.2.
@@ -426,20 +334,7 @@ def build_target_dictionary(
 
 
 def reweighed(dictionary: Dictionary, weights: Sequence[float]) -> Dictionary:
-    """Return a dictionary with the same vectors and other weights of its encoders.
-
-    Parameters
-    ----------
-    dictionary : Dictionary
-        Stays as it is.
-    weights : sequence of float
-        One per encoder, 0 or more, not all of them 0.
-
-    Raises
-    ------
-    InvalidInput
-        If they are not.
-    """
+    """Return a dictionary with the same vectors and other weights of its encoders."""
     described = dictionary.linker.manifest["encoders"]
     if len(weights) != len(described) or (described and (min(weights) < 0 or not sum(weights))):
         raise InvalidInput(
@@ -461,20 +356,7 @@ def reweighed(dictionary: Dictionary, weights: Sequence[float]) -> Dictionary:
 
 
 def as_explained(asked: QuestionSet, dictionary: Dictionary) -> QuestionSet:
-    """Replace the strings of questions that have a gloss by it, where it has a nearer name.
-
-    Parameters
-    ----------
-    asked : QuestionSet
-        Questions; one without a gloss stays as it is.
-    dictionary : Dictionary
-        What is searched.
-
-    Returns
-    -------
-    QuestionSet
-        The same questions in the same order. A string whose gloss is found no better stays.
-    """
+    """Replace the strings of questions that have a gloss by it, where it has a nearer name."""
     strings = {text for one in asked.questions if one.gloss for text in (*one.parts, one.gloss)}
     if not strings:
         return asked

@@ -30,7 +30,7 @@ class HierarchyError(NamedTuple):
         Edges between them by way of a common ancestor; None if they have none.
     """
 
-    case: int
+    mention: int
     predicted: str
     gold: str
     kind: str
@@ -59,7 +59,7 @@ class HierarchySummary(NamedTuple):
 
 
 def hierarchy_errors(
-    cases: Iterable[ScoredMention], parents: Mapping[str, Collection[str]]
+    mentions: Iterable[ScoredMention], parents: Mapping[str, Collection[str]]
 ) -> list[HierarchyError]:
     """Place every wrong prediction relative to the right concept.
 
@@ -98,10 +98,10 @@ def hierarchy_errors(
     lines = _Lines(parents)
     errors: list[HierarchyError] = []
     n = 0
-    for i, case in enumerate(cases):
+    for i, mention in enumerate(mentions):
         n += 1
-        gold = [part for part in case.gold if part]
-        first = [[ranking[0]] for ranking in case.ranked if ranking]
+        gold = [part for part in mention.gold if part]
+        first = [[ranking[0]] for ranking in mention.ranked if ranking]
         wrong, missed = _unmatched(gold, first)
         # An extra part of a mention whose gold parts are all found is compared with all of them.
         ids = sorted({id_ for part in missed or gold for id_ in part})
@@ -199,7 +199,7 @@ def _unmatched(
     return wrong, missed
 
 
-def _nearest(case: int, predicted: str, gold: list[str], lines: _Lines) -> HierarchyError:
+def _nearest(mention: int, predicted: str, gold: list[str], lines: _Lines) -> HierarchyError:
     def order(error: HierarchyError) -> tuple[int, float]:
         far = float("inf") if error.distance is None else error.distance
         return KINDS.index(error.kind), far
@@ -207,7 +207,7 @@ def _nearest(case: int, predicted: str, gold: list[str], lines: _Lines) -> Hiera
     return min(
         (
             HierarchyError(
-                case, predicted, id_, lines.kind(predicted, id_), lines.distance(predicted, id_)
+                mention, predicted, id_, lines.kind(predicted, id_), lines.distance(predicted, id_)
             )
             for id_ in gold
         ),

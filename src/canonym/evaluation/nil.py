@@ -114,15 +114,7 @@ def nil_threshold(
 def nil_accuracy(
     scores: npt.ArrayLike, right: npt.ArrayLike, known: npt.ArrayLike, threshold: float
 ) -> float:
-    """Return the share of mentions that are answered rightly, NIL included.
-
-    Parameters
-    ----------
-    scores, right, known
-        As `nil_threshold` takes them.
-    threshold : float
-        Mentions whose best candidate scores less are NIL.
-    """
+    """Return the share of mentions that are answered rightly, NIL included."""
     score, true, there = check_mentions(scores, right, known)
     if not len(score):
         raise InvalidInput("no mentions to evaluate: give at least one")
@@ -135,26 +127,6 @@ def answer_odds(
     features: npt.ArrayLike, right: npt.ArrayLike, known: npt.ArrayLike, asked: npt.ArrayLike
 ) -> FloatArray:
     """Learn from mentions how much likelier than NIL the best candidate of others is.
-
-    Parameters
-    ----------
-    features : array-like, shape (n, d)
-        Of the best candidate of every mention, such as `canonym.linking.confidence.confidence_features` has them;
-        a row of NaN where there is none.
-    right, known : array-like of bool, shape (n,)
-        As `nil_threshold` takes them.
-    asked : array-like, shape (m, d)
-        Features of the mentions that are asked.
-
-    Returns
-    -------
-    ndarray, shape (m,), float64
-        Logarithm of the odds; below 0 is NIL, and −inf where there is no candidate.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no right candidate to go by.
 
     Notes
     -----
@@ -181,13 +153,7 @@ def answer_odds(
 def check_mentions(
     scores: npt.ArrayLike, right: npt.ArrayLike, known: npt.ArrayLike
 ) -> tuple[FloatArray, BoolArray, BoolArray]:
-    """Return what `nil_threshold` takes as arrays.
-
-    Raises
-    ------
-    InvalidInput
-        If the shapes differ, or a score is NaN.
-    """
+    """Return what `nil_threshold` takes as arrays."""
     score = np.asarray(scores, dtype=np.float64)
     true, there = np.asarray(right, dtype=np.bool_), np.asarray(known, dtype=np.bool_)
     if score.ndim != 1 or not score.shape == true.shape == there.shape:
@@ -273,25 +239,7 @@ def draw_with_features(
     n_dev: int = 100,
     repetitions: int = 20,
 ) -> Draws:
-    """Learn from some mentions when NIL is likelier, try it on the others, and that repeatedly.
-
-    Parameters
-    ----------
-    features : array-like, shape (n, d)
-        Of the best candidate of every mention; a row of NaN where there is none.
-    right, known, rng, n_dev, repetitions
-        As `draw_thresholds` takes them.
-
-    Returns
-    -------
-    Draws
-        Thresholds are those of the logarithm of the odds, 0.
-
-    Raises
-    ------
-    InvalidInput
-        As `draw_thresholds` and `answer_odds` do.
-    """
+    """Learn from some mentions when NIL is likelier, try it on the others, and that repeatedly."""
     x = np.asarray(features, dtype=np.float64)
     if x.ndim != 2:
         raise InvalidInput(f"features have the shape {x.shape}; a row per mention is expected")

@@ -25,23 +25,7 @@ from canonym.types import Document, Mention
 
 
 class PreparedMention(NamedTuple):
-    """A mention with its strings and concepts, before any rule has dropped it.
-
-    Attributes
-    ----------
-    mention : Mention
-        As the corpus has it.
-    parts : tuple of str
-        The strings to look up, in normal form.
-    gold : tuple of frozenset of str
-        As `canonym.evaluation.outcomes.ScoredMention` has it.
-    unknown : tuple of str
-        Ids that the terminology does not have.
-    abbreviation : bool or None
-        Whether the mention is, or holds, an abbreviation.
-    gloss : str
-        What the document explains it by, in normal form; empty if by nothing.
-    """
+    """A mention with its strings and concepts, before any rule has dropped it."""
 
     mention: Mention
     parts: tuple[str, ...]
@@ -88,21 +72,7 @@ class Memory:
 
 
 class Preparation:
-    """Prepares the mentions of documents under a protocol; see `canonym.evaluation.questions.make_questions`.
-
-    Parameters
-    ----------
-    ids : ConceptIds
-        Of the terminology.
-    protocol : Protocol
-        Says how composite mentions are split.
-    types : tuple of str
-        Only mentions of these types; all if there are none.
-    corrections : mapping of str to str
-        Words and what they should be.
-    engine : str
-        What finds abbreviations.
-    """
+    """Prepares the mentions of documents under a protocol; see `canonym.evaluation.questions.make_questions`."""
 
     def __init__(
         self,
@@ -137,7 +107,7 @@ class Preparation:
             elif self.protocol.split == "text" or (self.protocol.split == "gold" and several):
                 parts = split_composite(whole)
             gold, unknown = self._gold(mention, count)
-            short = (whole != mention.text or _looks_short(mention.text)) if told else None
+            short = (whole != mention.text or looks_short(mention.text)) if told else None
             normal = tuple(self._normal(part) for part in parts)
             gloss = glosses.get((mention.text, mention.type), "") if len(normal) == 1 else ""
             gloss = self._normal(expand_words(gloss, forms))
@@ -175,19 +145,6 @@ def expand_words(text: str, forms: Mapping[str, str]) -> str:
     Linking does more (`canonym.mentions.abbreviations.expand`): it sees short forms of several
     words, with a hyphen or in brackets. On the training and dev parts of two corpora this rule
     gives what the authors released, but for a dozen mentions of 14,000.
-
-    Parameters
-    ----------
-    text : str
-        A mention.
-    forms : mapping of str to str
-        Long form by short form. Short forms in a long form are written out as well.
-
-    Examples
-    --------
-    >>> forms = {"FAP": "familial polyposis", "AFAP": "attenuated FAP"}
-    >>> expand_words("AFAP (FAP) patients", forms)
-    'attenuated familial polyposis (FAP) patients'
     """
 
     def written_out(text: str, above: frozenset[str]) -> str:
@@ -201,19 +158,13 @@ def expand_words(text: str, forms: Mapping[str, str]) -> str:
     return written_out(text, frozenset())
 
 
-def _looks_short(text: str) -> bool:
-    """Tell whether a mention is one short word with two capitals or more."""
+def looks_short(text: str) -> bool:
+    """Tell whether a mention is one word of two to six characters, two or more of them capitals."""
     return 2 <= len(text) <= 6 and " " not in text and sum(letter.isupper() for letter in text) >= 2
 
 
 def read_corrections(path: str | Path) -> dict[str, str]:
-    """Read a list of misspelt words, one ``wrong||right`` a line.
-
-    Raises
-    ------
-    ReadError
-        If a line is something else.
-    """
+    """Read a list of misspelt words, one ``wrong||right`` a line."""
     found = {}
     with open_text(path) as lines:
         for number, line in enumerate(lines, start=1):
@@ -232,28 +183,7 @@ def read_corrections(path: str | Path) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A mention as it is asked, and what is right.
-
-    Parameters
-    ----------
-    mention : Mention
-        As the corpus has it.
-    parts : tuple of str
-        The strings to look up: one, or one per part of a composite.
-    gold : tuple of frozenset of str
-        Right concepts as `canonym.evaluation.outcomes.ScoredMention` has them: one set per concept of a
-        composite, one set for alternatives, nothing for NIL.
-    abbreviation : bool, optional
-        Whether the mention is, or holds, an abbreviation; None if its document has no text.
-    seen_mention, seen_concept : bool, optional
-        Whether training has the prepared text, and any of the concepts; None without training.
-    frequency : int, optional
-        Training mentions of the concept, of a composite's most frequent one.
-    gloss : str
-        A string to look up instead where it is found better; empty if there is none.
-    document : int
-        The number of the document that it stands in.
-    """
+    """A mention as it is asked, and what is right."""
 
     mention: Mention
     parts: tuple[str, ...]
@@ -289,24 +219,7 @@ class Dropped(NamedTuple):
 
 
 class QuestionSet(NamedTuple):
-    """What a protocol makes of a corpus.
-
-    Attributes
-    ----------
-    questions : tuple of Question
-        In the order of the corpus.
-    dropped : tuple of Dropped
-        By reason; together with the questions these are all mentions of the corpus.
-    learned : tuple of (str, str)
-        Names to add to the terminology with the id of their concept; each once.
-    times : tuple of int
-        How many training mentions brought each of them.
-    n_training : int
-        Training mentions that were looked at.
-    beside : tuple of (int, str)
-        What is not asked under a refined or zero-shot protocol, but stands in a document beside
-        what is: the number of the document, and a string.
-    """
+    """What a protocol makes of a corpus."""
 
     questions: tuple[Question, ...]
     dropped: tuple[Dropped, ...]
@@ -333,33 +246,7 @@ def make_questions(
     corrections: Mapping[str, str] | None = None,
     engine: str = "auto",
 ) -> QuestionSet:
-    """Apply the rules of a protocol to a corpus.
-
-    Parameters
-    ----------
-    documents, training : iterable of Document
-        The evaluated part of the corpus, and those that come before it.
-    ids : ConceptIds
-        Of the terminology; counts the ids of `documents`.
-    protocol : Protocol
-        The rules.
-    types : sequence of str
-        Only mentions of these types; all by default.
-    corrections : mapping of str to str, optional
-        Words and what they should be, applied to prepared strings.
-    engine : str
-        What finds abbreviations, see `canonym.mentions.abbreviations.find_abbreviations`.
-
-    Returns
-    -------
-    QuestionSet
-        Questions, and everything that was dropped.
-
-    Raises
-    ------
-    InvalidInput
-        If there are no documents, no mentions, or none of the types.
-    """
+    """Apply the rules of a protocol to a corpus."""
     corpus, known = list(documents), drop_duplicates(training)
     _check(corpus, types)
     prepare = Preparation(ids, protocol, tuple(types), corrections or {}, engine)

@@ -1,4 +1,17 @@
-"""The record of an evaluation run: outcomes by protocol, with their figures."""
+"""Evaluation of a system on annotated documents, from documents to figures.
+
+Examples
+--------
+>>> from canonym import Concept, Document, Mention, Name, Terminology
+>>> terminology = Terminology.build(
+...     [Concept("MESH:D1", "Myocardial infarction"), Concept("MESH:D2", "Migraine")]
+... )
+>>> mention = Mention("Migraines", 0, 9, ids=("D2",))
+>>> document = Document("7", "Migraines are frequent.", (mention,))
+>>> run = evaluate_corpus([document], terminology=terminology, protocol="biosyn")
+>>> run.value("accuracy@1")
+1.0
+"""
 
 from __future__ import annotations
 
@@ -9,13 +22,18 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypedDict
 
 import canonym
 from canonym.errors import InvalidInput
 from canonym.evaluation.dictionary import Dictionary, as_explained, build_dictionary
 from canonym.evaluation.metrics import columns
-from canonym.evaluation.outcomes import RankedAnswer, ScoredMention, answers_of_link, read_answers
+from canonym.evaluation.outcomes import (
+    RankedAnswer,
+    ScoredMention,
+    answers_of_link,
+    read_answers,
+)
 from canonym.evaluation.protocols import Protocol, choose_protocol
 from canonym.evaluation.questions import Dropped, Question, QuestionSet, make_questions
 from canonym.evaluation.reranked import Ordered, check_ordering
@@ -29,9 +47,24 @@ from canonym.terminology.ids import ConceptIds, IdCensus
 from canonym.text import biosyn_normal
 from canonym.types import Document, Encoder
 
-# --- outcome ---
 
-# MODULE: What an evaluation yields: questions, answers, cases, figures, and what identifies them.
+class EvaluationOptions(TypedDict, total=False):
+    """Further options of `evaluate_corpus`. Every key is optional."""
+
+    weights: Sequence[float] | None
+    split: str | None
+    same: str | None
+    types: Sequence[str]
+    corrections: Mapping[str, str] | None
+    files: Sequence[str | Path]
+    abbreviations: str
+    metrics: Sequence[str]
+    k: int
+    seed: int
+    min_score: float | None
+    order: str | Path | Reranker
+    context: bool
+    indexed: Callable[..., Dictionary]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,36 +76,36 @@ class Run:
     protocol : Protocol
         Its rules are ``protocol.rules``.
     part : str
-        Which part of the corpus was evaluated, such as ``"test"``.
+        The evaluated part of the corpus, such as ``"test"``.
     questions : tuple of Question
-        What was asked, in the order of the corpus.
+        In the order of the corpus.
     answers : tuple of tuple of RankedAnswer
-        What was found for each part of each question.
-    cases : dict of str to tuple of ScoredMention
-        By reading; the first reading is the one to be compared with published numbers.
+        One per part of each question.
+    scored : dict of str to tuple of ScoredMention
+        By reading. Published numbers compare with the first reading.
     dropped : tuple of Dropped
-        What was not asked, by reason.
+        Mentions without a question, by reason.
     ids : IdCensus
         How the gold ids were understood.
     headline : tuple of Figure
         Figures of all readings on the slices that separate systems.
     fingerprints : dict
-        What identifies corpus, terminology, index and encoders, with the seed and the version.
+        Identities of corpus, terminology, index and encoders, with the seed and the version.
     seconds : dict of str to float
-        Time taken by ``"preparing"``, ``"indexing"``, ``"linking"`` and ``"evaluating"``.
+        Time of ``"preparing"``, ``"indexing"``, ``"linking"`` and ``"evaluating"``.
     concept_ids : ConceptIds
         Finds the concepts of further ids, such as those of another tool.
     learned : tuple of (str, str)
         Names that training mentions added to the terminology, with the id of their concept.
     notes : tuple of str
-        Further remarks, of what the caller did before.
+        Further remarks, such as on the order of the candidates.
     """
 
     protocol: Protocol
     part: str
     questions: tuple[Question, ...]
     answers: tuple[tuple[RankedAnswer, ...], ...]
-    cases: dict[str, tuple[ScoredMention, ...]]
+    scored: dict[str, tuple[ScoredMention, ...]]
     dropped: tuple[Dropped, ...]
     ids: IdCensus
     headline: tuple[Figure, ...]
@@ -84,12 +117,12 @@ class Run:
 
     @property
     def remarks(self) -> list[str]:
-        """What a reader of the figures has to know, as sentences."""
+        """Sentences that a reader of the figures has to know."""
         left_out = [f"{len(d.mentions):,} mentions {d.reason} were left out" for d in self.dropped]
         return [*self.notes, *left_out, *self.ids.remarks()]
 
     def figure(self, metric: str, *, reading: str | None = None, slice: str = "all") -> Figure:
-        """Return a figure of the headline; of the first reading unless another is named.
+        """Return a figure of the headline, of the first reading by default.
 
         Raises
         ------
@@ -110,8 +143,11 @@ class Run:
         return self.figure(metric, reading=reading, slice=slice).value
 
     def mentions(self, k: int = 5) -> list[dict[str, Any]]:
-        """Return one plain dict per question: the mention, what is right, what was found."""
-        readings = {name: _right(cases) for name, cases in self.cases.items()}
+        """Return one plain dict per question: the mention, its gold ids, and the candidates."""
+        right = {
+            name: columns(scored, "accuracy@1")[:, 0].astype(bool).tolist()
+            for name, scored in self.scored.items()
+        }
         return [
             {
                 "document": question.mention.document_id,
@@ -120,7 +156,7 @@ class Run:
                 "mention": question.mention.text,
                 "type": question.mention.type,
                 "gold": [sorted(part) for part in question.gold],
-                "right": {name: right[i] for name, right in readings.items()},
+                "right": {name: values[i] for name, values in right.items()},
                 "parts": [
                     {
                         "searched": answer.searched,
@@ -139,9 +175,9 @@ class Run:
         Parameters
         ----------
         mentions : bool
-            Whether to add what was asked and found, mention by mention.
+            Whether to add questions and answers, mention by mention.
         seconds : bool
-            Whether to add the times, which differ from run to run; all else is the same again.
+            Whether to add the times. They differ from run to run, nothing else does.
         """
         return {
             "protocol": self.protocol.to_dict(),
@@ -155,26 +191,6 @@ class Run:
             **({"mentions": self.mentions()} if mentions else {}),
             **({"seconds": dict(self.seconds)} if seconds else {}),
         }
-
-
-def _right(cases: Sequence[ScoredMention]) -> list[bool]:
-    return [bool(right) for right in columns(cases, "accuracy@1")[:, 0]]
-
-
-# --- run ---
-# MODULE: One evaluation from documents to figures, with everything that identifies it.
-#
-# Examples
-# --------
-# >>> from canonym import Concept, Document, Mention, Name, Terminology
-# >>> terminology = Terminology.build(
-# ...     [Concept("MESH:D1", "Myocardial infarction"), Concept("MESH:D2", "Migraine")]
-# ... )
-# >>> mention = Mention("Migraines", 0, 9, ids=("D2",))
-# >>> document = Document("7", "Migraines are frequent.", (mention,))
-# >>> run = evaluate_corpus([document], terminology=terminology, protocol="biosyn")
-# >>> run.value("accuracy@1")
-# 1.0
 
 
 def evaluate_corpus(
@@ -201,56 +217,56 @@ def evaluate_corpus(
     context: bool = True,
     indexed: Callable[..., Dictionary] = build_dictionary,
 ) -> Run:
-    """Evaluate on an annotated corpus.
+    """Evaluate a system on an annotated corpus.
 
     Parameters
     ----------
     documents : iterable of Document
         The evaluated part of the corpus.
     terminology : Terminology, optional
-        What is linked to; that of `linker` by default.
+        The target of linking; that of `linker` by default.
     encoders, weights
-        As `canonym.linker.Linker.build` takes them; no encoder at all is verbatim look-up. Not
-        used under ``raw`` with a linker.
+        See `canonym.linker.Linker.build`. No encoder at all is verbatim look-up. Under ``raw`` a
+        linker brings its own.
     linker : Linker, optional
-        Evaluated as it is under ``raw``; the other protocols index their own names.
+        Evaluated unchanged under ``raw``; the other protocols index their own names.
     protocol : str or Protocol
         A key of `canonym.evaluation.protocols.PROTOCOLS`.
     split, same : str, optional
         Variants, see `canonym.evaluation.protocols.choose_protocol`.
     part : str
-        What to call `documents` in the report.
+        Name of the part for the report.
     training : iterable of Document
-        The parts that come before: train for dev, train and dev for test.
+        The parts before this one: train for dev, train and dev for test.
     types : sequence of str
         Only mentions of these types.
     corrections : mapping of str to str, optional
-        Words that are spelt otherwise in prepared strings, as BioSyn does for NCBI disease.
+        Corrections of misspelt words in prepared strings, as BioSyn has for NCBI disease.
     files : sequence of path
-        Files of the corpus, whose digests become part of the fingerprints.
+        Files of the corpus; their digests go into the fingerprints.
     abbreviations : str
-        What finds the abbreviations of a document.
+        The engine that finds abbreviations in a document.
     metrics : sequence of str
-        Names of `canonym.evaluation.metrics` that the headline has beside its own.
+        Further names of `canonym.evaluation.metrics` for the headline.
     k : int
-        Candidates wanted.
+        Number of candidates.
     seed : int
         Of the bootstrap.
     min_score : float, optional
         Under ``raw``: mentions whose best candidate scores less are NIL.
     order : str, Path or Reranker
-        Of the nearest concepts, under protocols other than ``raw``; as
-        `canonym.linking.reranker.open_order` takes it. A fitted one knows the training mentions
-        as earlier annotations, where the protocol has them as names.
+        Order of the nearest concepts, under protocols other than ``raw``; see
+        `canonym.linking.reranker.open_order`. A fitted one takes training mentions as earlier
+        annotations, if the protocol adds them to the names.
     context : bool
-        Whether that order looks at the other mentions of a document.
+        Whether that order uses the other mentions of a document.
     indexed : callable
-        Makes the dictionary; a caller of several evaluations may remember some.
+        Makes the dictionary. A caller of several evaluations can cache some.
 
     Returns
     -------
     Run
-        Questions, cases, figures, and everything that was dropped.
+        Questions, scored mentions, figures, and everything that was dropped.
 
     Raises
     ------
@@ -276,10 +292,9 @@ def evaluate_corpus(
         engine=abbreviations,
     )
     if not asked.questions:
-        told = ", ".join(f"{count:,} {reason}" for reason, count in asked.counts().items() if count)
-        raise InvalidInput(f"the protocol {chosen.name!r} leaves no mention to evaluate: {told}")
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in asked.counts().items() if n)
+        raise InvalidInput(f"the protocol {chosen.name!r} leaves no mention to evaluate: {reasons}")
     clock.stop("preparing")
-    ranked: Dictionary | Ordered | None = None
     if chosen.prepared:
         dictionary = indexed(
             terminology,
@@ -288,59 +303,41 @@ def evaluate_corpus(
             weights=weights,
             as_written=chosen.as_written,
         )
-        used = dictionary.linker
         clock.stop("indexing")
-        asked = as_explained(asked, dictionary)
-        ranked = (
-            dictionary
-            if order == "nearest"
-            else Ordered.by(order, dictionary, asked, context=context)
-        )
-        answers = (
-            ranked.answers(asked, k) if isinstance(ranked, Ordered) else _search(ranked, asked, k)
-        )
-        texts = {text for one in asked.questions for text in (*one.parts, one.text)}
-        named = {text: len(dictionary.concepts_named(text)) for text in texts}
+        found = _search(dictionary, asked, order=order, context=context, k=k)
     else:
         used = linker or Linker.build(
             terminology, encoders=encoders, weights=weights, abbreviations=abbreviations
         )
         clock.stop("indexing")
-        answers = _link(used, corpus, asked, k=k, min_score=min_score)
-        named = _count_concepts(terminology, asked.questions)
+        found = _link(used, terminology, corpus, asked, k=k, min_score=min_score)
     clock.stop("linking")
-    cases = {
-        reading: read_answers(asked.questions, answers, reading, concepts_named=named)
+    questions = found.questions.questions
+    scored = {
+        reading: read_answers(questions, found.answers, reading, concepts_named=found.named)
         for reading in chosen.readings
     }
     shown = METRICS_SHOWN if chosen.prepared else LINKER_METRICS
-    headline = figures(cases, metrics=tuple(dict.fromkeys((*shown, *metrics))), seed=seed)
+    headline = figures(scored, metrics=tuple(dict.fromkeys((*shown, *metrics))), seed=seed)
     clock.stop("evaluating")
     fingerprints = {
-        "corpus": {
-            "digest": corpus_digest(corpus),
-            "documents": len(corpus),
-            "training_digest": corpus_digest(before) if before else None,
-            "training_documents": len(before),
-            "types": list(types),
-            "files": {Path(file).name: file_digest(file) for file in files},
-        },
-        **_identify(terminology, used),
+        "corpus": _identify_corpus(corpus, before, types, files),
+        **_identify_index(terminology, found.linker),
         "learned": len(asked.learned),
         "corrections": len(corrections or {}),
-        "abbreviations": _engine(abbreviations),
+        "abbreviations": find_abbreviations("", engine=abbreviations).engine,
         "k": k,
         "seed": seed,
         "min_score": min_score,
-        "reranker": ranked.digest if isinstance(ranked, Ordered) else None,
+        "reranker": found.reranked.digest if found.reranked else None,
         "version": canonym.__version__,
     }
     return Run(
         chosen,
         part,
-        asked.questions,
-        answers,
-        cases,
+        questions,
+        found.answers,
+        scored,
         asked.dropped,
         ids.census(),
         headline,
@@ -348,24 +345,12 @@ def evaluate_corpus(
         clock.seconds,
         ids,
         asked.learned,
-        ranked.notes if isinstance(ranked, Ordered) else (),
+        found.reranked.notes if found.reranked else (),
     )
 
 
-def corpus_digest(documents: Iterable[Document]) -> str:
-    """Hash the content of documents with SHA-256: ids, texts, and all that mentions have."""
-    digest = hashlib.sha256()
-    for document in documents:
-        mentions = [
-            [m.text, m.start, m.end, m.type, list(m.ids), m.rule] for m in document.mentions
-        ]
-        line = json.dumps([document.id, document.text, mentions], ensure_ascii=True)
-        digest.update(line.encode("ascii") + b"\n")
-    return digest.hexdigest()
-
-
 class _Clock:
-    """Adds up the seconds between one stop and the next, by name."""
+    """Measures the seconds between one stop and the next."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -377,37 +362,64 @@ class _Clock:
         self._last = now
 
 
+class _Answered(NamedTuple):
+    """Answers to questions, and how many concepts have each string as a name."""
+
+    questions: QuestionSet
+    answers: tuple[tuple[RankedAnswer, ...], ...]
+    named: dict[str, int]
+    linker: Linker
+    reranked: Ordered | None = None
+
+
 def _search(
-    dictionary: Dictionary, asked: QuestionSet, k: int
-) -> tuple[tuple[RankedAnswer, ...], ...]:
-    found = dictionary.find([text for one in asked.questions for text in one.parts], k)
-    return tuple(
-        tuple(RankedAnswer(text, *found[text]) for text in one.parts) for one in asked.questions
-    )
+    dictionary: Dictionary,
+    asked: QuestionSet,
+    *,
+    order: str | Path | Reranker,
+    context: bool,
+    k: int,
+) -> _Answered:
+    """Look the strings of questions up in a dictionary."""
+    asked = as_explained(asked, dictionary)
+    reranked = None
+    if order == "nearest":
+        found = dictionary.find([text for one in asked.questions for text in one.parts], k)
+        answers = tuple(
+            tuple(RankedAnswer(text, *found[text]) for text in one.parts) for one in asked.questions
+        )
+    else:
+        reranked = Ordered.by(order, dictionary, asked, context=context)
+        answers = reranked.answers(asked, k)
+    texts = {text for one in asked.questions for text in (*one.parts, one.text)}
+    named = {text: len(dictionary.concepts_named(text)) for text in texts}
+    return _Answered(asked, answers, named, dictionary.linker, reranked)
 
 
 def _link(
     linker: Linker,
+    terminology: Terminology,
     corpus: Sequence[Document],
     asked: QuestionSet,
     *,
     k: int,
     min_score: float | None,
-) -> tuple[tuple[RankedAnswer, ...], ...]:
-    """Link the mentions that are asked, in their documents."""
+) -> _Answered:
+    """Link the mentions that have a question, in their documents."""
     waiting = deque(question.mention for question in asked.questions)
     documents = []
     for document in corpus:
-        # Questions keep the order of the corpus, so that they can be dealt out again by identity.
+        # Questions have the order of the corpus, so identity tells which mentions have one.
         wanted = tuple(
             waiting.popleft() for mention in document.mentions if waiting and mention is waiting[0]
         )
         documents.append(replace(document, mentions=wanted))
-    return tuple(
+    answers = tuple(
         answers_of_link(link)
         for _, links in linker.link_documents(documents, k=k, min_score=min_score)
         for link in links
     )
+    return _Answered(asked, answers, _count_concepts(terminology, asked.questions), linker)
 
 
 def _count_concepts(terminology: Terminology, questions: Sequence[Question]) -> dict[str, int]:
@@ -422,7 +434,38 @@ def _count_concepts(terminology: Terminology, questions: Sequence[Question]) -> 
     return {text: len(found) for text, found in owners.items()}
 
 
-def _identify(terminology: Terminology, linker: Linker) -> dict[str, Any]:
+# --- identities -----------------------------------------------------------------------------------
+
+
+def corpus_digest(documents: Iterable[Document]) -> str:
+    """Hash the content of documents with SHA-256: ids, texts, and all fields of mentions."""
+    digest = hashlib.sha256()
+    for document in documents:
+        mentions = [
+            [m.text, m.start, m.end, m.type, list(m.ids), m.rule] for m in document.mentions
+        ]
+        line = json.dumps([document.id, document.text, mentions], ensure_ascii=True)
+        digest.update(line.encode("ascii") + b"\n")
+    return digest.hexdigest()
+
+
+def _identify_corpus(
+    corpus: Sequence[Document],
+    before: Sequence[Document],
+    types: Sequence[str],
+    files: Sequence[str | Path],
+) -> dict[str, Any]:
+    return {
+        "digest": corpus_digest(corpus),
+        "documents": len(corpus),
+        "training_digest": corpus_digest(before) if before else None,
+        "training_documents": len(before),
+        "types": list(types),
+        "files": {Path(file).name: file_digest(file) for file in files},
+    }
+
+
+def _identify_index(terminology: Terminology, linker: Linker) -> dict[str, Any]:
     return {
         "terminology": {
             "digest": terminology.digest,
@@ -436,8 +479,3 @@ def _identify(terminology: Terminology, linker: Linker) -> dict[str, Any]:
             "settings": linker.settings,
         },
     }
-
-
-def _engine(abbreviations: str) -> str:
-    """Return the engine that finds abbreviations, whatever chose it."""
-    return find_abbreviations("", engine=abbreviations).engine

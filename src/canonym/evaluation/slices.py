@@ -1,4 +1,4 @@
-"""Kinds of mentions, so that every number can be shown beside the one that separates systems."""
+"""Slices of mentions by kind, and figures of each slice with their intervals."""
 
 from __future__ import annotations
 
@@ -14,15 +14,13 @@ from canonym.evaluation.metrics import DEFAULT_METRICS, columns, ratio
 from canonym.evaluation.outcomes import IntArray, ScoredMention, tally
 from canonym.evaluation.statistics import bound
 
-# --- slices ---
-
 _Known = TypeVar("_Known")
 
 LENGTH_BOUNDS: tuple[int, ...] = (1, 2, 3, 4)
-"""Most words of each bin of lengths but the last, which is open."""
+"""Upper bounds of the bins of lengths, in words; the last bin is open."""
 
 FREQUENCY_BOUNDS: tuple[int, ...] = (0, 1, 5, 20)
-"""Most training mentions of the concept of each bin of frequencies but the last, which is open."""
+"""Upper bounds of the bins of frequencies, in training mentions of the concept."""
 
 
 class Slice(NamedTuple):
@@ -33,7 +31,7 @@ class Slice(NamedTuple):
     name : str
         ``"unseen mention"``, ``"homonym"``, ``"type Disease"``, ``"length ≥5"``, …
     rows : ndarray, shape (n,), int64
-        Positions of the cases, rising.
+        Positions of the mentions, rising.
     """
 
     name: str
@@ -46,7 +44,7 @@ class Slice(NamedTuple):
 
 
 class SliceScores(NamedTuple):
-    """The metrics of one slice: its name, its number of mentions, and values in [0, 1] or NaN."""
+    """Name of a slice, number of mentions, and value of each metric: in [0, 1] or NaN."""
 
     name: str
     n: int
@@ -54,26 +52,30 @@ class SliceScores(NamedTuple):
 
 
 _PAIRS: tuple[tuple[str, str, Callable[[ScoredMention], bool | None]], ...] = (
-    ("seen mention", "unseen mention", lambda case: case.seen_mention),
-    ("seen concept", "unseen concept", lambda case: case.seen_concept),
-    ("homonym", "no homonym", lambda case: case.homonym),
-    ("abbreviation", "no abbreviation", lambda case: case.abbreviation),
-    ("composite", "no composite", lambda case: case.composite or sum(map(bool, case.gold)) > 1),
-    ("NIL", "not NIL", lambda case: case.nil),
+    ("seen mention", "unseen mention", lambda mention: mention.seen_mention),
+    ("seen concept", "unseen concept", lambda mention: mention.seen_concept),
+    ("homonym", "no homonym", lambda mention: mention.homonym),
+    ("abbreviation", "no abbreviation", lambda mention: mention.abbreviation),
+    (
+        "composite",
+        "no composite",
+        lambda mention: mention.composite or sum(map(bool, mention.gold)) > 1,
+    ),
+    ("NIL", "not NIL", lambda mention: mention.nil),
 )
 
 
 def slices(
-    cases: Sequence[ScoredMention],
+    mentions: Sequence[ScoredMention],
     *,
     length_bounds: Sequence[int] = LENGTH_BOUNDS,
     frequency_bounds: Sequence[int] = FREQUENCY_BOUNDS,
 ) -> list[Slice]:
-    """Sort mentions into slices, each attribute on its own.
+    """Sort mentions into slices, attribute by attribute.
 
     Parameters
     ----------
-    cases : sequence of ScoredMention
+    mentions : sequence of ScoredMention
         The mentions.
     length_bounds, frequency_bounds : sequence of int
         Upper bounds of the bins, rising and none below 0; the last bin is open.
@@ -82,13 +84,13 @@ def slices(
     -------
     list of Slice
         First all mentions, then both sides of every yes-or-no attribute, the types by name, the
-        lengths and the frequencies. The slices of an attribute part the mentions for which it is
-        known; an attribute that is known for none has no slice, otherwise slices may be empty.
+        lengths and the frequencies. The slices of an attribute divide the mentions for which it is
+        known. An attribute that is unknown for all has no slice; other slices may be empty.
 
     Raises
     ------
     InvalidInput
-        If there are no cases or bounds do not rise.
+        If there are no mentions or bounds do not rise.
 
     Examples
     --------
@@ -97,20 +99,22 @@ def slices(
     >>> [(s.name, s.n) for s in slices([short, long], length_bounds=(1,)) if "length" in s.name]
     [('length ≤1', 1), ('length ≥2', 1)]
     """
-    if not cases:
+    if not mentions:
         raise InvalidInput("no mentions to evaluate: give at least one")
-    found = [Slice("all", np.arange(len(cases), dtype=np.int64))]
+    found = [Slice("all", np.arange(len(mentions), dtype=np.int64))]
     for yes, no, value in _PAIRS:
-        found += _pick(cases, [True, False], [yes, no], value)
-    types = sorted({case.type for case in cases if case.type})
-    found += _pick(cases, types, [f"type {name}" for name in types], lambda case: case.type or None)
-    found += _bins(cases, "length", length_bounds)
-    found += _bins(cases, "frequency", frequency_bounds)
+        found += _pick(mentions, [True, False], [yes, no], value)
+    types = sorted({mention.type for mention in mentions if mention.type})
+    found += _pick(
+        mentions, types, [f"type {name}" for name in types], lambda mention: mention.type or None
+    )
+    found += _bins(mentions, "length", length_bounds)
+    found += _bins(mentions, "frequency", frequency_bounds)
     return found
 
 
 def evaluate_slices(
-    cases: Sequence[ScoredMention],
+    mentions: Sequence[ScoredMention],
     metrics: Sequence[str] = DEFAULT_METRICS,
     *,
     rule: str = "all",
@@ -121,14 +125,14 @@ def evaluate_slices(
 
     Parameters
     ----------
-    cases : sequence of ScoredMention
+    mentions : sequence of ScoredMention
         The mentions.
     metrics : sequence of str
-        As `canonym.evaluation.metrics.evaluate` takes them.
+        See `canonym.evaluation.metrics.evaluate`.
     rule : str
         When a composite mention is right.
     length_bounds, frequency_bounds : sequence of int
-        As `slices` takes them.
+        See `slices`.
 
     Returns
     -------
@@ -138,10 +142,10 @@ def evaluate_slices(
     Raises
     ------
     InvalidInput
-        If there are no cases, or a name, the rule or a bound cannot be used.
+        If there are no mentions, or a name, the rule or a bound is invalid.
     """
-    parts = slices(cases, length_bounds=length_bounds, frequency_bounds=frequency_bounds)
-    counts = tally(cases)
+    parts = slices(mentions, length_bounds=length_bounds, frequency_bounds=frequency_bounds)
+    counts = tally(mentions)
     tables = {name: columns(counts, name, rule=rule) for name in metrics}
     return [
         SliceScores(
@@ -152,17 +156,17 @@ def evaluate_slices(
 
 
 def _pick(
-    cases: Sequence[ScoredMention],
+    mentions: Sequence[ScoredMention],
     values: Sequence[_Known],
     names: Sequence[str],
     value: Callable[[ScoredMention], _Known | None],
 ) -> list[Slice]:
     rows: dict[_Known, list[int]] = {known: [] for known in values}
     n_known = 0
-    for i, case in enumerate(cases):
-        its = value(case)
-        if its is not None:
-            rows[its].append(i)
+    for i, mention in enumerate(mentions):
+        known = value(mention)
+        if known is not None:
+            rows[known].append(i)
             n_known += 1
     if not n_known:
         return []
@@ -172,7 +176,7 @@ def _pick(
     ]
 
 
-def _bins(cases: Sequence[ScoredMention], attribute: str, bounds: Sequence[int]) -> list[Slice]:
+def _bins(mentions: Sequence[ScoredMention], attribute: str, bounds: Sequence[int]) -> list[Slice]:
     if not bounds or any(b <= a for a, b in zip((-1, *bounds), bounds, strict=False)):
         raise InvalidInput(
             f"the bounds of {attribute} are {tuple(bounds)}; whole numbers that rise, from 0 on, "
@@ -188,17 +192,14 @@ def _bins(cases: Sequence[ScoredMention], attribute: str, bounds: Sequence[int])
         else:
             names.append(f"{attribute} ≤{high}" if not low else f"{attribute} {low}–{high}")
 
-    def place(case: ScoredMention) -> int | None:
-        count = getattr(case, attribute)
+    def place(mention: ScoredMention) -> int | None:
+        count = getattr(mention, attribute)
         return None if count is None else bisect.bisect_left(bounds, count)
 
-    return _pick(cases, range(len(names)), names, place)
+    return _pick(mentions, range(len(names)), names, place)
 
 
-# --- figures ---
-# MODULE: Figures of a run: values with their intervals, by slice.
-
-# MODULE: The figures of a report, each with the interval it is in.
+# --- figures --------------------------------------------------------------------------------------
 
 DRAWS = 10_000
 """Bootstrap draws behind every interval."""
@@ -207,7 +208,7 @@ HEADLINE_SLICES: tuple[str, ...] = (
     *("all", "seen mention", "unseen mention", "seen concept", "unseen concept"),
     *("homonym", "abbreviation", "composite", "NIL", "not NIL"),
 )
-"""Slices that stand beside every headline, in the order in which they are shown."""
+"""Slices of every headline, in the order of display."""
 
 METRICS_SHOWN: tuple[str, ...] = ("accuracy@1", "accuracy@5")
 LINKER_METRICS: tuple[str, ...] = (
@@ -218,18 +219,9 @@ LINKER_METRICS: tuple[str, ...] = (
 
 
 class Figure(NamedTuple):
-    """One number of a table.
+    """One number of a table, with the 95 % interval of `canonym.evaluation.statistics.bound`.
 
-    Attributes
-    ----------
-    slice, reading, metric : str
-        What is counted: a slice of `canonym.evaluation.slices`, a reading of
-        `canonym.evaluation.protocols`, a name of `canonym.evaluation.metrics`.
-    n : int
-        Mentions of the slice.
-    value, low, high : float
-        In [0, 1], with the 95 % interval of `canonym.evaluation.statistics.bound`; NaN where there is
-        nothing to count.
+    Values are in [0, 1], and NaN where nothing counts; `n` is the number of mentions of the slice.
     """
 
     slice: str
@@ -249,38 +241,24 @@ class Figure(NamedTuple):
 
 
 def figures(
-    cases: Mapping[str, Sequence[ScoredMention]],
+    scored: Mapping[str, Sequence[ScoredMention]],
     *,
     metrics: Sequence[str] = METRICS_SHOWN,
     shown: Sequence[str] | None = HEADLINE_SLICES,
     seed: int = 0,
 ) -> tuple[Figure, ...]:
-    """Score every reading and slice by every metric.
+    """Score every slice, reading and metric, in this order.
 
-    Parameters
-    ----------
-    cases : mapping of str to sequence of ScoredMention
-        By reading.
-    metrics : sequence of str
-        Names of metrics.
-    shown : sequence of str, optional
-        Names of slices in the order wanted; all slices that there are if None. Those without
-        mentions are left out, and those that hold all mentions but ``"all"`` itself.
-    seed : int
-        Of the draws: each figure starts from it, so that no figure depends on which others are
-        shown.
-
-    Returns
-    -------
-    tuple of Figure
-        By slice, then reading, then metric.
+    `shown` names slices in the order of the result; None takes all. Empty slices are left out, and
+    so are slices of all mentions except ``"all"``. Every figure starts from the seed, so that no
+    figure depends on the others.
     """
     found: dict[str, list[Figure]] = {}
-    for reading, some in cases.items():
-        counts = tally(some)
+    for reading, mentions in scored.items():
+        counts = tally(mentions)
         tables = {name: columns(counts, name) for name in metrics}
-        for part in slices(some):
-            idle = part.n in {0, len(some)} and part.name != "all"
+        for part in slices(mentions):
+            idle = part.n in {0, len(mentions)} and part.name != "all"
             if idle or (shown is not None and part.name not in shown):
                 continue
             for name, table in tables.items():

@@ -1,7 +1,7 @@
 """Intervals of figures, and tests of the difference between two systems.
 
-A metric is the mean of one number per mention, or the ratio of the sums of two, as in the columns of
-`canonym.evaluation.metrics.columns`. The bootstrap draws mentions, so an F1 gets an interval like
+A metric is the mean of one number per mention, or the ratio of the sums of two: see
+`canonym.evaluation.metrics.columns`. The bootstrap draws mentions, so an F1 has an interval like
 an accuracy. Wilson's interval and McNemar's test are those of `scipy.stats`.
 """
 

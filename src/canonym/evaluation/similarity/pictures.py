@@ -42,17 +42,7 @@ _MOST_TYPES = 6
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A name of a picture.
-
-    Parameters
-    ----------
-    name : str
-        The name.
-    concept : str
-        The id of its concept.
-    group : str
-        What it is coloured by: the label of the concept, or a type.
-    """
+    """A name of a picture."""
 
     name: str
     concept: str
@@ -61,21 +51,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Names and where they are in the plane.
-
-    Parameters
-    ----------
-    shown : tuple of Shown
-        The names.
-    points : ndarray, shape (n, 2), float64
-        Their places.
-    by : str
-        ``"concept"`` or ``"type"``.
-    method : str
-        One of `METHODS`.
-    seed : int
-        What was drawn with.
-    """
+    """Names and where they are in the plane."""
 
     shown: tuple[Shown, ...]
     points: npt.NDArray[np.float64]
@@ -236,29 +212,6 @@ def lay_out(
 ) -> npt.NDArray[np.float64]:
     """Place vectors in the plane so that near ones stay near, by cosine.
 
-    Parameters
-    ----------
-    vectors : ndarray, shape (n, d), or SparseVectors
-        Any length; at least 4 of them.
-    method : str
-        One of `METHODS`.
-    seed : int
-        The same seed gives the same places, bit by bit on one machine: one thread is used.
-    perplexity : float, optional
-        Neighbours that count, roughly; 30 by default, fewer for fewer than 91 names.
-
-    Returns
-    -------
-    ndarray, shape (n, 2), float64
-        The places.
-
-    Raises
-    ------
-    InvalidInput
-        If there are too few vectors, one is not finite, or an option cannot be used.
-    MissingExtra
-        If scikit-learn, or for UMAP umap-learn, is not installed.
-
     Notes
     -----
     Vectors are scaled to length one first, so that euclidean neighbours are those by cosine; a zero
@@ -283,9 +236,9 @@ def lay_out(
             n_neighbors=max(int(near), 2), metric="euclidean", random_state=seed, n_jobs=1
         )
     else:
-        manifold = require("sklearn.manifold", "t-SNE", "pictures")
+        manifold = require("sklearn.manifold", "t-SNE", "analysis")
         reducer = manifold.TSNE(perplexity=near, init="pca", random_state=seed, n_jobs=1)
-    threads = require("threadpoolctl", "a picture", "pictures")
+    threads = require("threadpoolctl", "a picture", "analysis")
     with threads.threadpool_limits(limits=1):
         return np.asarray(reducer.fit_transform(table), dtype=np.float64)
 
@@ -341,7 +294,7 @@ def write_picture(picture: Picture, path: str | Path, *, title: str = "") -> Non
     format = Path(path).suffix.lower().lstrip(".")
     if format not in FORMATS:
         raise InvalidInput(f"{path}: the name of the file has to end in .{' or .'.join(FORMATS)}")
-    matplotlib = require("matplotlib", "drawing a picture", "pictures")
+    matplotlib = require("matplotlib", "drawing a picture", "analysis")
     # Text stays text; ids inside the SVG come from its content and not from chance.
     settings = {"svg.fonttype": "none", "svg.hashsalt": "canonym", "font.family": "sans-serif"}
     metadata = {"Date": None, "Creator": None} if format == "svg" else {"Software": None}
@@ -354,7 +307,7 @@ def write_picture(picture: Picture, path: str | Path, *, title: str = "") -> Non
 
 
 def _drawn(picture: Picture, title: str) -> Any:
-    figures = require("matplotlib.figure", "drawing a picture", "pictures")
+    figures = require("matplotlib.figure", "drawing a picture", "analysis")
     figure = figures.Figure(figsize=(9.6, 6.4), layout="constrained")
     axes = figure.add_subplot()
     groups = picture.groups

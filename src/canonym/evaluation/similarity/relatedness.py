@@ -156,29 +156,9 @@ def _number(text: str) -> float | None:
 def spearman(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
     """Return Spearman's rank correlation, ties sharing the mean of their ranks.
 
-    Parameters
-    ----------
-    first, second : array-like, shape (n,)
-        Finite numbers.
-
-    Returns
-    -------
-    float
-        In [−1, 1]; NaN if the numbers of one side are all equal.
-
-    Raises
-    ------
-    InvalidInput
-        If the lengths differ, there are fewer than two pairs, or a number is not finite.
-
     Notes
     -----
     Pearson's correlation of the ranks; without ties ``1 − 6 Σd² / (n (n² − 1))``.
-
-    Examples
-    --------
-    >>> spearman([1, 2, 3, 4], [10, 20, 40, 30])
-    0.8
     """
     one, two = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if one.ndim != 1 or one.shape != two.shape or len(one) < 2:

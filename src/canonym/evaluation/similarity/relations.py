@@ -37,26 +37,7 @@ class Softmax(NamedTuple):
 def loss_and_gradient(
     model: Softmax, features: FloatArray, targets: npt.NDArray[np.integer], *, penalty: float = 0.0
 ) -> tuple[float, Softmax]:
-    """Return the mean cross-entropy plus ``penalty · |W|² / 2``, and its gradient.
-
-    Parameters
-    ----------
-    model : Softmax
-        Where.
-    features : ndarray, shape (n, d), float64
-        Inputs.
-    targets : ndarray, shape (n,), int
-        Classes.
-    penalty : float
-        Weight of the squared weights; the bias is free.
-
-    Returns
-    -------
-    loss : float
-        In nats.
-    gradient : Softmax
-        In the shapes of `model`.
-    """
+    """Return the mean cross-entropy plus ``penalty · |W|² / 2``, and its gradient."""
     logits = features @ model.weights + model.bias
     logits -= logits.max(axis=1, keepdims=True)
     exponentials = np.exp(logits)
@@ -83,35 +64,6 @@ def fit_softmax(
     penalty: float = 1e-4,
 ) -> Softmax:
     """Fit a softmax layer, from zero.
-
-    Parameters
-    ----------
-    features : ndarray, shape (n, d), float64
-        Inputs.
-    targets : ndarray, shape (n,), int
-        Classes from 0 to ``n_classes − 1``.
-    n_classes : int
-        Classes.
-    rng : numpy.random.Generator or int
-        Shuffles the inputs of every epoch of Adam.
-    solver : str
-        ``"adam"``: mini-batches without penalty. ``"lbfgs"``: the optimum of the penalised loss.
-    epochs, batch_size : int
-        Of Adam.
-    learning_rate : float
-        Of Adam.
-    penalty : float
-        Of L-BFGS.
-
-    Returns
-    -------
-    Softmax
-        The same for the same seed.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such solver, or an option is not positive.
 
     Notes
     -----
@@ -174,28 +126,7 @@ def read_triplets(
     tail: str = "tail",
     delimiter: str | None = None,
 ) -> list[Relation]:
-    """Read triplets from a table with a header.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file, plain or compressed.
-    head, relation, tail : str
-        Names of the columns.
-    delimiter : str, optional
-        What separates the cells; found in the header when missing.
-
-    Returns
-    -------
-    list of Relation
-        In the order of the file, each once.
-
-    Raises
-    ------
-    ReadError
-        If a column is missing, a row has another width than the header, a cell is empty, or there
-        are no rows.
-    """
+    """Read triplets from a table with a header."""
     found: dict[Relation, None] = {}
     with read_table(path, column=head, delimiter=delimiter) as table:
         places = [_place(path, table.columns, name) for name in (head, relation, tail)]
