@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from canonym import Concept, Document, InvalidInput, Mention, Name, ReadError, Terminology
-from canonym.evaluation.comparison import Key, compare, read_predictions
+from canonym.evaluation.comparison import compare
+from canonym.evaluation.predictions import Key, read_predictions
 from canonym.evaluation.run import Run, evaluate_corpus
 
 TERMINOLOGY = [

@@ -171,7 +171,8 @@ def evaluate(
     from canonym.cli.progress import note
     from canonym.cli.systems import open_system
     from canonym.corpora.census import take_census
-    from canonym.evaluation.comparison import compare, read_predictions
+    from canonym.evaluation.comparison import compare
+    from canonym.evaluation.predictions import read_predictions
     from canonym.evaluation.protocols import choose_protocol
     from canonym.evaluation.questions import read_corrections
     from canonym.evaluation.report import summarise, write_page

@@ -1,10 +1,9 @@
-"""How good linking is, and how sure that is.
+"""Evaluation of linking, with intervals and tests.
 
-`evaluate_corpus` and `evaluate_folds` ask a system about annotated mentions under a `Protocol`, and
-`compare` puts another tool beside it. Below them are functions over ids and arrays alone: `ScoredMention`
-says what is right and what was predicted for a mention, and `evaluate` scores many of them. What
-looks beyond linking is in modules of its own: `canonym.evaluation.similarity.relatedness`,
-`canonym.evaluation.similarity.mcsm` and `canonym.evaluation.similarity.relations`.
+`evaluate_corpus` and `evaluate_folds` evaluate a system on annotated mentions under a `Protocol`.
+`compare` sets another tool beside it. The functions below need ids and arrays only: a
+`ScoredMention` has the right and the predicted concepts of a mention, and `evaluate` scores many.
+`canonym.evaluation.similarity` has tasks other than linking.
 """
 
 from __future__ import annotations

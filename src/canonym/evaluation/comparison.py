@@ -1,11 +1,8 @@
-"""Other tools' ids under the same protocol, and whether the difference is one.
+"""Comparison with another tool's ids under the same protocol.
 
-What files of predictions look like is told in `canonym.evaluation.predictions`. Ids may carry
-another prefix than the terminology's.
-
-A tool is compared on every mention that the protocol asks. One that the file lacks is an answer of
-NIL; a line that no question belongs to is counted, with what became of its mention. The lenient
-reading looks at names, which such a file does not have: tools are compared by the others.
+`canonym.evaluation.predictions` describes the files of predictions. Ids may have another prefix
+than the terminology's. A mention that the file lacks counts as NIL. Predictions without a question
+are counted by reason. Files have no names, so the lenient reading is left out.
 """
 
 from __future__ import annotations
@@ -19,7 +16,7 @@ from canonym.errors import InvalidInput
 from canonym.evaluation.dictionary import FoundConcept
 from canonym.evaluation.metrics import columns
 from canonym.evaluation.outcomes import RankedAnswer, ScoredMention, read_answers
-from canonym.evaluation.predictions import Key, read_predictions
+from canonym.evaluation.predictions import Key
 from canonym.evaluation.run import Run
 from canonym.evaluation.slices import DRAWS, Figure
 from canonym.evaluation.statistics import (
@@ -31,8 +28,6 @@ from canonym.evaluation.statistics import (
 )
 from canonym.terminology.ids import IdCensus
 from canonym.types import Mention
-
-__all__ = ["Comparison", "Contrast", "Key", "compare", "read_predictions"]
 
 _METRIC = "accuracy@1"
 
@@ -63,17 +58,17 @@ class Comparison:
     Parameters
     ----------
     name : str
-        What to call the tool.
+        Name of the tool.
     contrasts : dict of str to Contrast
         By reading.
-    cases : dict of str to tuple of ScoredMention
+    scored : dict of str to tuple of ScoredMention
         Of the tool, by reading, in the order of the run's questions.
     missing : tuple of Key
-        Mentions that were asked and that the predictions lack; counted as NIL.
+        Mentions without a prediction; they count as NIL.
     extra : dict of str to int
-        Predictions that belong to no question, by what became of the mention.
+        Number of predictions without a question, by reason.
     ids : IdCensus
-        How the tool's ids were understood.
+        How the ids of the tool were understood.
     """
 
     name: str
@@ -85,7 +80,7 @@ class Comparison:
 
     @property
     def remarks(self) -> list[str]:
-        """What a reader of the figures has to know, as sentences."""
+        """Sentences that a reader of the figures has to know."""
         found = []
         if self.missing:
             found.append(
@@ -119,11 +114,11 @@ def compare(
     Parameters
     ----------
     run : Run
-        With the protocol, the questions and our answers.
+        The evaluation, with our answers.
     predictions : mapping of (document, start, end) to tuple of str
-        Of `read_predictions`, or made by hand.
+        See `canonym.evaluation.predictions.read_predictions`.
     name : str
-        What to call the tool.
+        Name of the tool.
     seed : int
         Of the draws.
 
@@ -135,7 +130,7 @@ def compare(
     Raises
     ------
     InvalidInput
-        If no prediction belongs to a question, or the questions have no offsets.
+        If no prediction belongs to a question, or questions lack offsets.
     """
     keys = [_key(question.mention) for question in run.questions]
     missing = tuple(dict.fromkeys(key for key in keys if key not in predictions))
@@ -148,7 +143,7 @@ def compare(
     ids = [id_ for key in dict.fromkeys(keys) for id_ in predictions.get(key, ())]
     answers = []
     for key in keys:
-        # An id that the terminology does not have is a prediction all the same, and a wrong one.
+        # An unknown id is a wrong prediction.
         concepts = [run.concept_ids.find(id_) or id_ for id_ in predictions.get(key, ())]
         found = [RankedAnswer("", (), (FoundConcept(id_, "", 1.0),)) for id_ in concepts]
         answers.append(found or [RankedAnswer("", (), (), nil=True)])

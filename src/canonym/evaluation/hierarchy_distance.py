@@ -1,4 +1,4 @@
-"""How far wrong predictions are from the right concept in a hierarchy."""
+"""Distance of wrong predictions from the right concept in a hierarchy."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from typing import NamedTuple
 from canonym.errors import InvalidInput
 from canonym.evaluation.outcomes import ScoredMention, match_parts
 
-__all__ = ["KINDS", "HierarchyError", "HierarchySummary", "hierarchy_errors", "summarise_errors"]
-
 KINDS: tuple[str, ...] = ("parent", "child", "sibling", "ancestor", "descendant", "elsewhere")
-"""What a wrong concept is to the right one, in the order in which they are tried."""
+"""Relations of a wrong concept to the right one, in the order in which they are tried."""
 
 
 class HierarchyError(NamedTuple):
@@ -20,12 +18,12 @@ class HierarchyError(NamedTuple):
 
     Attributes
     ----------
-    case : int
+    mention : int
         Position of the mention.
     predicted, gold : str
         The two concepts.
     kind : str
-        What `predicted` is to `gold`, one of `KINDS`.
+        The relation of `predicted` to `gold`, one of `KINDS`.
     distance : int or None
         Edges between them by way of a common ancestor; None if they have none.
     """
@@ -65,34 +63,34 @@ def hierarchy_errors(
 
     Parameters
     ----------
-    cases : iterable of ScoredMention
-        The mentions. NIL on either side is no matter of the hierarchy and is passed over.
+    mentions : iterable of ScoredMention
+        In any order. Mentions with NIL on either side are ignored.
     parents : mapping of str to collection of str
-        Parents of every concept that has some. Cycles do no harm.
+        Parents of concepts; cycles do no harm.
 
     Returns
     -------
     list of HierarchyError
-        One for each predicted part whose first concept is wrong: no gold part is left for it when
-        as many parts as possible are matched.
+        One for each predicted part whose first concept is wrong. A part is wrong if the largest
+        matching of parts leaves it over.
 
     Raises
     ------
     InvalidInput
-        If there are no cases.
+        If there are no mentions.
 
     Notes
     -----
-    A concept with several relations to the gold gets the first of `KINDS`; of several gold
-    concepts the one of the first kind is reported, then the nearest, then the first by id. The
-    distance is ``min_a d(predicted, a) + d(gold, a)`` over the common ancestors ``a``, the two
-    concepts included, with ``d`` the number of ``is_a`` edges upwards.
+    A concept with several relations to the gold gets the first of `KINDS`. Of several gold concepts
+    the one of the first kind is reported, then the nearest, then the first by id. The distance is
+    ``min_a d(predicted, a) + d(gold, a)`` over the common ancestors ``a``, with ``d`` the number of
+    ``is_a`` edges upwards. Both concepts count as their own ancestors.
 
     Examples
     --------
     >>> parents = {"poodle": ["dog"], "beagle": ["dog"], "dog": ["animal"]}
-    >>> case = ScoredMention(gold=(frozenset({"poodle"}),), ranked=(("beagle", "poodle"),))
-    >>> hierarchy_errors([case], parents)[0][-2:]
+    >>> mention = ScoredMention(gold=(frozenset({"poodle"}),), ranked=(("beagle", "poodle"),))
+    >>> hierarchy_errors([mention], parents)[0][-2:]
     ('sibling', 2)
     """
     lines = _Lines(parents)
@@ -158,7 +156,7 @@ class _Lines:
         return self._known[id_]
 
     def kind(self, predicted: str, gold: str) -> str:
-        """Say what `predicted` is to `gold`."""
+        """Return the relation of `predicted` to `gold`."""
         up = self.ancestors(gold).get(predicted)
         down = self.ancestors(predicted).get(gold)
         if up == 1:

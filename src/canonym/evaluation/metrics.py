@@ -82,7 +82,7 @@ def mrr(counts: Tally, *, k: int | None = None, rule: str = "all") -> Columns:
     -----
     With ``v(j)`` the value of the mention under the rule when ``j`` places are read, the metric is
     ``Σ_j (v(j) − v(j − 1)) / j``. For one part that is ``1 / place``, for a composite under
-    ``"all"`` one over the cut-off that completes it. A NIL mention counts 1 when called NIL, else 0.
+    ``"all"`` one over the cut-off that completes it. A NIL mention counts as 1 if called NIL.
     """
     return _stack(_reciprocal(counts, k, rule) + _nil_right(counts), np.ones(counts.n))
 
@@ -224,7 +224,7 @@ DEFAULT_METRICS: tuple[str, ...] = (
 def columns(
     mentions: Iterable[ScoredMention] | Tally, metric: str, *, rule: str = "all"
 ) -> Columns:
-    """Return numerator and denominator of a metric for every case.
+    """Return numerator and denominator of a metric for every mention.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""From which score on the best candidate is an answer, and below which it is NIL."""
+"""Thresholds for NIL: the score below which the best candidate is refused."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput
 from canonym.ranking.probability import fit_platt
 
-# --- nil ---
-
 STRATEGIES: tuple[str, ...] = ("false-positive", "true-positive", "weighted")
-"""The three ways of DILBERT to choose a threshold."""
+"""DILBERT's three ways to choose a threshold."""
 
 MOST_RIGHT = "most-right"
-"""The threshold with which most of the mentions are right."""
+"""The threshold with the most right mentions."""
 
 LEARNED = "learned"
-"""No threshold of a score: whether the best candidate or NIL is likelier, by several features."""
+"""No threshold, but a logistic regression of several features: see `answer_odds`."""
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.int64]
 
 _NOTHING_RIGHT = (
     "none of {n:,} mentions has a right candidate: there is nothing to choose by; give mentions "
@@ -50,32 +49,31 @@ def nil_threshold(
     Returns
     -------
     float
-        The threshold; −inf where no mention is to be refused.
+        The threshold; −inf where no mention has to be refused.
 
     Raises
     ------
     InvalidInput
-        If there is no such strategy, the shapes differ, a score is NaN, or there is no right
-        candidate to go by.
+        If the strategy is unknown, the shapes differ, a score is NaN, or no candidate is right.
 
     Notes
     -----
-    With the false positives (candidates of mentions that the terminology does not have) and the
-    true positives (right candidates), the threshold is
+    False positives are candidates of mentions whose concept the terminology does not have, true
+    positives are right candidates. The threshold is
 
     - ``false-positive``: the highest score of a false positive (the paper's minimum distance);
     - ``true-positive``: the lowest score of a true positive (the maximum distance);
     - ``weighted``: ``p · first + (1 − p) · second`` with ``p`` the share of true positives among
       both.
 
-    ``most-right`` is not of the paper: of all scores the one with which most mentions are answered
-    rightly, NIL included; the lowest of several.
+    ``most-right``, which is not in the paper, takes the score with the most right mentions, NIL
+    included; the lowest of several.
 
     Differences
     -----------
-    The paper compares Euclidean distances; here they are any scores (give negative distances for
-    the paper's). It names the share of true positives as the weight of both thresholds; the second
-    is taken to be that of false positives, so that they add up to one.
+    The paper compares Euclidean distances; here any scores do, such as negative distances. It names
+    the share of true positives as the weight of both thresholds. Here the second weight is the
+    share of false positives, so that the weights add up to one.
 
     References
     ----------
@@ -114,7 +112,7 @@ def nil_threshold(
 def nil_accuracy(
     scores: npt.ArrayLike, right: npt.ArrayLike, known: npt.ArrayLike, threshold: float
 ) -> float:
-    """Return the share of mentions that are answered rightly, NIL included."""
+    """Return the share of right mentions, NIL included; below `threshold` a mention is NIL."""
     score, true, there = check_mentions(scores, right, known)
     if not len(score):
         raise InvalidInput("no mentions to evaluate: give at least one")
@@ -126,34 +124,32 @@ def nil_accuracy(
 def answer_odds(
     features: npt.ArrayLike, right: npt.ArrayLike, known: npt.ArrayLike, asked: npt.ArrayLike
 ) -> FloatArray:
-    """Learn from mentions how much likelier than NIL the best candidate of others is.
+    """Return the log odds of the best candidate against NIL, for the features `(m, d)` of `asked`.
 
-    Notes
-    -----
-    A logistic regression, `canonym.ranking.probability.fit_platt`, of the mentions that tell the
-    two apart: those with a right candidate, and those that the terminology does not have. A wrong
-    candidate of a mention that it has is a mistake, whether it is answered or refused. Where
-    nothing is to be refused, nothing is.
+    `canonym.ranking.probability.fit_platt` learns them from mentions with a right candidate, and
+    from mentions whose concept the terminology does not have. A wrong candidate of a known concept
+    is a mistake both as an answer and as NIL, so it is left out. A row of NaN has no candidate, and
+    its odds are −inf.
     """
     x, new = np.asarray(features, dtype=np.float64), np.asarray(asked, dtype=np.float64)
     empty = np.isnan(x).any(axis=1)
     _, true, there = check_mentions(np.where(empty, -np.inf, 0.0), right, known)
     if not (true & there & ~empty).any():
         raise InvalidInput(_NOTHING_RIGHT.format(n=len(x)))
-    told = ~empty & (true | ~there)
+    useful = ~empty & (true | ~there)
     odds = np.full(len(new), -np.inf)
     here = ~np.isnan(new).any(axis=1)
-    if there[told].all():
+    if there[useful].all():
         odds[here] = np.inf
     else:
-        odds[here] = fit_platt(x[told], there[told]).logit(new[here])
+        odds[here] = fit_platt(x[useful], there[useful]).logit(new[here])
     return odds
 
 
 def check_mentions(
     scores: npt.ArrayLike, right: npt.ArrayLike, known: npt.ArrayLike
 ) -> tuple[FloatArray, BoolArray, BoolArray]:
-    """Return what `nil_threshold` takes as arrays."""
+    """Return the arguments of `nil_threshold` as arrays, checked."""
     score = np.asarray(scores, dtype=np.float64)
     true, there = np.asarray(right, dtype=np.bool_), np.asarray(known, dtype=np.bool_)
     if score.ndim != 1 or not score.shape == true.shape == there.shape:
@@ -166,17 +162,13 @@ def check_mentions(
     return score, true, there
 
 
-# --- draws ---
-# MODULE: How good the choice between a candidate and NIL is, learned from drawn mentions.
-
-IntArray = npt.NDArray[np.int64]
+# --- repeated draws -------------------------------------------------------------------------------
 
 
 class Draws(NamedTuple):
-    """Thresholds chosen on repeated draws and how good they are on the other mentions.
+    """Thresholds of repeated draws, and accuracy on the other mentions, ``(repetitions,)`` float64.
 
-    ``thresholds`` and ``accuracy`` are ``(repetitions,)`` float64; `mean` and `std` are those of
-    the accuracies, the standard deviation that of a sample.
+    `mean` and `std` (n − 1) are those of the accuracies.
     """
 
     thresholds: FloatArray
@@ -195,18 +187,18 @@ def draw_thresholds(
     n_dev: int = 100,
     repetitions: int = 20,
 ) -> Draws:
-    """Choose a threshold on some mentions, try it on the others, and that repeatedly.
+    """Choose a threshold on some mentions and measure it on the others, repeatedly.
 
     Parameters
     ----------
     scores, right, known, strategy
-        As `nil_threshold` takes them.
+        See `nil_threshold`.
     rng : Generator
-        Draws the mentions to choose by.
+        Draws the mentions.
     n_dev : int
-        How many of them are drawn each time, without putting back.
+        Mentions drawn each time, without replacement.
     repetitions : int
-        How often.
+        Number of draws.
 
     Returns
     -------
@@ -239,7 +231,7 @@ def draw_with_features(
     n_dev: int = 100,
     repetitions: int = 20,
 ) -> Draws:
-    """Learn from some mentions when NIL is likelier, try it on the others, and that repeatedly."""
+    """Learn `answer_odds` on some mentions and measure them on the others, repeatedly."""
     x = np.asarray(features, dtype=np.float64)
     if x.ndim != 2:
         raise InvalidInput(f"features have the shape {x.shape}; a row per mention is expected")
@@ -263,7 +255,6 @@ def _draw(
     n_dev: int,
     repetitions: int,
 ) -> Draws:
-    """Let scores and a threshold be chosen on some mentions, and try them on the others."""
     if not 1 <= n_dev < len(true):
         raise InvalidInput(
             f"{n_dev} of {len(true):,} mentions are to be drawn; at least one, and not all, is "
