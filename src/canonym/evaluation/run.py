@@ -22,7 +22,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import canonym
 from canonym.errors import InvalidInput
@@ -65,6 +65,26 @@ class EvaluationOptions(TypedDict, total=False):
     order: str | Path | Reranker
     context: bool
     indexed: Callable[..., Dictionary]
+
+
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    """The same options with their defaults."""
+
+    weights: Sequence[float] | None = None
+    split: str | None = None
+    same: str | None = None
+    types: Sequence[str] = ()
+    corrections: Mapping[str, str] | None = None
+    files: Sequence[str | Path] = ()
+    abbreviations: str = "auto"
+    metrics: Sequence[str] = ()
+    k: int = 20
+    seed: int = 0
+    min_score: float | None = None
+    order: str | Path | Reranker = "nearest"
+    context: bool = True
+    indexed: Callable[..., Dictionary] = build_dictionary
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,24 +218,11 @@ def evaluate_corpus(
     *,
     terminology: Terminology | None = None,
     encoders: Sequence[str | Encoder] = ("chargrams",),
-    weights: Sequence[float] | None = None,
     linker: Linker | None = None,
     protocol: str | Protocol = "biosyn",
-    split: str | None = None,
-    same: str | None = None,
     part: str = "test",
     training: Iterable[Document] = (),
-    types: Sequence[str] = (),
-    corrections: Mapping[str, str] | None = None,
-    files: Sequence[str | Path] = (),
-    abbreviations: str = "auto",
-    metrics: Sequence[str] = (),
-    k: int = 20,
-    seed: int = 0,
-    min_score: float | None = None,
-    order: str | Path | Reranker = "nearest",
-    context: bool = True,
-    indexed: Callable[..., Dictionary] = build_dictionary,
+    **options: Unpack[EvaluationOptions],
 ) -> Run:
     """Evaluate a system on an annotated corpus.
 
@@ -225,19 +232,21 @@ def evaluate_corpus(
         The evaluated part of the corpus.
     terminology : Terminology, optional
         The target of linking; that of `linker` by default.
-    encoders, weights
+    encoders : sequence of str or Encoder
         See `canonym.linker.Linker.build`. No encoder at all is verbatim look-up. Under ``raw`` a
         linker brings its own.
     linker : Linker, optional
         Evaluated unchanged under ``raw``; the other protocols index their own names.
     protocol : str or Protocol
         A key of `canonym.evaluation.protocols.PROTOCOLS`.
-    split, same : str, optional
-        Variants, see `canonym.evaluation.protocols.choose_protocol`.
     part : str
         Name of the part for the report.
     training : iterable of Document
         The parts before this one: train for dev, train and dev for test.
+    weights : sequence of float, optional
+        One per encoder, see `canonym.linker.Linker.build`.
+    split, same : str, optional
+        Variants, see `canonym.evaluation.protocols.choose_protocol`.
     types : sequence of str
         Only mentions of these types.
     corrections : mapping of str to str, optional
@@ -245,13 +254,13 @@ def evaluate_corpus(
     files : sequence of path
         Files of the corpus; their digests go into the fingerprints.
     abbreviations : str
-        The engine that finds abbreviations in a document.
+        The engine that finds abbreviations in a document, ``"auto"`` by default.
     metrics : sequence of str
         Further names of `canonym.evaluation.metrics` for the headline.
     k : int
-        Number of candidates.
+        Number of candidates, 20 by default.
     seed : int
-        Of the bootstrap.
+        Of the bootstrap, 0 by default.
     min_score : float, optional
         Under ``raw``: mentions whose best candidate scores less are NIL.
     order : str, Path or Reranker
@@ -259,7 +268,7 @@ def evaluate_corpus(
         `canonym.linking.reranker.open_order`. A fitted one takes training mentions as earlier
         annotations, if the protocol adds them to the names.
     context : bool
-        Whether that order uses the other mentions of a document.
+        Whether that order uses the other mentions of a document; it does by default.
     indexed : callable
         Makes the dictionary. A caller of several evaluations can cache some.
 
@@ -273,75 +282,48 @@ def evaluate_corpus(
     InvalidInput
         If there is nothing to evaluate, neither terminology nor linker, or no such variant.
     """
-    chosen = choose_protocol(protocol, split=split, same=same)
+    settings, clock = _Settings(**options), _Clock()
+    chosen = choose_protocol(protocol, split=settings.split, same=settings.same)
     if terminology is None:
         if linker is None:
             raise InvalidInput("neither a terminology nor a linker was given; one is needed")
         terminology = linker.terminology
-    check_ordering(order, chosen)
-    clock = _Clock()
-    corpus, before = list(documents), list(training)
-    ids = ConceptIds(terminology)
-    asked = make_questions(
-        corpus,
-        ids,
-        chosen,
-        training=before,
-        types=types,
-        corrections=corrections,
-        engine=abbreviations,
-    )
-    if not asked.questions:
-        reasons = ", ".join(f"{n:,} {reason}" for reason, n in asked.counts().items() if n)
-        raise InvalidInput(f"the protocol {chosen.name!r} leaves no mention to evaluate: {reasons}")
+    check_ordering(settings.order, chosen)
+    corpus, before, ids = list(documents), list(training), ConceptIds(terminology)
+    asked = _ask(corpus, before, ids, chosen, settings)
     clock.stop("preparing")
     if chosen.prepared:
-        dictionary = indexed(
+        dictionary = settings.indexed(
             terminology,
             asked.learned,
             encoders=encoders,
-            weights=weights,
+            weights=settings.weights,
             as_written=chosen.as_written,
         )
         clock.stop("indexing")
-        found = _search(dictionary, asked, order=order, context=context, k=k)
+        found = _search(dictionary, asked, settings)
     else:
         used = linker or Linker.build(
-            terminology, encoders=encoders, weights=weights, abbreviations=abbreviations
+            terminology,
+            encoders=encoders,
+            weights=settings.weights,
+            abbreviations=settings.abbreviations,
         )
         clock.stop("indexing")
-        found = _link(used, terminology, corpus, asked, k=k, min_score=min_score)
+        found = _link(used, terminology, corpus, asked, settings)
     clock.stop("linking")
-    questions = found.questions.questions
-    scored = {
-        reading: read_answers(questions, found.answers, reading, concepts_named=found.named)
-        for reading in chosen.readings
-    }
-    shown = METRICS_SHOWN if chosen.prepared else LINKER_METRICS
-    headline = figures(scored, metrics=tuple(dict.fromkeys((*shown, *metrics))), seed=seed)
+    scored, headline = _score(found, chosen, settings)
     clock.stop("evaluating")
-    fingerprints = {
-        "corpus": _identify_corpus(corpus, before, types, files),
-        **_identify_index(terminology, found.linker),
-        "learned": len(asked.learned),
-        "corrections": len(corrections or {}),
-        "abbreviations": find_abbreviations("", engine=abbreviations).engine,
-        "k": k,
-        "seed": seed,
-        "min_score": min_score,
-        "reranker": found.reranked.digest if found.reranked else None,
-        "version": canonym.__version__,
-    }
     return Run(
         chosen,
         part,
-        questions,
+        found.asked.questions,
         found.answers,
         scored,
         asked.dropped,
         ids.census(),
         headline,
-        fingerprints,
+        _identify(corpus, before, terminology, found, settings),
         clock.seconds,
         ids,
         asked.learned,
@@ -365,32 +347,50 @@ class _Clock:
 class _Answered(NamedTuple):
     """Answers to questions, and how many concepts have each string as a name."""
 
-    questions: QuestionSet
+    asked: QuestionSet
     answers: tuple[tuple[RankedAnswer, ...], ...]
     named: dict[str, int]
     linker: Linker
     reranked: Ordered | None = None
 
 
-def _search(
-    dictionary: Dictionary,
-    asked: QuestionSet,
-    *,
-    order: str | Path | Reranker,
-    context: bool,
-    k: int,
-) -> _Answered:
+def _ask(
+    corpus: Sequence[Document],
+    before: Sequence[Document],
+    ids: ConceptIds,
+    protocol: Protocol,
+    settings: _Settings,
+) -> QuestionSet:
+    asked = make_questions(
+        corpus,
+        ids,
+        protocol,
+        training=before,
+        types=settings.types,
+        corrections=settings.corrections,
+        engine=settings.abbreviations,
+    )
+    if not asked.questions:
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in asked.counts().items() if n)
+        raise InvalidInput(
+            f"the protocol {protocol.name!r} leaves no mention to evaluate: {reasons}"
+        )
+    return asked
+
+
+def _search(dictionary: Dictionary, asked: QuestionSet, settings: _Settings) -> _Answered:
     """Look the strings of questions up in a dictionary."""
     asked = as_explained(asked, dictionary)
     reranked = None
-    if order == "nearest":
-        found = dictionary.find([text for one in asked.questions for text in one.parts], k)
+    if settings.order == "nearest":
+        strings = [text for one in asked.questions for text in one.parts]
+        found = dictionary.find(strings, settings.k)
         answers = tuple(
             tuple(RankedAnswer(text, *found[text]) for text in one.parts) for one in asked.questions
         )
     else:
-        reranked = Ordered.by(order, dictionary, asked, context=context)
-        answers = reranked.answers(asked, k)
+        reranked = Ordered.by(settings.order, dictionary, asked, context=settings.context)
+        answers = reranked.answers(asked, settings.k)
     texts = {text for one in asked.questions for text in (*one.parts, one.text)}
     named = {text: len(dictionary.concepts_named(text)) for text in texts}
     return _Answered(asked, answers, named, dictionary.linker, reranked)
@@ -401,9 +401,7 @@ def _link(
     terminology: Terminology,
     corpus: Sequence[Document],
     asked: QuestionSet,
-    *,
-    k: int,
-    min_score: float | None,
+    settings: _Settings,
 ) -> _Answered:
     """Link the mentions that have a question, in their documents."""
     waiting = deque(question.mention for question in asked.questions)
@@ -414,11 +412,8 @@ def _link(
             waiting.popleft() for mention in document.mentions if waiting and mention is waiting[0]
         )
         documents.append(replace(document, mentions=wanted))
-    answers = tuple(
-        answers_of_link(link)
-        for _, links in linker.link_documents(documents, k=k, min_score=min_score)
-        for link in links
-    )
+    linked = linker.link_documents(documents, k=settings.k, min_score=settings.min_score)
+    answers = tuple(answers_of_link(link) for _, links in linked for link in links)
     return _Answered(asked, answers, _count_concepts(terminology, asked.questions), linker)
 
 
@@ -432,6 +427,21 @@ def _count_concepts(terminology: Terminology, questions: Sequence[Question]) -> 
             if normal in owners:
                 owners[normal].add(concept)
     return {text: len(found) for text, found in owners.items()}
+
+
+def _score(
+    found: _Answered, protocol: Protocol, settings: _Settings
+) -> tuple[dict[str, tuple[ScoredMention, ...]], tuple[Figure, ...]]:
+    """Score the answers in every reading, and return the figures of the headline."""
+    scored = {
+        reading: read_answers(
+            found.asked.questions, found.answers, reading, concepts_named=found.named
+        )
+        for reading in protocol.readings
+    }
+    shown = METRICS_SHOWN if protocol.prepared else LINKER_METRICS
+    metrics = tuple(dict.fromkeys((*shown, *settings.metrics)))
+    return scored, figures(scored, metrics=metrics, seed=settings.seed)
 
 
 # --- identities -----------------------------------------------------------------------------------
@@ -449,24 +459,23 @@ def corpus_digest(documents: Iterable[Document]) -> str:
     return digest.hexdigest()
 
 
-def _identify_corpus(
+def _identify(
     corpus: Sequence[Document],
     before: Sequence[Document],
-    types: Sequence[str],
-    files: Sequence[str | Path],
+    terminology: Terminology,
+    found: _Answered,
+    settings: _Settings,
 ) -> dict[str, Any]:
+    linker = found.linker
     return {
-        "digest": corpus_digest(corpus),
-        "documents": len(corpus),
-        "training_digest": corpus_digest(before) if before else None,
-        "training_documents": len(before),
-        "types": list(types),
-        "files": {Path(file).name: file_digest(file) for file in files},
-    }
-
-
-def _identify_index(terminology: Terminology, linker: Linker) -> dict[str, Any]:
-    return {
+        "corpus": {
+            "digest": corpus_digest(corpus),
+            "documents": len(corpus),
+            "training_digest": corpus_digest(before) if before else None,
+            "training_documents": len(before),
+            "types": list(settings.types),
+            "files": {Path(file).name: file_digest(file) for file in settings.files},
+        },
         "terminology": {
             "digest": terminology.digest,
             "n_concepts": terminology.n_concepts,
@@ -478,4 +487,12 @@ def _identify_index(terminology: Terminology, linker: Linker) -> dict[str, Any]:
             "encoders": linker.manifest["encoders"],
             "settings": linker.settings,
         },
+        "learned": len(found.asked.learned),
+        "corrections": len(settings.corrections or {}),
+        "abbreviations": find_abbreviations("", engine=settings.abbreviations).engine,
+        "k": settings.k,
+        "seed": settings.seed,
+        "min_score": settings.min_score,
+        "reranker": found.reranked.digest if found.reranked else None,
+        "version": canonym.__version__,
     }

@@ -330,20 +330,12 @@ def finetuned(
     """
     torch = require("torch", "fine-tuning an encoder", "torch")
 
-    def texts(triplets: Sequence[Relation]) -> list[str]:
-        """Names of all heads, then of all tails."""
-        ids = [triplet.head for triplet in triplets] + [triplet.tail for triplet in triplets]
-        unnamed = next((id_ for id_ in ids if id_ not in names), None)
-        if unnamed is not None:
-            raise InvalidInput(f"the concept {unnamed!r} has no name; give one for every concept")
-        return [names[id_] for id_ in ids]
-
     def fit(train: Sequence[Relation], rng: np.random.Generator) -> Classifier:
         encoder = make_encoder()
         relations = sorted({triplet.relation for triplet in train})
         place = {name: i for i, name in enumerate(relations)}
         targets = torch.tensor([place[triplet.relation] for triplet in train])
-        texts(train)  # a missing name raises before the first step
+        _texts(train, names)  # a missing name raises before the first step
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(int(rng.integers(2**31)))
             layer = torch.nn.Linear(2 * encoder.n_columns, len(relations)).to(encoder.device)
@@ -353,7 +345,9 @@ def finetuned(
             predicted: list[str] = []
             with torch.inference_mode():
                 for start in range(0, len(triplets), batch_size):
-                    logits = _logits(encoder, layer, texts(triplets[start : start + batch_size]))
+                    logits = _logits(
+                        encoder, layer, _texts(triplets[start : start + batch_size], names)
+                    )
                     predicted += [relations[i] for i in logits.argmax(dim=1).tolist()]
             return predicted
 
@@ -379,7 +373,7 @@ def finetuned(
             order = rng.permutation(len(train))
             for start in range(0, len(order), batch_size):
                 rows = order[start : start + batch_size]
-                logits = _logits(encoder, layer, texts([train[row] for row in rows]))
+                logits = _logits(encoder, layer, _texts([train[row] for row in rows], names))
                 loss = torch.nn.functional.cross_entropy(logits, targets[rows].to(logits.device))
                 optimiser.zero_grad()
                 loss.backward()
@@ -388,6 +382,15 @@ def finetuned(
         model.eval()
 
     return fit
+
+
+def _texts(triplets: Sequence[Relation], names: Mapping[str, str]) -> list[str]:
+    """Return the names of all heads, then of all tails."""
+    ids = [triplet.head for triplet in triplets] + [triplet.tail for triplet in triplets]
+    unnamed = next((id_ for id_ in ids if id_ not in names), None)
+    if unnamed is not None:
+        raise InvalidInput(f"the concept {unnamed!r} has no name; give one for every concept")
+    return [names[id_] for id_ in ids]
 
 
 def _logits(encoder: Any, layer: Any, texts: list[str]) -> Any:
