@@ -1,7 +1,11 @@
+"""Intervals and tests against naive formulas and the enumeration of all samples."""
+
 from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -9,11 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from canonym.errors import InvalidInput
+from canonym.evaluation import ScoredMention, columns
 from canonym.evaluation import statistics as resampling
+from canonym.evaluation.slices import figures
 from canonym.evaluation.statistics import (
+    SMALL,
     aggregate,
     bootstrap,
     bootstrap_test,
+    bound,
     mcnemar,
     paired_bootstrap,
     ratios,
@@ -32,24 +40,30 @@ BINARY = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=
 
 @RELAXED
 @given(BINARY)
-def test_mcnemar_agrees_with_scipy(pairs: list[tuple[bool, bool]]) -> None:
-    from scipy.stats import binomtest, chi2
-
+def test_mcnemar_counts_what_only_one_has_right(pairs: list[tuple[bool, bool]]) -> None:
     first, second = (np.array(side) for side in zip(*pairs, strict=True))
     b, c = int((first & ~second).sum()), int((second & ~first).sum())
     exact = mcnemar(first, second)
-    assert (exact.only_first, exact.only_second) == (b, c)
-    if not b + c:
-        assert exact.p == mcnemar(first, second, method="chi2").p == 1
-        assert mcnemar(first, second, method="corrected").p == 1
-        return
-    assert exact.p == pytest.approx(binomtest(b, b + c).pvalue)
-    for method, gap in (("chi2", abs(b - c)), ("corrected", max(abs(b - c) - 1, 0))):
-        found = mcnemar(first.astype(int), second.astype(float), method=method)
-        assert found.statistic == pytest.approx(gap**2 / (b + c))
-        assert found.p == pytest.approx(chi2.sf(gap**2 / (b + c), 1))
+    assert (exact.only_first, exact.only_second, exact.statistic) == (b, c, min(b, c))
     swapped = mcnemar(second, first)
     assert (swapped.only_first, swapped.only_second, swapped.p) == (c, b, exact.p)
+
+
+@pytest.mark.parametrize("b", [0, 1, 2, 7, 30, 91, 400])
+@pytest.mark.parametrize("c", [0, 1, 3, 8, 31, 90, 1024])
+def test_mcnemar_is_the_sum_of_binomials(b: int, c: int) -> None:
+    first = np.repeat([1, 0, 1, 0], [b, c, 5, 5])
+    second = np.repeat([0, 1, 1, 0], [b, c, 5, 5])
+    n = b + c
+    tail = Fraction(sum(math.comb(n, i) for i in range(min(b, c) + 1)), 2**n)
+    expected = min(1.0, float(2 * tail))
+    assert mcnemar(first, second).p == pytest.approx(expected, rel=1e-12, abs=1e-300)
+    for method, gap in (("chi2", abs(b - c)), ("corrected", max(abs(b - c) - 1, 0))):
+        found = mcnemar(first, second, method=method)
+        assert found.statistic == pytest.approx(gap**2 / n if n else 0.0, rel=1e-12)
+        # χ² of one degree of freedom is the square of a normal number.
+        normal = math.erfc(math.sqrt(found.statistic / 2))
+        assert found.p == pytest.approx(normal, rel=1e-12, abs=1e-300)
 
 
 def test_mcnemar_by_hand() -> None:
@@ -236,17 +250,18 @@ def test_comparisons_refuse() -> None:
 # --- without resampling ---------------------------------------------------------------------------
 
 
-@RELAXED
-@given(st.integers(1, 500), st.data(), st.floats(0.5, 0.999))
-def test_wilson_agrees_with_scipy(n: int, data: st.DataObject, level: float) -> None:
-    from scipy.stats import binomtest
-
-    n_right = data.draw(st.integers(0, n))
-    theirs = binomtest(n_right, n).proportion_ci(level, method="wilson")
-    value, low, high = wilson(n_right, n, level=level)
-    assert value == n_right / n
-    assert (low, high) == pytest.approx((theirs.low, theirs.high), abs=1e-9)
-    assert 0 <= low <= value <= high <= 1
+@pytest.mark.parametrize("n", [1, 2, 5, 29, 30, 100, 787, 4424])
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
+def test_wilson_is_the_formula(n: int, level: float) -> None:
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    for n_right in sorted({0, 1, n // 3, n // 2, n - 1, n}):
+        share = n_right / n
+        middle, scale = share + z * z / (2 * n), 1 + z * z / n
+        half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+        found = wilson(n_right, n, level=level)
+        expected = (share, (middle - half) / scale, (middle + half) / scale)
+        assert found == pytest.approx(expected, abs=1e-12)
+        assert 0 <= found.low <= share <= found.high <= 1
 
 
 @pytest.mark.parametrize(("n_right", "n"), [(0, 0), (3, 2), (-1, 5)])
@@ -272,3 +287,69 @@ def test_runs_are_aggregated_by_t() -> None:
 def test_aggregate_refuses(values: list[float], said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
         aggregate(values)
+
+
+# --- the interval of a figure ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("values", "right", "n"),
+    [
+        (np.ones(200), 200, 200),
+        (np.zeros(200), 0, 200),
+        ([1.0] * 7 + [0.0] * 5, 7, 12),
+        ([1.0] * 20 + [0.0] * (SMALL - 21), 20, SMALL - 1),
+        ([[0, 0], [0, 0], [1, 1]], 1, 1),  # what does not count is no trial
+        ([[0, 0], [1, 1], [0, 1]], 1, 2),
+        ([[3, 3], [1, 1]], 2, 2),  # two mentions, not four parts
+        ([[0, 2], [0, 3]], 0, 2),
+        ([[2, 2], [2, 2]], 2, 2),  # an F1 of 1
+        ([1.0], 1, 1),
+    ],
+)
+def test_small_and_one_sided_samples_are_bounded_by_wilson(
+    values: object, right: int, n: int
+) -> None:
+    found = bound(values)  # type: ignore[arg-type]
+    assert found == wilson(right, n)
+    assert found.low < found.high
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1.0] * 20 + [0.0] * (SMALL - 20),
+        [0.5, 0.0, 1.0],  # reciprocal ranks are no proportion
+        [[2, 3], [1, 1]],
+        [[1, 2], [1, 1]],
+    ],
+)
+def test_everything_else_is_resampled(values: object) -> None:
+    assert bound(values, rng=4) == bootstrap(values, rng=4)  # type: ignore[arg-type]
+
+
+def test_level_draws_and_errors_are_handed_on() -> None:
+    assert bound([1.0] * 5, level=0.5) == wilson(5, 5, level=0.5)
+    values = [1.0] * 30 + [0.0] * 30
+    assert bound(values, draws=50, level=0.8) == bootstrap(values, draws=50, level=0.8)
+    with pytest.raises(InvalidInput, match="no mentions"):
+        bound([])
+    with pytest.raises(InvalidInput, match="level"):
+        bound([1.0], level=2)
+
+
+def test_what_is_not_defined_has_no_interval() -> None:
+    assert all(np.isnan(number) for number in bound([[0, 0], [0, 0]]))
+
+
+def test_the_figures_of_a_report_are_bounded_so() -> None:
+    right = ScoredMention(gold=(frozenset({"A"}),), ranked=(("A",),))
+    nil = ScoredMention(gold=(), ranked=())
+    found = {
+        figure.metric: figure
+        for figure in figures({"strict": [right] * 3 + [nil]}, metrics=["accuracy@1", "nil-recall"])
+        if figure.slice == "all"
+    }
+    assert found["accuracy@1"][4:] == wilson(4, 4)
+    assert found["nil-recall"][4:] == wilson(1, 1)
+    assert columns([right, nil], "nil-recall").tolist() == [[0, 0], [1, 1]]
