@@ -40,7 +40,6 @@ def with_verbosity(command: _Command) -> _Command:
             click.Option(
                 ["-v", "--verbose"],
                 count=True,
-                metavar="",
                 expose_value=False,
                 callback=_be_verbose,
                 help="Log the stages to standard error; -vv logs details too.",
@@ -54,9 +53,7 @@ def with_verbosity(command: _Command) -> _Command:
 
 def _takes_quiet(command: click.Command) -> bool:
     """Tell whether the function of a command has a parameter for ``--quiet``."""
-    if command.callback is None:
-        return False
-    parameters = inspect.signature(command.callback).parameters
+    parameters = inspect.signature(command.callback).parameters if command.callback else {}
     collects = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
     declares = any(option.name == "quiet" for option in command.params)
     return "quiet" in parameters or (declares and collects)
