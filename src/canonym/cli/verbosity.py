@@ -74,10 +74,11 @@ def error_console() -> Console:
 
 
 def _be_quiet(ctx: click.Context, _option: click.Parameter, value: bool) -> bool:
+    quiet = value or bool(ctx.meta.get(_QUIET))  # the option may stand before the command
     if not ctx.resilient_parsing:
-        ctx.meta[_QUIET] = ctx.meta.get(_QUIET, False) or value
+        ctx.meta[_QUIET] = quiet
         _follow_log(ctx)
-    return value
+    return quiet
 
 
 def _be_verbose(ctx: click.Context, _option: click.Parameter, value: int) -> int:
