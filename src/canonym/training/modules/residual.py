@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from canonym.encoders.inputs import check_count, checked_names
+from canonym.encoders.inputs import checked_names
 from canonym.encoders.residual import Residual, random_projection
 from canonym.errors import InvalidInput, require
-from canonym.training.options import Option
+from canonym.training.options import Option, check_options
 from canonym.types import Encoder, Float32Array
 
 if TYPE_CHECKING:
@@ -78,9 +78,7 @@ class ResidualModule:
         seed: int = 0,
     ) -> None:
         torch = require("torch", "training an encoder", "torch")
-        check_count("hidden", hidden)
-        if not 0 <= dropout < 1:
-            raise InvalidInput(f"dropout={dropout}: at least 0 and less than 1 is expected")
+        check_options(ResidualModule, self.options, locals())
         probe = base.encode(["a"])
         if not isinstance(probe, np.ndarray):
             raise InvalidInput(

@@ -13,10 +13,10 @@ from canonym.terminology import Terminology
 from canonym.training import losses
 from canonym.training.loop.checkpoints import encoder_digest
 from canonym.training.objective import Embed, Encode, Plan
-from canonym.training.options import Option
+from canonym.training.options import Option, check_options
 from canonym.training.sampling.candidates import CandidateSearch
 from canonym.training.sampling.names import NameTable
-from canonym.training.sampling.random import check_sizes, n_batches_of
+from canonym.training.sampling.random import n_batches_of
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -164,10 +164,12 @@ class BioSyn:
         cosine_scale: float | None = None,
         cosine_middle: float = 0.0,
     ) -> None:
-        _check_cosine(cosine_scale, cosine_middle)
-        if loss not in LOSSES:
-            raise InvalidInput(f"loss is {loss!r}; expected one of {', '.join(map(repr, LOSSES))}")
-        check_sizes(batch_size=batch_size)
+        check_options(BioSyn, self.options, locals())
+        if cosine_middle and cosine_scale is None:
+            raise InvalidInput(
+                f"cosine_middle is {cosine_middle}; expected only with a cosine_scale, for it is "
+                "taken off cosines"
+            )
         self.mentions = table.link(mentions)
         if merge:
             owners = np.repeat(np.arange(self.mentions.n_mentions), self.mentions.concepts.counts)
@@ -291,13 +293,3 @@ class BioSyn:
     def _right(self, mention: int) -> np.ndarray[Any, Any]:
         concepts = np.array(self.mentions.concepts.of(mention), dtype=np.int32)
         return self.table.names.of_all(concepts)
-
-
-def _check_cosine(scale: float | None, middle: float) -> None:
-    if scale is not None and not 0 < scale < float("inf"):
-        raise InvalidInput(f"cosine_scale is {scale}; a number above 0 is expected")
-    if not -1 <= middle <= 1 or (middle and scale is None):
-        raise InvalidInput(
-            f"cosine_middle is {middle} and cosine_scale {scale}; a number from -1 to 1 is "
-            "expected, and only with a cosine_scale"
-        )

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from canonym.errors import InvalidInput, NotTrained, require
+from canonym.errors import NotTrained, require
 from canonym.terminology import Terminology
 from canonym.training import losses
 from canonym.training.objective import Embed, Encode, Plan
-from canonym.training.options import Option
+from canonym.training.options import Option, check_options
 from canonym.training.sampling.names import NameTable
 from canonym.training.sampling.relations import RelationBatches, RelationTable
 from canonym.types import Relation
@@ -119,7 +119,7 @@ class Coder:
             "How relations are learned from: a matrix each, a vector each, or not at all.",
             choices=tuple(VARIANTS),
         ),
-        "relation_share": Option("Weight of relations.", unset="1; translation: 0.1"),
+        "relation_share": Option("Weight of relations.", least=0, unset="1; translation: 0.1"),
         "alpha": Option("Weight of positives."),
         "beta": Option("Weight of negatives."),
         "threshold": Option("Their middle."),
@@ -146,17 +146,12 @@ class Coder:
         n_batches: int | None = None,
         strict: bool = True,
     ) -> None:
-        if variant not in VARIANTS:
-            raise InvalidInput(
-                f"variant is {variant!r}; expected one of {', '.join(map(repr, VARIANTS))}"
-            )
+        check_options(Coder, self.options, locals())
         usual, share = VARIANTS[variant]
         self.variant = variant
         self.weighing = Weighing(alpha, beta, threshold, margin)
         self.relation_weighing = usual if relation_weighing is None else relation_weighing
         self.relation_share = share if relation_share is None else relation_share
-        if self.relation_share < 0:
-            raise InvalidInput(f"relation_share is {relation_share}; 0 or more is expected")
         self.table = table
         self.relations = RelationTable(table, relations, strict=strict)
         self.batches = RelationBatches(

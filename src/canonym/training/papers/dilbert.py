@@ -13,9 +13,9 @@ from canonym.terminology.hierarchy import Hierarchy
 from canonym.training import losses
 from canonym.training.losses.triplets import DISTANCES
 from canonym.training.objective import Embed, Encode, Plan
-from canonym.training.options import Option
+from canonym.training.options import Option, check_options
 from canonym.training.sampling.names import NameTable, RelatedNames
-from canonym.training.sampling.random import check_sizes, n_batches_of
+from canonym.training.sampling.random import n_batches_of
 from canonym.training.sampling.triplets import SEARCHED, Triplet, TripletSampler
 
 if TYPE_CHECKING:
@@ -126,11 +126,8 @@ class Dilbert:
         searched: str = "training",
         allow_cycles: bool = False,
     ) -> None:
-        _check(strategy, searched, random_epochs, distance)
-        check_sizes(batch_size=batch_size)
+        check_options(Dilbert, self.options, locals())
         wants = strategy.endswith(("+parents", "+siblings"))
-        if wants:
-            check_sizes(n_relatives=n_relatives)
         self.mentions = table.link(mentions)
         self.mention_texts = [self.mentions.texts[place] for place in self.mentions.text_of]
         self.name_texts = table.texts
@@ -240,18 +237,3 @@ class Dilbert:
                 self._mention_ids[mention],
                 chosen,
             )
-
-
-def _check(strategy: str, searched: str, random_epochs: int, distance: str) -> None:
-    if strategy not in STRATEGIES:
-        raise InvalidInput(
-            f"strategy is {strategy!r}; expected one of {', '.join(map(repr, STRATEGIES))}"
-        )
-    if searched not in SEARCHED:
-        raise InvalidInput(f"searched is {searched!r}; expected {' or '.join(map(repr, SEARCHED))}")
-    if random_epochs < 0:
-        raise InvalidInput(f"random_epochs is {random_epochs}; 0 or more is expected")
-    if distance not in DISTANCES:
-        raise InvalidInput(
-            f"distance is {distance!r}; expected {' or '.join(map(repr, DISTANCES))}"
-        )

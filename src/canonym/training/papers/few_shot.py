@@ -11,7 +11,7 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput
 from canonym.training import losses
 from canonym.training.objective import Embed, Encode, Plan
-from canonym.training.options import Option
+from canonym.training.options import Option, check_options
 from canonym.training.sampling.few_names import (
     WEIGHTINGS,
     FewNames,
@@ -19,7 +19,7 @@ from canonym.training.sampling.few_names import (
     draw_negatives,
     sample_few_names,
 )
-from canonym.training.sampling.random import check_sizes, n_batches_of
+from canonym.training.sampling.random import n_batches_of
 from canonym.types import Float32Array, Int32Array
 
 if TYPE_CHECKING:
@@ -92,8 +92,8 @@ class FewShot:
     options: ClassVar[Mapping[str, Option]] = {
         "n": Option("Of each concept.", least=2, flags=("--names",)),
         "margin": Option(),
-        "alpha": Option("Weight of triplets."),
-        "beta": Option("Weight of grounding."),
+        "alpha": Option("Weight of triplets.", least=0),
+        "beta": Option("Weight of grounding.", least=0),
         "weighting": Option("How negatives are weighed by distance.", choices=WEIGHTINGS),
         "batch_size": Option("Names in a batch.", least=1),
     }
@@ -109,15 +109,9 @@ class FewShot:
         weighting: str = "sphere",
         batch_size: int = 16,
     ) -> None:
-        if weighting not in WEIGHTINGS:
-            raise InvalidInput(
-                f"weighting is {weighting!r}; expected {' or '.join(map(repr, WEIGHTINGS))}"
-            )
-        if min(alpha, beta) < 0 or alpha + beta == 0:
-            raise InvalidInput(
-                f"alpha is {alpha} and beta {beta}; 0 or more are expected, and one above 0"
-            )
-        check_sizes(batch_size=batch_size)
+        check_options(FewShot, self.options, locals())
+        if alpha + beta == 0:
+            raise InvalidInput("alpha and beta are 0; a number above 0 is expected for one of them")
         self.names = names
         self.margin, self.alpha, self.beta = margin, alpha, beta
         self.weighting, self.batch_size = weighting, batch_size

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from canonym.errors import InvalidInput
 from canonym.terminology import Terminology
 from canonym.training import losses
 from canonym.training.objective import Embed, Encode, Plan
-from canonym.training.options import Option
+from canonym.training.options import Option, check_options
 from canonym.training.sampling.names import NameTable
 from canonym.training.sampling.pairs import PairBatches, repeat_to_share
 
@@ -76,7 +75,7 @@ class BatchHard:
         "share": Option(
             "Mentions are repeated up to this share of the names.", least=0, shown="a third"
         ),
-        "batch_size": Option("Names in a batch.", least=1),
+        "batch_size": Option("Names in a batch.", least=2),
     }
 
     def __init__(
@@ -87,8 +86,7 @@ class BatchHard:
         batch_size: int = 1500,
         share: float = 1 / 3,
     ) -> None:
-        if not 0 <= share < np.inf:
-            raise InvalidInput(f"share is {share}; 0 or more is expected")
+        check_options(BatchHard, self.options, locals())
         listed = list(mentions)
         self.n_ontology = len(table.pairs()[0])
         self._added = np.empty((0, 2), dtype=np.int32)
