@@ -259,6 +259,7 @@ def test_the_weight_has_to_be_made_first(small_table: Any) -> None:
         ({"loss": "mml"}, "loss is 'mml'; expected one of 'marginal', 'hard-em', 'pair-wise'"),
         ({"batch_size": 0}, "batch_size is 0"),
         ({"k": 0}, "k is 0"),
+        ({"dense_ratio": 1.5}, "dense_ratio is 1.5"),
         ({"sparse": "tf-idf"}, "'tf-idf'.*'chargrams'"),
     ],
 )

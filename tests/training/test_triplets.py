@@ -176,8 +176,6 @@ def test_a_perfect_model_leaves_nothing_to_resample() -> None:
 def test_settings_that_cannot_be(options: dict[str, int], problem: str) -> None:
     with pytest.raises(InvalidInput, match=problem):
         TripletSampler(TABLE, LINKED, **options)  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="searched is 'some'; expected 'training' or 'all'"):
-        sampler().resampled(encoder(PLACES), np.random.default_rng(0), searched="some")
 
 
 # --- relatives ------------------------------------------------------------------------------------

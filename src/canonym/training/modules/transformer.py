@@ -145,7 +145,7 @@ class NameModule:
         batch_size: int = 128,
         local_files_only: bool = True,
     ) -> Self:
-        """Start from a pretrained checkpoint; ``"auto"`` pooling is that of its folder, or [CLS]."""
+        """Start from a checkpoint; ``"auto"`` pooling is that of its folder, or [CLS]."""
         check_option("pooling", pooling, ("auto", *POOLINGS))
         folder = find_model(path_or_name, local_files_only=local_files_only)
         checkpoint = read_checkpoint(folder, pooling=pooling)

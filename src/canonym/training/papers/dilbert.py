@@ -50,10 +50,10 @@ class Dilbert:
     batch_size : int
         Triplets in a batch.
     random_epochs : int
-        Epochs of random sampling before re-sampling starts: 0 for an encoder that was trained with
-        random sampling already.
+        Epochs of random sampling before re-sampling: 0 for an encoder that was trained with random
+        sampling before.
     searched : str
-        What re-sampling searches, one of `canonym.training.sampling.triplets.SEARCHED`.
+        Names that re-sampling searches, one of `canonym.training.sampling.triplets.SEARCHED`.
     allow_cycles : bool
         Whether the hierarchy may have cycles.
 
@@ -65,8 +65,10 @@ class Dilbert:
 
     Notes
     -----
-    Every positive of a mention is paired with every negative. Triplets are sampled anew in every
-    epoch, by the re-sampling strategies with the encoder as it is then.
+    Every positive of a mention is paired with every negative. Each epoch samples triplets again;
+    the re-sampling strategies use the current encoder::
+
+        L = max(s(m, c_g) − s(m, c_n) + ε, 0)
 
     Differences
     -----------
@@ -226,7 +228,7 @@ class Dilbert:
         return {}
 
     def triplets(self, plan: Plan) -> Iterator[Triplet]:
-        """Yield the triplets of a plan as strings, to be written and looked at."""
+        """Yield the triplets of a plan as strings."""
         chosen = STRATEGIES[int(plan["strategy"][0])]
         columns = (plan["mentions"], plan["positives"], plan["negatives"])
         for mention, positive, negative in zip(*columns, strict=True):

@@ -32,10 +32,10 @@ class FewShot:
     Parameters
     ----------
     names : FewNames
-        What `canonym.training.sampling.few_names.sample_few_names` has drawn.
+        Of `canonym.training.sampling.few_names.sample_few_names`.
     inputs : callable
-        Names to the frozen vectors ``u``, ``(n, d)`` float32, that the head works on, projected
-        where it is wider: `canonym.training.modules.residual.ResidualModule.inputs`.
+        Names to the frozen vectors ``u``, ``(n, d)`` float32, below the head, projected if the head
+        is wider: `canonym.training.modules.residual.ResidualModule.inputs`.
     margin : float
         Of the hinge, on cosine distances.
     alpha, beta : float
@@ -58,8 +58,8 @@ class FewShot:
 
     with ``d = 1 − cos`` and ``u_c`` the mean frozen vector of the training names of the concept.
     Every training name is an anchor once in an epoch. Its positives are all other training names
-    of its concept, its negative is one name of another concept, drawn by distance as the vectors
-    are when the epoch starts.
+    of its concept; its negative is one name of another concept, drawn by the distances at the start
+    of the epoch.
 
     Differences
     -----------
@@ -144,10 +144,7 @@ class FewShot:
         n: int = 15,
         **options: Any,
     ) -> FewShot:
-        """Draw `n` names of each concept, and as many for validation, and train on them.
-
-        The paper has 5 to 15 names; `options` are those of the class.
-        """
+        """Draw `n` names of each concept, 5 to 15 in the paper, and as many for validation."""
         return cls(sample_few_names(groups, n, rng), inputs, **options)
 
     def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
@@ -197,11 +194,10 @@ class FewShot:
         return {}
 
     def validation_score(self, encode: Encode) -> float:
-        """Return the negative of the loss of the validation names: larger is better.
+        """Return the negative of the loss of the validation names, for early stopping.
 
-        What early stopping goes by. Positives and negatives are training names; instead of a
-        negative drawn, the mean over all of them, weighted as they would be drawn, so that the
-        score does not change by chance.
+        Positives and negatives are training names. Instead of drawing a negative it takes the mean
+        over all, weighted by their chances, so that the score does not change by chance.
         """
         anchors = encode(self.names.validation).astype(np.float64)
         names = encode(self.names.training).astype(np.float64)

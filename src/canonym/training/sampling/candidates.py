@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from canonym.encoders.chargrams import CharGrams
-from canonym.errors import InvalidInput, NotTrained
+from canonym.errors import NotTrained
 from canonym.indexes.exact import Exact
 from canonym.indexes.inverted import Inverted
 from canonym.training.objective import Encode
@@ -28,8 +28,8 @@ class Candidates(NamedTuple):
 class CandidateSearch:
     """Retrieves candidates by an untrained scorer and by the encoder in training, in proportion.
 
-    `sparse` gives the sparse scores, cosines of its vectors: character 1- and 2-grams by default, as
-    in the paper. An encoder that is not fitted yet is fitted to the names.
+    `sparse` gives the sparse scores, cosines of its vectors: character 1- and 2-grams by default,
+    as in the paper. An encoder that is not fitted yet is fitted to the names.
 
     Notes
     -----
@@ -56,10 +56,6 @@ class CandidateSearch:
         dense_ratio: float = 0.5,
         sparse: Encoder | None = None,
     ) -> None:
-        if k < 1:
-            raise InvalidInput(f"k is {k}; at least one candidate a mention is expected")
-        if not 0 <= dense_ratio <= 1:
-            raise InvalidInput(f"dense_ratio is {dense_ratio}; expected a share between 0 and 1")
         self.names, self.texts = names, texts
         self.k = min(k, len(names))
         # A ratio such as 0.29 of 100 is a hair below 29 in binary.

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput, ReadError
-from canonym.training.sampling.random import check_sizes
 from canonym.types import Float32Array, Int32Array
 
 WEIGHTINGS: tuple[str, ...] = ("sphere", "inverse")
@@ -113,10 +112,6 @@ def distance_weights(
     Wu et al. (2017), Sampling Matters in Deep Embedding Learning, section 3.2. Fivez et al. (2021),
     section 2.2, who cite it; their released code has ``"inverse"``.
     """
-    if weighting not in WEIGHTINGS:
-        raise InvalidInput(
-            f"weighting is {weighting!r}; expected {' or '.join(map(repr, WEIGHTINGS))}"
-        )
     given = np.asarray(distances, dtype=np.float64)
     allowed = ~np.isnan(given)
     if weighting == "inverse":
@@ -147,7 +142,6 @@ def draw_negatives(
     weighting: str = "sphere",
 ) -> Int32Array:
     """Draw one name of another concept for every anchor, weighted by distance."""
-    check_sizes(vectors=len(vectors))
     cosines = anchors.astype(np.float64) @ vectors.astype(np.float64).T
     distances = np.sqrt(np.clip(2 - 2 * cosines, 0, 4))
     distances[anchor_concepts[:, None] == concepts] = np.nan

@@ -176,7 +176,7 @@ class NameTable:
         return table
 
     def link(self, mentions: Iterable[tuple[str, Collection[str]]]) -> LinkedMentions:
-        """Find the concepts of training mentions; ids of concepts without names here are ignored."""
+        """Find the concepts of training mentions; concepts without names here are ignored."""
         prepare = PREPARATIONS[self.preparation]
         counts = self.names.counts
         numbers: dict[str, int] = {}

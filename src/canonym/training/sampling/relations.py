@@ -76,9 +76,6 @@ class RelationTable:
         self.relations = tuple(numbers)
         self.triplets = np.array(list(found), dtype=np.int32)
 
-    def __repr__(self) -> str:
-        return f"<RelationTable: {len(self.triplets):,} triplets, {len(self.relations)} relations>"
-
 
 class RelationBatches:
     """Deals triplets into batches, each several times, with other names each time.
@@ -110,7 +107,7 @@ class RelationBatches:
         self.n_batches = n_batches
 
     def draw(self, rng: np.random.Generator) -> Mapping[str, npt.NDArray[Any]]:
-        """Sample an epoch: triplets in the order of the batches, with ``(n, m)`` names of each end."""
+        """Sample an epoch: triplets in the order of batches, with ``(n, m)`` names of each end."""
         order = rng.permutation(len(self.triplets))
         if self.n_batches is not None:
             order = order[: self.n_batches * self.n_different]

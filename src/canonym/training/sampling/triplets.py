@@ -108,10 +108,6 @@ class TripletSampler:
         here, as in the paper, those above the first. The paper does not say how many neighbours are
         retrieved; here all of the searched names are ranked.
         """
-        if searched not in SEARCHED:
-            raise InvalidInput(
-                f"searched is {searched!r}; expected {' or '.join(map(repr, SEARCHED))}"
-            )
         rows = np.arange(self.table.n_names, dtype=np.int32)
         if searched == "training":
             concepts = np.unique(self.mentions.concepts.ends)

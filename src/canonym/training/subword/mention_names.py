@@ -113,11 +113,11 @@ def mention_weights(
     weights: npt.NDArray[Any] | None = None,
     normalisation: Sequence[str] = NORMAL_STEPS,
 ) -> npt.NDArray[np.float64]:
-    """Weigh names, the last `n_mentions` of them mentions, so that a share of the draws is mentions.
+    """Weigh names, the last `n_mentions` of them mentions, to draw mentions for a share of them.
 
-    The weight of other names is 1. Of concepts with a synonym, a mention that stands ``n`` times for
-    its concept, and ``N`` times for any, is drawn in proportion to ``√n · n / N``: frequent mentions
-    more often, but less than in proportion, and ambiguous ones by majority.
+    The weight of other names is 1. Of concepts with a synonym, a mention that stands ``n`` times
+    for its concept, and ``N`` times for any, is drawn in proportion to ``√n · n / N``: frequent
+    mentions more often, but less than in proportion, and ambiguous ones by majority.
     """
     if not 0 < share < 1:
         raise InvalidInput(f"share={share!r}: more than 0 and less than 1 is expected")
