@@ -20,6 +20,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, Self, Unpack
 
+from canonym.errors import InvalidInput
 from canonym.linking.confidence import Confidence, check_confidence
 from canonym.linking.decision import Draft, decide, parts_of
 from canonym.linking.extra_names import load_encoders
@@ -52,7 +53,10 @@ _NOTHING: frozenset[int] = frozenset()
 
 
 class Request(NamedTuple):
-    """The checked options of one call: `LinkOptions` with a filter over rows."""
+    """The checked options of one call, its filter over rows, its order and its confidence.
+
+    An order that is chosen during a call counts from the next call on.
+    """
 
     k: int
     filter: Filter
@@ -60,6 +64,18 @@ class Request(NamedTuple):
     min_confidence: float | None
     context: bool
     batch: int
+    reranker: Reranker | None
+    confidence: Confidence | None
+
+    @property
+    def n_kept(self) -> int:
+        """How many candidates to keep; a confidence looks at the second as well."""
+        return self.k if self.confidence is None else max(self.k, 2)
+
+    @property
+    def n_found(self) -> int:
+        """How many candidates to find; a re-ranker chooses among more than are kept."""
+        return self.n_kept if self.reranker is None else max(self.n_kept, POOL)
 
 
 @dataclass
@@ -161,6 +177,8 @@ class Pipeline:
             # Ties that are broken at random are not broken by the context.
             given["context"] and given["seed"] is None,
             given["batch"],
+            self.reranker,
+            self.confidence,
         )
 
     def batch(self, chosen: Filter) -> BatchHits:
@@ -211,20 +229,12 @@ class Pipeline:
             guesses = dict.fromkeys(text for part in parts for text in part.guesses)
             found.by_forbidden[forbidden] = self.find(
                 list(texts | guesses),
-                self._wanted(request),
+                request.n_found,
                 found,
                 forbidden=forbidden,
                 sieves_only=guesses.keys() - texts.keys(),
             )
         _log.debug("looked up %d groups of strings of %d documents", len(groups), len(documents))
-
-    def _wanted(self, request: Request) -> int:
-        """Return how many candidates to find: a re-ranker chooses among more than are shown."""
-        return max(self._kept(request), POOL if self.reranker is not None else 0)
-
-    def _kept(self, request: Request) -> int:
-        """Return how many candidates to keep; a confidence looks at the second as well."""
-        return request.k if self.confidence is None else max(request.k, 2)
 
     def find(
         self,
@@ -344,15 +354,15 @@ class Pipeline:
 
     def order(self, drafts: Sequence[Draft], found: BatchHits, request: Request) -> Sequence[Draft]:
         """Let the re-ranker put the candidates of a document in order, if there is one."""
-        if self.reranker is None:
+        if request.reranker is None:
             return drafts
-        return self.reranker.order(drafts, found, self._kept(request), context=request.context)
+        return request.reranker.order(drafts, found, request.n_kept, context=request.context)
 
     def grade(self, link: Link, request: Request) -> Link:
         """Add the probability that a link is right, if the index knows it."""
-        if self.confidence is None:
+        if request.confidence is None:
             return link
-        return self.confidence.grade(link, request.min_confidence, request.k)
+        return request.confidence.grade(link, request.min_confidence, request.k)
 
 
 def batches_of(documents: Iterable[Document], *, mentions: int) -> Iterator[list[Document]]:
@@ -360,6 +370,10 @@ def batches_of(documents: Iterable[Document], *, mentions: int) -> Iterator[list
     batch: list[Document] = []
     n = 0
     for document in documents:
+        if not isinstance(document, Document):
+            raise InvalidInput(
+                f"a document is a Document, not {type(document).__name__} ({document!r:.80})"
+            )
         batch.append(document)
         n += max(len(document.mentions), 1)
         if n >= mentions:

@@ -26,7 +26,6 @@ from canonym.linking.features import (
     feature_names,
     marginals,
     name_scores,
-    no_counts,
 )
 from canonym.linking.search import BatchHits
 from canonym.linking.settings import SIMILARITY
@@ -52,13 +51,14 @@ def draft_features(
     """Compare the undivided drafts of one document with all names of their candidates.
 
     Returns each with its `name_scores`, its `marginals` and its `document_counts`; without
-    `context` every mention counts as a document.
+    `context` every mention is a document by itself, with its parts.
     """
+    if not context:
+        return [one for draft in drafts for one in draft_features([draft], found)]
     parts = [part for draft in drafts for part in draft.whole_or_parts]
     scores = [name_scores(part, found) for part in parts]
     marginal = [marginals(part, each, found) for part, each in zip(parts, scores, strict=True)]
-    counts = document_counts(parts, marginal) if context else [no_counts(part) for part in parts]
-    return list(zip(parts, scores, marginal, counts, strict=True))
+    return list(zip(parts, scores, marginal, document_counts(parts, marginal), strict=True))
 
 
 @dataclass(frozen=True)

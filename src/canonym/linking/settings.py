@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
 from typing import Any, NamedTuple, TypedDict
 
 from canonym.errors import InvalidInput
@@ -167,7 +168,7 @@ def check_options(options: LinkOptions) -> dict[str, Any]:
     Raises
     ------
     InvalidInput
-        If there is no such option, or `k` or `batch` is less than 1.
+        If there is no such option, or a value is out of range or of another type.
     """
     whole: dict[str, Any] = {
         "k": 5,
@@ -185,10 +186,18 @@ def check_options(options: LinkOptions) -> dict[str, Any]:
     if unknown:
         raise InvalidInput(f"there is no option {unknown[0]!r}; there are {', '.join(whole)}")
     whole.update(options)
-    if whole["k"] < 1:
-        raise InvalidInput(
-            f"k is {whole['k']}; expected the number of candidates wanted, at least 1"
-        )
-    if whole["batch"] < 1:
-        raise InvalidInput(f"batch is {whole['batch']}; expected a number of mentions, at least 1")
+    for name, what in (("k", "candidates"), ("batch", "mentions")):
+        if not isinstance(whole[name], Integral) or whole[name] < 1:
+            raise InvalidInput(
+                f"{name} is {whole[name]!r}; expected a number of {what}, at least 1"
+            )
+    seed = whole["seed"]
+    if seed is not None and (not isinstance(seed, Integral) or seed < 0):
+        raise InvalidInput(f"seed is {seed!r}; expected a whole number, at least 0")
+    for name in ("min_score", "min_confidence"):
+        if not isinstance(whole[name], Real | None):
+            raise InvalidInput(f"{name} is {whole[name]!r}; expected a number")
+    for name in ("types", "sources", "languages", "ids"):
+        if isinstance(whole[name], str) or not isinstance(whole[name], Iterable):
+            raise InvalidInput(f"{name} is {whole[name]!r:.80}; expected a list of strings")
     return whole
