@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 import gc
+import multiprocessing
+import operator
 import os
+import pickle
 import shutil
 import subprocess
 import sys
 import threading
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -444,6 +448,50 @@ def test_saved_and_loaded_it_answers_the_same(linker: Linker, tmp_path: Path) ->
         linker.save(tmp_path / "index")
     linker.save(tmp_path / "index", overwrite=True)
     assert loaded.link(mentions) == linker.link(mentions)
+
+
+class Own(Linker):
+    """A class of somebody else."""
+
+
+def test_a_linker_is_pickled_by_its_folder(
+    terminology: Terminology, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Linker.build(terminology, encoders=["chargrams"], folder=tmp_path / "index")
+    monkeypatch.chdir(tmp_path)
+    linker = Own.load("index")
+    linker.use_order("marginal")
+    linker.add_synonym("the big one", "X:1")
+    mentions = ["cold", "the big one", "brest cancre", "breast and ovarian cancer"]
+    links, fingerprint, pickled = linker.link(mentions), linker.fingerprint, pickle.dumps(linker)
+    assert len(pickled) < 1000
+    monkeypatch.chdir("/")
+    again = pickle.loads(pickled)
+    assert type(again) is Own
+    assert again.folder == tmp_path / "index"
+    assert again.fingerprint == fingerprint
+    assert again.link(mentions) == links
+    again.add_synonym("the little one", "X:1")
+    monkeypatch.chdir(tmp_path)
+    assert ids(linker, "the little one") == ["X:1"]
+
+
+def test_a_pickled_linker_keeps_a_terminology_that_it_was_given(
+    linker: Linker, terminology: Terminology, tmp_path: Path
+) -> None:
+    linker.save(tmp_path / "index")
+    given = Linker.load(tmp_path / "index", terminology=terminology)
+    own = Linker.load(tmp_path / "index")
+    paths = [pickle.loads(pickle.dumps(one)).terminology.path for one in (given, own)]
+    assert paths == [terminology.path.absolute(), tmp_path / "index" / "terminology.db"]
+
+
+def test_a_linker_links_in_other_processes(linker: Linker) -> None:
+    mentions = ["cold", "brest cancre", "breast and ovarian cancer", ""]
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        found = pool.submit(operator.methodcaller("link", mentions, k=3), linker).result(120)
+    assert found == linker.link(mentions, k=3)
 
 
 def test_a_temporary_linker_leaves_nothing_behind(terminology: Terminology) -> None:
