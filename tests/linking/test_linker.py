@@ -318,6 +318,24 @@ def test_sieves_can_be_left_out(terminology: Terminology) -> None:
         Linker.build(terminology, encoders=[], sieves=["gold"])
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"speling": False}, "there is no setting 'speling'; there are spelling, composites"),
+        ({"abbreviations": "gpt"}, "there is no engine 'gpt' for abbreviations; there are auto"),
+        ({"min_length": "x"}, "min_length is 'x'; expected a number of characters"),
+        ({"min_length": -1}, "min_length is -1"),
+        ({"search_threshold": float("nan")}, "search_threshold is nan; a cosine"),
+    ],
+)
+def test_wrong_settings_are_refused_and_leave_nothing(
+    terminology: Terminology, tmp_path: Path, settings: Any, message: str
+) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        Linker.build(terminology, encoders=[], folder=tmp_path / "index", **settings)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_two_encoders_of_a_kind_are_told_apart(terminology: Terminology) -> None:
     both = Linker.build(terminology, encoders=["chargrams", "chargrams:2-3"])
     assert list(both.link(["cardial infarct"])[0].candidates[0].parts) == [
@@ -336,6 +354,8 @@ def test_without_encoders_the_sieves_decide_alone(terminology: Terminology) -> N
         (["chargrams"], [1, 2], "2 weights were given for 1 encoders"),
         (["chargrams"], [0], "not all of them 0"),
         (["chargrams"], [-1], "the weights are -1"),
+        (["chargrams"], [float("nan")], "the weights are nan"),
+        (["chargrams", "chargrams:2-3"], [1, float("inf")], "the weights are 1, inf"),
         (["no such thing"], None, "no such thing"),
     ],
 )
@@ -399,6 +419,9 @@ def test_links_are_a_sequence(linker: Linker) -> None:
     assert "'cold' -> X:6 (Cold)" in shown
     assert "X:3, X:4" in shown
     assert "5 more" in shown
+    assert repr(linker.link(["?"])).splitlines() == [
+        "<1 links>", "  '?' -> NIL (nothing to look up: no letters or digits are left)",
+    ]  # fmt: skip
     assert len(links.to_dicts()) == 15
     assert links.to_arrow().num_rows >= 15
     assert len(links.to_pandas()) == links.to_arrow().num_rows

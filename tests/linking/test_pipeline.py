@@ -12,7 +12,9 @@ import pytest
 
 from canonym import Concept, Document, InvalidInput, Link, Linker, Mention, Name, Terminology
 from canonym.linking.pipeline import batches_of
+from canonym.linking.search import ConceptTable
 from canonym.linking.settings import LinkOptions, check_options
+from canonym.types import Step
 
 RECORDS = [
     Concept("X:1", "Breast cancer", types=("disease",), source="S"),
@@ -244,6 +246,32 @@ def test_ids_may_be_any_iterable(linker: Linker) -> None:
 def test_only_documents_are_documents(linker: Linker, given: list[Any]) -> None:
     with pytest.raises(InvalidInput, match="a document is a Document, not"):
         list(linker.link_documents(given))
+
+
+# --- what decides ---------------------------------------------------------------------------------
+
+
+def test_a_mention_is_looked_up_as_the_one_before_its_bracket(linker: Linker) -> None:
+    text = "Heart attack (HrtX9), later HrtX9."
+    places = [(0, 12), (14, 19), (28, 33)]
+    mentions = tuple(Mention(text[start:end], start, end) for start, end in places)
+    links = linker.link_document(Document("1", text, mentions))
+    assert [link.id for link in links] == ["X:5"] * 3
+    assert [link.searched for link in links] == ["Heart attack"] * 3
+    assert links[1].steps[0] == Step("gloss", "HrtX9", "Heart attack")
+    alone = linker.link([mentions[1]])[0]
+    assert (alone.searched, alone.steps) == ("HrtX9", ())
+
+
+def test_many_concepts_are_remembered_but_not_all(
+    linker: Linker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = linker.link(["tumour kind"], k=30)
+    monkeypatch.setattr("canonym.linking.search._REMEMBERED", 3)
+    table = ConceptTable(linker.terminology)
+    linker.pipeline.concepts = table
+    assert linker.link(["tumour kind"], k=30) == wanted
+    assert 1 <= len(table._known) <= 3
 
 
 # --- more than the terminology has ----------------------------------------------------------------
