@@ -262,7 +262,7 @@ class Names:
             )
         n = len(ties.concept_of_row) if rows is None else int(rows.sum())
         mask = None if rows is None or rows.all() else rows
-        return Filter(mask, n, int(found.sum()), ties, chosen.wanted)
+        return Filter(mask, n, int(found.sum()), ties, chosen.criteria)
 
     def _allowed(
         self, chosen: Filter, part: BoolArray | None, forbidden: frozenset[int]
@@ -280,13 +280,13 @@ class Names:
 
     def _passing(self, names: ExtraNames, chosen: Filter) -> BoolArray:
         passing = np.ones(len(names.names), dtype=np.bool_)
-        if chosen.wanted is None:
+        if chosen.criteria is None:
             return passing
         described: dict[int, Concept] = {}
         for row, concept in enumerate(names.concepts.tolist()):
             if concept not in described:
                 described[concept] = self.base.terminology.concepts_at([concept])[0]
-            passing[row] = chosen.wanted.passes(names.names[row], described[concept])
+            passing[row] = chosen.criteria.passes(names.names[row], described[concept])
         return passing
 
 

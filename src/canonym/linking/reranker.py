@@ -76,9 +76,9 @@ class Reranker:
     def marginal(cls, encoders: Sequence[str]) -> Reranker:
         """Order candidates by all names of a concept and by the document; fitted to nothing.
 
-        A share is the marginal probability of BioSyn among the candidates
-        (`canonym.ranking.pooling.marginal_score`) times 1 + n, where n other mentions of the
-        document have the concept first. A concept found by the mention itself stays first.
+        A share is the marginal probability of BioSyn among the candidates times 1 + n, see
+        `canonym.ranking.pooling.marginal_score`. Here n other mentions of the document have the
+        concept first. A concept found by the mention itself stays first.
         """
         model = AdditiveModel(
             [
