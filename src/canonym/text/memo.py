@@ -7,6 +7,7 @@ from itertools import groupby
 
 from canonym.text import PLAIN, STEPS, STRONG, normalise, normalise_all
 from canonym.text.characters import greek
+from canonym.text.words import ROMAN
 
 # Steps that look at one word at a time; a name has few words, and a terminology few of them.
 _WORDWISE = frozenset({"spelling", "plural"})
@@ -15,13 +16,7 @@ _KEPT, _LONGEST = 1 << 17, 32
 # names have a glued "beta2" or a lone s.
 _STRONG_HEAD = STRONG[: STRONG.index("whitespace") + 1]
 # Words that `numerals` can change where words are separated by single spaces.
-_NUMERAL_WORDS = frozenset(
-    tens * "x" + unit + letter
-    for tens in range(4)
-    for unit in ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
-    for letter in ("", "a", "b", "c", "d")
-    if tens or unit
-)
+_NUMERAL_WORDS = frozenset(number + letter for number in ROMAN for letter in ("", *"abcd"))
 # Conditions of a step that changes few names, in plain ASCII names.
 _HINTS: dict[str, Callable[[str], bool]] = {
     "possessive": lambda name: " s" in name,
