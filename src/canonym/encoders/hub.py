@@ -179,7 +179,8 @@ def find_model(path_or_name: str | Path, *, local_files_only: bool) -> Path:
     hub = require("huggingface_hub", "a model of the Hugging Face hub", "torch")
     try:
         unwanted = list(_UNWANTED)
-        if not local_files_only and _has_safetensors(hub, name):
+        listed = () if local_files_only else hub.list_repo_files(name)
+        if any(file.endswith(".safetensors") for file in listed):
             unwanted.append("*.bin")
         found = hub.snapshot_download(
             name,
@@ -199,10 +200,6 @@ def find_model(path_or_name: str | Path, *, local_files_only: bool) -> Path:
             f"({str(error).splitlines()[0]}); {advice}"
         ) from error
     return Path(found)
-
-
-def _has_safetensors(hub: Any, name: str) -> bool:
-    return any(file.endswith(".safetensors") for file in hub.list_repo_files(name))
 
 
 def read_model(folder: Path) -> tuple[Any, Any]:

@@ -85,8 +85,6 @@ def find_abbreviations(text: str, *, engine: str = "auto") -> Abbreviations:
     biomedical text. Sohn, Comeau, Kim and Wilbur (2008), Abbreviation definition identification
     based on automatic precision estimates.
 
-    Examples
-    --------
     >>> find_abbreviations("Wilson disease (WD) is rare.", engine="schwartz-hearst")
     Abbreviations({'WD': 'Wilson disease'}, engine='schwartz-hearst')
     """

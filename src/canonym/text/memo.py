@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import groupby
 
 from canonym.text import PLAIN, STEPS, STRONG, normalise, normalise_all
@@ -39,7 +40,7 @@ class MemoNormaliser:
         head = next((head for head in (PLAIN, _STRONG_HEAD) if rest[: len(head)] == head), ())
         plain = bool(head)
         if plain:
-            self._head = _plain_head if head == PLAIN else _strong_head
+            self._head = (lambda _, plain: plain) if head == PLAIN else _strong_head
             rest = rest[len(head) :]
         settled = plain
         for kind, run in groupby(rest, key=lambda step: _kind(step, plain)):
@@ -49,7 +50,7 @@ class MemoNormaliser:
             elif kind == "hinted":
                 self._runs.extend(map(_hinted, names))
             else:
-                self._runs.append(_whole(names))
+                self._runs.append(partial(normalise_all, steps=names))
             settled = settled or "whitespace" in names
 
     def __call__(self, names: Iterable[str], plain: Iterable[str] | None = None) -> list[str]:
@@ -81,11 +82,6 @@ def _hinted(step: str) -> Callable[[Iterable[str]], Iterable[str]]:
     )
 
 
-def _plain_head(names: Iterable[str], plain: Iterable[str]) -> Iterable[str]:
-    del names  # their forms are enough
-    return plain
-
-
 def _strong_head(names: Iterable[str], plain: Iterable[str]) -> Iterable[str]:
     for name, form in zip(names, plain, strict=True):
         # Control characters go in one order here and in the other there.
@@ -99,10 +95,6 @@ def _strong_head(names: Iterable[str], plain: Iterable[str]) -> Iterable[str]:
             yield form
         else:
             yield normalise(name, _STRONG_HEAD)
-
-
-def _whole(steps: tuple[str, ...]) -> Callable[[Iterable[str]], Iterable[str]]:
-    return lambda names: normalise_all(names, steps)
 
 
 class _Words(dict[str, str]):
