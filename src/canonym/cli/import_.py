@@ -9,7 +9,6 @@ import click
 if TYPE_CHECKING:
     from canonym.terminology import Terminology
 
-__all__ = ["import_"]
 
 _FLAGS = {
     "encoding": "Encoding of the source.",
