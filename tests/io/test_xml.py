@@ -92,4 +92,4 @@ def test_a_prolog_without_end_is_stopped(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_the_prolog(tmp_path: Path) -> None:
     path = written(tmp_path, '<!DOCTYPE a SYSTEM "http://x.org/a.dtd">\n<a b="c"><d/></a>')
-    assert read_prolog(path) == ("a", {"b": "c"}, "http://x.org/a.dtd")
+    assert read_prolog(path) == ("a", "http://x.org/a.dtd")

@@ -69,11 +69,6 @@ class Difference:
         found = ", ".join(f"{count:,} {kind}" for kind, count in self.counts.items() if count)
         return f"<Difference: {found or 'none'}>"
 
-    @property
-    def n_changes(self) -> int:
-        """Number of changes of all kinds."""
-        return sum(self.counts.values())
-
     def changes(self, kind: str | None = None, *, limit: int | None = None) -> Iterator[Change]:
         """Yield the changes of one kind, or all in the order of `KINDS`; at most `limit` a kind."""
         if kind is not None and kind not in KINDS:
