@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def open_terminology(path: str, *, quiet: bool = False) -> Terminology:
     """Open a terminology file, or import any other source into a temporary one."""
     from canonym.terminology import Terminology
-    from canonym.terminology.formats import is_sqlite
+    from canonym.terminology.database import is_sqlite
 
     if is_sqlite(Path(path)) or Path(path).suffix == ".db":
         return Terminology(path)

@@ -21,7 +21,7 @@ from typing import IO, Any
 
 from canonym.errors import InvalidInput, ReadError
 
-# --- compression ----------------------------------------------------------------------------
+# --- compression ----------------------------------------------------------------------------------
 
 # A small file may be repetitive (a header, a table of one id); only what grows on is a bomb.
 _FREE_BYTES = 64 << 20
@@ -187,7 +187,7 @@ def _open_member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) ->
         ) from error
 
 
-# --- text --------------------------------------------------------------------------------------
+# --- text -----------------------------------------------------------------------------------------
 
 MAX_LINE = 10_000_000
 """Longest line, in characters, that `open_text` accepts."""

@@ -30,7 +30,7 @@ class Table(NamedTuple):
     error: Callable[[str], ReadError]
 
 
-# --- rows of delimited text -------------------------------------------------------------------
+# --- rows of delimited text -----------------------------------------------------------------------
 
 
 def quoted_rows(
@@ -102,7 +102,7 @@ def squeezed(name: str) -> str:
     return re.sub(r"[\W_]+", "", name).lower()
 
 
-# --- whole tables -----------------------------------------------------------------------------
+# --- whole tables ---------------------------------------------------------------------------------
 
 
 class TableForm(TypedDict, total=False):
@@ -202,7 +202,7 @@ def _checked(
         yield cells
 
 
-# --- Parquet ----------------------------------------------------------------------------------
+# --- Parquet --------------------------------------------------------------------------------------
 
 
 def is_parquet(path: str | Path) -> bool:

@@ -120,7 +120,7 @@ class Hierarchy:
     def _names(self, ordinals: Iterable[int]) -> tuple[str, ...]:
         return tuple(self.ids[ordinal] for ordinal in ordinals)
 
-    # --- neighbours -----------------------------------------------------------------------------
+    # --- neighbours -------------------------------------------------------------------------------
 
     def parents(self, id: str) -> tuple[str, ...]:
         """Return the direct parents, by ordinal."""
@@ -148,7 +148,7 @@ class Hierarchy:
         """Return the concepts without parents, by ordinal."""
         return self._names(np.flatnonzero(self.up.counts == 0).tolist())
 
-    # --- distances ------------------------------------------------------------------------------
+    # --- distances --------------------------------------------------------------------------------
 
     def depth(self, id: str) -> int | None:
         """Return the fewest edges up to a root, or None where cycles leave no way to one."""
@@ -172,7 +172,7 @@ class Hierarchy:
         right = self.up.distances(self._ordinal(second))
         return min((left[each] + right[each] for each in left.keys() & right.keys()), default=None)
 
-    # --- defects --------------------------------------------------------------------------------
+    # --- defects ----------------------------------------------------------------------------------
 
     def dangling(self) -> tuple[tuple[str, str], ...]:
         """Return the (child, parent) edges of which one end is no concept."""

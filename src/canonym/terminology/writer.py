@@ -105,7 +105,7 @@ class Writer:
                 "protected? Nothing was changed"
             ) from error
 
-    # --- concepts -------------------------------------------------------------------------------
+    # --- concepts ---------------------------------------------------------------------------------
 
     def _ordinal_of(self, id_: str) -> int | None:
         """Look a concept up in the file, where the cache no longer has it."""
@@ -180,7 +180,7 @@ class Writer:
             scope = _LABEL if merged.label.strip() == concept.label.strip() else _EXACT
             self._add_name(ordinal, concept.label, scope, "en", "")
 
-    # --- records --------------------------------------------------------------------------------
+    # --- records ----------------------------------------------------------------------------------
 
     def add(self, records: Iterable[Record]) -> int:
         """Take a batch of records, small enough for memory; return how many there were."""
@@ -239,7 +239,7 @@ class Writer:
         else:
             self._remarks["empty names left out"] += 1
 
-    # --- rows -----------------------------------------------------------------------------------
+    # --- rows -------------------------------------------------------------------------------------
 
     def _flush_concepts(self) -> None:
         self._concepts.flush()
