@@ -106,7 +106,7 @@ def squeezed(name: str) -> str:
 
 
 class TableForm(TypedDict, total=False):
-    """Form of a delimited table; `open_table` finds out about what is missing or None."""
+    """Form of a delimited table; `open_table` finds out missing keys and None."""
 
     delimiter: str | None
     quoted: bool | None

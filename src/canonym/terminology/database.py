@@ -176,7 +176,7 @@ class Database:
     def _explain(self, error: Exception) -> None:
         """Raise the error behind an error of SQLite; return when it means "not found"."""
         if isinstance(error, (OverflowError, UnicodeEncodeError)):
-            return  # a number or a lone surrogate that no file of ours can hold
+            return  # a number or a lone surrogate that no terminology can hold
         if self._closed:
             raise InvalidInput(f"the terminology {self.path} was closed; open it again") from error
         if isinstance(error, (sqlite3.ProgrammingError, sqlite3.InterfaceError)):

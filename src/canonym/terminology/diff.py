@@ -117,7 +117,7 @@ def compare(old: Terminology, new: Terminology) -> Difference:
     >>> [(change.kind, change.before, change.after) for change in compare(old, new).changes()][0]
     ('renamed', 'flu', 'influenza')
     """
-    # The empty name is a database of its own on disk, gone when it is closed.
+    # The empty name is a temporary database on disk, removed when it is closed.
     connection = sqlite3.connect("", uri=True, isolation_level=None, check_same_thread=False)
     try:
         connection.executescript("PRAGMA synchronous=OFF; PRAGMA journal_mode=OFF;")

@@ -219,7 +219,7 @@ def read_records(
     ------
     InvalidInput
         If the format is unknown or not recognised, or has no such option; while reading, if the
-        content is not what it should be.
+        content is malformed (`ReadError`).
 
     Examples
     --------

@@ -128,7 +128,7 @@ class ConceptIds:
         return None, "unknown"
 
     def _forms(self, id_: str) -> Iterable[tuple[str, str]]:
-        """Yield what the id may be called in the terminology, and how that changes it."""
+        """Yield spellings of the id in the terminology, each with its difference."""
         yield id_, "as written"
         prefix, bare = _prefix(id_), id_.partition(":")[2] if ":" in id_ else id_
         how = "changed" if prefix else "added"

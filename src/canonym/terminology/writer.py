@@ -183,7 +183,7 @@ class Writer:
     # --- records ----------------------------------------------------------------------------------
 
     def add(self, records: Iterable[Record]) -> int:
-        """Take a batch of records, small enough for memory; return how many there were."""
+        """Take a batch of records, small enough for memory; return their number."""
         known, numbers, add_name = self._ordinals, _SCOPE_NUMBERS, self._names.values.extend
         count = 0
         for record in records:
@@ -307,7 +307,7 @@ class Pending:
     """Rows that wait to be inserted into a table, many at a time.
 
     ``values`` holds the values of all rows, one after the other: extend it by a whole row. `what`
-    is what a row is, and `sql` is the statement with ``{}`` for the values.
+    names a row in messages, and `sql` is the statement with ``{}`` for the values.
     """
 
     def __init__(self, run: Run, what: str, columns: Sequence[str], sql: str) -> None:
@@ -377,7 +377,7 @@ def check_text(text: str, what: str, shown: object) -> None:
 
 
 class Seen:
-    """Ids that may have been met: sure of what is new, nearly sure of what is not.
+    """Ids that may have been met: certain about new ids, nearly certain about known ones.
 
     Spares a look into the database for nearly every new concept, at 16 MiB whatever their number.
     """

@@ -157,8 +157,8 @@ def read_table(
     Raises
     ------
     ReadError
-        If no column of ids or names is found, a row is ragged or incomplete, a flag or scope is not
-        understood, or a tree number belongs to no concept.
+        If a required column is missing, a row is ragged or incomplete, or a flag, a scope or a tree
+        number is wrong.
     MissingExtra
         If a Parquet file is to be read without pyarrow.
     """
