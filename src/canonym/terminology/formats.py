@@ -138,7 +138,7 @@ class ReaderOptions(TypedDict, total=False):
 
 
 _PACKAGED = "icd10cm"
-_TABLE_OPTIONS = ("id_column", "name_column", "label_column", "header", "delimiter")
+_TABLE_OPTION = re.compile(r"header|delimiter|\w+_column")
 
 
 def recognise(source: str | Path | None, *, options: Collection[str] = ()) -> str:
@@ -171,7 +171,7 @@ def recognise(source: str | Path | None, *, options: Collection[str] = ()) -> st
         found, looked_at = recognise_folder(path)
     else:
         found, looked_at = recognise_file(path)
-    if found is None and path.is_file() and any(option in _TABLE_OPTIONS for option in options):
+    if found is None and path.is_file() and any(map(_TABLE_OPTION.fullmatch, options)):
         found = "table"  # the caller says which columns it has
     if found is None:
         known = "; ".join(f"{each.name} ({each.title})" for each in FORMATS.values())
