@@ -133,7 +133,7 @@ class Protocol:
         if self.keep == "refined":
             rules.append(_SAME[self.same])
         rules.append(
-            "training mentions are names of their concepts too: train for dev, train and dev for test"
+            "training mentions are names of their concepts: train for dev, train and dev for test"
             if self.merge
             else "the terminology is searched without training mentions"
         )
