@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from canonym.cli.annotated import Corpus
     from canonym.evaluation.comparison import Comparison
-    from canonym.evaluation.report import Summary
+    from canonym.evaluation.report.summary import Summary
     from canonym.evaluation.run import Run
     from canonym.types import Document, Mention
 
