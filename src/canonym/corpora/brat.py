@@ -141,9 +141,9 @@ class _Annotations:
         self.id = id_
         self.text = text
         self.note = note
-        self.spans: dict[str, tuple[str, list[Piece], int]] = {}
+        self.spans: dict[str, tuple[str, list[Piece]]] = {}
         self.references: dict[str, list[tuple[str, int]]] = {}
-        self.notes: dict[str, list[tuple[str, int]]] = {}
+        self.notes: dict[str, list[str]] = {}
 
     def error(self, line: int, problem: str) -> ReadError:
         return ReadError(self.path, problem, line=line)
@@ -163,7 +163,7 @@ class _Annotations:
                 )
             self.references.setdefault(found[1], []).append((found[2].strip(), number))
         elif key.startswith("#"):
-            self.notes.setdefault(body.rpartition(" ")[2], []).append((last.strip(), number))
+            self.notes.setdefault(body.rpartition(" ")[2], []).append(last.strip())
         elif not key.startswith(_PASSED_OVER):
             raise self.error(number, f"{line[:60]!r} is no line of brat: is this brat?")
 
@@ -178,7 +178,7 @@ class _Annotations:
         problem = pieces_problem(self.text, pieces, written or None)
         if problem:
             raise self.error(number, problem)
-        self.spans[key] = (found[1], pieces, number)
+        self.spans[key] = (found[1], pieces)
 
     def mentions(self, how: str, references: str) -> Iterator[Mention]:
         for key, uses in self.references.items():
@@ -187,7 +187,7 @@ class _Annotations:
                 raise self.error(
                     line, f"the reference is to {key}, which is no mention of this file"
                 )
-        for key, (type_, pieces, _) in self.spans.items():
+        for key, (type_, pieces) in self.spans.items():
             ids, rule = self.gold(key, references)
             text = join_pieces(self.text, pieces, how=how)
             yield Mention(text, pieces[0][0], pieces[-1][1], type_, ids, rule, self.id)
@@ -196,7 +196,7 @@ class _Annotations:
         found = tuple(dict.fromkeys(id_ for id_, _ in self.references.get(key, ())))
         if found:
             return found, references if len(found) > 1 else "any"
-        for note, _ in self.notes.get(key, ()):
+        for note in self.notes.get(key, ()):
             parts = re.split(r"\s*[|+,]\s*", note)
             if self.note and all(self.note.fullmatch(part) for part in parts):
                 return parse_ids(note)
