@@ -116,6 +116,7 @@ def test_a_header_does_not_reserve_memory(tmp_path: Path) -> None:
     ("content", "message"),
     [
         (b"", "is empty"),
+        (gzip.compress(b"", mtime=0), "is empty"),
         (b"\n", "line 1: a word and 1 finite numbers are expected"),
         (b"0 3\n", "line 1: 0 words of 3 dimensions cannot be"),
         (b"3 0\n", "line 1: 3 words of 0 dimensions cannot be"),
