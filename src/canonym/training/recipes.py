@@ -193,8 +193,9 @@ class TrainingSpec:
 
     @classmethod
     def from_values(cls, recipe: str, values: Mapping[str, Any]) -> Self:
-        """Sort the options by what takes them; what is not given is as in the paper."""
-        rest = {name: one.default for name, one in spec_options(recipe).items()} | dict(values)
+        """Check options, and sort them by what takes them; the others are as in the paper."""
+        defaults = {name: one.default for name, one in spec_options(recipe).items()}
+        rest = defaults | checked_values(recipe, values)
         objective, module, loop = (
             {name: rest.pop(name) for name in options(recipe)} for options in _SECTIONS.values()
         )
@@ -237,11 +238,11 @@ def spec_options(recipe: str) -> dict[str, Option]:
     paper = {name: prepared[name].default for name in ("preparation",) if name in prepared}
     run = options_of(TrainingSpec, None, paper)
     found: dict[str, Option] = {}
-    for one in fields(TrainingSpec):
-        if one.name in _SECTIONS:
-            found |= _SECTIONS[one.name](recipe)
-        elif one.name in run and recipe in (run[one.name].recipes or RECIPES):
-            found[one.name] = run[one.name]
+    for name in (one.name for one in fields(TrainingSpec)):
+        if name in _SECTIONS:
+            found |= _SECTIONS[name](recipe)
+        elif name in run and recipe in (run[name].recipes or RECIPES):
+            found[name] = run[name]
     # The size of a batch belongs to the objective, and is read beside the number of steps.
     names = [name for name in found if name != "batch_size"]
     names.insert(names.index("max_steps") + 1, "batch_size")
@@ -249,7 +250,7 @@ def spec_options(recipe: str) -> dict[str, Option]:
 
 
 def checked_values(recipe: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Check options from a file, and return them by the name of their parameter."""
+    """Check options, named as in a file or as parameters, and return them by parameter."""
     options = spec_options(recipe)
     known = {one.key: one for one in options.values()} | options
     found: dict[str, Any] = {}
