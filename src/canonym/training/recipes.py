@@ -7,7 +7,6 @@ objective, the encoder, `FitSettings` or `TrainingSpec`.
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -27,18 +26,19 @@ from canonym.training.modules.scratch import new_module
 from canonym.training.modules.transformer import NameModule
 from canonym.training.objective import Trainable
 from canonym.training.options import Option, options_of
+from canonym.training.papers import BatchHard, BioSyn, Coder, Dilbert, FewShot
 from canonym.training.sampling.mentions import training_mentions
 from canonym.training.sampling.names import PREPARATIONS, NameTable, names_below
 from canonym.types import Document, Relation
 
-RECIPES: dict[str, str] = {
-    "biosyn": "canonym.training.papers.biosyn:BioSyn",
-    "triplet": "canonym.training.papers.triplet_search:BatchHard",
-    "dilbert": "canonym.training.papers.dilbert:Dilbert",
-    "coder": "canonym.training.papers.coder:Coder",
-    "few-shot": "canonym.training.papers.few_shot:FewShot",
+RECIPES: dict[str, type[Any]] = {
+    "biosyn": BioSyn,
+    "triplet": BatchHard,
+    "dilbert": Dilbert,
+    "coder": Coder,
+    "few-shot": FewShot,
 }
-"""Names of recipes, and where their classes are."""
+"""Recipes by name."""
 
 PAPERS: dict[str, str] = {
     "biosyn": "Sung et al. (2020), BioSyn",
@@ -55,11 +55,10 @@ _PROTOCOL = {"biosyn": "biosyn", "none": "plain"}
 
 
 def recipe_class(name: str) -> Any:
-    """Return the class of a recipe's objectives; this imports it."""
+    """Return the class of a recipe's objectives."""
     if name not in RECIPES:
         raise InvalidInput(f"there is no recipe {name!r}; there are {', '.join(RECIPES)}")
-    module, _, attribute = RECIPES[name].partition(":")
-    return getattr(importlib.import_module(module), attribute)
+    return RECIPES[name]
 
 
 # --- options --------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from canonym.io.files import write_file
 
 
 class FitProgress(NamedTuple):
-    """How far a run is."""
+    """The progress of a run."""
 
     step: int  # steps taken
     total: int  # steps planned; training may end earlier
