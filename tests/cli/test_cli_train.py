@@ -324,6 +324,10 @@ def test_a_recipe_checks_options_without_the_command_line() -> None:
     assert spec.objective["n_positives"] == 3
     assert (spec.loop.max_steps, spec.loop.epochs) == (7, 10)
     assert (spec.module["pooling"], spec.preparation) == ("mean", "biosyn")
+    with pytest.raises(InvalidInput, match="dilbert has no option 'k'; it has accumulation"):
+        TrainingSpec.from_values("dilbert", {"k": 3})
+    with pytest.raises(InvalidInput, match="there is no recipe 'other'"):
+        spec_options("other")
 
 
 PUBLISHED: dict[str, dict[str, object]] = {

@@ -69,8 +69,10 @@ class DevAccuracy:
             corrections=corrections,
         )
         if not asked.questions:
-            told = ", ".join(f"{n:,} {reason}" for reason, n in asked.counts().items() if n)
-            raise InvalidInput(f"the dev part leaves no mention to score: {told or 'it is empty'}")
+            reasons = ", ".join(f"{n:,} {reason}" for reason, n in asked.counts().items() if n)
+            raise InvalidInput(
+                f"the dev part leaves no mention to score: {reasons or 'it is empty'}"
+            )
         ids = [concept.id for concept in terminology.iter_concepts()]
         owners: dict[str, set[str]] = {}
         concepts = iter(terminology.concept_of_row().tolist())

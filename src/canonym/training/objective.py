@@ -65,7 +65,7 @@ class Objective(Protocol):
 
 @runtime_checkable
 class Trainable(Protocol):
-    """What `canonym.training.loop.fit.fit` trains: an encoder whose weights are in a torch module.
+    """An encoder that `canonym.training.loop.fit.fit` trains, with its weights in a torch module.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Trainable(Protocol):
     width : int
         Columns of a vector.
     settings : mapping of str to object
-        How vectors are made, as JSON can hold it.
+        The settings of its vectors, as JSON can hold them.
     """
 
     network: nn.Module
@@ -82,7 +82,7 @@ class Trainable(Protocol):
 
     @property
     def settings(self) -> Mapping[str, object]:
-        """How vectors are made, as JSON can hold it."""
+        """The settings of its vectors, as JSON can hold them."""
         ...
 
     def embed(self, names: Sequence[str]) -> Tensor:

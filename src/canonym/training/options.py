@@ -22,7 +22,7 @@ _KINDS = {int: "a whole number", float: "a number", str: "a string", bool: "true
 
 @dataclass(frozen=True)
 class Option:
-    """What a user reads about a training option, and which values it takes."""
+    """The help of a training option, and the values that it takes."""
 
     help: str = ""
     least: float | None = None

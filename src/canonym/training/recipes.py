@@ -7,7 +7,6 @@ objective, the encoder, `FitSettings` or `TrainingSpec`.
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -27,18 +26,19 @@ from canonym.training.modules.scratch import new_module
 from canonym.training.modules.transformer import NameModule
 from canonym.training.objective import Trainable
 from canonym.training.options import Option, options_of
+from canonym.training.papers import BatchHard, BioSyn, Coder, Dilbert, FewShot
 from canonym.training.sampling.mentions import training_mentions
 from canonym.training.sampling.names import PREPARATIONS, NameTable, names_below
 from canonym.types import Document, Relation
 
-RECIPES: dict[str, str] = {
-    "biosyn": "canonym.training.papers.biosyn:BioSyn",
-    "triplet": "canonym.training.papers.triplet_search:BatchHard",
-    "dilbert": "canonym.training.papers.dilbert:Dilbert",
-    "coder": "canonym.training.papers.coder:Coder",
-    "few-shot": "canonym.training.papers.few_shot:FewShot",
+RECIPES: dict[str, type[Any]] = {
+    "biosyn": BioSyn,
+    "triplet": BatchHard,
+    "dilbert": Dilbert,
+    "coder": Coder,
+    "few-shot": FewShot,
 }
-"""Names of recipes, and where their classes are."""
+"""Recipes by name."""
 
 PAPERS: dict[str, str] = {
     "biosyn": "Sung et al. (2020), BioSyn",
@@ -55,11 +55,10 @@ _PROTOCOL = {"biosyn": "biosyn", "none": "plain"}
 
 
 def recipe_class(name: str) -> Any:
-    """Return the class of a recipe's objectives; this imports it."""
+    """Return the class of a recipe's objectives."""
     if name not in RECIPES:
         raise InvalidInput(f"there is no recipe {name!r}; there are {', '.join(RECIPES)}")
-    module, _, attribute = RECIPES[name].partition(":")
-    return getattr(importlib.import_module(module), attribute)
+    return RECIPES[name]
 
 
 # --- options --------------------------------------------------------------------------------------
@@ -193,8 +192,9 @@ class TrainingSpec:
 
     @classmethod
     def from_values(cls, recipe: str, values: Mapping[str, Any]) -> Self:
-        """Sort the options by what takes them; what is not given is as in the paper."""
-        rest = {name: one.default for name, one in spec_options(recipe).items()} | dict(values)
+        """Check options, and sort them by what takes them; the others are as in the paper."""
+        defaults = {name: one.default for name, one in spec_options(recipe).items()}
+        rest = defaults | checked_values(recipe, values)
         objective, module, loop = (
             {name: rest.pop(name) for name in options(recipe)} for options in _SECTIONS.values()
         )
@@ -237,11 +237,11 @@ def spec_options(recipe: str) -> dict[str, Option]:
     paper = {name: prepared[name].default for name in ("preparation",) if name in prepared}
     run = options_of(TrainingSpec, None, paper)
     found: dict[str, Option] = {}
-    for one in fields(TrainingSpec):
-        if one.name in _SECTIONS:
-            found |= _SECTIONS[one.name](recipe)
-        elif one.name in run and recipe in (run[one.name].recipes or RECIPES):
-            found[one.name] = run[one.name]
+    for name in (one.name for one in fields(TrainingSpec)):
+        if name in _SECTIONS:
+            found |= _SECTIONS[name](recipe)
+        elif name in run and recipe in (run[name].recipes or RECIPES):
+            found[name] = run[name]
     # The size of a batch belongs to the objective, and is read beside the number of steps.
     names = [name for name in found if name != "batch_size"]
     names.insert(names.index("max_steps") + 1, "batch_size")
@@ -249,7 +249,7 @@ def spec_options(recipe: str) -> dict[str, Option]:
 
 
 def checked_values(recipe: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Check options from a file, and return them by the name of their parameter."""
+    """Check options, named as in a file or as parameters, and return them by parameter."""
     options = spec_options(recipe)
     known = {one.key: one for one in options.values()} | options
     found: dict[str, Any] = {}

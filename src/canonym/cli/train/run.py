@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Parts(NamedTuple):
-    """What a run is made of: as `canonym.training.loop.fit.fit` takes them, and counts to print."""
+    """The parts of a run, for `canonym.training.loop.fit.fit`, and counts to print."""
 
     trainable: Any
     objective: Any
@@ -93,9 +93,6 @@ def free_place(output: str, *, overwrite: bool) -> Path:
     if not place.absolute().parent.is_dir():
         raise InvalidInput(f"{place}: the folder {place.parent} does not exist; create it first")
     return place
-
-
-# --- parts ----------------------------------------------------------------------------------------
 
 
 def prepare(spec: TrainingSpec) -> Parts:
@@ -197,9 +194,6 @@ def _dev_score(
 def read_documents(paths: Sequence[str], *, format: str | None) -> list[Document]:
     """Read annotated corpora one after the other."""
     return [document for path in paths for document in open_corpus(path, format=format).documents]
-
-
-# --- running --------------------------------------------------------------------------------------
 
 
 def _fit(spec: TrainingSpec, parts: Parts) -> Any:

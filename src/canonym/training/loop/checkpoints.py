@@ -30,7 +30,7 @@ Arrays = Mapping[str, np.ndarray[Any, Any]]
 _KIND, _FORMAT, _KEPT = "training checkpoint", 1, 2
 _BEST = "best weights"
 _NAME = re.compile(r"step-(\d{8})")
-_DAMAGED = "the checkpoint is damaged; training goes on from the one before, or anew"
+_DAMAGED = "the checkpoint is damaged; training goes on from the one before, or from the start"
 
 
 # --- weights and optimizer states as arrays -------------------------------------------------------
@@ -76,7 +76,7 @@ def restore_module(module: Any, arrays: Arrays, *, source: Path) -> None:
         if saved != here:
             raise Mismatch(
                 f"{source}: {name} has shape {saved} there and {here} here; the encoder or what is "
-                "trained besides it is another one: train anew in another folder"
+                "trained besides it is another one: train in another folder"
             )
     with torch.no_grad():
         for name, tensor in own.items():
@@ -107,7 +107,7 @@ def restore_optimizer(optimizer: Any, arrays: Arrays, *, source: Path) -> None:
         optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
     except (ValueError, KeyError, IndexError, RuntimeError) as error:
         raise ReadError(
-            source, f"the state of the optimizer is damaged ({error}); train anew"
+            source, f"the state of the optimizer is damaged ({error}); train again"
         ) from error
 
 
@@ -180,7 +180,7 @@ def read_newest(folder: Path, *, notice: Callable[[str], None]) -> Checkpoint | 
     if not listed:
         return None
     raise ReadError(
-        folder, f"no checkpoint in it is whole ({failed}); remove the folder and train anew"
+        folder, f"no checkpoint in it is whole ({failed}); remove the folder and train again"
     )
 
 
@@ -222,7 +222,7 @@ def check_same_run(found: Mapping[str, Any], wanted: Mapping[str, Any], *, folde
         more = f" and {len(names) - 6} more" if len(names) > 6 else ""
         raise Mismatch(
             f"{folder} holds checkpoints of another run: {listed}{more}; give the same settings "
-            "and data, or train anew in another folder"
+            "and data, or train in another folder"
         )
 
 

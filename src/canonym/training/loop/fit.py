@@ -40,7 +40,7 @@ from canonym.training.objective import Encode, Objective, Plan, Trainable
 from canonym.types import Float32Array
 
 DevScore = Callable[[Encode], float]
-"""How good an encoder is on the dev part; larger is better."""
+"""Quality of an encoder on the dev part; larger is better."""
 
 # --- a step ---------------------------------------------------------------------------------------
 
@@ -338,7 +338,7 @@ class Run:
             self.processes.restore_loss_scale(content.pop("loss_scale"))
             self.state = RunState(**content, epochs=epochs)
         except (TypeError, KeyError) as error:
-            raise ReadError(source, f"the checkpoint is damaged ({error}); train anew") from error
+            raise ReadError(source, f"the checkpoint is damaged ({error}); train again") from error
         self.plan = checkpoint.plan
 
     def _save(self) -> None:
@@ -500,5 +500,5 @@ def _check_folder(folder: Path | None, *, resume: bool) -> None:
     if listed and not resume:
         raise InvalidInput(
             f"{folder} holds checkpoints up to {listed[0].name}; resume that run, or remove the "
-            "folder or name another to train anew"
+            "folder or name another to train from the start"
         )

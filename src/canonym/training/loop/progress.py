@@ -7,7 +7,6 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from canonym.errors import InvalidInput, require
@@ -15,7 +14,7 @@ from canonym.io.files import write_file
 
 
 class FitProgress(NamedTuple):
-    """How far a run is."""
+    """The progress of a run."""
 
     step: int  # steps taken
     total: int  # steps planned; training may end earlier
@@ -66,12 +65,7 @@ class Journal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._open.close()
 
     def add_step(

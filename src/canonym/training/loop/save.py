@@ -16,31 +16,6 @@ from canonym.training.loop.fit import Fitted
 from canonym.training.objective import Trainable
 
 
-def training_facts(
-    fitted: Fitted,
-    *,
-    paper: str = "",
-    data: Mapping[str, object] | None = None,
-    asked: Mapping[str, object] | None = None,
-) -> dict[str, Any]:
-    """Return the entry of a training run in ``canonym.json``.
-
-    `data` are counts, `asked` the settings by which an experiment recognises the model.
-    """
-    return {
-        **fitted.identity,
-        "paper": paper,
-        "counts": dict(data or {}),
-        **({"asked": dict(asked)} if asked else {}),
-        "steps": fitted.steps,
-        "epochs": [record._asdict() for record in fitted.epochs],
-        "kept_epoch": fitted.kept,
-        "stopped_early": fitted.stopped_early,
-        "version": canonym.__version__,
-        "commit": _commit(),
-    }
-
-
 def save_trained(
     folder: str | Path,
     trainable: Trainable,
@@ -85,7 +60,18 @@ def save_trained(
     kind = kinds.get(f"{type(encoder).__module__}:{type(encoder).__qualname__}")
     if kind is None:
         raise InvalidInput(f"{type(encoder).__name__} is no encoder that canonym could open again")
-    facts = training_facts(fitted, paper=paper, data=data, asked=asked)
+    facts = {
+        **fitted.identity,
+        "paper": paper,
+        "counts": dict(data or {}),
+        **({"asked": dict(asked)} if asked else {}),
+        "steps": fitted.steps,
+        "epochs": [record._asdict() for record in fitted.epochs],
+        "kept_epoch": fitted.kept,
+        "stopped_early": fitted.stopped_early,
+        "version": canonym.__version__,
+        "commit": _commit(),
+    }
     with files.write_folder(folder, overwrite=overwrite) as partial:
         encoder.save(partial)
         if fitted.extra:

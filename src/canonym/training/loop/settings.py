@@ -11,7 +11,7 @@ from canonym.training.options import Option, check_options
 OPTIMIZERS: tuple[str, ...] = ("adamw", "adam")
 """Decoupled weight decay on matrices only; weight decay as part of the gradient, on everything."""
 SCHEDULES: tuple[str, ...] = ("linear", "constant")
-"""What the learning rate does after the warm-up: fall to 0 in a line, or stay."""
+"""The learning rate after the warm-up: it falls to 0 in a line, or is constant."""
 PRECISIONS: tuple[str, ...] = ("float32", "bf16", "fp16")
 """What the encoder computes in; losses and weights are float32 always."""
 KEPT: tuple[str, ...] = ("best", "last")

@@ -28,8 +28,8 @@ def multi_positive_softmax(
     labels : Tensor of int, shape (b,)
         The concept of each.
     texts : Tensor of int, shape (b,), optional
-        The text of each: equal texts of different concepts cannot be told apart and are left out of
-        each other's sums. By default all differ.
+        The text of each: equal texts of different concepts are left out of each other's sums. By
+        default all differ.
     temperature : float
         Divides the cosines, above 0.
     related : Tensor of bool, shape (b, b), optional

@@ -111,7 +111,7 @@ class ResidualModule:
 
     @property
     def settings(self) -> dict[str, object]:
-        """How vectors are made, as JSON can hold it."""
+        """The settings of its vectors, as JSON can hold them."""
         return {"kind": "residual", **dict(self._sizes()), "base": type(self.base).__name__}
 
     def inputs(self, names: Sequence[str]) -> Float32Array:

@@ -165,7 +165,7 @@ class NameModule:
 
     @property
     def settings(self) -> dict[str, object]:
-        """How vectors are made, as JSON can hold it."""
+        """The settings of its vectors, as JSON can hold them."""
         return {
             "kind": "transformer",
             "model": str(self.network.config.model_type),

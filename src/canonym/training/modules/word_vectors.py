@@ -39,7 +39,7 @@ _LONGEST = 1_000  # words of a line; gensim leaves out what is beyond 10,000
 
 
 class _Lines:
-    """The words of files line by line, as often as they are asked for."""
+    """The words of files line by line; it can be read several times."""
 
     def __init__(self, texts: Sequence[str | Path]) -> None:
         self.texts = texts

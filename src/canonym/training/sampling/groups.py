@@ -13,7 +13,7 @@ from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
 from canonym.types import Float32Array, Int32Array
 
-# Names asked for, and searched, when hard neighbours are refreshed: seconds rather than minutes.
+# Queries, and names searched, for hard neighbours: few enough for seconds instead of minutes.
 POOL_SIZE, SEARCHED = 16_384, 131_072
 NEAREST = 8
 _SHARE = 0.25  # of the names of a batch that add a name of a related concept

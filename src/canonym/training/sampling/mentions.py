@@ -105,8 +105,8 @@ def training_mentions(
             pairs.append((question.text, question.concepts))
             places.append(question.mention.document_id)
     if not pairs:
-        told = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items())
-        raise InvalidInput(f"the corpus leaves no mention to train on: {told}")
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items())
+        raise InvalidInput(f"the corpus leaves no mention to train on: {reasons}")
     if distinct:
         first: dict[tuple[str, frozenset[str]], str] = {}
         for pair, place in zip(pairs, places, strict=True):

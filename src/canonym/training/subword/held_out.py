@@ -105,11 +105,11 @@ def hold_out_mentions(
     apart = np.array([unit in away for unit in units], dtype=bool)
     secret = np.array([form in hidden for form in forms], dtype=bool)
     seen = set(known) | {forms[row] for row in np.flatnonzero(~apart)}
-    asked: dict[tuple[str, int], int] = {}
+    rows: dict[tuple[str, int], int] = {}
     for row in np.flatnonzero(apart).tolist():
         if forms[row] and forms[row] not in seen:
-            asked.setdefault((forms[row], int(mentions.concepts[row])), row)
-    chosen = np.array(list(asked.values()), dtype=np.int64)
+            rows.setdefault((forms[row], int(mentions.concepts[row])), row)
+    chosen = np.array(list(rows.values()), dtype=np.int64)
     of_chosen = mentions.concepts[chosen]
     held = HeldOut(
         [mentions.names[row] for row in chosen],
@@ -171,7 +171,7 @@ def _dense(encoder: Encoder, names: Sequence[str]) -> Float32Array:
 
 
 class Found(NamedTuple):
-    """How many of the names set aside are found."""
+    """Shares of the names set aside that are found."""
 
     n: int
     n_searched: int  # names that they are looked up among
@@ -262,21 +262,21 @@ def measure_gain(
     with contextlib.suppress(InvalidInput):
         apart = hold_out(names, concepts, n=n, seed=seed)
     rest = np.arange(len(names)) if apart is None else apart.rest
-    asked: HeldOut | None = None
+    held: HeldOut | None = None
     kept = None
     if mentions is not None:
-        asked, left = hold_out_mentions(mentions, names, concepts, rest=rest, seed=seed)
+        held, left = hold_out_mentions(mentions, names, concepts, rest=rest, seed=seed)
         kept = mentions.at(left)
-    if not any(held and held.names for held in (apart, asked)):
+    if not any(one and one.names for one in (apart, held)):
         return Gain(None, None)
     fitted = fit_names(
         [names[row] for row in rest], concepts[rest], mentions=kept, seed=seed, **options
     )
 
-    def found(held: HeldOut | None) -> Found | None:
-        if held is None or not held.names:
+    def found(part: HeldOut | None) -> Found | None:
+        if part is None or not part.names:
             return None
-        before, after = (accuracy(one, held, names, concepts) for one in (baseline, fitted))
-        return Found(len(held.names), len(held.searched), before, after)
+        before, after = (accuracy(one, part, names, concepts) for one in (baseline, fitted))
+        return Found(len(part.names), len(part.searched), before, after)
 
-    return Gain(found(apart), found(asked))
+    return Gain(found(apart), found(held))

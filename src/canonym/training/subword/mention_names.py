@@ -96,8 +96,8 @@ def mention_names(
         ids.extend(concepts)
         places.append(place)
     if not names:
-        told = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items())
-        raise InvalidInput(f"the corpus leaves no mention to fit to: {told}")
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items())
+        raise InvalidInput(f"the corpus leaves no mention to fit to: {reasons}")
     ordinals = {id_: terminology.ordinal(id_) for id_ in dict.fromkeys(ids)}
     return MentionNames(
         names, np.array([ordinals[id_] for id_ in ids], dtype=np.int32), places, dropped

@@ -65,9 +65,9 @@ def make_query_set(
     numbers: dict[str, int] = {}
     concepts = [numbers.setdefault(id_, len(numbers)) for _, id_ in known]
     there = {form for form, _ in known}
-    asked = normalise([text for text, _ in annotated])
-    times = Counter(zip(asked, (id_ for _, id_ in annotated), strict=True))
-    in_all = Counter(asked)
+    mentions = normalise([text for text, _ in annotated])
+    times = Counter(zip(mentions, (id_ for _, id_ in annotated), strict=True))
+    in_all = Counter(mentions)
     wanted = {
         (form, id_): n**0.5 * n / in_all[form]
         for (form, id_), n in times.items()
@@ -107,18 +107,18 @@ class MentionQueries:
     def refresh(self, encode: Encode) -> float:
         """Search the candidates; return the share of mentions with a right name nearest."""
         one = self._set
-        vectors, asked = encode(one.names), encode(one.texts)
-        found = Exact(vectors).search(asked, min(len(one.names), self._wrong + _SPARE)).rows
-        self._rows = np.full((len(asked), self._right + self._wrong), -1, dtype=np.int64)
+        vectors, queries = encode(one.names), encode(one.texts)
+        found = Exact(vectors).search(queries, min(len(one.names), self._wrong + _SPARE)).rows
+        self._rows = np.full((len(queries), self._right + self._wrong), -1, dtype=np.int64)
         first = 0
         for place, gold in enumerate(one.gold.tolist()):
             own = self._order[self._starts[place] : self._ends[place]]
-            own = own[np.argsort(-(vectors[own] @ asked[place]), kind="stable")][: self._right]
+            own = own[np.argsort(-(vectors[own] @ queries[place]), kind="stable")][: self._right]
             others = found[place][one.concepts[found[place]] != gold][: self._wrong]
             self._rows[place, : len(own)] = own
             self._rows[place, self._right : self._right + len(others)] = others
             first += int(one.concepts[found[place, 0]] == gold)
-        return first / len(asked)
+        return first / len(queries)
 
     def draw(self, rng: np.random.Generator) -> QueryBatch:
         """Draw the mentions of a batch; call `refresh` first."""
