@@ -35,7 +35,7 @@ def _accuracy() -> str:
     fitted = found["fitted to MEDIC, seed 0"]["8 bits"]
     together = {
         row["name"]: row["value"]
-        for experiment in ("default", "collective")
+        for experiment in ("default", "marginal")
         for row in _result(experiment)["rows"]
     }
     corpora = ("NCBI disease", "BC5CDR disease")
@@ -48,11 +48,9 @@ def _accuracy() -> str:
         "… and its re-ranker (`--reranker default`)": measured(", re-ranked"),
         "with the contextual encoder (extra `onnx`)": measured(", both encoders"),
         "… and the re-ranker for the two": measured(", both encoders, re-ranked"),
-        "… by all names of a concept (`--reranker marginal`)": measured(
-            ", both encoders, by all names"
-        ),
-        "… and the other mentions of a document (`--reranker collective`)": measured(
-            ", both encoders, collective"
+        "… by all names of a concept": measured(", both encoders, by all names"),
+        "… and the other mentions of a document (`--order marginal`)": measured(
+            ", both encoders, by all names and the document"
         ),
         "`canonym fit --start none` on MEDIC": [fitted[c]["merged"] for c in _CORPORA],
         "BioSyn, as published": [91.1, 93.2],
@@ -115,14 +113,6 @@ _READINGS = ("lenient", "strict")
 _ORDERS = (("", ""), (", by all names", ", by all names"))
 
 
-def _strict(run: dict[str, Any]) -> dict[str, float]:
-    """Return how often the very concept comes first, in percent, with its interval."""
-    for one in run["headline"]:
-        if (one["slice"], one["reading"], one["metric"]) == ("all", "strict", "accuracy@1"):
-            return {key: 100 * one[key] for key in ("value", "low", "high")}
-    raise KeyError("strict")
-
-
 def _told(one: dict[str, float]) -> str:
     return f"{one['value']:.1f} [{one['low']:.1f}, {one['high']:.1f}]"
 
@@ -150,13 +140,13 @@ def _marginal() -> str:
 
 def _collective() -> str:
     """Return what it is worth to look at the other mentions of a document, with intervals."""
-    found = _result("collective")
+    found = _result("marginal")
     kinds = {
         f"{kind}, {what}": suffix + after
         for kind, suffix in (("default", ""), ("both", ", both encoders"))
         for what, after in (
             ("by all names", ", by all names"),
-            ("and the document", ", collective"),
+            ("and the document", ", by all names and the document"),
         )
     }
     table = _by_kind(found, kinds)
@@ -206,9 +196,7 @@ def _by_kind(found: dict[str, Any], kinds: dict[str, str]) -> str:
             ("dictionary alone", ", dictionary alone"),
         ):
             cells = [
-                _strict(found["runs"][corpus + kind])
-                if part is None
-                else rows[corpus + part + kind]
+                rows[corpus + kind]["strict"] if part is None else rows[corpus + part + kind]
                 for kind in kinds.values()
             ]
             lines.append(f"| {what} | {' | '.join(map(_told, cells))} |")
@@ -235,7 +223,7 @@ def _glosses() -> str:
     for corpus, kind, result, name in pairs:
         rows = {row["name"]: row for row in result["rows"] if row["metric"] == "accuracy@1"}
         cells = [
-            f"{_told(rows[one])} / {_strict(result['runs'][one])['value']:.1f}"
+            f"{_told(rows[one])} / {rows[one]['strict']['value']:.1f}"
             for one in (name, f"{name}, glosses")
         ]
         lines.append(f"| {corpus} | {kind} | {' | '.join(cells)} |")
