@@ -36,7 +36,7 @@ from canonym.terminology import Terminology, read_records
 from canonym.terminology.ids import ConceptIds
 from canonym.text import biosyn_normal
 from canonym.types import Concept, Document, Encoder, Mention, Record, Relation
-from models.relation_tables import read_relation_table
+from models.sources import read_relation_table
 
 # --- silver ---
 

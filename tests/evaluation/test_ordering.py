@@ -20,7 +20,7 @@ from canonym.linking.features import OTHERS, Decisions, feature_names
 from canonym.linking.reranker import Reranker
 from canonym.ranking.additive_model import AdditiveModel, Curve
 from canonym.terminology.ids import ConceptIds
-from models.lessons import Lesson, fit_to_questions, lessons_of
+from models.make_rerankers import TrainingExample, fit_examples, training_examples
 
 PLACES = ["hip", "knee", "hand", "foot", "back", "neck"]
 
@@ -129,11 +129,11 @@ def test_decisions_count_mentions_and_need_the_merge(terminology: Terminology) -
 def test_re_rankers_are_fitted_to_questions(terminology: Terminology) -> None:
     asked = asked_of(terminology, merge=False)
     dictionary = build_dictionary(terminology, asked.learned)
-    lessons = lessons_of(dictionary, asked)
+    lessons = training_examples(dictionary, asked)
     assert [one.link.searched for one in lessons] == [f"{place} pain" for place in PLACES]
     assert all(one.label for lesson in lessons for one in lesson.link.candidates)
     assert all(one.near for lesson in lessons for one in lesson.link.candidates)
-    fitted = fit_to_questions(lessons, ("chargrams",))
+    fitted = fit_examples(lessons, ("chargrams",))
     run = evaluate_corpus(
         documents(*PLACES), terminology=terminology, protocol="zero-shot", reranker=fitted
     )
@@ -150,7 +150,7 @@ def test_the_commonest_decision_of_a_document_is_right(terminology: Terminology)
     other = Document("z", "hip pain", (replace(mentions[1], start=0, end=8, document_id="z"),))
     corpus = [Document("y", text, tuple(mentions)), other]
     asked = ask(corpus, ConceptIds(terminology), choose_protocol("biosyn"))
-    lessons = lessons_of(build_dictionary(terminology, asked.learned), asked)
+    lessons = training_examples(build_dictionary(terminology, asked.learned), asked)
     assert [(one.gold, one.times) for one in lessons] == [({"B:hip"}, 3), ({"A:hip"}, 1)]
     # Four times in all, which count as two.
     assert [one.weight for one in lessons] == [1.5, 0.5]
@@ -188,9 +188,9 @@ def test_a_refined_protocol_does_not_ask_what_stands_beside(terminology: Termino
 
 def test_nothing_to_learn_from(terminology: Terminology) -> None:
     asked = asked_of(terminology)
-    lesson = lessons_of(build_dictionary(terminology, asked.learned), asked)[0]
+    lesson = training_examples(build_dictionary(terminology, asked.learned), asked)[0]
     with pytest.raises(InvalidInput, match="nothing can be learned"):
-        fit_to_questions([Lesson(lesson.link, frozenset({"C:1"}), Decisions())], ("chargrams",))
+        fit_examples([TrainingExample(lesson.link, frozenset({"C:1"}), Decisions())], ("chargrams",))
 
 
 def test_re_rankers_that_do_not_fit_are_refused(terminology: Terminology, tmp_path: Path) -> None:

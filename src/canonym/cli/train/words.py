@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from models.options import free_place
+from models.run import free_place
 
 __all__ = ["word_vectors"]
 

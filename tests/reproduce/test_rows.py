@@ -16,7 +16,7 @@ from canonym.evaluation.dictionary import build_dictionary, build_target_diction
 from canonym.evaluation.measured import Measured
 from canonym.evaluation.nil import leave_out
 from canonym.types import Document, Mention, Relation, Xref
-from models.relation_tables import read_relation_table
+from models.sources import read_relation_table
 from reproduce.data import Shelf, silver_conditions, silver_interventions
 from reproduce.files import read_experiment
 from reproduce.run import reproduce
