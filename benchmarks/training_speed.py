@@ -34,12 +34,32 @@ from canonym.text import biosyn_normal
 from canonym.training.loop.fit import fit
 from canonym.training.loop.settings import FitSettings
 from canonym.training.modules.transformer import NameModule
-from canonym.training.papers.dilbert import GivenTriplets
+from canonym.training.objective import Encode, Plan
+from canonym.training.papers._triplet_hinge import TripletHinge
 from canonym.training.sampling.triplets import Triplet
 from record import data_folder, save
 
 WARM_UP = 2
 RATE = 2e-5
+
+
+class GivenTriplets(TripletHinge):
+    """Trains on the same triplets in every epoch."""
+
+    name = "triplets"
+
+    def __init__(self, triplets: Sequence[Triplet], *, batch_size: int) -> None:
+        numbers: dict[str, int] = {}
+        rows = [[numbers.setdefault(s, len(numbers)) for s in each[:3]] for each in triplets]
+        self._triplets = np.array(rows, dtype=np.int32)
+        strings = tuple(numbers)
+        super().__init__(strings, strings, distance="euclidean", margin=1.0, batch_size=batch_size)
+        self.settings = {**self.loss_settings, "n_triplets": len(rows)}
+
+    def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
+        """Shuffle the triplets."""
+        del encode, epoch
+        return self.shuffled(self._triplets, rng)
 
 
 def draw_triplets(path: Any, n: int) -> list[Triplet]:

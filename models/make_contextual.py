@@ -11,14 +11,14 @@ import click
 
 from canonym.cli.description import print_facts
 from canonym.cli.progress import note, stages
+from canonym.cli.train.run import free_place
 from canonym.encoders import make_encoder
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput, require
 from canonym.io.files import MANIFEST, read_manifest
-from canonym.training.loop.averaging import average_weights
 from canonym.training.loop.processes import usual_precision
 from canonym.training.loop.settings import FitSettings
-from canonym.training.modules.transformer import NameModule
+from canonym.training.modules.transformer import NameModule, average_weights
 from canonym.training.papers.biosyn import BioSyn
 from canonym.training.sampling.names import NameTable
 from models.mixture import PARTS, check_data, digests, read_annotated, read_mixture
@@ -30,7 +30,6 @@ from models.run import (
     Command,
     Stages,
     checkpoints_beside,
-    free_place,
     making_options,
     sentence_encoder,
     write_encoder,

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from canonym.cli.description import print_facts
 from canonym.cli.progress import counter
+from canonym.cli.train.run import free_place
 from canonym.encoders import SHIPPED, make_encoder, save_encoder
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
@@ -21,7 +22,7 @@ from canonym.training.subword.fit import fit_subword
 from canonym.training.subword.mention_search import Asking, questions_of
 from canonym.types import Encoder
 from models.mixture import PARTS, Mixture, check_data, digests, read_annotated, read_mixture
-from models.run import CONTEXT, Command, free_place, making_options
+from models.run import CONTEXT, Command, making_options
 
 OPTIONS: Mapping[str, Any] = {
     "steps": 8000,

@@ -12,6 +12,7 @@ import numpy as np
 
 from canonym.cli.description import print_facts
 from canonym.cli.progress import note, stages
+from canonym.cli.train.run import free_place
 from canonym.errors import InvalidInput, require
 from canonym.io.files import file_digest
 from canonym.training.loop.processes import usual_precision
@@ -26,7 +27,6 @@ from models.run import (
     Command,
     Stages,
     checkpoints_beside,
-    free_place,
     making_options,
     sentence_encoder,
     write_encoder,

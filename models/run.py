@@ -101,16 +101,6 @@ def making_options(*own: Decorator, parts: tuple[str, ...] = (), parts_help: str
     )
 
 
-def free_place(output: str, *, overwrite: bool) -> Path:
-    """Return the folder to write, or refuse: it exists already, or its parent does not."""
-    place = Path(output)
-    if place.exists() and not overwrite:
-        raise InvalidInput(f"{place} exists already; choose another name or pass --overwrite")
-    if not place.absolute().parent.is_dir():
-        raise InvalidInput(f"{place}: the folder {place.parent} does not exist; create it first")
-    return place
-
-
 def checkpoints_beside(place: Path) -> Path:
     """Return the folder of checkpoints for an output folder."""
     return place.with_name(f"{place.name}.checkpoints")

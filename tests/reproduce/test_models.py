@@ -17,9 +17,8 @@ from safetensors.numpy import load_file
 from canonym import InvalidInput, Mismatch, ReadError
 from canonym.cli import main
 from canonym.io.files import read_manifest
-from canonym.training.loop.averaging import average_weights
-from canonym.training.modules.transformer import NameModule
-from canonym.training.sampling.groups import largest_groups, read_tree_groups
+from canonym.training.modules.transformer import NameModule, average_weights
+from canonym.training.sampling.few_names import largest_groups, read_tree_groups
 from reproduce.data import Shelf
 from reproduce.files import read_experiment
 from reproduce.models import in_order, read_models

@@ -221,7 +221,7 @@ def test_weights_of_another_shape_are_told_apart(
     wide = small.make_module(layers=2)
     content = json.loads(manifest.read_text())
     from canonym.training.loop.checkpoints import module_digest
-    from canonym.training.loop.run import make_step
+    from canonym.training.loop.fit import make_step
 
     step = make_step(wide, small.Synonyms(), FitSettings(**SETTINGS))
     content["identity"]["start"] = module_digest(step)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from canonym.cli.train.chosen import taught_options
+from canonym.cli.train.reranker import index_options
 
 __all__ = ["fit_confidence"]
 
 
 @click.command("fit-confidence")
-@taught_options(
+@index_options(
     click.option(
         "--method",
         type=click.Choice(["isotonic", "platt"]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from models.run import free_place
+from canonym.cli.train.run import free_place
 
 __all__ = ["word_vectors"]
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
+from typing import Annotated
 
 from canonym.encoders.inputs import check_count, check_option
 from canonym.errors import InvalidInput
+from canonym.training.options import Option
 
 __all__ = ["OPTIMIZERS", "PRECISIONS", "SCHEDULES", "FitSettings", "rate_factor"]
 
@@ -16,6 +18,8 @@ SCHEDULES: tuple[str, ...] = ("linear", "constant")
 """What the learning rate does after the warm-up: fall to 0 in a line, or stay."""
 PRECISIONS: tuple[str, ...] = ("float32", "bf16", "fp16")
 """What the encoder computes in; losses and weights are float32 always."""
+KEPT: tuple[str, ...] = ("best", "last")
+"""Which weights stay: the best by the dev score, if there is one, or the last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,8 +28,8 @@ class FitSettings:
 
     Parameters
     ----------
-    epochs : int
-        Plans that are sampled and gone through.
+    epochs : int, optional
+        Plans that are sampled and gone through; None for as many as `max_steps` allows.
     max_steps : int, optional
         Most steps; training ends there if the epochs have not ended it before.
     learning_rate : float
@@ -58,21 +62,42 @@ class FitSettings:
         If a setting is out of range.
     """
 
-    epochs: int = 10
-    max_steps: int | None = None
-    learning_rate: float = 1e-5
-    weight_decay: float = 0.01
-    optimizer: str = "adamw"
-    schedule: str = "linear"
-    warm_up: float = 0.0
-    accumulation: int = 1
-    clip: float | None = None
-    precision: str = "float32"
-    seed: int = 0
-    patience: int | None = None
-    keep: str = "best"
+    epochs: Annotated[
+        int | None, Option("Times to sample and train.", least=1, unset="all --max-steps")
+    ] = 10
+    max_steps: Annotated[int | None, Option("Stop after so many steps.", least=1)] = None
+    learning_rate: Annotated[float, Option()] = 1e-5
+    weight_decay: Annotated[float, Option()] = 0.01
+    optimizer: Annotated[str, Option(choices=OPTIMIZERS)] = "adamw"
+    schedule: Annotated[str, Option("Whether the rate falls to 0 or stays.", choices=SCHEDULES)] = (
+        "linear"
+    )
+    warm_up: Annotated[float, Option("Share of the steps in which the rate rises from 0.")] = 0.0
+    accumulation: Annotated[int, Option("Batches of a step, of each process.", least=1)] = 1
+    clip: Annotated[float | None, Option("Scale longer gradients down to this norm.")] = None
+    precision: Annotated[str, Option("What the encoder computes in.", choices=PRECISIONS)] = (
+        "float32"
+    )
+    patience: Annotated[
+        int | None,
+        Option(
+            "Stop after so many epochs without a better score.",
+            least=1,
+            flags=("--early-stopping",),
+            metavar="EPOCHS",
+        ),
+    ] = None
+    keep: Annotated[
+        str,
+        Option("Which weights to keep, where there is a score to choose by.", choices=KEPT),
+    ] = "best"
+    seed: Annotated[int, Option(least=0)] = 0
 
     def __post_init__(self) -> None:
+        if self.epochs is None:
+            if self.max_steps is None:
+                raise InvalidInput("neither epochs nor max_steps is given; training needs an end")
+            object.__setattr__(self, "epochs", self.max_steps)
         for name in ("epochs", "accumulation"):
             check_count(name, getattr(self, name))
         for name in ("max_steps", "patience"):
@@ -82,7 +107,7 @@ class FitSettings:
         check_option("optimizer", self.optimizer, OPTIMIZERS)
         check_option("schedule", self.schedule, SCHEDULES)
         check_option("precision", self.precision, PRECISIONS)
-        check_option("keep", self.keep, ("best", "last"))
+        check_option("keep", self.keep, KEPT)
         _check_number("learning_rate", self.learning_rate, above=0)
         _check_number("weight_decay", self.weight_decay, least=0)
         _check_number("warm_up", self.warm_up, least=0, most=1)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
 from canonym.encoders.inputs import check_count, checked_names
 from canonym.encoders.residual import Residual, random_projection
 from canonym.errors import InvalidInput, require
+from canonym.training.options import Option
 from canonym.types import Encoder, Float32Array
 
 if TYPE_CHECKING:
@@ -67,9 +68,12 @@ class ResidualModule:
         self,
         base: Encoder,
         *,
-        hidden: int = 9600,
-        dropout: float = 0.5,
-        width: int | None = None,
+        hidden: Annotated[int, Option(least=1)] = 9600,
+        dropout: Annotated[float, Option(least=0, below=1)] = 0.5,
+        width: Annotated[
+            int | None,
+            Option("Columns, reached by a random projection.", least=1, unset="the encoder's"),
+        ] = None,
         seed: int = 0,
     ) -> None:
         torch = require("torch", "training an encoder", "torch")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
+from typing import Annotated, Any
 
+from canonym.encoders.checkpoint import POOLINGS
 from canonym.encoders.inputs import check_count, checked_names, without_surrogates
 from canonym.errors import InvalidInput, require
 from canonym.training.modules.transformer import NameModule
+from canonym.training.options import Option
 
 __all__ = ["new_module", "train_tokenizer"]
 
@@ -95,13 +97,17 @@ def _letters(texts: Iterable[str]) -> list[str]:
 def new_module(
     names: Iterable[str],
     *,
-    width: int = 256,
-    layers: int = 4,
-    heads: int = 4,
-    vocabulary: int = 8000,
+    width: Annotated[int, Option("With --encoder scratch: columns of a vector.", least=1)] = 256,
+    layers: Annotated[
+        int, Option("With --encoder scratch: layers of the transformer.", least=1)
+    ] = 4,
+    heads: Annotated[
+        int, Option("With --encoder scratch: attention heads of a layer.", least=1)
+    ] = 4,
+    vocabulary: Annotated[int, Option("With --encoder scratch: most tokens.", least=1)] = 8000,
     lowercase: bool = True,
-    pooling: str = "mean",
-    max_length: int = 25,
+    pooling: Annotated[str, Option(choices=("auto", *POOLINGS))] = "mean",
+    max_length: Annotated[int, Option("Most tokens of a name.", least=3)] = 25,
     batch_size: int = 128,
     seed: int = 0,
 ) -> NameModule:

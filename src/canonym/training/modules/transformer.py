@@ -1,4 +1,8 @@
-"""A batch of tokens in chunks of similar length, whose words are looked up once."""
+"""A transformer that can be trained: names to pooled vectors, with gradients or without.
+
+`NameModule.read` starts from any checkpoint that `canonym.encoders.transformer.Transformer` reads;
+`canonym.training.modules.scratch.new_module` starts from names alone.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +20,13 @@ from canonym.encoders.checkpoint import POOLINGS, check_model, read_checkpoint
 from canonym.encoders.devices import pool
 from canonym.encoders.hub import find_model, read_model
 from canonym.encoders.inputs import check_count, check_option, checked_names, without_surrogates
-from canonym.errors import InvalidInput, require
+from canonym.errors import InvalidInput, Mismatch, require
 from canonym.types import Encoder, Float32Array
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-# --- chunks ---
+# --- chunks of similar length --------------------------------------------------------------------
 
 
 def chunks(order: Sequence[int], size: int) -> Iterator[Sequence[int]]:
@@ -78,11 +82,7 @@ def look_up(network: Any, ids: Sequence[Sequence[int]], pad: int) -> tuple[list[
     return [[places[token] for token in row] for row in ids], vectors
 
 
-# --- module ---
-# MODULE: A transformer that can be trained: names to pooled vectors, with gradients or without.
-#
-# `NameModule.read` starts from any checkpoint that `canonym.encoders.transformer.Transformer` reads;
-# `canonym.training.modules.scratch.new_module` from nothing but names.
+# --- the module ----------------------------------------------------------------------------------
 
 # Names of one forward pass on a CPU: enough to keep it busy, few enough to be of one length.
 _CHUNK = 84
@@ -341,3 +341,59 @@ class NameModule:
         given = {"input_ids": filled} if vectors is None else {"inputs_embeds": vectors[filled]}
         hidden = self.network(**given, attention_mask=mask).last_hidden_state
         return pool(hidden, mask, self.pooling)
+
+
+# --- average -------------------------------------------------------------------------------------
+
+
+def average_weights(one: NameModule, other: NameModule, *, share: float) -> None:
+    """Move the weights of one encoder towards those of another, in place.
+
+    Fine-tuning on a few thousand mentions makes an encoder forget some of what it knew. The average
+    of the fine-tuned weights and those it began with keeps more of that, at no cost when encoding.
+
+    Parameters
+    ----------
+    one : NameModule
+        The encoder that is changed.
+    other : NameModule
+        Such as the one that it was trained from.
+    share : float
+        Weight of the other, in [0, 1].
+
+    Raises
+    ------
+    InvalidInput
+        If the share is out of range.
+    Mismatch
+        If the two are not of one architecture and vocabulary.
+
+    Notes
+    -----
+    ``θ = (1 − share) θ_one + share θ_other`` for every number that is no count.
+
+    References
+    ----------
+    Wortsman et al. (2022), Robust fine-tuning of zero-shot models.
+    """
+    if not 0 <= share <= 1:
+        raise InvalidInput(f"share is {share}; expected a number between 0 and 1")
+    mine, theirs = one.network.state_dict(), other.network.state_dict()
+    shapes = [{name: tuple(v.shape) for name, v in state.items()} for state in (mine, theirs)]
+    if shapes[0] != shapes[1]:
+        first = next(
+            name
+            for name in {**shapes[0], **shapes[1]}
+            if shapes[0].get(name) != shapes[1].get(name)
+        )
+        raise Mismatch(
+            f"the weights cannot be averaged: {first} is {shapes[0].get(first, 'not there')} in "
+            f"one and {shapes[1].get(first, 'not there')} in the other; take two encoders of one "
+            "architecture and vocabulary"
+        )
+    one.network.load_state_dict(
+        {
+            name: value.lerp(theirs[name].to(value), share) if value.is_floating_point() else value
+            for name, value in mine.items()
+        }
+    )

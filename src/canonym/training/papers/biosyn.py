@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from canonym.terminology import Terminology
 from canonym.training import losses
 from canonym.training.loop.checkpoints import encoder_digest
 from canonym.training.objective import Embed, Encode, Plan
+from canonym.training.options import Option
 from canonym.training.sampling.candidates import CandidateSearch
 from canonym.training.sampling.names import NameTable
 from canonym.training.sampling.random import check_sizes, n_batches_of
@@ -133,16 +134,41 @@ class BioSyn:
         table: NameTable,
         mentions: Iterable[tuple[str, Collection[str]]],
         *,
-        k: int = 20,
-        dense_ratio: float = 0.5,
-        loss: str = "marginal",
-        batch_size: int = 16,
-        sparse: str = "chargrams",
-        sparse_weight: float = 0.0,
-        sparse_rate: float = 0.01,
-        merge: bool = False,
-        cosine_scale: float | None = None,
-        cosine_middle: float = 0.0,
+        k: Annotated[int, Option("Candidates.", least=1, flags=("-k",))] = 20,
+        dense_ratio: Annotated[
+            float,
+            Option(
+                "Share of the candidates that the encoder finds; the sparse scores find the "
+                "others.",
+                least=0,
+                most=1,
+            ),
+        ] = 0.5,
+        sparse: Annotated[
+            str,
+            Option(
+                "Gives the sparse scores, and is not trained: character n-grams as in the paper, "
+                "or another encoder, as --encoder of `canonym index` takes it.",
+                metavar="ENCODER",
+            ),
+        ] = "chargrams",
+        sparse_weight: Annotated[float, Option("Their weight at first.")] = 0.0,
+        sparse_rate: Annotated[float, Option("The weight's learning rate.")] = 0.01,
+        loss: Annotated[str, Option(choices=tuple(LOSSES))] = "marginal",
+        merge: Annotated[bool, Option("Let training mentions be candidates too.")] = False,
+        cosine_scale: Annotated[
+            float | None,
+            Option(
+                "Train on the cosine times this instead of the inner product, as suits sentence "
+                "encoders.",
+                above=0,
+            ),
+        ] = None,
+        cosine_middle: Annotated[
+            float,
+            Option("Taken off the cosine first; 0.8 suits --loss pair-wise.", least=-1, most=1),
+        ] = 0.0,
+        batch_size: Annotated[int, Option("Mentions in a batch.", least=1)] = 16,
     ) -> None:
         if cosine_scale is not None and not 0 < cosine_scale < float("inf"):
             raise InvalidInput(f"cosine_scale is {cosine_scale}; a number above 0 is expected")

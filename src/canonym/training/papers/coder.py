@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from canonym.errors import InvalidInput, NotTrained, require
 from canonym.terminology import Terminology
 from canonym.training import losses
 from canonym.training.objective import Embed, Encode, Plan
+from canonym.training.options import Option
 from canonym.training.sampling.names import NameTable
 from canonym.training.sampling.relations import RelationBatches, RelationTable
 from canonym.types import Relation
@@ -52,8 +53,8 @@ class Coder:
         Triplets of concepts of the table.
     variant : str
         One of `VARIANTS`.
-    weighing : Weighing
-        Of pairs of terms.
+    alpha, beta, threshold, margin : float
+        Of pairs of terms, see `canonym.training.losses.multi_similarity`.
     relation_weighing : Weighing, optional
         Of pairs through relations; that of the variant by default.
     relation_share : float, optional
@@ -113,6 +114,7 @@ class Coder:
 
     name: str = "coder"
     fit_settings: ClassVar[Mapping[str, object]] = {
+        "epochs": None,
         "max_steps": 100_000,
         "learning_rate": 2e-5,
         "optimizer": "adamw",
@@ -127,13 +129,29 @@ class Coder:
         table: NameTable,
         relations: Iterable[Relation],
         *,
-        variant: str = "matrix",
-        weighing: Weighing = Weighing(),  # noqa: B008 (immutable)
+        variant: Annotated[
+            str,
+            Option(
+                "How relations are learned from: a matrix each, a vector each, or not at all.",
+                choices=tuple(VARIANTS),
+            ),
+        ] = "matrix",
+        relation_share: Annotated[
+            float | None, Option("Weight of relations.", unset="1; translation: 0.1")
+        ] = None,
+        alpha: Annotated[float, Option("Weight of positives.")] = 2.0,
+        beta: Annotated[float, Option("Weight of negatives.")] = 50.0,
+        threshold: Annotated[float, Option("Their middle.")] = 0.5,
+        margin: Annotated[float, Option("Of mining.")] = 0.1,
+        repeats: Annotated[int, Option("Of a triplet.", least=2)] = 8,
+        n_batches: Annotated[
+            int | None,
+            Option("In an epoch.", least=1, flags=("--batches",), unset="all triplets"),
+        ] = None,
+        batch_size: Annotated[
+            int, Option("Triplets, repetitions included, in a batch.", least=1)
+        ] = 128,
         relation_weighing: Weighing | None = None,
-        relation_share: float | None = None,
-        batch_size: int = 128,
-        repeats: int = 8,
-        n_batches: int | None = None,
         strict: bool = True,
     ) -> None:
         if variant not in VARIANTS:
@@ -142,7 +160,7 @@ class Coder:
             )
         usual, share = VARIANTS[variant]
         self.variant = variant
-        self.weighing = weighing
+        self.weighing = Weighing(alpha, beta, threshold, margin)
         self.relation_weighing = usual if relation_weighing is None else relation_weighing
         self.relation_share = share if relation_share is None else relation_share
         if self.relation_share < 0:

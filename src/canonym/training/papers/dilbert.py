@@ -1,155 +1,22 @@
-"""Training on triplets of strings with the hinge loss, wherever they come from."""
+"""DILBERT: triplets of mentions and names, chosen by four strategies."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
 from canonym.errors import InvalidInput
 from canonym.terminology import Terminology
 from canonym.terminology.hierarchy import Hierarchy
-from canonym.training import losses
 from canonym.training.losses.triplets import DISTANCES
-from canonym.training.objective import Embed, Encode, Plan
+from canonym.training.objective import Encode, Plan
+from canonym.training.options import Option
+from canonym.training.papers._triplet_hinge import TripletHinge
 from canonym.training.sampling.names import NameTable, RelatedNames
-from canonym.training.sampling.random import check_sizes, n_batches_of
+from canonym.training.sampling.random import check_sizes
 from canonym.training.sampling.triplets import SEARCHED, Triplet, TripletSampler
-from canonym.types import Int32Array
-
-if TYPE_CHECKING:
-    from torch import Tensor, nn
-
-# --- hinge ---
-
-_COLUMNS = ("mentions", "positives", "negatives")
-
-
-class TripletHinge:
-    """What objectives of triplets have in common: batches, and their loss.
-
-    Parameters
-    ----------
-    mentions, names : sequence of str
-        The strings that triplets are made of.
-    distance : str
-        ``"euclidean"`` or ``"cosine"``.
-    margin : float
-        ``ε``.
-    batch_size : int
-        Triplets in a batch.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such distance, or the batch size is below 1.
-    """
-
-    def __init__(
-        self,
-        mentions: Sequence[str],
-        names: Sequence[str],
-        *,
-        distance: str,
-        margin: float,
-        batch_size: int,
-    ) -> None:
-        if distance not in DISTANCES:
-            raise InvalidInput(
-                f"distance is {distance!r}; expected {' or '.join(map(repr, DISTANCES))}"
-            )
-        check_sizes(batch_size=batch_size)
-        self.mention_texts, self.name_texts = mentions, names
-        self.distance, self.margin, self.batch_size = distance, margin, batch_size
-
-    @property
-    def loss_settings(self) -> dict[str, object]:
-        """What shapes the loss, as JSON can hold it."""
-        return {"distance": self.distance, "margin": self.margin, "batch_size": self.batch_size}
-
-    def shuffled(
-        self, triplets: Int32Array, rng: np.random.Generator
-    ) -> dict[str, np.ndarray[tuple[int], np.dtype[np.int32]]]:
-        """Return triplets ``(n, 3)`` in random order, one array a column."""
-        mixed = triplets[rng.permutation(len(triplets))]
-        return {name: mixed[:, i].copy() for i, name in enumerate(_COLUMNS)}
-
-    def n_batches(self, plan: Plan) -> int:
-        """Return the number of batches of a plan."""
-        return n_batches_of(len(plan["mentions"]), self.batch_size)
-
-    def loss(self, embed: Embed, plan: Plan, batch: int) -> Tensor | None:
-        """Return the hinge of a batch of triplets; every distinct string is encoded once."""
-        import torch
-
-        part = slice(batch * self.batch_size, (batch + 1) * self.batch_size)
-        strings = [self.mention_texts[mention] for mention in plan["mentions"][part]]
-        strings += [self.name_texts[row] for name in _COLUMNS[1:] for row in plan[name][part]]
-        if not strings:
-            return None
-        places = {text: i for i, text in enumerate(dict.fromkeys(strings))}
-        vectors = embed(list(places))
-        rows = torch.tensor([places[text] for text in strings], device=vectors.device)
-        anchors, positives, negatives = vectors[rows].chunk(3)
-        return losses.triplet_hinge(
-            anchors, positives, negatives, distance=self.distance, margin=self.margin
-        )
-
-    def extra_modules(self, width: int) -> Mapping[str, tuple[nn.Module, float | None]]:
-        """Return nothing: the encoder alone is trained."""
-        del width
-        return {}
-
-
-class GivenTriplets(TripletHinge):
-    """Trains on given triplets, the same in every epoch, as they are written.
-
-    Parameters
-    ----------
-    triplets : iterable of Triplet
-        As `canonym.training.sampling.triplets.read_triplet_file` returns them.
-    distance, margin, batch_size
-        As `TripletHinge` takes them; the defaults are DILBERT's.
-
-    Raises
-    ------
-    InvalidInput
-        If there are no triplets, or a setting is out of range.
-
-    Examples
-    --------
-    >>> GivenTriplets([Triplet("the flu", "influenza", "fever")]).settings["n_triplets"]
-    1
-    """
-
-    name: str = "triplets"
-
-    def __init__(
-        self,
-        triplets: Iterable[Triplet],
-        *,
-        distance: str = "euclidean",
-        margin: float = 1.0,
-        batch_size: int = 48,
-    ) -> None:
-        numbers: dict[str, int] = {}
-        rows = [[numbers.setdefault(s, len(numbers)) for s in each[:3]] for each in triplets]
-        if not rows:
-            raise InvalidInput("there are no triplets to train on; give at least one")
-        self._triplets = np.array(rows, dtype=np.int32)
-        strings = tuple(numbers)
-        super().__init__(strings, strings, distance=distance, margin=margin, batch_size=batch_size)
-        self.settings: Mapping[str, object] = {**self.loss_settings, "n_triplets": len(rows)}
-
-    def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
-        """Shuffle the triplets."""
-        del encode, epoch  # they are given
-        return self.shuffled(self._triplets, rng)
-
-
-# --- dilbert ---
-# MODULE: DILBERT: triplets of mentions and names, chosen by four strategies.
 
 STRATEGIES: tuple[str, ...] = ("random", "random+parents", "re-sampling", "re-sampling+siblings")
 """Ways to choose positives and negatives."""
@@ -232,16 +99,32 @@ class Dilbert(TripletHinge):
         mentions: Iterable[tuple[str, Collection[str]]],
         *,
         hierarchy: Hierarchy | None = None,
-        strategy: str = "random",
-        n_positives: int = 30,
-        n_negatives: int = 5,
-        n_relatives: int = 2,
-        distance: str = "euclidean",
-        margin: float = 1.0,
-        batch_size: int = 48,
-        random_epochs: int = 1,
-        searched: str = "training",
-        allow_cycles: bool = False,
+        strategy: Annotated[
+            str,
+            Option(
+                "How names are chosen; parents and siblings are those of the terminology.",
+                choices=STRATEGIES,
+            ),
+        ] = "random",
+        n_positives: Annotated[int, Option(least=1, flags=("--positives",))] = 30,
+        n_negatives: Annotated[int, Option(least=1, flags=("--negatives",))] = 5,
+        n_relatives: Annotated[
+            int, Option("Names of parents or siblings.", least=1, flags=("--relatives",))
+        ] = 2,
+        distance: Annotated[str, Option(choices=tuple(DISTANCES))] = "euclidean",
+        margin: Annotated[float, Option()] = 1.0,
+        random_epochs: Annotated[
+            int, Option("Epochs of random sampling before re-sampling.", least=0)
+        ] = 1,
+        searched: Annotated[
+            str,
+            Option(
+                "Names that re-sampling searches: those of training concepts, or all.",
+                choices=SEARCHED,
+            ),
+        ] = "training",
+        allow_cycles: Annotated[bool, Option("Put up with cycles of the hierarchy.")] = False,
+        batch_size: Annotated[int, Option("Triplets in a batch.", least=1)] = 48,
     ) -> None:
         if strategy not in STRATEGIES:
             raise InvalidInput(

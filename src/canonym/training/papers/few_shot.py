@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput
 from canonym.training import losses
 from canonym.training.objective import Embed, Encode, Plan
+from canonym.training.options import Option
 from canonym.training.sampling.few_names import (
     WEIGHTINGS,
     FewNames,
@@ -87,6 +88,8 @@ class FewShot:
 
     name: str = "few-shot"
     fit_settings: ClassVar[Mapping[str, object]] = {
+        "epochs": 100,
+        "patience": 5,
         "learning_rate": 1e-3,
         "weight_decay": 0.0,
         "optimizer": "adam",
@@ -99,11 +102,13 @@ class FewShot:
         names: FewNames,
         inputs: Callable[[Sequence[str]], Float32Array],
         *,
-        margin: float = 0.1,
-        alpha: float = 1.0,
-        beta: float = 1.0,
-        weighting: str = "sphere",
-        batch_size: int = 16,
+        margin: Annotated[float, Option()] = 0.1,
+        alpha: Annotated[float, Option("Weight of triplets.")] = 1.0,
+        beta: Annotated[float, Option("Weight of grounding.")] = 1.0,
+        weighting: Annotated[
+            str, Option("How negatives are weighed by distance.", choices=WEIGHTINGS)
+        ] = "sphere",
+        batch_size: Annotated[int, Option("Names in a batch.", least=1)] = 16,
     ) -> None:
         if weighting not in WEIGHTINGS:
             raise InvalidInput(
@@ -143,36 +148,14 @@ class FewShot:
         inputs: Callable[[Sequence[str]], Float32Array],
         rng: np.random.Generator,
         *,
-        n: int = 15,
-        margin: float = 0.1,
-        alpha: float = 1.0,
-        beta: float = 1.0,
-        weighting: str = "sphere",
-        batch_size: int = 16,
+        n: Annotated[int, Option("Of each concept.", least=2, flags=("--names",))] = 15,
+        **options: Any,
     ) -> FewShot:
         """Draw `n` names of each concept, and as many for validation, and train on them.
 
-        Parameters
-        ----------
-        groups : mapping of str to sequence of str
-            The names of every high-level concept, see `canonym.training.sampling.names.names_below`.
-        inputs, margin, alpha, beta, weighting, batch_size
-            As for the class.
-        rng : numpy.random.Generator
-            Draws the names.
-        n : int
-            Names of each concept; the paper has 5 to 15.
+        The paper has 5 to 15 names; `options` are those of the class.
         """
-        names = sample_few_names(groups, n, rng)
-        return cls(
-            names,
-            inputs,
-            margin=margin,
-            alpha=alpha,
-            beta=beta,
-            weighting=weighting,
-            batch_size=batch_size,
-        )
+        return cls(sample_few_names(groups, n, rng), inputs, **options)
 
     def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
         """Draw a negative for every name by distance, and shuffle the names.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from canonym.errors import InvalidInput
 from canonym.terminology import Terminology
 from canonym.training import losses
 from canonym.training.objective import Embed, Encode, Plan
+from canonym.training.options import Option
 from canonym.training.sampling.names import NameTable
 from canonym.training.sampling.pairs import PairBatches, repeat_to_share
 
@@ -84,8 +85,13 @@ class BatchHard:
         table: NameTable,
         mentions: Iterable[tuple[str, Collection[str]]] = (),
         *,
-        batch_size: int = 1500,
-        share: float = 1 / 3,
+        share: Annotated[
+            float,
+            Option(
+                "Mentions are repeated up to this share of the names.", least=0, unset="a third"
+            ),
+        ] = 1 / 3,
+        batch_size: Annotated[int, Option("Names in a batch.", least=1)] = 1500,
     ) -> None:
         if not 0 <= share < np.inf:
             raise InvalidInput(f"share is {share}; 0 or more is expected")

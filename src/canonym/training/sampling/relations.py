@@ -3,18 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from canonym.errors import InvalidInput
+from canonym.errors import InvalidInput, ReadError
+from canonym.io.streams import open_text
 from canonym.terminology.adjacency import Adjacency
 from canonym.training.sampling.names import NameTable
 from canonym.training.sampling.random import check_sizes, n_batches_of
 from canonym.types import Int32Array, Relation
 
 __all__ = ["RelationBatches", "RelationTable"]
+
+
+def read_relations(path: str | Path) -> list[Relation]:
+    """Read relations, ``head<tab>relation<tab>tail`` a line.
+
+    Raises
+    ------
+    ReadError
+        If the file is missing, empty, or a line has another number of columns.
+    """
+    found = []
+    with open_text(path) as lines:
+        for number, line in enumerate(lines, start=1):
+            cells = line.rstrip("\r\n").split("\t")
+            if not line.strip():
+                continue
+            if len(cells) != 3 or not all(cell.strip() for cell in cells):
+                raise ReadError(
+                    path,
+                    f"head, relation and tail are expected with tabs between, found {line[:60]!r}",
+                    line=number,
+                )
+            found.append(Relation(*(cell.strip() for cell in cells)))
+    if not found:
+        raise ReadError(path, "holds no relation; head<tab>relation<tab>tail lines are expected")
+    return found
 
 
 class RelationTable:
