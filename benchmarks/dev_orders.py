@@ -27,6 +27,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from fit_rerankers import CORPORA, FOLDS, MEDIC, Asked, cross_validated, looked_up, right
+from models.lessons import Lesson, fit_to_questions
 
 from canonym import Linker, Terminology
 from canonym.linking.features import COMPANIES, COMPANY, marginals_of
@@ -34,8 +36,6 @@ from canonym.linking.reranker import Reranker
 from canonym.ranking.pooling import COSINE_SCALE
 from canonym.terminology import read_records
 from canonym.types import Link
-from fit_rerankers import CORPORA, FOLDS, MEDIC, Asked, cross_validated, looked_up, right
-from models.lessons import Lesson, fit_to_questions
 from record import data_folder, save
 from reproduce.data import Shelf
 

@@ -28,10 +28,8 @@ from canonym.terminology import Terminology
 from canonym.types import Encoder
 from reproduce.data import Shelf
 
-__all__ = ["TASKS", "Models", "run_row"]
-
 Models: TypeAlias = Mapping[str, str | Encoder | Sequence[str | Encoder]]
-"""What to use for an encoder of a file: an encoder, where it is, or one for each sample."""
+"""For encoders of a file: an encoder, the folder of one, or one for each sample."""
 
 Row: TypeAlias = Mapping[str, Any]
 
@@ -39,21 +37,7 @@ Row: TypeAlias = Mapping[str, Any]
 def run_row(row: Row, shelf: Shelf, models: Models) -> Outcome:
     """Run one row of an experiment; see `reproduce.files`.
 
-    Parameters
-    ----------
-    row : mapping of str to object
-        Its settings, with those that all rows share.
-    shelf : Shelf
-        Reads what they name.
-    models : mapping
-        What to use for encoders; where one has several samples, the row is run with each.
-
-    Raises
-    ------
-    NotHereError
-        If a file or a model is not here.
-    InvalidInput
-        If the row cannot be run wherever it is.
+    `models` says what to use for encoders; the row is run with each of several samples.
     """
     names = [models.get(name, name) for name in row.get("encoders", ())]
     counts = {len(one) for one in names if _is_list(one)}

@@ -13,12 +13,12 @@ from click.testing import CliRunner
 
 from canonym.encoders import load_encoder, make_encoder
 from canonym.errors import InvalidInput, Mismatch, ReadError
-from canonym.training.modules.transformer import NameModule
+from canonym.training.modules.transformer import NameModule, average_weights
 from models import make_contextual
 from models.make_contextual import main, make_contextual_encoder
 from models.run import Stages
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 
 
 @pytest.fixture(name="start")
@@ -149,3 +149,18 @@ def test_command(mixed: Path, start: Path, tmp_path: Path) -> None:
         failed = CliRunner().invoke(main, [*arguments, *more])
         assert failed.exit_code == 2
         assert problem in failed.stderr
+
+
+def test_weights_are_averaged_by_share(make_module: Callable[..., Any]) -> None:
+    one, other = make_module(), make_module()
+    name = next(name for name, _ in one.network.named_parameters() if "query.weight" in name)
+    with torch.no_grad():
+        other.network.get_parameter(name).add_(1.0)
+    before = one.network.get_parameter(name).detach().clone()
+    average_weights(one, other, share=0.25)
+    assert torch.allclose(one.network.get_parameter(name), before + 0.25)
+    with pytest.raises(Mismatch, match=r"the weights cannot be averaged: .* in one and"):
+        average_weights(one, make_module(layers=2), share=0.5)
+    for share in (-0.1, 1.5):
+        with pytest.raises(InvalidInput, match=f"share is {share}"):
+            average_weights(one, other, share=share)
