@@ -1,19 +1,16 @@
-"""What each choice in the recipe of the default encoder is worth: one change at a time.
+"""Worth of each choice in the recipe of the default encoder: one change at a time.
 
-The names' stage is made once, what follows once for each variant, from the training parts alone,
-with neighbours among fewer names than for what is given away. "As chosen" and the changes to it are
-measured before the last steps, in which mentions ask; those are variants of their own. Measured on
-the development parts: BioSyn's mentions and dictionaries, merged and alone, as in
-``subword_accuracy.py``; chemicals of BC5CDR against MeSH, likewise; everyday names in ICD-10-CM;
-and BioSyn's mentions with one slip of a letter each, dictionary alone. Beside the share of the
-mentions stands that of their distinct strings, in which a mention that is annotated a hundred times
-does not outweigh the others.
+The first stage is made once, the later stages once for each variant, from the training parts alone
+and with fewer neighbours than the shipped encoder. "As chosen" and its changes are measured before
+the last stage; variants of that stage are separate. The measures are, on development parts:
+BioSyn's mentions and dictionaries, merged and alone; chemicals of BC5CDR against MeSH, likewise;
+everyday names in ICD-10-CM; and BioSyn's mentions with one slip of a letter each, dictionary alone.
+The share of distinct strings stands beside that of mentions, where a frequent one outweighs many.
 
     python benchmarks/default_encoder.py [--teacher FOLDER] [--only VARIANT]...
 
-A teacher has read the training parts alone (``canonym train contextual --part train``); without one
-that variant is left out. What is measured is added to ``results/default-encoder/variants.json``
-after each variant.
+A teacher has read the training parts alone (``python -m models.make_contextual --part train``);
+without one its variant is left out. ``results/default-encoder/variants.json`` grows by each.
 """
 
 from __future__ import annotations

@@ -1,20 +1,19 @@
-"""Does what stands around a mention tell the concepts of one name apart?
+"""Accuracy of the context of a mention on concepts that share a name.
 
-Mentions of NCBI disease and BC5CDR whose best candidates are tied (the same name belongs to several
-concepts) are linked with and without their context, to MEDIC and to MeSH 2024 with and without
-supplementary concepts; what counts is whether the first candidate is the very concept. A part of a
-composite mention counts by itself. What is not tied has to stay as it is.
+Mentions of NCBI disease and BC5CDR whose best candidates are tied, since the same name belongs to
+several concepts, are linked with and without context: to MEDIC and to MeSH 2024 with and without
+supplementary concepts. The first candidate has to be the very concept. A part of a composite
+mention counts by itself. Mentions without a tie have to stay unchanged.
 
-Few names of these terminologies are real homonyms, many belong to duplicates that no text can tell
-apart. So there are made ones as well: a mention whose concept is plain and right, and that concept
-in random order among three others that are meant elsewhere in the corpus, as if all four had its
-name.
+Few names of these terminologies are real homonyms, many belong to duplicates that no text can
+distinguish. So artificial ones are added: a mention whose concept is plain and right, with that
+concept in random order among three others of the corpus, as if all four had its name.
 
-What canonym ships was chosen on the train parts, with another draw of made homonyms; beside it
-stands what is best on this one among the weights of a grid, by the mean over the slices of both
-kinds. The figures to look at are those of the dev parts. Test parts are not touched.
+The shipped weights were chosen on the train parts, with another draw of artificial homonyms. The
+best weights of a grid on this draw stand beside them. The figures to look at are those of the dev
+parts. Test parts are not touched.
 
-    canonym train default --part none -o names-alone
+    python -m models.make_default --part none -o names-alone
     python benchmarks/homonyms.py --encoder names-alone
 """
 

@@ -1,9 +1,9 @@
-"""Are misspelt everyday names found?
+"""Accuracy on misspelt everyday names.
 
-Each of the names of ``everyday_names.tsv`` with one slip of a letter (`canonym.training.sampling.noise`),
+Each name of ``everyday_names.tsv`` with one slip of a letter (`canonym.training.sampling.noise`),
 four times, linked to ICD-10-CM as ``canonym link`` does it: with long words corrected alone, and
-with short words guessed besides. And what guessing changes in mentions as they stand in abstracts:
-those of the training and development parts of NCBI disease and BC5CDR, linked to MEDIC.
+with short words guessed as well. Guessing is also tried on the mentions of the training and
+development parts of NCBI disease and BC5CDR, linked to MEDIC.
 
     python benchmarks/misspelt.py
 """

@@ -1,12 +1,11 @@
-"""Is the first candidate right more often when annotated mentions taught the order?
+"""Gain of a re-ranker that is fitted to annotated mentions.
 
-The re-ranker of an index of MEDIC, default encoder, is fitted to the train part of NCBI disease or
-of BC5CDR disease and tried on its dev part: the share of links, or of the parts of composite ones,
-whose first candidate is right, of all mentions and of those whose text the train part does not
-have. Beside it stands what both ways of linking take, one after the other. Test parts are not
-touched.
+The re-ranker of an index of MEDIC is fitted to the train part of NCBI disease or BC5CDR disease and
+tried on its dev part: the share of links, or of the parts of composite ones, whose first candidate
+is right, of all mentions and of those whose text the train part does not have. The times of both
+ways of linking stand beside it. Test parts are not touched.
 
-    canonym train default --part none -o names-alone
+    python -m models.make_default --part none -o names-alone
     python benchmarks/reranking.py --encoder names-alone
 """
 
