@@ -215,15 +215,15 @@ def main() -> None:
     )
     del names
     whole = read_mixture(data, parts=("train",), mention_share=MENTION_SHARE, log=print)
-    told = None
+    taught = None
     if arguments.teacher:
-        told = similarities(whole, make_encoder(arguments.teacher), start, log=print)
+        taught = similarities(whole, make_encoder(arguments.teacher), start, log=print)
     found = json.loads(RESULT.read_text())["variants"] if RESULT.exists() else {}
     if not arguments.only:
         found = {"the names' stage": {"change": {}, **measure(start.quantised())}}
     for name, given in VARIANTS.items():
         if (arguments.only and name not in arguments.only) or (
-            given.get("teacher") and told is None
+            given.get("teacher") and taught is None
         ):
             continue
         change = dict(given)
@@ -231,7 +231,7 @@ def main() -> None:
         mixture = whole
         if share != MENTION_SHARE:
             mixture = read_mixture(data, parts=("train",), mention_share=share)
-        encoder = finish(start, mixture, told, change, data)
+        encoder = finish(start, mixture, taught, change, data)
         found[name] = {"change": given, **measure(encoder)}
         print(name, found[name], flush=True)
         chosen = {

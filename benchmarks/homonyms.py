@@ -79,9 +79,9 @@ def documents_of(path: Path, wanted: str | None) -> list[Document]:
 
 
 def tied_of(candidates: tuple[Candidate, ...], order: list[str], gold: set[str]) -> Tied | None:
-    """Return what was told about tied candidates, in their order without a context."""
-    told = {one.id: one for one in candidates if one.context}
-    there = [told[id_] for id_ in order if id_ in told]
+    """Return the tied candidates with a context, in their order without it."""
+    known = {one.id: one for one in candidates if one.context}
+    there = [known[id_] for id_ in order if id_ in known]
     if len(there) < 2:
         return None
     values = [[one.context[kind] for kind in KINDS] for one in there]

@@ -28,7 +28,7 @@ from record import chosen_encoder, data_folder, save
 
 
 def tried(linker: Linker, documents: list[Document], seen: set[str]) -> dict[str, Any]:
-    """Link documents, and count what is right."""
+    """Link documents and count right links."""
     asked, find = asked_of(linker.terminology, documents, ())
     right: list[tuple[bool, bool]] = []
     start = time.perf_counter()

@@ -38,7 +38,7 @@ def median_ms(encode: Callable[[list[str]], Any], names: list[str]) -> float:
 
 
 class Hashing:
-    """What sums the features of each text anew."""
+    """Sums the features of each text, without a cache."""
 
     def __init__(self, encoder: Subword) -> None:
         self._table = encoder.table

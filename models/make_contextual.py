@@ -112,11 +112,7 @@ def make_contextual_encoder(
     settings = FitSettings(seed=seed, precision=computed, **chosen["contrastive"])
     runs.run("names and mentions", module, objective, settings)
     del mixture, objective
-    diseases, chemicals = read_annotated(data, parts, log=say)
-    table = NameTable.from_terminology(diseases.terminology, preparation="biosyn")
-    read = dict.fromkeys([*diseases.pairs, *chemicals.pairs])
-    mentions = [(text, [id_]) for text, id_ in read]
-    objective = BioSyn(table, mentions, cosine_scale=chosen["cosine_scale"])
+    objective = _marginalization(data, parts, chosen["cosine_scale"], say)
     say(f"synonym marginalization on {objective.mentions.n_mentions:,} mentions of diseases")
     settings = FitSettings(seed=seed, precision=computed, **chosen["marginalization"])
     runs.run("mentions", module, objective, settings)
@@ -131,6 +127,17 @@ def make_contextual_encoder(
         "miner": hashlib.sha256(miner.table.tobytes()).hexdigest(),
         "data": of_files,
     }
+
+
+def _marginalization(
+    data: Path, parts: Sequence[str], cosine_scale: float, log: Callable[[str], None]
+) -> BioSyn:
+    """Return the objective of the second stage: mentions, and the names of MEDIC."""
+    diseases, chemicals = read_annotated(data, parts, log=log)
+    table = NameTable.from_terminology(diseases.terminology, preparation="biosyn")
+    pairs = dict.fromkeys([*diseases.pairs, *chemicals.pairs])
+    mentions = [(text, [id_]) for text, id_ in pairs]
+    return BioSyn(table, mentions, cosine_scale=cosine_scale)
 
 
 def _training(start: Path) -> Any:

@@ -100,24 +100,16 @@ def make_default_encoder(
     check_data(data, parts=parts)
     of_files = {**digests(data, parts), "ICD-10-CM": _package("simple-icd-10-cm")}
     say = log or (lambda _: None)
-    first, last, asked = dict(OPTIONS), dict(FINISH), dict(ASKED)
-    if steps is not None:
-        first["steps"], last["steps"] = steps, max(1, steps // 4)
-        asked["steps"] = max(1, steps // 16)
-    if teacher is None:
-        del last["teacher_share"]  # the manifest names used options only
-    stages = {"names": (first, ()), "mentions too": (last, parts)}
-    if questions and parts:
-        stages["mentions ask"] = (asked, parts)
+    stages = _stages(parts, steps, taught=teacher is not None, questions=questions)
     total = sum(options["steps"] for options, _ in stages.values())
     encoder, done, mixture = None, 0, None
     for name, (options, learned) in stages.items():
         if mixture is None or name == "mentions too":
             mixture = read_mixture(data, parts=learned, mention_share=MENTION_SHARE, log=log)
-        told = None
+        vectors = None
         if teacher is not None and name == "mentions too":
             assert encoder is not None
-            told = similarities(mixture, teacher, encoder, log=say)
+            vectors = similarities(mixture, teacher, encoder, log=say)
         say(f"{options['steps']:,} steps")
         encoder = fit_subword(
             mixture.names,
@@ -125,7 +117,7 @@ def make_default_encoder(
             weights=mixture.weights,
             name_weights=mixture.name_weights,
             sources=mixture.sources,
-            teacher=told,
+            teacher=vectors,
             related=mixture.related if "related_share" in options else None,
             asking=asking(data, parts) if name == "mentions ask" else (),
             start=encoder,
@@ -150,6 +142,20 @@ def make_default_encoder(
         "versions": {name: version(name) for name in ("numpy", "scipy")},
     }
     return Subword(encoder.table, scale=encoder.scale, **encoder.options() | {"trained": trained})
+
+
+def _stages(
+    parts: Sequence[str], steps: int | None, *, taught: bool, questions: bool
+) -> dict[str, tuple[dict[str, Any], Sequence[str]]]:
+    """Return the options of each stage and the parts that it reads."""
+    first, last, asked = dict(OPTIONS), dict(FINISH), dict(ASKED)
+    if steps is not None:
+        first["steps"], last["steps"] = steps, max(1, steps // 4)
+        asked["steps"] = max(1, steps // 16)
+    if not taught:
+        del last["teacher_share"]  # the manifest names used options only
+    stages = {"names": (first, ()), "mentions too": (last, parts)}
+    return stages | ({"mentions ask": (asked, parts)} if questions and parts else {})
 
 
 def asking(data: Path, parts: Sequence[str], kinds: Mapping[str, int] = ASKING) -> list[Asking]:

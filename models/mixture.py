@@ -230,8 +230,8 @@ def read_mixture(
     annotated = read_annotated(data, parts, log=say) if parts else []
     pairs = [pair for one in annotated for pair in one.pairs]
     known = [(text, id_) for text, id_ in pairs if id_ in pool]
-    names_of_mentions = (Name(text, id_) for text, id_ in dict.fromkeys(known))
-    bit = pool.add(_MENTIONS, names_of_mentions, weight=0.0, exclusive=False)
+    mentioned_names = (Name(text, id_) for text, id_ in dict.fromkeys(known))
+    bit = pool.add(_MENTIONS, mentioned_names, weight=0.0, exclusive=False)
     joined = pool.synonyms()
     synonyms = add_variants(joined)
     of_mentions = synonyms.sources & bit > 0
@@ -240,20 +240,10 @@ def read_mixture(
     weights = synonyms.weights * (n_sources - of_mentions) / n_sources
     name_weights = np.ones(len(synonyms.names))
     if known and mention_share:
-        texts = [text for text, _ in known]
-        owners = np.array([pool.concept_of(id_) for _, id_ in known], dtype=np.int32)
-        name_weights = mention_weights(
-            [*synonyms.names, *texts],
-            np.concatenate((synonyms.concepts, owners)),
-            len(texts),
-            share=mention_share,
-            weights=weights,
-        )[: len(synonyms.names)]
+        name_weights = _weights_of_names(known, mention_share, pool, synonyms, weights)
     mentioned = int((name_weights != 1).sum())
     _weigh_everyday(everyday, everyday_weight, pool, synonyms, name_weights)
-    definitions = _definitions(data, pool, joined) if defined else []
-    if defined:
-        say(f"{len(definitions):,} definitions")
+    definitions = _definitions(data, pool, joined, say) if defined else []
     related = pool.related()
     say(
         f"{len(joined.names):,} names, {len(synonyms.names) - len(joined.names):,} variants, "
@@ -279,6 +269,26 @@ def read_mixture(
     )
 
 
+def _weights_of_names(
+    mentions: Sequence[tuple[str, str]],
+    share: float,
+    pool: SynonymPool,
+    synonyms: Synonyms,
+    weights: npt.NDArray[np.float64],
+) -> npt.NDArray[np.float64]:
+    """Return the weight of every name, so that mentions are `share` of the draws."""
+    texts = [text for text, _ in mentions]
+    owners = np.array([pool.concept_of(id_) for _, id_ in mentions], dtype=np.int32)
+    found = mention_weights(
+        [*synonyms.names, *texts],
+        np.concatenate((synonyms.concepts, owners)),
+        len(texts),
+        share=share,
+        weights=weights,
+    )
+    return found[: len(synonyms.names)]
+
+
 def _weigh_everyday(
     everyday: Sequence[Name],
     weight: float,
@@ -291,7 +301,9 @@ def _weigh_everyday(
     name_weights[[row for row, pair in enumerate(pairs) if pair in meant]] *= weight
 
 
-def _definitions(data: Path, pool: SynonymPool, synonyms: Synonyms) -> list[Definition]:
+def _definitions(
+    data: Path, pool: SynonymPool, synonyms: Synonyms, log: Callable[[str], None]
+) -> list[Definition]:
     found = [Definition(shorten(text), concept) for text, concept in pool.definitions()]
     names: dict[str, int | None] = {}
     forms = MemoNormaliser(STRONG)(synonyms.names)
@@ -299,7 +311,9 @@ def _definitions(data: Path, pool: SynonymPool, synonyms: Synonyms) -> list[Defi
         if names.setdefault(form, concept) != concept:
             names[form] = None
     _, passages = read_passages(data)
-    return list(dict.fromkeys([*found, *defined_in(passages, names)]))
+    distinct = list(dict.fromkeys([*found, *defined_in(passages, names)]))
+    log(f"{len(distinct):,} definitions")
+    return distinct
 
 
 def digests(

@@ -51,8 +51,10 @@ class SilverMentions(NamedTuple):
     @property
     def remarks(self) -> list[str]:
         """The counts, as sentences."""
-        told = [f"{n:,} trials {reason} were left out" for reason, n in self.dropped.items() if n]
-        return [f"{len(self.documents):,} {self.kind} with silver labels", *told]
+        left_out = [
+            f"{n:,} trials {reason} were left out" for reason, n in self.dropped.items() if n
+        ]
+        return [f"{len(self.documents):,} {self.kind} with silver labels", *left_out]
 
 
 def silver_conditions(trials: Iterable[Trial], terminology: Terminology) -> SilverMentions:
@@ -145,8 +147,8 @@ def silver_interventions(trials: Iterable[Trial], terminology: Terminology) -> S
 
 def _found(documents: list[Document], dropped: dict[str, int], kind: str) -> SilverMentions:
     if not documents:
-        told = ", ".join(f"{n:,} {reason}" for reason, n in dropped.items() if n)
-        raise InvalidInput(f"the trials leave no {kind} to ask about: {told or 'there is none'}")
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in dropped.items() if n)
+        raise InvalidInput(f"the trials leave no {kind} to ask about: {reasons or 'there is none'}")
     return SilverMentions(tuple(documents), dropped, f"{kind}s")
 
 
@@ -315,7 +317,7 @@ def _remembering(encoder: Encoder) -> Encoder:
     """Let an encoder keep the vectors of large batches: many rows search the same names."""
     try:
         encoder.encode([""])
-    except NotTrained:  # each dictionary fits it anew
+    except NotTrained:  # each dictionary fits it
         return encoder
     encode, known = encoder.encode, dict[bytes, Any]()
 

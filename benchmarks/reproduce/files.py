@@ -43,7 +43,7 @@ reading         which reading is compared; the protocol's first by default
 slice           one of `canonym.evaluation.metrics.HEADLINE_SLICES`: only these mentions count
 against         another row of the file, on the same mentions: their difference and its tests
 published       percentages by metric; a name without a number to show ours alone
-difference      the most, in points, that ours may differ from what is published
+difference      the most, in points, that ours may differ from the published number
 caveat          what forbids a strict comparison
 seed, k         as `canonym.evaluation.run.evaluate_corpus` takes them
 ==============  ==================================================================================
@@ -73,7 +73,7 @@ task             settings                    metrics
         { file = "actions.tsv", head = "drug", tail = "action", relation = "has action" },
     ]
 
-``[model.NAME]`` tables say what is trained before the rows are run; see
+``[model.NAME]`` tables describe models that are trained before the rows are run; see
 `reproduce.models`.
 
 Paths are relative to the data folder. A file of a terminology may be a table of its name and of
@@ -141,7 +141,7 @@ def read_experiment(name: str | Path, *, folder: str | Path = EXPERIMENTS) -> Ex
     if not rows or not isinstance(rows, list):
         raise ReadError(path, "has no [[row]]: nothing would be run")
     if not isinstance(models, dict) or not all(isinstance(one, dict) for one in models.values()):
-        raise ReadError(path, "what is trained is said in [model.NAME] tables")
+        raise ReadError(path, "model is no group of [model.NAME] tables")
     names = [row.get("name") for row in rows]
     for row in rows:
         _check_row(path, {**content, **row}, names)

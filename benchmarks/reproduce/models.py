@@ -32,7 +32,7 @@ part            ``"train"`` (default), or ``"train+dev"``
 types           only mentions of these types
 corrections     file of ``wrong||right`` words
 corpora         instead of ``corpus``: several, tables with ``corpus``, ``types`` and
-                ``corrections`` of their own
+                ``corrections``
 preparation     as `canonym train --preparation` takes it; the recipe's by default
 distinct        whether mentions of the same text and concepts count once
 dev             whether accuracy on the dev part says which epoch is kept
@@ -47,7 +47,7 @@ text            for word vectors: files of running text
 
 All others are those of the encoder (``pooling`` and ``max_length``, of a head ``hidden``,
 ``dropout`` and ``width``), of `canonym.training.loop.fit.FitSettings`, and of the class of the
-recipe; what is not given is as in the paper.
+recipe, as `canonym train` has them; missing ones are as in the paper.
 """
 
 from __future__ import annotations

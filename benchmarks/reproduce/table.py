@@ -83,19 +83,19 @@ class ReproducedRow:
 
     @property
     def agrees(self) -> bool | None:
-        """Whether the difference is within what is allowed; None where that cannot be said."""
+        """Whether the difference is within what is allowed; None where one is missing."""
         if self.difference is None or self.allowed is None:
             return None
-        # A published number is rounded; what differs by the bound exactly still agrees.
+        # A published number is rounded: a difference of exactly the bound agrees.
         return abs(self.difference) <= self.allowed + 1e-9
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the row ready for JSON, without what is empty."""
+        """Return the row ready for JSON, without empty fields."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
         found |= {"difference": self.difference, "agrees": self.agrees}
         found["remarks"] = list(self.remarks)
         found["against"] = self.against.to_dict() if self.against else None
-        empty = (None, "", [])
+        empty: tuple[Any, ...] = (None, "", [])
         return {name: one for name, one in found.items() if name in _ALWAYS or one not in empty}
 
 

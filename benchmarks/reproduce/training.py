@@ -22,7 +22,8 @@ from canonym.io import files
 from canonym.terminology import Terminology
 from canonym.terminology.hierarchy import Hierarchy
 from canonym.training.dev_score import DevAccuracy
-from canonym.training.loop.fit import FitProgress, fit
+from canonym.training.loop.fit import fit
+from canonym.training.loop.progress import FitProgress
 from canonym.training.loop.save import save_trained
 from canonym.training.papers.coder import Weighing
 from canonym.training.recipes import (
@@ -154,20 +155,20 @@ def _check_same(place: Path, asked: dict[str, Any]) -> None:
     if there == wanted:
         return
     if not isinstance(there, dict):
-        told = "its manifest has no settings of an experiment"
+        difference = "its manifest has no settings of an experiment"
     else:
         sides = [
             {"start": one.get("start"), **one["settings"], **one["data"]} for one in (there, wanted)
         ]
-        told = "; ".join(
+        difference = "; ".join(
             f"{name} is {sides[0].get(name, 'not given')!r} there and "
             f"{sides[1].get(name, 'not given')!r} here"
             for name in {**sides[0], **sides[1]}
             if sides[0].get(name) != sides[1].get(name)
         )
     raise Mismatch(
-        f"{place} holds a model that was trained otherwise ({told}); remove it, or name another "
-        "folder for models"
+        f"{place} holds a model that was trained otherwise ({difference}); remove it, or name "
+        "another folder for models"
     )
 
 
