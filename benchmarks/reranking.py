@@ -22,14 +22,14 @@ import numpy as np
 
 from canonym import Document, Linker
 from canonym.corpora import read_pubtator
-from canonym.linking.fitting import asked_of, judged
+from canonym.linking.fitting import annotated_documents, judged
 from canonym.terminology.formats import import_terminology
 from record import chosen_encoder, data_folder, save
 
 
 def tried(linker: Linker, documents: list[Document], seen: set[str]) -> dict[str, Any]:
     """Link documents and count right links."""
-    asked, find = asked_of(linker.terminology, documents, ())
+    asked, find = annotated_documents(linker.terminology, documents, ())
     right: list[tuple[bool, bool]] = []
     start = time.perf_counter()
     for document, links in linker.link_documents(asked, k=2):

@@ -15,8 +15,7 @@ from typing import Any
 import click
 
 import canonym
-from canonym.encoders.onnx import export_onnx
-from canonym.encoders.onnx_quantise import quantise_onnx
+from canonym.encoders.onnx_export import export_onnx, quantise_onnx
 from canonym.encoders.transformer import Transformer
 from canonym.errors import InvalidInput
 from canonym.io.files import file_digest

@@ -19,7 +19,7 @@ from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
 from canonym.training.loop.checkpoints import encoder_digest
 from canonym.training.subword.fit import fit_subword
-from canonym.training.subword.mention_search import Asking, questions_of
+from canonym.training.subword.mention_search import MentionQueries, make_query_set
 from canonym.types import Encoder
 from models.mixture import PARTS, Mixture, check_data, digests, read_annotated, read_mixture
 from models.run import CONTEXT, Command, making_options
@@ -119,7 +119,7 @@ def make_default_encoder(
             sources=mixture.sources,
             teacher=vectors,
             related=mixture.related if "related_share" in options else None,
-            asking=asking(data, parts) if name == "mentions ask" else (),
+            mention_queries=asking(data, parts) if name == "mentions ask" else (),
             start=encoder,
             quantise=done + options["steps"] == total,
             seed=seed,
@@ -158,15 +158,17 @@ def _stages(
     return stages | ({"mentions ask": (asked, parts)} if questions and parts else {})
 
 
-def asking(data: Path, parts: Sequence[str], kinds: Mapping[str, int] = ASKING) -> list[Asking]:
+def asking(
+    data: Path, parts: Sequence[str], kinds: Mapping[str, int] = ASKING
+) -> list[MentionQueries]:
     """Return the mentions of `parts` that search in a batch; `kinds` is like `ASKING`."""
     found = []
     for annotated in read_annotated(data, parts):
         names = ((name.text, name.concept_id) for name in annotated.terminology.iter_names())
-        questions = questions_of(annotated.pairs, names)
+        questions = make_query_set(annotated.pairs, names)
         n = kinds["chemicals" if annotated.chemicals else "diseases"]
         if questions.texts:
-            found.append(Asking(questions, n=n, wrong=kinds["wrong"], right=kinds["right"]))
+            found.append(MentionQueries(questions, n=n, wrong=kinds["wrong"], right=kinds["right"]))
     return found
 
 

@@ -21,9 +21,8 @@ import json
 import math
 import zlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -36,16 +35,37 @@ from canonym.corpora import read_pubtator
 from canonym.errors import InvalidInput
 from canonym.evaluation.dictionary import Dictionary, build_dictionary
 from canonym.evaluation.protocols import choose_protocol
-from canonym.evaluation.questions import Asked, ask, read_corrections
-from canonym.evaluation.reranked import candidates_in_documents, decisions_of
+from canonym.evaluation.questions import QuestionSet, make_questions, read_corrections
+from canonym.evaluation.reranked import annotations_of, compare_documents
 from canonym.linking.confidence import confidence_features, fit_model
-from canonym.linking.features import Decisions, feature_names, with_closeness, with_company
-from canonym.linking.fitting import asked_of, judged, observe_links, pools_of
-from canonym.linking.reranker import POOL, Reranker, confidence_beside, shipped_file
+from canonym.linking.features import (
+    AnnotationCounts,
+    FloatArray,
+    NameScores,
+    candidate_features,
+    feature_names,
+)
+from canonym.linking.fitting import (
+    ObservedDraft,
+    annotated_documents,
+    empty_pools,
+    fill_pool,
+    judged,
+    observe_drafts,
+)
+from canonym.linking.pipeline import batches_of, link_of
+from canonym.linking.reranker import (
+    POOL,
+    Reranker,
+    confidence_beside,
+    draft_features,
+    shipped_file,
+)
+from canonym.linking.search import BatchHits, Draft
 from canonym.ranking.additive_model import fit_additive_model
 from canonym.terminology import read_records
 from canonym.terminology.ids import ConceptIds
-from canonym.types import Encoder, Link
+from canonym.types import Encoder
 from models.run import CONTEXT, Command
 from models.sources import SOURCES
 from record import RESULTS, save
@@ -62,20 +82,34 @@ _KNOTS, _RIDGE, _SMOOTHNESS = 8, 30.0, 8.0  # chosen on dev parts by cross-valid
 
 
 class TrainingExample(NamedTuple):
-    """A string of a document with its candidates, the right concepts and earlier annotations.
+    """A string of a document with its hits, the right concepts and past annotations.
 
     The string stands there `times` times; the example counts as `weight` mentions.
     """
 
-    link: Link
+    draft: Draft
+    scores: NameScores
+    counts: FloatArray
+    found: BatchHits
     gold: frozenset[str]
-    decisions: Decisions
+    annotations: AnnotationCounts
     times: int = 1
     weight: float = 1.0
 
+    @property
+    def ids(self) -> list[str]:
+        """The concepts of the hits."""
+        return [self.found.concepts[hit.concept].id for hit in self.draft.hits]
+
+    def features(self, encoders: Sequence[str]) -> FloatArray:
+        """Return the features of the hits, one row each."""
+        return candidate_features(
+            self.draft, self.scores, self.counts, self.found, self.annotations, encoders
+        )
+
 
 class LookedUp(NamedTuple):
-    """An example, and for each candidate the ids that have its name."""
+    """An example, and for each hit the ids that have its name."""
 
     example: TrainingExample
     concepts_named: tuple[frozenset[str], ...]
@@ -83,7 +117,7 @@ class LookedUp(NamedTuple):
     @property
     def fold(self) -> int:
         """The fifth of the strings it is in, the same under every condition."""
-        return fold_of(self.example.link.searched)
+        return fold_of(self.example.draft.string)
 
 
 def fold_of(text: str) -> int:
@@ -91,50 +125,54 @@ def fold_of(text: str) -> int:
     return zlib.crc32(text.encode()) % FOLDS
 
 
-def training_examples(dictionary: Dictionary, asked: Asked) -> list[TrainingExample]:
+def training_examples(dictionary: Dictionary, questions: QuestionSet) -> list[TrainingExample]:
     """Return every distinct string of a document once, with its most frequent annotation."""
     gold: dict[tuple[str, int], Counter[frozenset[str]]] = {}
-    for question in asked.questions:
+    for question in questions.questions:
         for text in question.parts:
             gold.setdefault((text, question.document), Counter())[question.concepts] += 1
-    documents = candidates_in_documents(dictionary, asked)
-    decisions = decisions_of(asked)
-    found = [
-        TrainingExample(
-            documents[place][text], times.most_common(1)[0][0], decisions, times.total()
-        )
-        for (text, place), times in gold.items()
-        if documents[place][text].candidates
-    ]
-    return weighed(found)
+    documents, found = compare_documents(dictionary, questions)
+    annotations = annotations_of(questions)
+    examples = []
+    for (text, place), times in gold.items():
+        draft, scores, _, counts = documents[place][text]
+        if draft.hits:
+            right = times.most_common(1)[0][0]
+            examples.append(
+                TrainingExample(draft, scores, counts, found, right, annotations, times.total())
+            )
+    return weighed(examples)
 
 
 def weighed(examples: Sequence[TrainingExample]) -> list[TrainingExample]:
     """Let a string that stands n times in all documents count ⌈√n⌉ times altogether."""
     total: Counter[str] = Counter()
     for one in examples:
-        total[one.link.searched] += one.times
+        total[one.draft.string] += one.times
     return [
         one._replace(weight=one.times * math.ceil(math.sqrt(n)) / n)
         for one in examples
-        for n in [total[one.link.searched]]
+        for n in [total[one.draft.string]]
     ]
 
 
 def fit_examples(examples: Sequence[TrainingExample], encoders: Sequence[str]) -> Reranker:
     """Fit a re-ranker that knows no annotations."""
-    pools = pools_of([(one.link, one.gold, one.decisions) for one in examples], encoders)
+    pools = empty_pools(len(examples), encoders)
+    for row, one in enumerate(examples):
+        right = [id_ in one.gold for id_ in one.ids]
+        fill_pool(pools, row, one.features(encoders), right)
     model = fit_additive_model(
         pools.features,
         pools.right,
         feature_names(encoders),
-        there=pools.there,
+        there=pools.filled,
         weights=[one.weight for one in examples],
         knots=_KNOTS,
         smoothness=_SMOOTHNESS,
         ridge=_RIDGE,
     )
-    return Reranker(model, Decisions(), tuple(encoders))
+    return Reranker(model, AnnotationCounts(), tuple(encoders))
 
 
 def in_dictionary(
@@ -147,13 +185,18 @@ def in_dictionary(
 ) -> list[LookedUp]:
     """Look strings up as BioSyn's protocol does, with the mentions of other documents as names."""
     ids = ConceptIds(terminology)
-    asked = ask(documents, ids, choose_protocol("biosyn"), training=training, **options)
-    dictionary = build_dictionary(terminology, asked.learned, encoders=encoders)
+    protocol = choose_protocol("biosyn")
+    questions = make_questions(documents, ids, protocol, training=training, **options)
+    dictionary = build_dictionary(terminology, questions.learned, encoders=encoders)
     return [
         LookedUp(
-            one, tuple(frozenset(dictionary.concepts_named(c.name)) for c in one.link.candidates)
+            one,
+            tuple(
+                frozenset(dictionary.concepts_named(one.found.name(hit).text))
+                for hit in one.draft.hits
+            ),
         )
-        for one in training_examples(dictionary, asked)
+        for one in training_examples(dictionary, questions)
     ]
 
 
@@ -185,35 +228,32 @@ def as_linked(linker: Linker, documents: list[Document], types: Sequence[str]) -
     Parts of a composite are left out: annotators do not say which of its concepts each stands for.
     """
     gold: dict[tuple[str, int], Counter[frozenset[str]]] = {}
-    links: dict[tuple[str, int], Link] = {}
-    for one in observe_links(linker, documents, types=types):
-        if one.decided:
-            where = one.link.searched, one.document
+    drafts: dict[tuple[str, int], ObservedDraft] = {}
+    for one in observe_drafts(linker.pipeline, documents, types=types):
+        if one.annotated:
+            where = one.draft.string, one.document
             gold.setdefault(where, Counter())[one.gold] += 1
-            links.setdefault(where, one.link)
-    examples = [
-        TrainingExample(links[where], times.most_common(1)[0][0], Decisions(), times.total())
-        for where, times in gold.items()
-    ]
-    return [
-        LookedUp(one, tuple(frozenset([c.id]) for c in one.link.candidates))
-        for one in weighed(examples)
-    ]
+            drafts.setdefault(where, one)
+    examples = []
+    for where, times in gold.items():
+        one, right = drafts[where], times.most_common(1)[0][0]
+        pieces = one.draft, one.scores, one.counts, one.found
+        none = AnnotationCounts()
+        examples.append(TrainingExample(*pieces, right, none, times.total()))
+    return [LookedUp(one, tuple(frozenset([id_]) for id_ in one.ids)) for one in weighed(examples)]
 
 
 def accuracy(found: Sequence[LookedUp], order: Sequence[int]) -> dict[str, float]:
-    """Return the percentages of occurrences whose chosen candidate is right."""
+    """Return the percentages of occurrences whose chosen hit is right."""
     times = np.array([one.example.times for one in found], dtype=np.float64)
-    strict = [
-        one.example.link.candidates[i].id in one.example.gold
-        for one, i in zip(found, order, strict=True)
-    ]
-    lenient = [
-        bool(one.concepts_named[i] & one.example.gold) for one, i in zip(found, order, strict=True)
-    ]
+    chosen = list(zip(found, order, strict=True))
+    right = {
+        "lenient": [bool(one.concepts_named[i] & one.example.gold) for one, i in chosen],
+        "strict": [one.example.ids[i] in one.example.gold for one, i in chosen],
+    }
     return {
-        "lenient": round(100 * float(np.average(lenient, weights=times)), 2),
-        "strict": round(100 * float(np.average(strict, weights=times)), 2),
+        reading: round(100 * float(np.average(each, weights=times)), 2)
+        for reading, each in right.items()
     }
 
 
@@ -225,25 +265,36 @@ def confidence_data(
 ) -> tuple[list[Any], list[bool]]:
     """Return the features of confidence and whether the link is right, for every mention."""
     features, judgements = [], []
-    asked, find = asked_of(linker.terminology, documents, types)
-    for document, links in linker.link_documents(asked, k=POOL):
-        together = with_company([with_closeness(linker.lookup, link) for link in links])
-        for mention, link in zip(document.mentions, together, strict=True):
-            gold = [find(id_) or "" for id_ in mention.ids]
-            for part, _ in judged(link, gold, mention.rule):
-                ordered = by_fold[fold_of(part.searched)].apply(part, 2)
-                split = replace(link, parts=(ordered,)) if link.parts else ordered
-                for one, true in judged(split, gold, mention.rule):
-                    features.append(confidence_features(one))
-                    judgements.append(true)
+    annotated, find = annotated_documents(linker.terminology, documents, types)
+    request = linker.pipeline.request(k=POOL)
+    for batch in batches_of(annotated, mentions=request.batch):
+        drafts, found = linker.pipeline.draft(batch, request, {})
+        for document, of_document in zip(batch, drafts, strict=True):
+            ordered = iter(_ordered(of_document, found, by_fold))
+            for mention, draft in zip(document.mentions, of_document, strict=True):
+                gold = [find(id_) or "" for id_ in mention.ids]
+                parts = tuple(next(ordered) for _ in draft.whole_or_parts)
+                whole = draft._replace(parts=parts) if draft.parts else parts[0]
+                for link, is_right in judged(link_of(whole, found), gold, mention.rule):
+                    features.append(confidence_features(link))
+                    judgements.append(is_right)
     return features, judgements
 
 
+def _ordered(
+    drafts: Sequence[Draft], found: BatchHits, by_fold: Sequence[Reranker]
+) -> Iterator[Draft]:
+    """Order each undivided draft by a re-ranker that does not know its string."""
+    for part, scores, marginal, counts in draft_features(drafts, found):
+        reranker = by_fold[fold_of(part.string)]
+        yield reranker.order_hits(part, reranker.features(part, scores, marginal, counts, found), 2)
+
+
 def first_of(one: LookedUp, reranker: Reranker) -> int:
-    """Return the place of the candidate that a re-ranker puts first."""
-    known = replace(reranker, decisions=one.example.decisions)
-    chosen = known.apply(one.example.link, 1).candidates[0].id
-    return [candidate.id for candidate in one.example.link.candidates].index(chosen)
+    """Return the place of the hit that a re-ranker puts first."""
+    example = one.example
+    best = reranker.order_hits(example.draft, example.features(reranker.encoders), 1).hits[0]
+    return [hit.concept for hit in example.draft.hits].index(best.concept)
 
 
 def cross_validate(
@@ -252,7 +303,7 @@ def cross_validate(
     """Predict every fifth of the strings from the others."""
     return {
         name: {
-            "strings": len({one.example.link.searched for one in found}),
+            "strings": len({one.example.draft.string for one in found}),
             "before": accuracy(found, [0] * len(found)),
             "after": accuracy(found, [first_of(one, by_fold[one.fold]) for one in found]),
         }

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from canonym.cli.failures import printable
+from canonym.cli.output import print_table
 from canonym.cli.progress import counter, note, stages
-from canonym.cli.tables import print_table
 from canonym.errors import InvalidInput
 from canonym.evaluation.report.summary import plain
 from canonym.io.files import write_file

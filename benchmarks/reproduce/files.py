@@ -93,7 +93,7 @@ from pathlib import Path
 from typing import Any
 
 from canonym.errors import InvalidInput, ReadError
-from canonym.evaluation.figures import HEADLINE_SLICES
+from canonym.evaluation.slices import HEADLINE_SLICES
 
 EXPERIMENTS = Path(__file__).parent / "experiments"
 """Where experiments are looked for by name."""

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from canonym.errors import InvalidInput
-from canonym.evaluation.measured import Outcome
 from reproduce.data import NotHereError, Shelf
 from reproduce.files import EXPERIMENTS, Experiment, read_experiment
+from reproduce.results import Outcome
 from reproduce.rows import Models, run_row
 from reproduce.table import ReproducedRow, Table, against, reproduced_rows
 

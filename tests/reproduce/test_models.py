@@ -14,13 +14,12 @@ from click.testing import CliRunner
 
 from canonym import InvalidInput, Mismatch, ReadError
 from canonym.io.files import read_manifest
-from canonym.training.sampling.few_names import largest_groups, read_tree_groups
 from reproduce.__main__ import main
 from reproduce.data import Shelf
 from reproduce.files import read_experiment
 from reproduce.models import in_order, read_models
 from reproduce.run import reproduce
-from reproduce.training import train_models
+from reproduce.training import largest_groups, read_tree_groups, train_models
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from canonym.cli.annotated import Corpus
-    from canonym.evaluation.outcome import Run
     from canonym.evaluation.report import Summary
+    from canonym.evaluation.run import Run
     from canonym.types import Document, Mention
 
 __all__ = ["evaluate"]
@@ -168,10 +168,11 @@ def evaluate(
     from pathlib import Path
 
     from canonym.cli.annotated import open_corpus
+    from canonym.cli.open import open_system
     from canonym.cli.progress import note
-    from canonym.cli.systems import open_system
     from canonym.corpora.census import take_census
-    from canonym.evaluation.comparison import compare, read_predictions
+    from canonym.evaluation.comparison import compare
+    from canonym.evaluation.predictions import read_predictions
     from canonym.evaluation.protocols import choose_protocol
     from canonym.evaluation.questions import read_corrections
     from canonym.evaluation.report import summarise, write_page
@@ -280,8 +281,8 @@ def _write_json(summary: Summary, run: Run, path: str, *, mentions: bool) -> Non
 
 def _print(summary: Summary, *, quiet: bool) -> None:
     from canonym.cli.failures import printable
+    from canonym.cli.output import print_table
     from canonym.cli.progress import note
-    from canonym.cli.tables import print_table
     from canonym.evaluation.report import tables
 
     for one in tables(summary):

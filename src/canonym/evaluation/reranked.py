@@ -1,102 +1,110 @@
-"""The names of an evaluation in the order of a re-ranker."""
+"""A dictionary whose nearest concepts a re-ranker puts in order, a document at a time."""
 
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from canonym.errors import InvalidInput, Mismatch
 from canonym.evaluation.dictionary import Dictionary, FoundConcept, FoundName
-from canonym.evaluation.outcomes import Answer, signs_of
+from canonym.evaluation.outcomes import RankedAnswer, signs_of
 from canonym.evaluation.protocols import Protocol
-from canonym.evaluation.questions import Asked
+from canonym.evaluation.questions import QuestionSet
 from canonym.linker import Linker
 from canonym.linking.confidence import Confidence
-from canonym.linking.features import COMPANIES, Decisions, with_closeness, with_company
-from canonym.linking.reranker import POOL, Reranker, check_order, confidence_of, open_order
-from canonym.types import SCOPES, Candidate, Link, Mention
+from canonym.linking.features import (
+    AnnotationCounts,
+    FloatArray,
+    NameScores,
+    document_counts,
+    marginals,
+    name_scores,
+    no_counts,
+)
+from canonym.linking.pipeline import link_of
+from canonym.linking.reranker import (
+    POOL,
+    Reranker,
+    check_order,
+    confidence_of,
+    open_order,
+)
+from canonym.linking.search import BatchHits, ConceptHit, Draft
+from canonym.types import SCOPES, Mention
 
-__all__ = ["Ordered", "candidates_in_documents", "candidates_of", "check_ordering", "decisions_of"]
+Compared = tuple[Draft, NameScores, FloatArray, FloatArray]
+"""A draft with all that a re-ranker takes, as it takes them."""
 
 
-class Ordered:
+class RerankedDictionary:
     """A dictionary whose nearest concepts a re-ranker puts in order.
 
-    Parameters
-    ----------
-    dictionary : Dictionary
-        What finds them.
-    reranking : Reranker
-        What orders them; knows the decisions of the training mentions.
-    confidence : Confidence, optional
-        How sure what it puts first is.
-    context : bool
-        Whether the other mentions of a document count.
+    The re-ranker knows the annotations of the training mentions. `confidence` is that of its first
+    concept; without `context` the other mentions of a document do not count.
 
     Raises
     ------
     Mismatch
-        If it was fitted to other encoders.
+        If the re-ranker was fitted to other encoders.
     """
 
     def __init__(
         self,
         dictionary: Dictionary,
-        reranking: Reranker,
+        reranker: Reranker,
         confidence: Confidence | None = None,
         *,
         context: bool = True,
     ) -> None:
         found = dictionary.linker.encoder_names
-        if reranking.encoders != found:
+        if reranker.encoders != found:
             raise Mismatch(
-                f"the re-ranker was fitted to the encoders {', '.join(reranking.encoders)}, and "
+                f"the re-ranker was fitted to the encoders {', '.join(reranker.encoders)}, and "
                 f"{', '.join(found) or 'none'} are evaluated"
             )
         self._dictionary = dictionary
-        self._reranking = reranking
+        self._reranker = reranker
         self._confidence = confidence
         self._context = context
 
     @classmethod
-    def by(
+    def open(
         cls,
         order: str | Path | Reranker,
         dictionary: Dictionary,
-        asked: Asked,
+        asked: QuestionSet,
         *,
         context: bool = True,
-    ) -> Ordered:
-        """Open a re-ranker, and let it know what the training mentions of a protocol decided."""
+    ) -> RerankedDictionary:
+        """Open an order that is not the nearest, with the annotations of the training mentions."""
         encoders = dictionary.linker.encoder_names
-        found = order if isinstance(order, Reranker) else open_order(order, encoders)
-        sure = None if isinstance(order, Reranker) else confidence_of(order, encoders)
-        assert found is not None, "the nearest order needs no re-ranker"
-        reranker = replace(found, decisions=decisions_of(asked))
-        return cls(dictionary, reranker, sure, context=context)
+        reranker = order if isinstance(order, Reranker) else open_order(order, encoders)
+        confidence = None if isinstance(order, Reranker) else confidence_of(order, encoders)
+        if reranker is None:
+            raise InvalidInput("the nearest order is that of the dictionary itself")
+        reranker = replace(reranker, annotations=annotations_of(asked))
+        return cls(dictionary, reranker, confidence, context=context)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of figures has to know."""
-        if self._reranking.by_names:
+        """Remarks for a reader of the figures."""
+        if self._reranker.by_names:
             also = ", and by what the other mentions of a document find" if self._context else ""
             return (f"the {POOL} nearest concepts were put in order by all of their names{also}",)
-        known = sum(map(len, self._reranking.decisions.pairs.values()))
+        known = sum(map(len, self._reranker.annotations.pairs.values()))
         of = f"and {known:,} decisions of training mentions" if known else "and no decisions"
+        knows = "knows" if self._context else "does not know"
         return (
             f"the {POOL} nearest concepts of each string were put in order by a re-ranker, "
-            f"{self.digest[:12]}, {of}; it "
-            + ("knows" if self._context else "does not know")
-            + " what the other mentions of a document find",
+            f"{self.digest[:12]}, {of}; it {knows} what the other mentions of a document find",
         )
 
     @property
     def digest(self) -> str:
         """SHA-256 of the re-ranker."""
-        return self._reranking.digest
+        return self._reranker.digest
 
     @property
     def linker(self) -> Linker:
@@ -107,29 +115,23 @@ class Ordered:
         """Return the ids of the concepts that have a string as a name, labels first, then by id."""
         return self._dictionary.concepts_named(text)
 
-    def answers(self, asked: Asked, k: int) -> tuple[tuple[Answer, ...], ...]:
-        """Rank names and concepts as `Dictionary.find` does; the first 20 concepts in a new order.
+    def answers(self, asked: QuestionSet, k: int) -> tuple[tuple[RankedAnswer, ...], ...]:
+        """Rank names and concepts of every part of each question; the first 20 in a new order.
 
-        Questions of one document are answered together, for what stands beside a string counts.
-
-        Returns
-        -------
-        tuple of tuple of Answer
-            One per part of each question. Scores of concepts are shares of the 20, those of others
-            0. Names are in the order of the best concepts that were found by them.
+        Scores of concepts are shares of the 20, those of others 0. Names are in the order of the
+        best concepts that were found by them.
         """
         wanted = list(dict.fromkeys(text for one in asked.questions for text in one.parts))
         plain = self._dictionary.find(wanted, max(k, POOL))
-        documents = candidates_in_documents(self._dictionary, asked, context=self._context)
-        known: dict[tuple[str, tuple[float | None, ...]], Answer] = {}
+        compared, found = compare_documents(self._dictionary, asked, context=self._context)
+        known: dict[tuple[str, bytes], RankedAnswer] = {}
 
-        def answer(text: str, document: int) -> Answer:
-            link = documents[document][text]
-            # Only the company of a string is another in another document.
-            beside = (one.near.get(what) for one in link.candidates for what in COMPANIES)
-            key = text, tuple(beside)
+        def answer(text: str, document: int) -> RankedAnswer:
+            one = compared[document][text]
+            # Of a string in another document only the counts of other mentions differ.
+            key = text, one[3].tobytes()
             if key not in known:
-                known[key] = self._ranked(link, plain[text], k)
+                known[key] = self._ranked(one, found, plain[text], k)
             return known[key]
 
         return tuple(
@@ -137,88 +139,100 @@ class Ordered:
         )
 
     def _ranked(
-        self, link: Link, plain: tuple[tuple[FoundName, ...], tuple[FoundConcept, ...]], k: int
-    ) -> Answer:
-        link = self._reranking.apply(link, POOL)
-        sure = None if self._confidence is None else self._confidence.of(link)
-        of = {one.id: FoundConcept(one.id, one.name, one.score) for one in link.candidates}
+        self,
+        compared: Compared,
+        found: BatchHits,
+        plain: tuple[tuple[FoundName, ...], tuple[FoundConcept, ...]],
+        k: int,
+    ) -> RankedAnswer:
+        draft = compared[0]
+        features = self._reranker.features(*compared, found)
+        link = link_of(self._reranker.order_hits(draft, features, POOL), found)
+        confidence = None if self._confidence is None else self._confidence.of(link)
+        ranked = {one.id: FoundConcept(one.id, one.name, one.score) for one in link.candidates}
         names, concepts = plain
         for other in concepts:
-            of.setdefault(other.id, other._replace(score=0.0))
+            ranked.setdefault(other.id, other._replace(score=0.0))
         best: dict[str, FoundName] = {}
-        for concept in of.values():
+        for concept in ranked.values():
             ids = self._dictionary.concepts_named(concept.name)
             best.setdefault(concept.name, FoundName(concept.name, ids, concept.score))
         for name in names:
             best.setdefault(name.text, name._replace(score=0.0))
-        ranked, found = tuple(best.values())[:k], tuple(of.values())[:k]
-        return Answer(link.searched, ranked, found, confidence=sure, signs=signs_of(link))
+        return RankedAnswer(
+            link.searched,
+            tuple(best.values())[:k],
+            tuple(ranked.values())[:k],
+            confidence=confidence,
+            signs=signs_of(link),
+        )
+
+
+class _DictionaryHits(BatchHits):
+    """Hits of a dictionary, whose concepts have their labels among their names."""
+
+    def label(self, hit: ConceptHit) -> str:
+        return self._label(hit.concept)
+
+    @functools.cache  # noqa: B019  # it goes with the evaluation
+    def _label(self, concept: int) -> str:
+        scopes = self.names.base.ties.scope_of_row
+        rows = self.names.rows_of(concept)
+        labels = rows[scopes[rows] == SCOPES.index("label")]
+        return self.names.name(int(labels[0])).text if len(labels) else ""
 
 
 def check_ordering(order: str | Path | Reranker, protocol: Protocol) -> None:
-    """Refuse a re-ranker that cannot be used, before anything takes time.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such file, or the protocol asks a linker as it is.
-    """
+    """Refuse an unknown order, or one that the protocol cannot use, before anything takes time."""
     if not isinstance(order, Reranker):
         check_order(order)
     if order != "nearest" and not protocol.prepared:
         raise InvalidInput(
-            f"an order was given for the protocol {protocol.name!r}, which takes an index as it is: "
-            "give the order to the index, `canonym index --order`"
+            f"an order was given for the protocol {protocol.name!r}, which takes an index as it "
+            "is: give the order to the index, `canonym index --order`"
         )
 
 
-def candidates_of(dictionary: Dictionary, strings: Sequence[str]) -> dict[str, Link]:
-    """Return the nearest concepts of strings as a re-ranker wants them."""
-    lookup = dictionary.linker.lookup
-    names, scopes = lookup.names(), lookup.filters.choose().ties.scope_of_row
-
-    @functools.cache
-    def label(concept: int) -> str:  # the concepts of a dictionary have theirs among their names
-        rows = names.rows_of(concept)
-        labels = rows[scopes[rows] == SCOPES.index("label")]
-        return names.name(int(labels[0])).text if len(labels) else ""
-
-    found = lookup.search([text for text in strings if text], POOL, lookup.filters.choose())
-    links = {}
-    for text in strings:
-        candidates: list[Candidate] = []
-        for concept, row, score, parts in found.get(text, ()):
-            one = lookup.candidate(concept, names.name(row), score, "search", parts)
-            candidates.append(replace(one, label=label(concept)))
-        link = Link(Mention(text), tuple(candidates), searched=text)
-        links[text] = with_closeness(lookup, link)
-    return links
-
-
-def candidates_in_documents(
-    dictionary: Dictionary, asked: Asked, *, context: bool = True
-) -> dict[int, dict[str, Link]]:
-    """Return the nearest concepts of all strings of each document, with their company."""
+def compare_documents(
+    dictionary: Dictionary, asked: QuestionSet, *, context: bool = True
+) -> tuple[dict[int, dict[str, Compared]], BatchHits]:
+    """Find the nearest concepts of all strings of each document, and compare them."""
     strings: dict[int, dict[str, None]] = {}
     for one in asked.questions:
         strings.setdefault(one.document, {}).update(dict.fromkeys(one.parts))
     for document, text in asked.beside:
         if document in strings:
             strings[document][text] = None
-    links = candidates_of(dictionary, list(dict.fromkeys(itertools.chain(*strings.values()))))
-    if not context:
-        return {
-            document: {text: links[text] for text in texts} for document, texts in strings.items()
+    pipeline = dictionary.linker.pipeline
+    chosen = pipeline.filters.choose()
+    found = _DictionaryHits(pipeline.search, pipeline.names.snapshot(), chosen, pipeline.concepts)
+    every = list(dict.fromkeys(text for texts in strings.values() for text in texts))
+    nearest = pipeline.nearest([text for text in every if text], POOL, chosen, found)
+    drafts = {text: _draft(text, nearest.get(text, ())) for text in every}
+    scores = {text: name_scores(draft, found) for text, draft in drafts.items()}
+    marginal = {text: marginals(drafts[text], scores[text], found) for text in every}
+    compared: dict[int, dict[str, Compared]] = {}
+    for document, texts in strings.items():
+        of_document = [drafts[text] for text in texts]
+        counts = (
+            document_counts(of_document, [marginal[text] for text in texts])
+            if context
+            else [no_counts(draft) for draft in of_document]
+        )
+        compared[document] = {
+            text: (drafts[text], scores[text], marginal[text], of_text)
+            for text, of_text in zip(texts, counts, strict=True)
         }
-    return {
-        document: dict(zip(texts, with_company([links[text] for text in texts]), strict=True))
-        for document, texts in strings.items()
-    }
+    return compared, found
 
 
-def decisions_of(asked: Asked) -> Decisions:
-    """Return what the training mentions of a protocol decided; nothing where they are no names."""
-    found = Decisions()
+def _draft(text: str, hits: Sequence[ConceptHit]) -> Draft:
+    return Draft(Mention(text), text, tuple(hit._replace(found_by="search") for hit in hits))
+
+
+def annotations_of(asked: QuestionSet) -> AnnotationCounts:
+    """Return the annotations of the training mentions, where the protocol has them as names."""
+    counts = AnnotationCounts()
     for (text, concept), times in zip(asked.learned, asked.times, strict=True):
-        found.add(text, [concept], times)
-    return found
+        counts.add(text, [concept], times)
+    return counts

@@ -1,4 +1,4 @@
-"""How sure a link is: the probability that its best candidate is right."""
+"""The probability that the best candidate of a link is right."""
 
 from __future__ import annotations
 
@@ -13,21 +13,9 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput, Mismatch, NotTrained, ReadError
 from canonym.io.files import write_file
-from canonym.linking.features import SIMILARITY
-from canonym.linking.settings import SIEVES
+from canonym.linking.settings import SIEVES, SIMILARITY
 from canonym.ranking.probability import Isotonic, Logistic, fit_isotonic, fit_platt
 from canonym.types import Link
-
-__all__ = [
-    "CONFIDENCE",
-    "FEATURES",
-    "METHODS",
-    "Confidence",
-    "check_confidence",
-    "confidence_features",
-    "fit_model",
-    "graded",
-]
 
 CONFIDENCE = "confidence.json"
 """Name of the file in the folder of an index."""
@@ -39,27 +27,19 @@ _SIEVES = tuple(sieve.name for sieve in SIEVES)
 FEATURES: tuple[str, ...] = (
     *("score", "margin", "agreement", *_SIEVES, "shared", "alone", "similarity"),
 )
-"""What confidence is taken from, see `confidence_features`."""
+"""Features of a link, see `confidence_features`."""
 
 _FORMAT = 2
 
 
 def confidence_features(link: Link) -> npt.NDArray[np.float64]:
-    """Return what the confidence of a link is taken from.
+    """Return the features of an undivided link, with two candidates if there are so many.
 
-    Parameters
-    ----------
-    link : Link
-        Undivided, with a candidate; with a second one where there is any.
-
-    Returns
-    -------
-    ndarray, shape (len(FEATURES),), float64
-        The score of the best candidate; its margin to the second concept (the score, without one);
-        the share of scorers that give it more than the second (1 where a sieve decided, or without
-        a second); which sieve decided, one number each; whether a sieve found the second as well;
-        whether there is no second; and how similar the best is, which is not its score where a
-        re-ranker put it first.
+    An array of ``len(FEATURES)`` float64: the score of the best candidate; its margin to the
+    second concept (the score, without one); the share of scorers that prefer it to the second (1
+    for a sieve, or without a second); one number per sieve, 1 if it decided; whether a sieve found
+    the second as well; whether there is no second; and the similarity of the best, which is not
+    its score where a re-ranker put it first.
     """
     best, *others = link.candidates
     sieved = best.sieve in _SIEVES
@@ -84,16 +64,9 @@ def confidence_features(link: Link) -> npt.NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Confidence:
-    """A fitted confidence.
+    """A fitted confidence: a logistic regression, and an isotonic one of its log-odds.
 
-    Parameters
-    ----------
-    logistic : Logistic
-        Of the features.
-    isotonic : Isotonic or None
-        Of the logarithm of the odds that `logistic` gives, where that is the method.
-    n, n_right : int
-        Links it was fitted to, and how many of them were right.
+    It was fitted to `n` links, of which `n_right` were right.
     """
 
     logistic: Logistic
@@ -112,7 +85,7 @@ class Confidence:
             found = self.logistic.predict(features)
         else:
             found = self.isotonic.predict(self.logistic.logit(features))
-        # Nobody is surer than that after n observations.
+        # Clip to [1/(n+2), 1 − 1/(n+2)] (Laplace).
         least = 1 / (self.n + 2)
         return np.clip(found, least, 1 - least)
 
@@ -121,6 +94,32 @@ class Confidence:
         if not link.candidates:
             return None
         return float(self.predict(confidence_features(link)[None])[0])
+
+    def grade(self, link: Link, min_confidence: float | None, k: int) -> Link:
+        """Return a link with its confidence and k candidates, NIL where the confidence is low.
+
+        The link has two candidates, if there are so many. A composite link is as certain as the
+        least certain of its parts.
+        """
+        if link.parts:
+            parts = tuple(self.grade(part, min_confidence, k) for part in link.parts)
+            known = [part.confidence for part in parts if part.confidence is not None]
+            nil = all(part.nil for part in parts)
+            reason = (link.reason or _reasons(parts)) if nil else ""
+            confidence = min(known) if known else None
+            return replace(link, parts=parts, nil=nil, reason=reason, confidence=confidence)
+        found = self.of(link)
+        low = found is not None and min_confidence is not None and found < min_confidence
+        low = low and not link.nil
+        return replace(
+            link,
+            candidates=link.candidates[:k],
+            nil=link.nil or low,
+            reason=f"the confidence, {found:.3f}, is below {min_confidence:g}"
+            if low
+            else link.reason,
+            confidence=found,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was fitted as plain lists and numbers."""
@@ -182,33 +181,15 @@ def fit_model(
     method: str = METHODS[0],
     fewest: int = 20,
 ) -> Confidence:
-    """Fit a confidence to links of which it is known whether they are right.
+    """Fit a confidence to the features of n links, and whether each is right.
 
-    Parameters
-    ----------
-    features : array-like, shape (n, len(FEATURES))
-        See `confidence_features`.
-    right : array-like of bool, shape (n,)
-        Whether the best candidate of each is right.
-    method : str
-        ``"platt"``: logistic regression of the features; ``"isotonic"``: a rising function of the
-        odds that it gives.
-    fewest : int
-        With fewer links nothing is fitted.
-
-    Returns
-    -------
-    Confidence
-        What was fitted.
+    ``"platt"`` is a logistic regression of the features; ``"isotonic"`` a rising function of the
+    odds that it gives. See `canonym.ranking.probability.fit_platt`.
 
     Raises
     ------
     InvalidInput
-        If there is no such method, or there are too few links.
-
-    Notes
-    -----
-    The logistic regression is `canonym.ranking.probability.fit_platt`.
+        If there is no such method, or there are fewer links than `fewest`.
     """
     x, y = np.asarray(features, dtype=np.float64), np.asarray(right, dtype=np.bool_)
     if method not in METHODS:
@@ -224,15 +205,7 @@ def fit_model(
 
 
 def check_confidence(confidence: Confidence | None, least: float | None) -> None:
-    """Refuse a least confidence that is no probability, or that nothing can be compared with.
-
-    Raises
-    ------
-    InvalidInput
-        If it is not between 0 and 1.
-    NotTrained
-        If there is no confidence.
-    """
+    """Refuse a least confidence that is no probability, or without a fitted confidence."""
     if least is None:
         return
     if not 0 <= least <= 1:
@@ -245,43 +218,6 @@ def check_confidence(confidence: Confidence | None, least: float | None) -> None
             "learn from annotated mentions first: Linker.fit_confidence(corpus) or `canonym "
             "fit-confidence CORPUS --index FOLDER`"
         )
-
-
-def graded(link: Link, confidence: Confidence | None, least: float | None, k: int) -> Link:
-    """Return a link with its confidence, and NIL where that is too low.
-
-    Parameters
-    ----------
-    link : Link
-        With two candidates where there are so many.
-    confidence : Confidence or None
-        Nothing changes without one.
-    least : float or None
-        Links that are less sure are NIL.
-    k : int
-        Candidates kept.
-
-    Returns
-    -------
-    Link
-        A composite link is as sure as the least sure of its parts.
-    """
-    if confidence is None:
-        return link
-    if link.parts:
-        parts = tuple(graded(part, confidence, least, k) for part in link.parts)
-        sure = [part.confidence for part in parts if part.confidence is not None]
-        nil = all(part.nil for part in parts)
-        reason = (link.reason or _reasons(parts)) if nil else ""
-        return replace(
-            link, parts=parts, nil=nil, reason=reason, confidence=min(sure) if sure else None
-        )
-    of = confidence.of(link)
-    low = of is not None and least is not None and of < least and not link.nil
-    reason = f"the confidence, {of:.3f}, is below {least:g}" if low else link.reason
-    return replace(
-        link, candidates=link.candidates[:k], nil=link.nil or low, reason=reason, confidence=of
-    )
 
 
 def _reasons(parts: Sequence[Link]) -> str:

@@ -1,11 +1,10 @@
-"""Fitting the confidence of a linker to annotated mentions."""
+"""Confidence and re-ranker, fitted to annotated mentions."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,171 +12,65 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput
 from canonym.linking.confidence import METHODS, Confidence, confidence_features, fit_model
 from canonym.linking.features import (
-    Decisions,
+    AnnotationCounts,
+    FloatArray,
+    NameScores,
     candidate_features,
     feature_names,
-    with_closeness,
-    with_company,
 )
-from canonym.linking.reranker import POOL, Reranker
+from canonym.linking.pipeline import Pipeline, batches_of
+from canonym.linking.reranker import POOL, Reranker, draft_features
+from canonym.linking.search import BatchHits, Draft
 from canonym.ranking.additive_model import AdditiveModel, fit_additive_model
+from canonym.ranking.reliability import ece
+from canonym.terminology import Terminology
+from canonym.terminology.ids import ConceptIds
 from canonym.types import Document, Link, Mention
 
-if TYPE_CHECKING:
-    from canonym.linker import Linker
-    from canonym.terminology import Terminology
+_CONFIDENCE_FOLDS = 5
+_RERANKER_FOLDS = 3
+_KNOTS = 5
+_FEWEST = 50
 
-# --- calibrated ---
-
-_FOLDS = 5
-
-
-class Observed(NamedTuple):
-    """Links and what is known of them.
-
-    ``features`` is ``(n, d)`` float64, ``right`` ``(n,)`` bool, ``document`` ``(n,)`` int64: which
-    document each is from.
-    """
-
-    features: npt.NDArray[np.float64]
-    right: npt.NDArray[np.bool_]
-    document: npt.NDArray[np.int64]
+# --- annotated mentions ---------------------------------------------------------------------------
 
 
-def judged(link: Link, gold: Sequence[str], rule: str) -> Iterator[tuple[Link, bool]]:
-    """Say of a link, or of each of its parts, whether its best candidate is right.
-
-    Parameters
-    ----------
-    link : Link
-        The decision for an annotated mention.
-    gold : sequence of str
-        Ids of the right concepts, as the terminology writes them.
-    rule : str
-        Of the mention: ``"any"``, ``"all"`` or ``"nil"``.
-
-    Yields
-    ------
-    tuple of Link and bool
-        Nothing where there is no candidate. One concept for a mention that stands for several
-        together is wrong.
-    """
-    whole = rule == "all" and len(gold) > 1
-    for part in link.parts or (link,):
-        if part.candidates:
-            yield part, part.candidates[0].id in gold and (bool(link.parts) or not whole)
-
-
-def observe(
-    linker: Linker, corpus: Iterable[Document | Mention], *, types: Sequence[str] = ()
-) -> Observed:
-    """Link annotated mentions and say which links are right.
-
-    Parameters
-    ----------
-    linker : Linker
-        What links.
-    corpus : iterable of Document or Mention
-        Mentions without a gold concept, and without being NIL, are left out.
-    types : sequence of str
-        Only mentions of these types.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no mention of a type, or no mention with a candidate, or the corpus has ids and
-        the terminology none of them.
-    """
-    features, right, of = [], [], []
-    asked, find = asked_of(linker.terminology, corpus, types)
-    for number, (document, links) in enumerate(linker.link_documents(asked, k=2)):
-        for mention, link in zip(document.mentions, links, strict=True):
-            # An id that the terminology does not have is a concept that cannot be found.
-            gold = [find(id_) or "" for id_ in mention.ids]
-            for part, true in judged(link, gold, mention.rule):
-                features.append(confidence_features(part))
-                right.append(true)
-                of.append(number)
-    if not features:
-        raise InvalidInput(
-            "no annotated mention has a candidate: give a corpus with ids of the terminology"
-        )
-    return Observed(np.array(features), np.array(right), np.array(of))
-
-
-def fit_confidence(
-    linker: Linker,
-    corpus: Iterable[Document | Mention],
-    *,
-    types: Sequence[str] = (),
-    method: str = METHODS[0],
-) -> tuple[Confidence, dict[str, float]]:
-    """Fit a confidence to annotated mentions; see `canonym.Linker.fit_confidence`.
-
-    Returns
-    -------
-    tuple of Confidence, and dict of str to float
-        What was fitted, and how good it is.
-
-    Raises
-    ------
-    InvalidInput
-        As `canonym.Linker.fit_confidence` does.
-    """
-    from canonym.evaluation.calibration import ece
-
-    seen = observe(linker, corpus, types=types)
-    fitted = fit_model(seen.features, seen.right, method=method)
-    sure = cross_fitted(seen, method=method)
-    answered = sure >= 0.9
-    return fitted, {
-        "links": float(fitted.n),
-        "right": fitted.n_right / fitted.n,
-        "ece": ece(sure, seen.right),
-        "answered at 0.9": float(answered.mean()),
-        "right at 0.9": float(seen.right[answered].mean()) if answered.any() else float("nan"),
-    }
-
-
-def asked_of(
+def annotated_documents(
     terminology: Terminology, corpus: Iterable[Document | Mention], types: Sequence[str]
 ) -> tuple[list[Document], Callable[[str], str | None]]:
-    """Return the documents of a corpus with what can be asked of them, and what finds their ids.
+    """Return documents with their annotated mentions only, and a function that finds their ids.
+
+    Mentions with a gold concept, or annotated as NIL, are kept; with `types` only those of these
+    types.
 
     Raises
     ------
     InvalidInput
-        As `observe` does.
+        If no mention has one of the types, or the terminology has none of the ids.
     """
-    from canonym.terminology.ids import ConceptIds
-
     find = ConceptIds(terminology).find
     documents = [
         item if isinstance(item, Document) else Document(item.document_id, "", (item,))
         for item in corpus
     ]
-    _check_types(documents, types)
-    asked = [_asked(document, types) for document in documents]
-    given = {id_ for document in asked for mention in document.mentions for id_ in mention.ids}
-    if given and not any(map(find, sorted(given))):
-        raise InvalidInput(
-            f"none of the {len(given):,} different ids of the corpus, such as {min(given)!r}, is "
-            "in the terminology: every link would count as wrong; is the corpus annotated with "
-            "another one?"
-        )
-    return asked, find
-
-
-def _check_types(documents: Sequence[Document], types: Sequence[str]) -> None:
     known = {mention.type for document in documents for mention in document.mentions}
     missing = [type_ for type_ in types if type_ not in known]
     if missing:
         raise InvalidInput(
             f"no mention is of the type {missing[0]!r}; there are {', '.join(sorted(known))}"
         )
+    kept = [_annotated(document, types) for document in documents]
+    given = {id_ for document in kept for mention in document.mentions for id_ in mention.ids}
+    if given and not any(map(find, sorted(given))):
+        raise InvalidInput(
+            f"none of the {len(given):,} different ids of the corpus, such as {min(given)!r}, is "
+            "in the terminology: every link would count as wrong; is the corpus annotated with "
+            "another one?"
+        )
+    return kept, find
 
 
-def _asked(document: Document, types: Sequence[str]) -> Document:
+def _annotated(document: Document, types: Sequence[str]) -> Document:
     mentions = tuple(
         mention
         for mention in document.mentions
@@ -186,124 +79,190 @@ def _asked(document: Document, types: Sequence[str]) -> Document:
     return replace(document, mentions=mentions)
 
 
-def cross_fitted(seen: Observed, *, method: str) -> npt.NDArray[np.float64]:
-    """Predict the links of each fifth of the documents from those of the others, ``(n,)``."""
-    documents = np.unique(seen.document)
-    order = np.random.default_rng(0).permutation(len(documents))
-    fold_of = np.empty(len(documents), dtype=np.int64)
-    fold_of[order] = np.arange(len(documents)) % _FOLDS
-    fold = fold_of[np.searchsorted(documents, seen.document)]
-    sure = np.empty(len(seen.right))
-    for number in np.unique(fold):
-        here = fold == number
-        model = fit_model(seen.features[~here], seen.right[~here], method=method, fewest=1)
-        sure[here] = model.predict(seen.features[here])
-    return sure
+def _folds(groups: Sequence[int], n: int) -> npt.NDArray[np.int64]:
+    """Return the fold of each item; items of one group share a fold."""
+    distinct, place = np.unique(np.asarray(groups), return_inverse=True)
+    order = np.random.default_rng(0).permutation(len(distinct))
+    fold = np.empty(len(distinct), dtype=np.int64)
+    fold[order] = np.arange(len(distinct)) % n
+    return fold[place]
 
 
-# --- reranker fitting ---
-# MODULE: Fitting the re-ranker of a linker to annotated mentions.
-
-_RERANKER_FITTING_FOLDS = 3
-_KNOTS = 5
-_FEWEST = 50
+# --- confidence -----------------------------------------------------------------------------------
 
 
-class Pools(NamedTuple):
-    """Features ``(n, k, f)``, which candidates are right ``(n, k)``, and which there are."""
+class Observed(NamedTuple):
+    """Features ``(n, d)`` of links, whether each is right, and the document of each."""
 
-    features: npt.NDArray[np.float64]
+    features: FloatArray
     right: npt.NDArray[np.bool_]
-    there: npt.NDArray[np.bool_]
+    document: npt.NDArray[np.int64]
 
 
-class ObservedLink(NamedTuple):
-    """A link with candidates: its document, the ids that are right, whether it was decided so."""
-
-    document: int
-    link: Link
-    gold: frozenset[str]
-    decided: bool
-
-
-def fit_reranking(
-    linker: Linker, corpus: Iterable[Document | Mention], *, types: Sequence[str] = ()
-) -> tuple[Reranker, dict[str, float]]:
-    """Fit a re-ranker to annotated mentions; see `canonym.Linker.fit_reranker`.
-
-    Returns
-    -------
-    tuple of Reranker, and dict of str to float
-        What was fitted, and how good it is.
-
-    Raises
-    ------
-    InvalidInput
-        As `canonym.Linker.fit_reranker` does.
-
-    Notes
-    -----
-    What annotators decided is counted without the document that a mention is in: otherwise every
-    training mention would know its own answer.
-    """
-    seen = observe_links(linker, corpus, types=types)
-    encoders = linker.encoder_names
-    fold_of = _folds([one.document for one in seen])
-    after = np.zeros(len(seen), dtype=bool)
-    for fold in range(_RERANKER_FITTING_FOLDS):
-        here = fold_of == fold
-        rest = [one for one, held in zip(seen, here, strict=True) if not held]
-        model = _fitted(_pools(rest, encoders), encoders)
-        known = _decisions(rest)
-        for place in np.flatnonzero(here):
-            link = Reranker(model, known, encoders).apply(seen[place].link, 1)
-            after[place] = link.candidates[0].id in seen[place].gold
-    before = np.array([one.link.candidates[0].id in one.gold for one in seen])
-    there = np.array([any(c.id in one.gold for c in one.link.candidates) for one in seen])
-    found = Reranker(_fitted(_pools(seen, encoders), encoders), _decisions(seen), encoders)
-    return found, {
-        "links": float(len(seen)),
-        "right before": float(before.mean()),
-        "right after": float(after.mean()),
-        "among the candidates": float(there.mean()),
+def fit_confidence(
+    pipeline: Pipeline,
+    corpus: Iterable[Document | Mention],
+    *,
+    types: Sequence[str] = (),
+    method: str = METHODS[0],
+) -> tuple[Confidence, dict[str, float]]:
+    """Fit a confidence, and say how good it is; see `canonym.Linker.fit_confidence`."""
+    seen = observe(pipeline, corpus, types=types)
+    fitted = fit_model(seen.features, seen.right, method=method)
+    predicted = cross_fitted(seen, method=method)
+    answered = predicted >= 0.9
+    return fitted, {
+        "links": float(fitted.n),
+        "right": fitted.n_right / fitted.n,
+        "ece": ece(predicted, seen.right),
+        "answered at 0.9": float(answered.mean()),
+        "right at 0.9": float(seen.right[answered].mean()) if answered.any() else float("nan"),
     }
 
 
-def observe_links(
-    linker: Linker, corpus: Iterable[Document | Mention], *, types: Sequence[str] = ()
-) -> list[ObservedLink]:
+def observe(
+    pipeline: Pipeline, corpus: Iterable[Document | Mention], *, types: Sequence[str] = ()
+) -> Observed:
+    """Link annotated mentions, and compare the links with the annotations.
+
+    Raises
+    ------
+    InvalidInput
+        If no annotated mention has a candidate; and as `annotated_documents` does.
+    """
+    features, right, of_document = [], [], []
+    documents, find = annotated_documents(pipeline.terminology, corpus, types)
+    for number, (document, links) in enumerate(pipeline.link_documents(documents, k=2)):
+        for mention, link in zip(document.mentions, links, strict=True):
+            # An id that the terminology does not have is a concept that cannot be found.
+            gold = [find(id_) or "" for id_ in mention.ids]
+            for part, is_right in judged(link, gold, mention.rule):
+                features.append(confidence_features(part))
+                right.append(is_right)
+                of_document.append(number)
+    if not features:
+        raise InvalidInput(
+            "no annotated mention has a candidate: give a corpus with ids of the terminology"
+        )
+    return Observed(np.array(features), np.array(right), np.array(of_document))
+
+
+def judged(link: Link, gold: Sequence[str], rule: str) -> Iterator[tuple[Link, bool]]:
+    """Yield a link, or each of its parts, with whether its best candidate is right.
+
+    Links without a candidate are left out. One concept for a mention that stands for several
+    together is wrong.
+    """
+    whole = rule == "all" and len(gold) > 1
+    for part in link.parts or (link,):
+        if part.candidates:
+            yield part, part.candidates[0].id in gold and (bool(link.parts) or not whole)
+
+
+def cross_fitted(seen: Observed, *, method: str) -> FloatArray:
+    """Predict the links of each fifth of the documents from those of the others, ``(n,)``."""
+    fold = _folds(seen.document.tolist(), _CONFIDENCE_FOLDS)
+    predicted = np.empty(len(seen.right))
+    for number in np.unique(fold):
+        here = fold == number
+        model = fit_model(seen.features[~here], seen.right[~here], method=method, fewest=1)
+        predicted[here] = model.predict(seen.features[here])
+    return predicted
+
+
+# --- re-ranker ------------------------------------------------------------------------------------
+
+
+class ObservedDraft(NamedTuple):
+    """An undivided draft with hits: its document, what was compared, the ids that are right.
+
+    `annotated` says whether annotators gave the whole mention these ids.
+    """
+
+    document: int
+    draft: Draft
+    scores: NameScores
+    counts: FloatArray
+    found: BatchHits
+    gold: frozenset[str]
+    annotated: bool
+
+    @property
+    def right(self) -> list[bool]:
+        """Whether each hit is right."""
+        return [self.found.concepts[hit.concept].id in self.gold for hit in self.draft.hits]
+
+    def features(self, annotations: AnnotationCounts, encoders: Sequence[str]) -> FloatArray:
+        """Return the features of the hits, given past annotations."""
+        return candidate_features(
+            self.draft, self.scores, self.counts, self.found, annotations, encoders
+        )
+
+
+class Pools(NamedTuple):
+    """Features ``(n, k, f)``, the right candidates ``(n, k)``, and the filled places ``(n, k)``."""
+
+    features: FloatArray
+    right: npt.NDArray[np.bool_]
+    filled: npt.NDArray[np.bool_]
+
+
+def fit_reranker(
+    pipeline: Pipeline, corpus: Iterable[Document | Mention], *, types: Sequence[str] = ()
+) -> tuple[Reranker, dict[str, float]]:
+    """Fit a re-ranker, and say how good it is; see `canonym.Linker.fit_reranker`.
+
+    Past annotations are counted without the document of the mention: otherwise every training
+    mention would know its own answer.
+    """
+    seen = observe_drafts(pipeline, corpus, types=types)
+    encoders = tuple(encoder.name for encoder in pipeline.search.encoders)
+    documents = [one.document for one in seen]
+    if len(set(documents)) < _RERANKER_FOLDS:  # one text, or a list of names given as one
+        documents = list(range(len(documents)))
+    fold = _folds(documents, _RERANKER_FOLDS)
+    after = np.zeros(len(seen), dtype=bool)
+    for number in range(_RERANKER_FOLDS):
+        here = fold == number
+        rest = [one for one, held in zip(seen, here, strict=True) if not held]
+        reranker = _fitted(rest, encoders)
+        for place in np.flatnonzero(here):
+            one = seen[place]
+            features = one.features(reranker.annotations, encoders)
+            best = reranker.order_hits(one.draft, features, 1).hits[0]
+            after[place] = one.found.concepts[best.concept].id in one.gold
+    right = [one.right for one in seen]
+    return _fitted(seen, encoders), {
+        "links": float(len(seen)),
+        "right before": float(np.mean([of_draft[0] for of_draft in right])),
+        "right after": float(after.mean()),
+        "among the candidates": float(np.mean([any(of_draft) for of_draft in right])),
+    }
+
+
+def observe_drafts(
+    pipeline: Pipeline, corpus: Iterable[Document | Mention], *, types: Sequence[str] = ()
+) -> list[ObservedDraft]:
     """Link annotated mentions without a re-ranker, 20 candidates each.
 
-    Parameters
-    ----------
-    linker : Linker
-        What links.
-    corpus : iterable of Document or Mention
-        Mentions for which no one concept is right are left out.
-    types : sequence of str
-        Only mentions of these types.
+    Mentions for which no one concept is right are left out.
 
     Raises
     ------
     InvalidInput
         As `canonym.Linker.fit_reranker` does.
     """
-    plain = copy.copy(linker)
-    plain.reranker = plain.confidence = None
-    documents, find = asked_of(linker.terminology, corpus, types)
-    seen: list[ObservedLink] = []
-    for number, (document, links) in enumerate(plain.link_documents(documents, k=POOL)):
-        near = with_company([with_closeness(linker.lookup, link) for link in links])
-        for mention, link in zip(document.mentions, near, strict=True):
-            gold = frozenset(filter(None, map(find, mention.ids)))
-            several = mention.rule == "all" and len(mention.ids) > 1
-            if several and not link.parts:
-                continue  # no one concept is right
-            for part in link.parts or (link,):
-                if part.candidates:
-                    decided = not several and not link.parts and bool(gold)
-                    seen.append(ObservedLink(number, part, gold, decided))
-    n_right = sum(any(c.id in one.gold for c in one.link.candidates) for one in seen)
+    plain = replace(pipeline, reranker=None, confidence=None)
+    documents, find = annotated_documents(pipeline.terminology, corpus, types)
+    request = plain.request(k=POOL)
+    seen: list[ObservedDraft] = []
+    number = 0
+    for batch in batches_of(documents, mentions=request.batch):
+        drafts, found = plain.draft(batch, request, {})
+        for document, of_document in zip(batch, drafts, strict=True):
+            seen += _observed(number, document, of_document, found, find)
+            number += 1
+    n_right = sum(any(one.right) for one in seen)
     if n_right < _FEWEST:
         raise InvalidInput(
             f"{n_right:,} annotated mentions have the right concept among their {POOL} "
@@ -312,75 +271,73 @@ def observe_links(
     return seen
 
 
-def _decisions(seen: Iterable[ObservedLink]) -> Decisions:
-    found = Decisions()
+def _observed(
+    number: int,
+    document: Document,
+    drafts: Sequence[Draft],
+    found: BatchHits,
+    find: Callable[[str], str | None],
+) -> Iterator[ObservedDraft]:
+    compared = iter(draft_features(drafts, found))
+    for mention, draft in zip(document.mentions, drafts, strict=True):
+        gold = frozenset(filter(None, map(find, mention.ids)))
+        several = mention.rule == "all" and len(mention.ids) > 1
+        for _ in draft.whole_or_parts:
+            part, scores, _, counts = next(compared)
+            if part.hits and (draft.parts or not several):
+                annotated = not several and not draft.parts and bool(gold)
+                yield ObservedDraft(number, part, scores, counts, found, gold, annotated)
+
+
+def _fitted(seen: Sequence[ObservedDraft], encoders: tuple[str, ...]) -> Reranker:
+    pools = _pools(seen, encoders)
+    model = fit_pools(pools, encoders)
+    return Reranker(model, _annotations(seen), encoders)
+
+
+def fit_pools(pools: Pools, encoders: Sequence[str]) -> AdditiveModel:
+    """Fit the additive model to pools of candidates."""
+    return fit_additive_model(
+        pools.features, pools.right, feature_names(encoders), there=pools.filled, knots=_KNOTS
+    )
+
+
+def _annotations(seen: Iterable[ObservedDraft]) -> AnnotationCounts:
+    counts = AnnotationCounts()
     for one in seen:
-        if one.decided:
-            found.add(one.link.searched, one.gold)
-    return found
+        if one.annotated:
+            counts.add(one.draft.string, one.gold)
+    return counts
 
 
-def pools_of(
-    lessons: Sequence[tuple[Link, frozenset[str], Decisions]], encoders: Sequence[str]
-) -> Pools:
-    """Return what a re-ranker is fitted to.
-
-    Parameters
-    ----------
-    lessons : sequence of (Link, frozenset of str, Decisions)
-        Undivided links, the ids that are right, and what is known of earlier decisions.
-    encoders : sequence of str
-        The scorers of the index.
-    """
-    width = len(feature_names(encoders))
-    features = np.full((len(lessons), POOL, width), np.nan)
-    right, there = np.zeros((2, len(lessons), POOL), dtype=bool)
-    for row, (link, gold, decisions) in enumerate(lessons):
-        n = len(link.candidates)
-        features[row, :n] = candidate_features(link, decisions, encoders)
-        right[row, :n] = [candidate.id in gold for candidate in link.candidates]
-        there[row, :n] = True
-    return Pools(features, right, there)
-
-
-def _lessons(
-    seen: Sequence[ObservedLink],
-) -> Iterator[tuple[int, tuple[Link, frozenset[str], Decisions]]]:
-    """Yield numbered lessons; the decisions are those of the other documents, while it is there."""
-    decisions = _decisions(seen)
+def _pools(seen: Sequence[ObservedDraft], encoders: Sequence[str]) -> Pools:
+    """Stack the features of drafts; past annotations are those of the other documents."""
+    pools = empty_pools(len(seen), encoders)
+    annotations = _annotations(seen)
     rows: dict[int, list[int]] = {}
     for row, one in enumerate(seen):
         rows.setdefault(one.document, []).append(row)
     for members in rows.values():
-        own = [seen[row] for row in members if seen[row].decided]
+        own = [seen[row] for row in members if seen[row].annotated]
         for one in own:
-            decisions.add(one.link.searched, one.gold, -1)
+            annotations.add(one.draft.string, one.gold, -1)
         for row in members:
-            yield row, (seen[row].link, seen[row].gold, decisions)
+            fill_pool(pools, row, seen[row].features(annotations, encoders), seen[row].right)
         for one in own:
-            decisions.add(one.link.searched, one.gold)
+            annotations.add(one.draft.string, one.gold)
+    return pools
 
 
-def _pools(seen: Sequence[ObservedLink], encoders: Sequence[str]) -> Pools:
-    found: list[Pools | None] = [None] * len(seen)
-    for row, lesson in _lessons(seen):
-        found[row] = pools_of([lesson], encoders)
-    return Pools(*(np.concatenate(parts) for parts in zip(*filter(None, found), strict=True)))
+def empty_pools(n: int, encoders: Sequence[str]) -> Pools:
+    """Return pools of n mentions without candidates."""
+    features = np.full((n, POOL, len(feature_names(encoders))), np.nan)
+    right, filled = np.zeros((2, n, POOL), dtype=bool)
+    return Pools(features, right, filled)
 
 
-def _fitted(pools: Pools, encoders: Sequence[str]) -> AdditiveModel:
-    names = feature_names(encoders)
-    return fit_additive_model(pools.features, pools.right, names, there=pools.there, knots=_KNOTS)
-
-
-def _folds(documents: Sequence[int]) -> npt.NDArray[np.int64]:
-    """Return the fold of each link: documents stay whole, unless there are too few of them."""
-    if (
-        len(set(documents)) < _RERANKER_FITTING_FOLDS
-    ):  # one text, or a list of names that came as one
-        documents = range(len(documents))
-    distinct, place = np.unique(np.asarray(documents), return_inverse=True)
-    order = np.random.default_rng(0).permutation(len(distinct))
-    fold = np.empty(len(distinct), dtype=np.int64)
-    fold[order] = np.arange(len(distinct)) % _RERANKER_FITTING_FOLDS
-    return fold[place]
+def fill_pool(pools: Pools, row: int, features: FloatArray, right: Sequence[bool]) -> None:
+    """Put the candidates of one mention into its row."""
+    n = len(features)
+    pools.features[row, :n] = features
+    pools.right[row, :n] = right
+    pools.filled[row, :n] = True

@@ -1,15 +1,15 @@
-"""Which of several concepts of one name the surroundings speak for.
+"""Choice between concepts that share a name, by the text around the mention.
 
-Names that several concepts have (*cold*, *MS*) are the same to every scorer: what tells their
-concepts apart stands around the mention. Here is only the sum; what is put in comes from
-`canonym.linking.homonyms`."""
+A sieve finds all concepts of a name by the way. A search returns k concepts, so which of several
+equal ones it returns depends on k; here all of them are looked up by the name. The surroundings
+then choose among tied concepts only; everything else is left unchanged.
+"""
 
 from __future__ import annotations
 
 import functools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,19 +17,18 @@ import numpy.typing as npt
 
 from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput
-from canonym.linking.filters import Filter
-from canonym.linking.lookup import MOST_TIED, Answer, Lookup, concepts_of
-from canonym.linking.names import Names
+from canonym.linking.search import BatchHits, ConceptHit, Draft, concepts_of
 from canonym.linking.settings import SIEVES
 from canonym.linking.targets import Target
-from canonym.mentions.surroundings import phrases, sentence_of, without
+from canonym.mentions.sentences import phrases, sentence_of, without
 from canonym.ranking.overlap import type_words
 from canonym.ranking.pooling import TieRule
 from canonym.terminology import Terminology
 from canonym.text import STRONG, UNORDERED, normalise, normalise_all
-from canonym.types import SCOPES, Candidate, Encoder, Float32Array, Int32Array, Link, Mention
+from canonym.types import SCOPES, Document, Encoder, Float32Array, Int32Array, Mention
 
-# --- context ---
+MOST_TIED = 50
+"""Concepts of one name that are compared: those that go first anyway."""
 
 EVIDENCE: tuple[str, ...] = ("document", "sentence", "hierarchy", "types")
 """Kinds of evidence, each in [0, 1] but for cosines below 0."""
@@ -42,6 +41,13 @@ TRUSTED = 0.2
 
 ANYWAY = 0.05
 """What the concept has ahead that is first without a context."""
+
+AHEAD = ("scope", "first anyway")
+"""The names of these two among the evidence of a candidate."""
+
+_SIEVES = frozenset(sieve.name for sieve in SIEVES)
+_NAMES = 50
+_KINDS = (*EVIDENCE, *AHEAD)
 
 # Sums that differ by less are equal: what is left is the order without a context.
 _SAME = 1e-6
@@ -138,135 +144,82 @@ def kinship(above: Mapping[str, int], others: Iterable[Mapping[str, int]]) -> fl
     return 1 / (1 + min(nearest)) if nearest else 0.0
 
 
-# --- namesakes ---
-# MODULE: Concepts that share the name by which a search found the best candidate.
-#
-# A sieve finds all concepts of a name by the way; a search finds as many as are wanted, and which of
-# those with equal scores are among them depends on how many that are.
-
-_NAMESAKES_SAME = 1e-6
-"""Scores that differ by less are equal."""
+# --- finding --------------------------------------------------------------------------------------
 
 
-def with_namesakes(
-    lookup: Lookup,
-    answers: Mapping[str, Answer],
-    chosen: Filter,
-    *,
-    names: Names,
-    never: frozenset[int] = frozenset(),
-) -> dict[str, Answer]:
-    """Find what is tied with the best candidates of a search.
+def find_homonyms(drafts: Sequence[Draft], found: BatchHits) -> list[Draft]:
+    """Find all concepts that share the name by which a search found a best hit.
 
-    Parameters
-    ----------
-    lookup : Lookup
-        What found them.
-    answers : mapping of str to Answer
-        What its `find` returned for the same filter and names.
-    chosen : Filter
-        What may be found.
-    names : Names
-        What was searched.
-    never : frozenset of int
-        Concepts that may not be found.
-
-    Returns
-    -------
-    dict of str to Answer
-        `Answer.tied` holds the concepts with a name that the first sieve takes for that of the best
-        candidate, and that scores as it does, the best first. Without a sieve, and where means of
-        names were searched, nothing is tied.
+    Such a name equals that of the best hit for the first sieve, and scores the same. Nothing is
+    tied without a sieve, and where means of names were searched.
     """
-    found = dict(answers)
-    asked = {
-        string: target
-        for string, answer in answers.items()
-        if answer.candidates and (target := _target(lookup, answer)) is not None
+    parts = [part for draft in drafts for part in draft.whole_or_parts]
+    searched = {
+        (part.string, part.forbidden): (part, target)
+        for part in parts
+        if part.hits and (target := _target_of(part.hits[0], found)) is not None
     }
-    if not asked or not lookup.sieves:
-        return found
-    texts = [answers[string].candidates[0].name for string in asked]
-    forms = list(normalise_all(texts, lookup.sieves[0].steps))
-    several: dict[str, tuple[Int32Array, TieRule]] = {}
-    for (string, target), rows in zip(asked.items(), names.find(0, forms), strict=True):
-        its = never | names.forbidden_for(string)
-        allowed = names.filter(chosen, target, its, by_name=True)
-        kept = rows if allowed.allowed is None else rows[allowed.allowed[rows]]
-        if len(np.unique(allowed.ties.concept_of_row[kept])) > 1:
-            several[string] = (kept, allowed.ties)
-    scores = lookup.searchers.scores(list(several), [rows for rows, _ in several.values()], names)
-    for (string, (rows, ties)), each in zip(several.items(), scores, strict=True):
-        found[string] = _with_tied(lookup, found[string], rows, each, ties, names)
-    return found
+    if not searched or not found.sieves:
+        return list(drafts)
+    texts = [found.name(part.hits[0]).text for part, _ in searched.values()]
+    forms = list(normalise_all(texts, found.sieves[0].steps))
+    several: dict[tuple[str, frozenset[int]], tuple[Draft, Int32Array, TieRule]] = {}
+    for (key, (part, target)), rows in zip(
+        searched.items(), found.names.find(0, forms), strict=True
+    ):
+        forbidden = part.forbidden | found.names.forbidden_for(part.string)
+        chosen = found.names.filter(found.filter, target, forbidden, by_name=True)
+        kept = rows if chosen.allowed is None else rows[chosen.allowed[rows]]
+        if len(np.unique(chosen.ties.concept_of_row[kept])) > 1:
+            several[key] = (part, kept, chosen.ties)
+    scores = found.search.scores(
+        [string for string, _ in several],
+        [rows for _, rows, _ in several.values()],
+        found.names,
+        found.encoded,
+    )
+    tied = {
+        key: _tied(part, rows, each, ties)
+        for (key, (part, rows, ties)), each in zip(several.items(), scores, strict=True)
+    }
+    return [_with_tied(draft, tied) for draft in drafts]
 
 
-def _with_tied(
-    lookup: Lookup,
-    answer: Answer,
-    rows: Int32Array,
-    scores: npt.NDArray[np.float64],
-    ties: TieRule,
-    names: Names,
-) -> Answer:
-    best = answer.candidates[0]
-    own = ties.concept_of_row[rows] == lookup.terminology.ordinal(best.id)
-    same = rows[np.abs(scores - scores[own].max(initial=-np.inf)) < _NAMESAKES_SAME]
-    known = {one.id: one for one in answer.candidates}
-    tied = [
-        lookup.candidate(concept, names.name(row), best.score, best.sieve, best.parts)
-        for concept, row in concepts_of(same, ties)
-    ]
-    others = [known.get(one.id, one) for one in tied if one.id != best.id]
-    return answer._replace(tied=(best, *others[: MOST_TIED - 1])) if others else answer
-
-
-def _target(lookup: Lookup, answer: Answer) -> Target | None:
-    """Return the step of the search that found the best candidate by one of its names."""
-    sieve = answer.candidates[0].sieve
-    steps = lookup.searchers.steps
-    named = {"search": steps[0], **{step.name: step for step in steps}}
-    target = named.get(sieve)
+def _target_of(best: ConceptHit, found: BatchHits) -> Target | None:
+    """Return the step of the search that found a hit by a name, None for a sieve or a mean."""
+    steps = found.search.steps
+    target = {"search": steps[0], **{step.name: step for step in steps}}.get(best.found_by)
     return None if target is None or target.by_concept else target
 
 
-# --- context ---
-# MODULE: Choosing among the concepts of one name by what stands around a mention.
-#
-# It is asked only where the best candidates of a mention are tied: the same name belongs to several
-# concepts, or an abbreviation stands for several. Everything else is left as it is. See
-# `canonym.linking.homonyms.weigh` for the sum.
-
-AHEAD = ("scope", "first anyway")
-"""What concepts have ahead without a context, among `Candidate.context`."""
-
-_SIEVES = frozenset(sieve.name for sieve in SIEVES)
-_NAMES = 50
-_KINDS = (*EVIDENCE, *AHEAD)
-
-
-class Decided(NamedTuple):
-    """A link, and the answers to the strings that were looked up for it."""
-
-    link: Link
-    answers: Mapping[str, Answer]
+def _tied(
+    part: Draft, rows: Int32Array, scores: npt.NDArray[np.float64], ties: TieRule
+) -> tuple[ConceptHit, ...]:
+    best = part.hits[0]
+    own = ties.concept_of_row[rows] == best.concept
+    same = rows[np.abs(scores - scores[own].max(initial=-np.inf)) < _SAME]
+    known = {hit.concept: hit for hit in part.hits}
+    others = [
+        known.get(concept, best._replace(concept=concept, row=row))
+        for concept, row in concepts_of(same, ties)
+        if concept != best.concept
+    ]
+    return (best, *others[: MOST_TIED - 1]) if others else part.tied
 
 
-class _Found(NamedTuple):
-    """A mention whose concept is plain: its type, and the id and the types of the concept."""
+def _with_tied(
+    draft: Draft, tied: Mapping[tuple[str, frozenset[int]], tuple[ConceptHit, ...]]
+) -> Draft:
+    if draft.parts:
+        return draft._replace(parts=tuple(_with_tied(part, tied) for part in draft.parts))
+    return draft._replace(tied=tied.get((draft.string, draft.forbidden), draft.tied))
 
-    type: str
-    id: str
-    types: frozenset[str]
+
+# --- choosing -------------------------------------------------------------------------------------
 
 
-class Contexts:
-    """Looks at the surroundings of mentions that a name alone does not decide.
-
-    Parameters
-    ----------
-    terminology : Terminology
-        Whose names, definitions and hierarchy describe the concepts.
+class Homonyms:
+    """Chooses between concepts of one name by the surroundings of the mention.
 
     Notes
     -----
@@ -278,16 +231,15 @@ class Contexts:
     ``sentence``
         The same with the phrases of the mention's sentence.
     ``hierarchy``
-        How near the concept is to one that another mention stands for, see
-        `canonym.linking.homonyms.kinship`.
+        The nearness of the concept to one that another mention stands for, see `kinship`.
     ``types``
         The share of the other mentions, of those of the same type where there are any, whose
-        concept has a semantic type of this one; or 1 where the type of the mention is called like
-        one of the concept's.
+        concept has a semantic type of this one; or 1 where the mention's type is called like one
+        of the concept's.
 
     Only mentions that a sieve decides, and that are not tied themselves, count as other mentions.
-    Vectors are those of the encoder that comes with canonym, whatever the index has: its cosines
-    are what the weights were chosen for. Phrases are found by English function words.
+    Vectors are those of the embedded encoder, whatever the index has: the weights were chosen for
+    its cosines. Phrases are found by English function words.
     """
 
     def __init__(self, terminology: Terminology) -> None:
@@ -297,83 +249,109 @@ class Contexts:
     def _encoder(self) -> Encoder:
         return make_encoder("default")
 
-    def settle(self, text: str, decided: Sequence[Decided]) -> list[Link]:
-        """Put tied candidates in the order that their surroundings speak for.
+    def choose(self, document: Document, drafts: Sequence[Draft], found: BatchHits) -> list[Draft]:
+        """Put tied hits in the order for which their surroundings speak.
 
-        Parameters
-        ----------
-        text : str
-            Of the document; where it is empty, the contexts of the mentions are looked at.
-        decided : sequence of Decided
-            All mentions of the document.
-
-        Returns
-        -------
-        list of Link
-            One per mention. What is not tied, or where the context says nothing, is what was given.
+        A document without text stands for one mention with its `Mention.context`.
         """
-        if not any(_tied(part, one) for one in decided for part in _parts(one)):
-            return [one.link for one in decided]
-        page = _Page(self._terminology, self._encoder, text, decided)
-        return [_with_parts(one, page) for one in decided]
+        if not any(part.tied for draft in drafts for part in draft.whole_or_parts):
+            return list(drafts)
+        page = _Page(self._terminology, self._encoder, document.text, drafts, found)
+        return [page.ordered(draft) for draft in drafts]
+
+
+class _Plain(NamedTuple):
+    """A mention whose concept is certain: its type, and the id and the types of the concept."""
+
+    type: str
+    id: str
+    types: frozenset[str]
 
 
 class _Page:
-    """A document while its mentions are settled; remembers vectors and descriptions."""
+    """A document while its tied mentions are decided; remembers vectors and descriptions."""
 
     def __init__(
-        self, terminology: Terminology, encoder: Encoder, text: str, decided: Sequence[Decided]
+        self,
+        terminology: Terminology,
+        encoder: Encoder,
+        text: str,
+        drafts: Sequence[Draft],
+        found: BatchHits,
     ) -> None:
         self._terminology = terminology
         self._encoder = encoder
         self._text = text
-        self._strings = [part.searched for one in decided for part in _parts(one)]
-        self._found = list(_plain(decided))
+        self._found = found
+        self._strings = [part.string for draft in drafts for part in draft.whole_or_parts]
+        self._plain = list(self._plain_mentions(drafts))
         self._vectors: dict[str, Float32Array] = {}
         self._above: dict[str, dict[str, int]] = {}
 
-    def order(self, part: Link, mention: Mention, tied: Sequence[Candidate]) -> Link:
-        """Return a link with its tied candidates in their order."""
+    def ordered(self, draft: Draft) -> Draft:
+        """Return a draft with its tied hits, or those of its parts, in their order."""
+        if draft.parts:
+            parts = tuple(
+                self._order(part, draft.mention) if part.tied else part for part in draft.parts
+            )
+            return draft._replace(parts=parts)
+        return self._order(draft, draft.mention) if draft.tied else draft
+
+    def _order(self, part: Draft, mention: Mention) -> Draft:
+        tied = part.tied
         evidence = np.full((len(tied), len(EVIDENCE)), math.nan)
         evidence[:, 0], evidence[:, 1] = self._similarities(part, mention, tied)
         evidence[:, 2] = self._kinships(tied)
         evidence[:, 3] = self._shared_types(mention, tied)
-        scopes = [SCOPES.index(one.scope) for one in tied]
+        scopes = [SCOPES.index(self._found.name(hit).scope) for hit in tied]
         weighed = weigh(evidence, trusted=[scope == min(scopes) for scope in scopes])
         if weighed is None:
             return part
         worth, order = weighed
-        told = [dict(zip(_KINDS, row, strict=True)) for row in worth.tolist()]
-        settled = [replace(tied[place], context=told[place]) for place in order]
-        names = {one.id for one in tied}
-        rest = [one for one in part.candidates if one.id not in names]
-        return replace(part, candidates=tuple([*settled, *rest][: len(part.candidates)]))
+        kinds = [dict(zip(_KINDS, row, strict=True)) for row in worth.tolist()]
+        first = [tied[place]._replace(evidence=kinds[place]) for place in order]
+        concepts = {hit.concept for hit in tied}
+        rest = [hit for hit in part.hits if hit.concept not in concepts]
+        return part._replace(hits=tuple([*first, *rest][: len(part.hits)]))
+
+    def _plain_mentions(self, drafts: Iterable[Draft]) -> Iterator[_Plain]:
+        for draft in drafts:
+            for part in draft.whole_or_parts:
+                if (
+                    not part.nil
+                    and part.hits
+                    and not part.tied
+                    and part.hits[0].found_by in _SIEVES
+                ):
+                    concept = self._found.concepts[part.hits[0].concept]
+                    yield _Plain(draft.mention.type, concept.id, frozenset(concept.types))
 
     def _similarities(
-        self, part: Link, mention: Mention, tied: Sequence[Candidate]
+        self, part: Draft, mention: Mention, tied: Sequence[ConceptHit]
     ) -> tuple[list[float], list[float]]:
         texts = (mention.text, part.mention.text)
         sentence, around = sentence_of(
             self._text or mention.context, mention.text, start=mention.start if self._text else None
         )
-        forms = {normalise(part.searched, STRONG), normalise(part.mention.text, STRONG)}
-        others = [each for each in self._strings if normalise(each, STRONG) not in forms]
+        forms = {normalise(part.string, STRONG), normalise(part.mention.text, STRONG)}
+        others = [string for string in self._strings if normalise(string, STRONG) not in forms]
         whole = list(dict.fromkeys([*phrases(without(around, texts)), *others]))
         near = phrases(without(sentence, texts))
         document, beside = [], []
-        for one in tied:
-            described = self._vectors_of(self._description(one, part, texts))
+        for hit in tied:
+            described = self._vectors_of(self._description(hit, part, texts))
             document.append(_largest(described, self._vectors_of(whole)))
             beside.append(_largest(described, self._vectors_of(near)))
         return document, beside
 
-    def _description(self, one: Candidate, part: Link, texts: Iterable[str]) -> list[str]:
-        # The name that all of them have tells nothing.
-        shared = {normalise(each, UNORDERED) for each in (one.name, part.searched)}
-        names = [name.text for name in self._terminology.names(one.id)[:_NAMES]]
-        definition = self._terminology.concept(one.id).definition
+    def _description(self, hit: ConceptHit, part: Draft, texts: Iterable[str]) -> list[str]:
+        # The name that all of them share says nothing.
+        matched = self._found.name(hit).text
+        shared = {normalise(text, UNORDERED) for text in (matched, part.string)}
+        concept = self._found.concepts[hit.concept]
+        names = [name.text for name in self._terminology.names(concept.id)[:_NAMES]]
         further = [name for name in names if normalise(name, UNORDERED) not in shared]
-        return list(dict.fromkeys([*further, *phrases(without(definition, texts))]))
+        return list(dict.fromkeys([*further, *phrases(without(concept.definition, texts))]))
 
     def _vectors_of(self, texts: Sequence[str]) -> Float32Array:
         new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
@@ -384,9 +362,11 @@ class _Page:
             return np.empty((0, 0), dtype=np.float32)
         return np.stack([self._vectors[text] for text in texts])
 
-    def _kinships(self, tied: Sequence[Candidate]) -> list[float]:
-        others = [self._all_above(id_) for id_ in dict.fromkeys(one.id for one in self._found)]
-        return [kinship(self._all_above(one.id), others) for one in tied]
+    def _kinships(self, tied: Sequence[ConceptHit]) -> list[float]:
+        others = [self._all_above(id_) for id_ in dict.fromkeys(one.id for one in self._plain)]
+        return [
+            kinship(self._all_above(self._found.concepts[hit.concept].id), others) for hit in tied
+        ]
 
     def _all_above(self, id_: str) -> dict[str, int]:
         known = self._above.get(id_)
@@ -400,42 +380,15 @@ class _Page:
                 known.update(dict.fromkeys(level, distance))
         return known
 
-    def _shared_types(self, mention: Mention, tied: Sequence[Candidate]) -> list[float]:
-        alike = [one for one in self._found if one.type == mention.type] or self._found
+    def _shared_types(self, mention: Mention, tied: Sequence[ConceptHit]) -> list[float]:
+        alike = [one for one in self._plain if one.type == mention.type] or self._plain
         called = type_words((mention.type,))
         shares = []
-        for one in tied:
-            types = set(one.types)
-            share = sum(bool(types & other.types) for other in alike) / max(len(alike), 1)
-            shares.append(max(share, float(bool(called & type_words(one.types)))))
+        for hit in tied:
+            types = self._found.concepts[hit.concept].types
+            share = sum(bool(one.types & set(types)) for one in alike) / max(len(alike), 1)
+            shares.append(max(share, float(bool(called & type_words(types)))))
         return shares
-
-
-def _parts(one: Decided) -> tuple[Link, ...]:
-    return one.link.parts or (one.link,)
-
-
-def _tied(part: Link, one: Decided) -> tuple[Candidate, ...]:
-    answer = one.answers.get(part.searched)
-    return answer.tied if answer is not None and part.candidates else ()
-
-
-def _with_parts(one: Decided, page: _Page) -> Link:
-    settled = []
-    for part in _parts(one):
-        tied = _tied(part, one)
-        settled.append(page.order(part, one.link.mention, tied) if tied else part)
-    return replace(one.link, parts=tuple(settled)) if one.link.parts else settled[0]
-
-
-def _plain(decided: Iterable[Decided]) -> Iterator[_Found]:
-    for one in decided:
-        for part in _parts(one):
-            if part.nil or not part.candidates or _tied(part, one):
-                continue
-            best = part.candidates[0]
-            if best.sieve in _SIEVES:
-                yield _Found(one.link.mention.type, best.id, frozenset(best.types))
 
 
 def _largest(one: Float32Array, other: Float32Array) -> float:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, overload
 
-from canonym.types import Document, Link
-
-__all__ = ["Links", "regrouped"]
+from canonym.types import Link
 
 
 class Links(Sequence[Link]):
@@ -83,27 +79,3 @@ class Links(Sequence[Link]):
 
         require("pandas", "a pandas table", "pandas")
         return self.to_arrow().to_pandas()
-
-
-def regrouped(links: Iterator[Link], waiting: deque[Document]) -> Iterator[tuple[Document, Links]]:
-    """Give a stream of links back to their documents.
-
-    Parameters
-    ----------
-    links : iterator of Link
-        The links of all mentions of all documents, in order.
-    waiting : deque of Document
-        The documents; drawing from `links` appends to it, at least up to the link's own.
-
-    Yields
-    ------
-    tuple of Document and Links
-        In order, documents without mentions included.
-    """
-    for link in links:
-        while not waiting[0].mentions:
-            yield waiting.popleft(), Links(())
-        document = waiting.popleft()
-        rest = itertools.islice(links, len(document.mentions) - 1)
-        yield document, Links((link, *rest))
-    yield from ((document, Links(())) for document in waiting)

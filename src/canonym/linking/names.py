@@ -1,15 +1,18 @@
-"""All names that are searched at one moment, and what each target makes of them.
+"""Every name that is searched at one moment, and the rows that a filter and a target leave.
 
-Rows are numbered through: first those of the terminology's file, then those of training mentions,
-then those of synonyms that were added later. A target that goes by names looks at some of these
-rows; one that goes by concepts has a row per concept, the mean of its names."""
+Rows are numbered through: the terminology's, those of training mentions, those of added synonyms.
+A target that goes by names searches some of these rows. A target that goes by concepts has one row
+per concept, the mean of its names.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,26 +22,160 @@ from canonym.indexes.exact import Exact
 from canonym.indexes.inverted import Inverted
 from canonym.indexes.stacked import Stacked
 from canonym.indexes.verbatim import Verbatim
-from canonym.linking.extra_names import Block, BlockBuilder, ConceptVectors, average
-from canonym.linking.filters import Filter
-from canonym.linking.overlay import Overlay, OverlayContent
+from canonym.linking.extra_names import (
+    INDEXES,
+    ConceptMeans,
+    Encode,
+    ExtraNames,
+    ExtraNamesBuilder,
+    concept_means,
+    load_targets,
+)
+from canonym.linking.overlay import OVERLAY, Overlay, OverlayContent
+from canonym.linking.settings import Sieve
 from canonym.linking.targets import Target
-from canonym.ranking.owners import RowsByConcept
-from canonym.ranking.pooling import TieRule
+from canonym.ranking.pooling import RowsByConcept, TieRule
 from canonym.terminology import Terminology
 from canonym.text import STRONG, normalise
 from canonym.types import Concept, Int32Array, Name
-
-# --- spaces ---
 
 _CACHED = 16
 _Number = TypeVar("_Number", bound=np.generic)
 
 
-class Base(NamedTuple):
-    """The names of the terminology's file: one verbatim index per sieve, one index per encoder, and
-    the rows of each concept.
+# --- filters --------------------------------------------------------------------------------------
+
+
+class Wanted:
+    """The filters of a caller, to be applied to names that the terminology's file does not have.
+
+    Parameters
+    ----------
+    terminology : Terminology
+        Whose alternative ids count.
+    types, sources, languages, ids : sequence of str
+        As `Filters.choose` takes them.
     """
+
+    def __init__(
+        self,
+        terminology: Terminology,
+        types: Sequence[str],
+        sources: Sequence[str],
+        languages: Sequence[str],
+        ids: Sequence[str],
+    ) -> None:
+        self._terminology = terminology
+        self._types, self._sources, self._languages = (
+            {value.casefold() for value in values} for values in (types, sources, languages)
+        )
+        self._given = ids
+
+    @functools.cached_property
+    def _ids(self) -> set[str | None]:
+        return {self._terminology.resolve(id_) for id_ in self._given}
+
+    def passes(self, name: Name, concept: Concept) -> bool:
+        """Whether a name of a concept passes, by the rules of `Terminology.rows_where`."""
+        sources = {concept.source.casefold(), name.source.casefold() or concept.source.casefold()}
+        return (
+            (not self._types or any(one.casefold() in self._types for one in concept.types))
+            and (not self._sources or bool(sources & self._sources))
+            and (not self._languages or name.language.casefold() in self._languages)
+            and (not self._given or concept.id in self._ids)
+        )
+
+
+class Filter(NamedTuple):
+    """Rows that may be found (None: all), how many rows and concepts that leaves, how ties among
+    them are broken, and what was asked for (None: nothing in particular).
+    """
+
+    allowed: BoolArray | None
+    n_rows: int
+    n_concepts: int
+    ties: TieRule
+    wanted: Wanted | None = None
+
+
+class Filters:
+    """Makes filters and remembers the last few.
+
+    Parameters
+    ----------
+    terminology : Terminology
+        What is filtered.
+    ties : TieRule
+        How ties are broken unless a seed is given.
+    """
+
+    def __init__(self, terminology: Terminology, ties: TieRule) -> None:
+        self._terminology = terminology
+        self._ties = ties
+        self._known: dict[Any, Filter] = {}
+
+    def choose(
+        self,
+        *,
+        types: Sequence[str] = (),
+        sources: Sequence[str] = (),
+        languages: Sequence[str] = (),
+        ids: Iterable[str] = (),
+        seed: int | None = None,
+    ) -> Filter:
+        """Turn the filters of a caller into a mask over rows; the last few are remembered.
+
+        Parameters
+        ----------
+        types, sources, languages : sequence of str
+            See `canonym.terminology.Terminology.rows_where`.
+        ids : iterable of str
+            Only these concepts.
+        seed : int, optional
+            Break ties at random, the same way for the same seed, instead of by scope and id.
+
+        Raises
+        ------
+        InvalidInput
+            If a filter names something that the terminology has not.
+        """
+        key = (tuple(types), tuple(sources), tuple(languages), tuple(ids), seed)
+        known = self._known.get(key)
+        if known is None:
+            known = self._make_filter(*key)
+            if len(self._known) >= _CACHED:
+                with contextlib.suppress(KeyError, StopIteration, RuntimeError):
+                    self._known.pop(next(iter(self._known)))
+            self._known[key] = known
+        return known
+
+    def _make_filter(
+        self,
+        types: tuple[str, ...],
+        sources: tuple[str, ...],
+        languages: tuple[str, ...],
+        ids: tuple[str, ...],
+        seed: int | None,
+    ) -> Filter:
+        ties = self._ties
+        if seed is not None:
+            rank = np.random.default_rng(seed).permutation(self._terminology.n_concepts)
+            ties = ties._replace(concept_rank=rank.astype(np.int32), by_scope=False)
+        if not (types or sources or languages or ids):
+            return Filter(None, self._terminology.n_names, self._terminology.n_concepts, ties)
+        allowed = self._terminology.rows_where(
+            types=types, sources=sources, languages=languages, ids=ids
+        )
+        concepts = np.unique(ties.concept_of_row[allowed])
+        wanted = Wanted(self._terminology, types, sources, languages, ids)
+        return Filter(allowed, int(allowed.sum()), len(concepts), ties, wanted)
+
+
+# --- rows -----------------------------------------------------------------------------------------
+
+
+class TerminologyRows(NamedTuple):
+    """The rows of the terminology: one look-up per sieve, one index per encoder."""
 
     terminology: Terminology
     ties: TieRule
@@ -47,107 +184,162 @@ class Base(NamedTuple):
     rows: RowsByConcept
 
 
-class Space(NamedTuple):
-    """What a step of a search looks at.
+def open_rows(
+    folder: Path,
+    terminology: Terminology,
+    sieves: Sequence[Sieve],
+    described: Sequence[Mapping[str, Any]],
+) -> TerminologyRows:
+    """Open the rows of a terminology in the folder of an index, memory-mapped."""
+    ties = TieRule(
+        *(
+            np.load(folder / "rows" / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+            for name in ("concept_of_row", "scope_of_row", "id_rank")
+        )
+    )
+    return TerminologyRows(
+        terminology,
+        ties,
+        tuple(Verbatim.load(folder / f"sieve-{sieve.name}") for sieve in sieves),
+        tuple(
+            INDEXES[one["index"]].load(folder / f"index-{number}")
+            for number, one in enumerate(described)
+        ),
+        RowsByConcept(ties.concept_of_row),
+    )
 
-    Rows with their concepts and scopes, an index per encoder, and which rows are out of date (None:
-    none). `named` says whether a row is the row of a name.
+
+class TargetRows(NamedTuple):
+    """The rows that a target searches: concepts, scopes, an index per encoder.
+
+    `stale` marks rows that are out of date, None: none.
     """
 
     concept_of_row: Int32Array
     scope_of_row: npt.NDArray[np.int8]
     indexes: tuple[Searchable, ...]
-    stale: BoolArray | None
-    named: bool
+    stale: BoolArray | None = None
 
 
 class Names:
     """All names at one moment; never changed, only replaced.
 
-    Parameters
-    ----------
-    base : Base
-        The names of the terminology's file.
-    learned, overlay : Block, optional
-        Those of training mentions, and those added later.
-    concepts : mapping of str to ConceptVectors
-        Means of the rows of the first two, by the part of a target.
-    forbidden : mapping of str to frozenset of int
-        Concepts that are never found, by the normal form of the mention.
+    `training` and `added` are the names of training mentions and the added synonyms, `means` the
+    means of concepts by the part of a target. `forbidden` has the ordinals of concepts that are
+    never found, by the normal form of the mention.
     """
 
     def __init__(
         self,
-        base: Base,
-        learned: Block | None,
-        overlay: Block | None,
-        concepts: Mapping[str, ConceptVectors],
+        base: TerminologyRows,
+        training: ExtraNames | None,
+        added: ExtraNames | None,
+        means: Mapping[str, ConceptMeans],
         forbidden: Mapping[str, frozenset[int]],
     ) -> None:
         self.base = base
+        self.training = training
         self.forbidden = forbidden
-        self.learned, self._overlay = learned, overlay
-        self._blocks = [block for block in (learned, overlay) if block is not None]
-        self._concepts = concepts
+        self._added = added
+        self._means = means
+        self._extra = [names for names in (training, added) if names is not None]
         self._n_base = len(base.ties.concept_of_row)
         self._starts = [self._n_base]
-        for block in self._blocks:
-            self._starts.append(self._starts[-1] + len(block.names))
+        for names in self._extra:
+            self._starts.append(self._starts[-1] + len(names.names))
         self._ties = base.ties
         self._indexes: tuple[Searchable, ...] = base.indexes
-        if self._blocks:
+        if self._extra:
             self._ties = base.ties._replace(
                 concept_of_row=_joined(
-                    base.ties.concept_of_row, [b.concepts for b in self._blocks]
+                    base.ties.concept_of_row, [names.concepts for names in self._extra]
                 ),
-                scope_of_row=_joined(base.ties.scope_of_row, [b.scopes for b in self._blocks]),
+                scope_of_row=_joined(
+                    base.ties.scope_of_row, [names.scopes for names in self._extra]
+                ),
             )
             self._indexes = tuple(Stacked(parts) for parts in self._parts())
-        self._spaces: dict[str, Space] = {}
+        self._targets: dict[str, TargetRows] = {}
         self._filters: dict[tuple[int, str, bool, frozenset[int]], tuple[Filter, Filter]] = {}
 
-    def with_added(self, overlay: Block | None, forbidden: Mapping[str, frozenset[int]]) -> Names:
-        """Return the same names with others in place of those added later."""
-        return Names(self.base, self.learned, overlay, self._concepts, forbidden)
+    def with_added(
+        self, added: ExtraNames | None, forbidden: Mapping[str, frozenset[int]]
+    ) -> Names:
+        """Return the same names with other synonyms and forbidden pairs."""
+        return Names(self.base, self.training, added, self._means, forbidden)
 
     def _parts(self) -> list[tuple[Exact | Inverted, ...]]:
-        """Return every encoder's indexes, in the order of the rows."""
-        return list(zip(self.base.indexes, *(b.indexes for b in self._blocks), strict=True))
+        """Return the indexes of every encoder, in the order of the rows."""
+        return list(zip(self.base.indexes, *(n.indexes for n in self._extra), strict=True))
 
     def rows_of(self, concept: int) -> Int32Array:
-        """Return the rows of the names of a concept, by its ordinal, rising."""
+        """Return the rising rows of the names of a concept."""
         found = [self.base.rows.of(concept)]
-        for block, start in zip(self._blocks, self._starts, strict=False):
-            found.append(np.flatnonzero(block.concepts == concept).astype(np.int32) + start)
+        for names, start in zip(self._extra, self._starts, strict=False):
+            found.append(np.flatnonzero(names.concepts == concept).astype(np.int32) + start)
         return np.concatenate(found)
 
     def name(self, row: int) -> Name:
         """Return the name of a row."""
-        for block, start in zip(reversed(self._blocks), reversed(self._starts[:-1]), strict=True):
+        for names, start in zip(reversed(self._extra), reversed(self._starts[:-1]), strict=True):
             if row >= start:
-                return block.names[row - start]
+                return names.names[row - start]
         return self.base.terminology.names_at([row])[0]
 
     def forbidden_for(self, mention: str) -> frozenset[int]:
-        """Return the concepts that a mention does not stand for, by their ordinal."""
+        """Return the ordinals of the concepts that a mention does not stand for."""
         if not self.forbidden:
             return frozenset()
         return self.forbidden.get(normalise(mention, STRONG), frozenset())
 
     def find(self, sieve: int, forms: Sequence[str]) -> list[Int32Array]:
-        """Return the rows that hold exactly each normal form of the sieve of that number."""
+        """Return the rows that hold exactly each normal form, in the sieve of that number."""
         found = self.base.sieves[sieve].find(forms)
-        for block, start in zip(self._blocks, self._starts, strict=False):
-            further = block.sieves[sieve].find(forms)
+        for names, start in zip(self._extra, self._starts, strict=False):
+            further = names.sieves[sieve].find(forms)
             found = [
                 np.concatenate([rows, more + np.int32(start)]) if len(more) else rows
                 for rows, more in zip(found, further, strict=True)
             ]
         return found
 
-    def _part(self, part: str) -> BoolArray | None:
-        """Mark the rows that are a part of a target's names; None for all of them."""
-        if self.learned is None or part == "OD":
+    def rows_of_target(self, target: Target) -> TargetRows:
+        """Return the rows that a target searches."""
+        known = self._targets.get(target.name)
+        if known is None:
+            known = self._concept_rows(target) if target.by_concept else self._name_rows()
+            self._targets[target.name] = known
+        return known
+
+    def _name_rows(self) -> TargetRows:
+        return TargetRows(self._ties.concept_of_row, self._ties.scope_of_row, self._indexes)
+
+    def _concept_rows(self, target: Target) -> TargetRows:
+        owners, indexes = self._means[target.part]
+        if self._added is None:
+            return TargetRows(owners, np.zeros(len(owners), dtype=np.int8), indexes)
+        # Concepts with added names get new means; their old ones are passed over.
+        touched = np.unique(self._added.concepts)
+        all_owners = self._ties.concept_of_row
+        counted = np.isin(all_owners, touched)
+        part = self._rows_of_part(target.part)
+        if part is not None:
+            counted &= part
+        start = self._n_base
+        for names in self._extra if target.part == "OD" else []:
+            counted[start : start + len(names.names)] &= ~names.repeated
+            start += len(names.names)
+        renewed = concept_means(self._parts(), all_owners, np.flatnonzero(counted))
+        whole = np.concatenate([owners, renewed.owners])
+        stale = np.concatenate([np.isin(owners, touched), np.zeros(len(renewed.owners), bool)])
+        stacked = tuple(
+            Stacked([old, new]) for old, new in zip(indexes, renewed.indexes, strict=True)
+        )
+        return TargetRows(whole, np.zeros(len(whole), dtype=np.int8), stacked, stale)
+
+    def _rows_of_part(self, part: str) -> BoolArray | None:
+        """Mark the rows whose names belong to a part of a target; None for all of them."""
+        if self.training is None or part == "OD":
             return None
         mask = np.ones(self._starts[-1], dtype=np.bool_)
         if part == "D":
@@ -156,69 +348,23 @@ class Names:
             mask[self._n_base : self._starts[1]] = False
         return mask
 
-    def space(self, target: Target) -> Space:
-        """Return what a target looks at."""
-        known = self._spaces.get(target.name)
-        if known is None:
-            known = self._by_concept(target) if target.by_concept else self._by_name()
-            self._spaces[target.name] = known
-        return known
-
-    def _by_name(self) -> Space:
-        return Space(self._ties.concept_of_row, self._ties.scope_of_row, self._indexes, None, True)
-
-    def _by_concept(self, target: Target) -> Space:
-        owners, indexes = self._concepts[target.part]
-        if self._overlay is None:
-            return Space(owners, np.zeros(len(owners), dtype=np.int8), indexes, None, False)
-        # The concepts with added names get new means; their old ones are passed over.
-        touched = np.unique(self._overlay.concepts)
-        all_owners = self._ties.concept_of_row
-        counted = np.isin(all_owners, touched)
-        part = self._part(target.part)
-        if part is not None:
-            counted &= part
-        start = self._n_base
-        for block in self._blocks if target.part == "OD" else []:
-            counted[start : start + len(block.names)] &= ~block.repeated
-            start += len(block.names)
-        renewed = average(self._parts(), all_owners, np.flatnonzero(counted))
-        whole = np.concatenate([owners, renewed.owners])
-        stale = np.concatenate([np.isin(owners, touched), np.zeros(len(renewed.owners), bool)])
-        stacked = tuple(
-            Stacked([old, new]) for old, new in zip(indexes, renewed.indexes, strict=True)
-        )
-        return Space(whole, np.zeros(len(whole), dtype=np.int8), stacked, stale, False)
-
     def filter(
         self,
         chosen: Filter,
         target: Target,
-        never: frozenset[int] = frozenset(),
+        forbidden: frozenset[int] = frozenset(),
         *,
         by_name: bool = False,
     ) -> Filter:
-        """Return a filter over the rows of a target's space.
+        """Turn a filter over the terminology's rows into one over the rows of a target.
 
-        Parameters
-        ----------
-        chosen : Filter
-            What a caller allows, over the rows of the terminology's file.
-        target : Target
-            What is searched.
-        never : frozenset of int
-            Concepts that may not be found.
-        by_name : bool
-            Whether the rows are those of names even where the target goes by concepts.
-
-        Notes
-        -----
-        A concept may be found by the mean of its names where one of these names may be found.
+        With `by_name` the rows are those of names, even where the target goes by concepts. If a
+        filter allows any name of a concept, it allows the concept's mean vector.
         """
-        key = (id(chosen), target.name, by_name, never)
+        key = (id(chosen), target.name, by_name, forbidden)
         known = self._filters.get(key)
         if known is None or known[0] is not chosen:
-            known = (chosen, self._make_filter(chosen, target, never, by_name))
+            known = (chosen, self._make_filter(chosen, target, forbidden, by_name))
             if len(self._filters) >= _CACHED:
                 with contextlib.suppress(KeyError, StopIteration, RuntimeError):
                     self._filters.pop(next(iter(self._filters)))
@@ -226,53 +372,51 @@ class Names:
         return known[1]
 
     def _make_filter(
-        self, chosen: Filter, target: Target, never: frozenset[int], by_name: bool
+        self, chosen: Filter, target: Target, forbidden: frozenset[int], by_name: bool
     ) -> Filter:
-        rows = self._allowed(chosen, self._part(target.part), never)
+        rows = self._allowed(chosen, self._rows_of_part(target.part), forbidden)
         by_concept = target.by_concept and not by_name
-        if rows is None and not self._blocks and not by_concept:
+        if rows is None and not self._extra and not by_concept:
             return chosen
         owners = self._ties.concept_of_row
         found = np.zeros(len(self.base.ties.concept_rank), dtype=np.bool_)
         found[owners if rows is None else owners[rows]] = True
         ties = chosen.ties._replace(concept_of_row=owners, scope_of_row=self._ties.scope_of_row)
         if by_concept:
-            space = self.space(target)
-            rows = found[space.concept_of_row]
-            if space.stale is not None:
-                rows &= ~space.stale
+            searched = self.rows_of_target(target)
+            rows = found[searched.concept_of_row]
+            if searched.stale is not None:
+                rows &= ~searched.stale
             ties = ties._replace(
-                concept_of_row=space.concept_of_row, scope_of_row=space.scope_of_row
+                concept_of_row=searched.concept_of_row, scope_of_row=searched.scope_of_row
             )
         n = len(ties.concept_of_row) if rows is None else int(rows.sum())
         mask = None if rows is None or rows.all() else rows
         return Filter(mask, n, int(found.sum()), ties, chosen.wanted)
 
     def _allowed(
-        self, chosen: Filter, part: BoolArray | None, never: frozenset[int]
+        self, chosen: Filter, part: BoolArray | None, forbidden: frozenset[int]
     ) -> BoolArray | None:
-        if chosen.allowed is None and part is None and not never:
+        if chosen.allowed is None and part is None and not forbidden:
             return None
         mask = np.ones(self._starts[-1], dtype=np.bool_) if part is None else part
         if chosen.allowed is not None:
             mask[: self._n_base] &= chosen.allowed
-            for block, start in zip(self._blocks, self._starts, strict=False):
-                mask[start : start + len(block.names)] &= self._passing(block, chosen)
-        if never:
-            mask &= ~np.isin(self._ties.concept_of_row, list(never))
+            for names, start in zip(self._extra, self._starts, strict=False):
+                mask[start : start + len(names.names)] &= self._passing(names, chosen)
+        if forbidden:
+            mask &= ~np.isin(self._ties.concept_of_row, list(forbidden))
         return mask
 
-    def _passing(self, block: Block, chosen: Filter) -> BoolArray:
+    def _passing(self, names: ExtraNames, chosen: Filter) -> BoolArray:
+        passing = np.ones(len(names.names), dtype=np.bool_)
         if chosen.wanted is None:
-            return np.ones(len(block.names), dtype=np.bool_)
+            return passing
         described: dict[int, Concept] = {}
-        passing = np.zeros(len(block.names), dtype=np.bool_)
-        for row, (name, concept) in enumerate(
-            zip(block.names, block.concepts.tolist(), strict=True)
-        ):
+        for row, concept in enumerate(names.concepts.tolist()):
             if concept not in described:
                 described[concept] = self.base.terminology.concepts_at([concept])[0]
-            passing[row] = chosen.wanted.passes(name, described[concept])
+            passing[row] = chosen.wanted.passes(names.names[row], described[concept])
         return passing
 
 
@@ -282,24 +426,10 @@ def _joined(
     return np.concatenate([first, *further])
 
 
-# --- live ---
-# MODULE: The names of an index that is taught while it is in use.
+class CurrentNames:
+    """The names of an index, kept up to date with its overlay."""
 
-
-class LiveNames:
-    """All names of an index, brought up to date whenever they are asked for.
-
-    Parameters
-    ----------
-    overlay : Overlay
-        What was added to the index.
-    built : Names
-        What was there when it was built.
-    builder : BlockBuilder
-        Makes blocks of added names.
-    """
-
-    def __init__(self, overlay: Overlay, built: Names, builder: BlockBuilder) -> None:
+    def __init__(self, overlay: Overlay, built: Names, builder: ExtraNamesBuilder) -> None:
         self.overlay = overlay
         self._built = self._names = built
         self._builder = builder
@@ -307,8 +437,24 @@ class LiveNames:
         self._seen = OverlayContent()
         self._ordinals: dict[str, int | None] = {}
 
-    def now(self) -> Names:
-        """Return all names as they are at this moment; the same object until something changes."""
+    @classmethod
+    def open(
+        cls,
+        folder: Path,
+        manifest: Mapping[str, Any],
+        rows: TerminologyRows,
+        encoders: Sequence[Encode],
+        sieves: Sequence[Sieve],
+        steps: Sequence[Target],
+    ) -> CurrentNames:
+        """Open the names of an index in its folder."""
+        settings, described = manifest["settings"], manifest["encoders"]
+        training, means = load_targets(rows.terminology, folder, settings, described, steps)
+        built = Names(rows, training, None, means, {})
+        return cls(Overlay(folder / OVERLAY), built, ExtraNamesBuilder(sieves, encoders))
+
+    def snapshot(self) -> Names:
+        """Return all names at this moment; the same object until something changes."""
         if self.overlay.read() is not self._seen:
             with self._renewing:
                 content = self.overlay.read()
@@ -317,10 +463,10 @@ class LiveNames:
                     self._seen = content
         return self._names
 
-    def learned_texts(self, concept_id: str) -> set[str]:
+    def training_texts(self, concept_id: str) -> set[str]:
         """Return the names of a concept that are training mentions."""
-        learned = () if self._built.learned is None else self._built.learned.names
-        return {name.text for name in learned if name.concept_id == concept_id}
+        training = () if self._built.training is None else self._built.training.names
+        return {name.text for name in training if name.concept_id == concept_id}
 
     def _renewed(self, content: OverlayContent) -> Names:
         names, ordinals = [], []
@@ -336,9 +482,8 @@ class LiveNames:
                 forbidden[form] = forbidden.get(form, frozenset()) | {ordinal}
         if not names and not forbidden:
             return self._built
-        return self._built.with_added(
-            self._builder.build(names, ordinals) if names else None, forbidden
-        )
+        added = self._builder.build(names, ordinals) if names else None
+        return self._built.with_added(added, forbidden)
 
     def _ordinal(self, id_: str) -> int | None:
         """Return the place of a concept, None for one of another release of the terminology."""

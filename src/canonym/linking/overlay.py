@@ -1,8 +1,8 @@
-"""Synonyms and forbidden pairs that are kept beside an index, in one small SQLite file.
+"""Synonyms and forbidden mention–concept pairs, added to a finished index, in one SQLite file.
 
-Any process may write, any number may read, and what one commits the others see when they ask next.
-The file carries a number that every change raises (SQLite's ``user_version``), so that asking
-whether anything is new costs one page."""
+Any process may write and any number may read; all see a change at their next batch. Every change
+raises a number in the file (SQLite's ``user_version``), so that a reader finds out by one page.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ from canonym.terminology import Terminology
 from canonym.text import STRONG, normalise
 from canonym.types import Name, Record
 
-# --- overlay ---
-
 ADDED = "added"
 """`Name.source` of synonyms that were added to an index."""
 
@@ -44,9 +42,7 @@ _PATIENCE = 30.0  # seconds that a writer waits for another
 
 
 class OverlayContent(NamedTuple):
-    """What an overlay holds: added names in the order in which they came, and pairs of a mention
-    and the id of a concept that it does not stand for, in order.
-    """
+    """Added names in their order, and pairs of a mention and the id of a forbidden concept."""
 
     synonyms: tuple[Name, ...] = ()
     forbidden: tuple[tuple[str, str], ...] = ()
@@ -56,14 +52,9 @@ _NOTHING = OverlayContent()
 
 
 class Overlay:
-    """The synonyms and forbidden pairs beside an index.
+    """The file with the synonyms and forbidden pairs beside an index.
 
     Safe to use from several threads and processes. The file appears with the first change.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -77,15 +68,7 @@ class Overlay:
     # --- reading --------------------------------------------------------------------------------
 
     def read(self) -> OverlayContent:
-        """Return what the overlay holds now: the same object for as long as nothing changes.
-
-        Raises
-        ------
-        ReadError
-            If the file is damaged or none of ours.
-        Mismatch
-            If it was written by a newer version of canonym.
-        """
+        """Return the present content: the same object for as long as nothing changes."""
         try:
             place = self.path.stat().st_ino
         except FileNotFoundError:
@@ -205,8 +188,7 @@ class Overlay:
     def _make(self, connection: sqlite3.Connection) -> None:
         for statement in _SCHEMA:
             connection.execute(statement)
-        # A file made anew in the place of another is told from it: by its own name, and by a number
-        # of changes that begins elsewhere.
+        # A new file in the place of another differs by its name, and by its first number.
         connection.execute("INSERT INTO identity VALUES (?)", (secrets.token_hex(16),))
         connection.execute(f"PRAGMA user_version = {secrets.randbelow(1 << 30)}")
 
@@ -249,12 +231,8 @@ def _same_pairs(
     return [(other, concept) for (other,) in found.fetchall() if normalise(other, STRONG) == form]
 
 
-# --- folding ---
-# MODULE: What was added to an index becomes part of the next one.
-
-
-class Folded(NamedTuple):
-    """A terminology with names added to it, and what goes on beside it.
+class MergedTerminology(NamedTuple):
+    """A terminology with the names of an overlay, and the rest of the overlay.
 
     `rest` are all forbidden pairs, and the synonyms of concepts that the terminology does not have.
     """
@@ -268,22 +246,11 @@ class Folded(NamedTuple):
             Overlay(folder / OVERLAY).write(self.rest)
 
 
-def fold_in(terminology: Terminology, index: str | Path, *, newest: int) -> Folded:
-    """Take the names that were added to an index into a terminology.
+def merge_into(terminology: Terminology, index: str | Path, *, newest: int) -> MergedTerminology:
+    """Make the names that were added to an index part of a terminology.
 
-    Parameters
-    ----------
-    terminology : Terminology
-        The one that the index is of, or another release of it.
-    index : str or Path
-        The folder of the index. Names that were folded into it before are taken as well.
-    newest : int
-        The newest format of an index that can be read.
-
-    Returns
-    -------
-    Folded
-        The terminology is a new, temporary one, unless there is nothing to add.
+    The index is of that terminology or of another release of it. Names that became part of it
+    before are taken as well. The result is a new, temporary terminology, unless nothing is added.
 
     Raises
     ------
@@ -304,11 +271,11 @@ def fold_in(terminology: Terminology, index: str | Path, *, newest: int) -> Fold
             known.append(replace(name, concept_id=id_))
     if known:
         terminology = Terminology.build(_records(terminology, known))
-    return Folded(terminology, OverlayContent(tuple(left), content.forbidden))
+    return MergedTerminology(terminology, OverlayContent(tuple(left), content.forbidden))
 
 
 def _added(old: Terminology) -> list[Name]:
-    """Return the names that were folded into a terminology before."""
+    """Return the names that became part of a terminology before."""
     try:
         rows = old.rows_where(sources=[ADDED])
     except InvalidInput:
@@ -327,13 +294,7 @@ def _records(terminology: Terminology, added: Iterable[Name]) -> Iterator[Record
 
 
 def check_overlay(folder: str | Path, folded: str | Path | None) -> None:
-    """Refuse to replace an index with what was added to it, unless that is folded in.
-
-    Raises
-    ------
-    InvalidInput
-        If something would be lost.
-    """
+    """Refuse to replace an index whose added names and pairs would be lost."""
     content = Overlay(Path(folder) / OVERLAY).read()
     kept = folded is not None and Path(folded).resolve() == Path(folder).resolve()
     if content != OverlayContent() and not kept:
@@ -342,3 +303,24 @@ def check_overlay(folder: str | Path, folded: str | Path | None) -> None:
             f"{len(content.forbidden):,} forbidden pairs, which would be lost: take them along by "
             f"fold={str(folder)!r} (--fold {folder}), or remove {Path(folder) / OVERLAY}"
         )
+
+
+def checked_name(
+    terminology: Terminology, text: str, concept_id: str, language: str = "en"
+) -> Name:
+    """Return a name that can be added, with the concept's own id.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such concept, or the text has no letter or digit.
+    """
+    for what, value in (("name", text), ("id", concept_id), ("language", language)):
+        if not isinstance(value, str):
+            raise InvalidInput(f"the {what} is {value!r:.80}; a string is expected")
+    if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text + language):
+        raise InvalidInput(f"the name {text!r:.80} holds a character that is no text")
+    if not normalise(text, STRONG):
+        raise InvalidInput(f"the name {text!r:.80} has no letter and no digit to look up")
+    id_ = terminology.concept(concept_id).id
+    return Name(text.strip(), id_, language=language, source=ADDED)

@@ -1,38 +1,36 @@
-"""Candidates of a link in a better order: as annotated mentions taught it, or by all their names.
-
-See `canonym.linking.features` for what tells candidates apart, and
-`canonym.ranking.additive_model.Reranker` for the model."""
+"""Orders of candidates: by all names of a concept, or as annotated mentions taught it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io.files import write_file
 from canonym.linking.confidence import CONFIDENCE, Confidence
 from canonym.linking.features import (
-    COMPANY,
     MARGINAL,
-    SIMILARITY,
-    Decisions,
+    SAME_CONCEPT,
+    AnnotationCounts,
+    FloatArray,
+    NameScores,
     candidate_features,
+    document_counts,
     feature_names,
-    marginals_of,
+    marginals,
+    name_scores,
+    no_counts,
 )
+from canonym.linking.search import BatchHits, Draft
+from canonym.linking.settings import SIMILARITY
 from canonym.ranking.additive_model import AdditiveModel, Curve
 from canonym.ranking.pooling import COSINE_SCALE
-from canonym.types import Link
-
-# --- reranking ---
 
 RERANKER = "reranker.json"
 """Name of the file in the folder of an index."""
@@ -42,50 +40,36 @@ POOL = 20
 
 _FORMAT = 5
 # Features of the order that is fitted to nothing.
-_BY_NAMES = (MARGINAL, COMPANY)
+_BY_NAMES = (MARGINAL, SAME_CONCEPT)
 _MANY = 20.0  # log(1 + n) of more mentions than any document has
-_FOUND = 1000.0  # worth of a candidate that was found by the mention itself: all of it
+_FOUND = 1000.0  # for a candidate found by the mention itself: more than anything else adds
+
+
+def draft_features(
+    drafts: Sequence[Draft], found: BatchHits, *, context: bool = True
+) -> list[tuple[Draft, NameScores, FloatArray, FloatArray]]:
+    """Compare the undivided drafts of one document with all names of their candidates.
+
+    Returns each with its `name_scores`, its `marginals` and its `document_counts`; without
+    `context` every mention counts as a document.
+    """
+    parts = [part for draft in drafts for part in draft.whole_or_parts]
+    scores = [name_scores(part, found) for part in parts]
+    marginal = [marginals(part, each, found) for part, each in zip(parts, scores, strict=True)]
+    counts = document_counts(parts, marginal) if context else [no_counts(part) for part in parts]
+    return list(zip(parts, scores, marginal, counts, strict=True))
 
 
 @dataclass(frozen=True)
 class Reranker:
-    """A fitted re-ranker with what it knows of earlier decisions.
+    """An additive model of the features of candidates, and the annotations it was fitted to.
 
-    Parameters
-    ----------
-    model : AdditiveModel
-        Of the features.
-    decisions : Decisions
-        Those it was fitted to.
-    encoders : tuple of str
-        The scorers of the index.
+    `encoders` are the scorers of the index, whose scores are among the features.
     """
 
     model: AdditiveModel
-    decisions: Decisions
+    annotations: AnnotationCounts
     encoders: tuple[str, ...]
-
-    @property
-    def by_names(self) -> bool:
-        """Whether it is what `unfitted` returns."""
-        return self.model.names == _BY_NAMES
-
-    def facts(self) -> dict[str, Any]:
-        """Return which order it is, or what it was fitted to, for a description of the index."""
-        if self.by_names:
-            return {"order": MARGINAL}
-        return {
-            "features": len(self.model.curves),
-            "decisions": sum(sum(of.values()) for of in self.decisions.pairs.values()),
-        }
-
-    def features(self, link: Link) -> npt.NDArray[np.float64]:
-        """Return the features of the candidates of a link."""
-        if self.by_names:
-            company = [one.near.get(COMPANY, math.nan) for one in link.candidates]
-            columns = {MARGINAL: marginals_of(link), COMPANY: np.array(company, dtype=np.float64)}
-            return np.stack([columns[name] for name in self.model.names], axis=1)
-        return candidate_features(link, self.decisions, self.encoders)
 
     @classmethod
     def marginal(cls, encoders: Sequence[str]) -> Reranker:
@@ -98,49 +82,80 @@ class Reranker:
         model = AdditiveModel(
             [
                 Curve(MARGINAL, (-2.0, 2.0), (-2 * COSINE_SCALE, 2 * COSINE_SCALE), _FOUND),
-                Curve(COMPANY, (0.0, _MANY), (0.0, _MANY), 0.0),
+                Curve(SAME_CONCEPT, (0.0, _MANY), (0.0, _MANY), 0.0),
             ]
         )
-        return cls(model, Decisions(), tuple(encoders))
+        return cls(model, AnnotationCounts(), tuple(encoders))
 
-    def apply(self, link: Link, k: int) -> Link:
-        """Put the candidates of a link, or those of its parts, in a new order.
+    @property
+    def by_names(self) -> bool:
+        """Whether this is the marginal order."""
+        return self.model.names == _BY_NAMES
 
-        Parameters
-        ----------
-        link : Link
-            With `POOL` candidates, where there are so many.
-        k : int
-            Candidates kept.
+    def facts(self) -> dict[str, Any]:
+        """Describe the order, for a description of the index."""
+        if self.by_names:
+            return {"order": MARGINAL}
+        pairs = self.annotations.pairs.values()
+        return {
+            "order": "fitted",
+            "features": len(self.model.curves),
+            "annotations": sum(sum(counts.values()) for counts in pairs),
+        }
 
-        Returns
-        -------
-        Link
-            Scores are shares of the candidates, which sum to 1; what they were before stands among
-            the parts, as ``"similarity"``. Equal shares keep their order.
+    def order(
+        self, drafts: Sequence[Draft], found: BatchHits, k: int, *, context: bool = True
+    ) -> list[Draft]:
+        """Put the hits of the drafts of one document in order, and keep k of each.
+
+        A score is a share of the hits then, all of which sum to 1; the similarity stands among the
+        scores. Equal shares keep their order.
         """
-        if link.parts:
-            return replace(link, parts=tuple(self.apply(part, k) for part in link.parts))
-        if not link.candidates:
-            return link
-        worth = self.model.worth(self.features(link))
+        ordered = iter(
+            [
+                self.order_hits(part, self.features(part, scores, marginal, counts, found), k)
+                for part, scores, marginal, counts in draft_features(drafts, found, context=context)
+            ]
+        )
+        return [
+            draft._replace(parts=tuple(next(ordered) for _ in draft.parts))
+            if draft.parts
+            else next(ordered)
+            for draft in drafts
+        ]
+
+    def features(
+        self,
+        draft: Draft,
+        scores: NameScores,
+        marginal: FloatArray,
+        counts: FloatArray,
+        found: BatchHits,
+    ) -> FloatArray:
+        """Return the features that the model takes, one row per hit."""
+        if self.by_names:
+            return np.stack([marginal, counts[:, 0]], axis=1)
+        return candidate_features(draft, scores, counts, found, self.annotations, self.encoders)
+
+    def order_hits(self, draft: Draft, features: FloatArray, k: int) -> Draft:
+        """Put the hits of an undivided draft in the order that their features give them."""
+        if not draft.hits:
+            return draft
+        worth = self.model.worth(features)
         scores = worth.sum(axis=1)
         shares = np.exp(scores - scores.max())
         shares /= shares.sum()
-        order = np.argsort(-shares, kind="stable").tolist()
-        ranked = []
-        for rank, place in enumerate(order[:k]):
-            one = link.candidates[place]
-            ranked.append(
-                replace(
-                    one,
+        ordered = []
+        for rank, place in enumerate(np.argsort(-shares, kind="stable")[:k].tolist()):
+            hit = draft.hits[place]
+            ordered.append(
+                hit._replace(
                     score=float(shares[place]),
-                    parts={SIMILARITY: one.score, **one.parts},
-                    worth=self.model.named(worth[place]) if rank < 2 else {},
-                    near={},
+                    scores={SIMILARITY: hit.score, **hit.scores},
+                    contributions=self.model.named(worth[place]) if rank < 2 else {},
                 )
             )
-        return replace(link, candidates=tuple(ranked))
+        return draft._replace(hits=tuple(ordered))
 
     @property
     def digest(self) -> str:
@@ -149,13 +164,7 @@ class Reranker:
         return hashlib.sha256(content.encode("ascii")).hexdigest()
 
     def renamed(self, encoders: Sequence[str]) -> Reranker:
-        """Return the same for encoders of other names, in the order of the old ones.
-
-        Raises
-        ------
-        InvalidInput
-            If there are not as many.
-        """
+        """Return the same for as many encoders of other names, in the order of the old ones."""
         if len(encoders) != len(self.encoders):
             raise InvalidInput(
                 f"{len(encoders)} names were given for {len(self.encoders)} encoders; one for each "
@@ -163,7 +172,7 @@ class Reranker:
             )
         names = self.model.names if self.by_names else feature_names(encoders)
         curves = [c._replace(name=name) for c, name in zip(self.model.curves, names, strict=True)]
-        return Reranker(AdditiveModel(curves), self.decisions, tuple(encoders))
+        return Reranker(AdditiveModel(curves), self.annotations, tuple(encoders))
 
     def save(self, path: Path) -> None:
         """Write a JSON file that appears whole or not at all."""
@@ -172,9 +181,9 @@ class Reranker:
             "encoders": self.encoders,
             "curves": [curve._asdict() for curve in self.model.curves],
             "decisions": {
-                text: {id_: n for id_, n in sorted(of.items()) if n}
-                for text, of in sorted(self.decisions.pairs.items())
-                if any(of.values())
+                text: {id_: n for id_, n in sorted(counts.items()) if n}
+                for text, counts in sorted(self.annotations.pairs.items())
+                if any(counts.values())
             },
         }
         with write_file(path) as partial:
@@ -183,7 +192,7 @@ class Reranker:
 
     @classmethod
     def load(cls, path: Path, *, encoders: Sequence[str]) -> Reranker | None:
-        """Read what `save` wrote; None where there is nothing.
+        """Read what `save` wrote; None where there is no file.
 
         Raises
         ------
@@ -196,24 +205,22 @@ class Reranker:
             content = json.loads(path.read_text(encoding="utf-8"))
             written = content["format"], tuple(content["encoders"])
             model = AdditiveModel([_curve(curve) for curve in content["curves"]])
-            decisions = Decisions()
-            for text, of in content["decisions"].items():
-                decisions.count(text, {str(id_): int(n) for id_, n in of.items()})
+            annotations = AnnotationCounts()
+            for text, counts in content["decisions"].items():
+                annotations.count(text, {str(id_): int(n) for id_, n in counts.items()})
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError, AttributeError, InvalidInput) as error:
             raise ReadError(
                 path, f"is damaged ({error}); fit the re-ranker again, or remove the file"
             ) from error
-        if written != (_FORMAT, tuple(encoders)) or model.names not in {
-            feature_names(encoders),
-            _BY_NAMES,
-        }:
+        known = (feature_names(encoders), _BY_NAMES)
+        if written != (_FORMAT, tuple(encoders)) or model.names not in known:
             raise Mismatch(
                 f"{path} was written by another version of canonym, or for other encoders; fit "
                 "the re-ranker again, or remove the file"
             )
-        return cls(model, decisions, tuple(encoders))
+        return cls(model, annotations, tuple(encoders))
 
 
 def _curve(given: dict[str, Any]) -> Curve:
@@ -224,9 +231,6 @@ def _curve(given: dict[str, Any]) -> Curve:
         float(given["missing"]),
     )
 
-
-# --- reranker files ---
-# MODULE: Re-rankers that come with canonym, and those in files.
 
 ORDERS = ("nearest", "marginal", "fitted")
 """Words for the order of candidates; a file with a fitted re-ranker is the fourth choice.

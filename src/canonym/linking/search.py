@@ -1,254 +1,365 @@
-"""Strings to their nearest concepts by similarity, in one step or two."""
+"""Strings to concepts: exact look-ups first, then the nearest by similarity."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from canonym.encoders import load_encoder
 from canonym.indexes import BoolArray, Searchable
-from canonym.indexes.vectors import Vectors, take_vectors
-from canonym.linking.extra_names import Coder
-from canonym.linking.filters import Filter
-from canonym.linking.names import Names
+from canonym.indexes.vectors import Vectors, join_vectors, take_vectors
+from canonym.linking.names import Filter, Names
+from canonym.linking.settings import Sieve
 from canonym.linking.targets import TARGETS, Target
 from canonym.ranking.fusion import FusedHits, Scorer, fuse
-from canonym.ranking.pooling import search_concepts
-from canonym.types import Int32Array
+from canonym.ranking.pooling import TieRule, search_concepts
+from canonym.terminology import Terminology
+from canonym.terminology.hierarchy import Hierarchy
+from canonym.text import normalise_all
+from canonym.types import Concept, Int32Array, Mention, Name, Step
 
-__all__ = ["Found", "Searcher", "Searchers"]
+_REMEMBERED = 200_000  # concepts
 
 
-class Found(NamedTuple):
-    """A concept, its best row (−1 where it was found by the mean of its names), the score, what
-    each encoder gave, and the step that found it.
+class ConceptHit(NamedTuple):
+    """A concept found for a string, as numbers.
+
+    `concept` is its ordinal and `row` its best row, −1 where the mean of its names was found.
+    `scores` holds what each scorer gave that row; `found_by` is a sieve, ``"search"`` or a target.
+    A re-ranker adds `contributions`, the choice between homonyms `evidence`.
     """
 
     concept: int
     row: int
     score: float
-    parts: dict[str, float]
-    step: str
+    scores: dict[str, float]
+    found_by: str
+    contributions: dict[str, float] = {}  # noqa: RUF012  # never changed
+    evidence: dict[str, float] = {}  # noqa: RUF012
 
 
-class Searcher(NamedTuple):
-    """An encoder by its name, and its weight in the sum."""
+class StringHits(NamedTuple):
+    """The hits of a string, best first, and the sieve that decided, or ``"search"``.
+
+    `reason` says why there are none. `tied` are all concepts of the best hit's name, if several.
+    """
+
+    hits: tuple[ConceptHit, ...]
+    sieve: str
+    reason: str = ""
+    tied: tuple[ConceptHit, ...] = ()
+
+    @property
+    def score(self) -> float:
+        """Score of the best hit, −inf without one."""
+        return self.hits[0].score if self.hits else float("-inf")
+
+
+class Draft(NamedTuple):
+    """A link before homonyms and re-ranking: hits are numbers still.
+
+    `string` is what was looked up in the end, `forbidden` are concepts that the mention does not
+    stand for. A composite mention has `parts`, and no hits itself.
+    """
+
+    mention: Mention
+    string: str
+    hits: tuple[ConceptHit, ...] = ()
+    nil: bool = False
+    reason: str = ""
+    steps: tuple[Step, ...] = ()
+    parts: tuple[Draft, ...] = ()
+    tied: tuple[ConceptHit, ...] = ()
+    forbidden: frozenset[int] = frozenset()
+
+    @property
+    def score(self) -> float:
+        """Score of the best hit, −inf without one."""
+        return self.hits[0].score if self.hits else float("-inf")
+
+    @property
+    def whole_or_parts(self) -> tuple[Draft, ...]:
+        """The parts of a composite mention, or the draft itself."""
+        return self.parts or (self,)
+
+
+class WeightedEncoder(NamedTuple):
+    """An encoder of an index: its name, its normalisation of names, its weight in the sum."""
 
     name: str
-    coder: Coder
+    encoder: Any
+    steps: tuple[str, ...]
     weight: float
 
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Encode names as they are written."""
+        vectors: Vectors = self.encoder.encode(list(normalise_all(texts, self.steps)))
+        return vectors
 
-class Searchers:
+
+def load_encoders(folder: Path, described: Sequence[Mapping[str, Any]]) -> list[WeightedEncoder]:
+    """Open the encoders of an index, as its manifest describes them."""
+    return [
+        WeightedEncoder(
+            one["name"],
+            load_encoder(folder / f"encoder-{number}"),
+            tuple(one["steps"]),
+            float(one["weight"]),
+        )
+        for number, one in enumerate(described)
+    ]
+
+
+class EncodedStrings:
+    """The strings of a batch with their vectors; every string is encoded once."""
+
+    def __init__(self, encoders: Sequence[WeightedEncoder]) -> None:
+        self._encoders = tuple(encoders)
+        self._place: dict[str, int] = {}
+        self._vectors: list[Vectors] = []
+
+    def of(self, strings: Sequence[str]) -> list[Vectors]:
+        """Return the vectors of strings, one array per encoder, encoding what is new."""
+        new = [string for string in dict.fromkeys(strings) if string not in self._place]
+        if new:
+            first = len(self._place)
+            self._place.update((string, first + number) for number, string in enumerate(new))
+            encoded = [encoder.encode(new) for encoder in self._encoders]
+            self._vectors = (
+                [join_vectors(pair) for pair in zip(self._vectors, encoded, strict=True)]
+                if first
+                else encoded
+            )
+        places = np.array([self._place[string] for string in strings], dtype=np.intp)
+        return [take_vectors(vectors, places) for vectors in self._vectors]
+
+
+class Search:
     """The encoders of a linker and the steps of its search.
 
-    Parameters
-    ----------
-    searchers : sequence of Searcher
-        Every encoder.
-    steps : sequence of Target
-        One or two.
-    threshold : float
-        The least score that the first of two steps decides with.
+    The concepts of the first step that score at least the threshold come first; the second step
+    fills the list up, with scores that fall. So an accepted concept of the first step is the
+    answer, and otherwise the list is that of the second step.
 
-    Notes
-    -----
-    The concepts of the first step that score at least the threshold come first, and the list is
-    filled up from the second step, with scores that fall. So where the best concept of the first
-    step is accepted it is the answer, and otherwise the list is that of the second step.
-
-    Differences
-    -----------
-    The paper looks at the best concept only, and asks for a cosine above 0.95.
-
-    References
-    ----------
-    Xu and Bethard (2021), section 3.2.3.
+    Differences: Xu and Bethard (2021, section 3.2.3) look at the best concept only, and ask for a
+    cosine above 0.95.
     """
 
     def __init__(
-        self, searchers: Sequence[Searcher], steps: Sequence[Target], threshold: float
+        self, encoders: Sequence[WeightedEncoder], steps: Sequence[Target], threshold: float
     ) -> None:
+        self.encoders = tuple(encoders)
         self.steps = tuple(steps)
-        self._searchers = tuple(searchers)
         self._threshold = threshold
-        self._last: tuple[dict[str, int], list[Vectors]] = {}, []
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What the encoders are called, in order."""
-        return tuple(searcher.name for searcher in self._searchers)
-
-    @property
-    def weights(self) -> tuple[float, ...]:
-        """The weight of each encoder in the sum."""
-        return tuple(searcher.weight for searcher in self._searchers)
-
-    @property
-    def coders(self) -> tuple[Coder, ...]:
-        """What encodes, in order."""
-        return tuple(searcher.coder for searcher in self._searchers)
-
-    def __len__(self) -> int:
-        return len(self._searchers)
 
     def search(
-        self, strings: Sequence[str], k: int, names: Names, chosen: Filter, never: frozenset[int]
-    ) -> dict[str, list[Found]]:
-        """Search in all steps.
-
-        Parameters
-        ----------
-        strings : sequence of str
-            Distinct, and not empty in normal form.
-        k : int
-            Concepts wanted.
-        names : Names
-            What is searched.
-        chosen : Filter
-            What may be found.
-        never : frozenset of int
-            Concepts that may not be found.
-
-        Returns
-        -------
-        dict of str to list of Found
-            Best first, scores above 0 only.
-        """
-        if not strings or not self._searchers:
+        self,
+        strings: Sequence[str],
+        k: int,
+        names: Names,
+        chosen: Filter,
+        forbidden: frozenset[int],
+        encoded: EncodedStrings,
+    ) -> dict[str, list[ConceptHit]]:
+        """Find up to k concepts of each string in all steps; scores above 0, best first."""
+        if not strings or not self.encoders:
             return {}
-        encoded = self.encode(strings)
-        # One assignment, so that another thread sees either all of it or nothing.
-        self._last = {string: place for place, string in enumerate(strings)}, encoded
-        found: list[list[Found]] = [[] for _ in strings]
+        vectors = encoded.of(strings)
+        found: list[list[ConceptHit]] = [[] for _ in strings]
         for place, target in enumerate(self.steps):
-            left = np.flatnonzero([len(one) < k for one in found])
+            left = np.flatnonzero([len(hits) < k for hits in found])
             last = place == len(self.steps) - 1
             least = 0.0 if last else self._threshold
             nearest = self.nearest(
-                [take_vectors(vectors, left) for vectors in encoded],
+                [take_vectors(each, left) for each in vectors],
                 k,
-                names.space(target).indexes,
-                names.filter(chosen, target, never),
+                names.rows_of_target(target).indexes,
+                names.filter(chosen, target, forbidden),
                 step=target,
             )
             for i, further in zip(left, nearest, strict=True):
-                _fill(found[i], [one for one in further if last or one.score >= least], k)
+                _fill(found[i], [hit for hit in further if last or hit.score >= least], k)
         return dict(zip(strings, found, strict=True))
 
-    def encode(self, strings: Sequence[str]) -> list[Vectors]:
-        """Encode strings by every encoder; those of the last search are at hand."""
-        known, vectors = self._last
-        if strings and all(string in known for string in strings):
-            places = np.array([known[string] for string in strings], dtype=np.intp)
-            return [take_vectors(each, places) for each in vectors]
-        return [searcher.coder.encode(strings) for searcher in self._searchers]
-
     def scores(
-        self, strings: Sequence[str], rows: Sequence[Int32Array], names: Names
+        self,
+        strings: Sequence[str],
+        rows: Sequence[Int32Array],
+        names: Names,
+        encoded: EncodedStrings,
     ) -> list[npt.NDArray[np.float64]]:
-        """Score chosen names.
-
-        Parameters
-        ----------
-        strings : sequence of str
-            What is searched for.
-        rows : sequence of ndarray, int32
-            For each string the rows of names.
-        names : Names
-            What the rows are of.
-
-        Returns
-        -------
-        list of ndarray, float64
-            One per string, as long as its rows: the weighted mean of what the encoders give.
-        """
+        """Score chosen names of each string by the weighted mean of the encoders."""
         found = [np.zeros(len(each)) for each in rows]
-        total = sum(searcher.weight for searcher in self._searchers)
-        indexes = names.space(TARGETS["O-T"]).indexes
-        encoded = self.encode(strings)
-        for searcher, index, vectors in zip(self._searchers, indexes, encoded, strict=True):
+        total = sum(encoder.weight for encoder in self.encoders)
+        indexes = names.rows_of_target(TARGETS["O-T"]).indexes
+        for encoder, index, vectors in zip(
+            self.encoders, indexes, encoded.of(strings), strict=True
+        ):
             for place, each in enumerate(rows):
                 query = take_vectors(vectors, np.array([place]))
-                found[place] += searcher.weight / total * index.score(query, each[None, :])[0]
+                found[place] += encoder.weight / total * index.score(query, each[None, :])[0]
         return found
 
     def nearest(
         self,
-        encoded: Sequence[Vectors],
+        vectors: Sequence[Vectors],
         k: int,
         indexes: Sequence[Searchable],
         chosen: Filter,
         *,
         step: Target,
-    ) -> list[list[Found]]:
-        """Find the nearest owners of rows.
+    ) -> list[list[ConceptHit]]:
+        """Find the k nearest owners of rows, by the vectors and the index of every encoder.
 
-        Parameters
-        ----------
-        encoded : sequence of Vectors
-            What is searched for, by every encoder.
-        k : int
-            Owners wanted.
-        indexes : sequence of Searchable
-            One per encoder.
-        chosen : Filter
-            Which rows may be found, and who owns them: ``chosen.ties.concept_of_row``.
-        step : Target
-            What the rows are.
+        The owners are those of ``chosen.ties.concept_of_row``: concepts, or any other numbers.
         """
-        first = encoded[0]
+        first = vectors[0]
         n = first.shape[0] if isinstance(first, np.ndarray) else first.n_rows
         if not n:
             return []
 
         def search(queries: npt.NDArray[np.intp], fetch: int) -> FusedHits:
             scorers = [
-                _scorer(searcher, index, take_vectors(vectors, queries), chosen.allowed)
-                for searcher, index, vectors in zip(self._searchers, indexes, encoded, strict=True)
+                _scorer(encoder, index, take_vectors(each, queries), chosen.allowed)
+                for encoder, index, each in zip(self.encoders, indexes, vectors, strict=True)
             ]
             return fuse(scorers, fetch)
 
         ranked = search_concepts(
             search, n, chosen.n_rows, k, chosen.ties, n_concepts=chosen.n_concepts
         )
-        names = [searcher.name for searcher in self._searchers]
+        names = [encoder.name for encoder in self.encoders]
+        columns = (ranked.concepts, ranked.rows, ranked.scores, np.stack(ranked.parts, axis=-1))
         return [
             [
-                Found(
-                    int(ranked.concepts[i, j]),
-                    -1 if step.by_concept else int(ranked.rows[i, j]),
-                    float(ranked.scores[i, j]),
-                    {
-                        name: float(part[i, j])
-                        for name, part in zip(names, ranked.parts, strict=True)
-                    },
+                ConceptHit(
+                    concept,
+                    -1 if step.by_concept else row,
+                    score,
+                    dict(zip(names, parts, strict=True)),
                     step.name,
                 )
-                for j in range(k)
-                if ranked.scores[i, j] > 0
+                for concept, row, score, parts in zip(*lists, strict=True)
+                if score > 0
             ]
-            for i in range(n)
+            for lists in zip(*(column.tolist() for column in columns), strict=True)
         ]
 
 
-def _fill(found: list[Found], further: Sequence[Found], k: int) -> None:
+class ConceptTable:
+    """Concepts of a terminology by their ordinal, remembered; with depths in its hierarchy."""
+
+    def __init__(self, terminology: Terminology) -> None:
+        self.terminology = terminology
+        self._known: dict[int, Concept] = {}
+
+    def __getitem__(self, ordinal: int) -> Concept:
+        known = self._known.get(ordinal)
+        if known is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            known = self._known[ordinal] = self.terminology.concepts_at([ordinal])[0]
+        return known
+
+    @functools.cached_property
+    def hierarchy(self) -> Hierarchy | None:
+        """The hierarchy, read once; None where the terminology has none."""
+        if not self.terminology.n_relations:
+            return None
+        hierarchy = Hierarchy.from_terminology(self.terminology)
+        return hierarchy if hierarchy.n_edges else None
+
+
+class BatchHits:
+    """Everything found for a batch of documents, against the names of one moment.
+
+    `by_forbidden` has the hits of every string, by the concepts that its mention may not find.
+    """
+
+    def __init__(
+        self,
+        search: Search,
+        names: Names,
+        chosen: Filter,
+        concepts: ConceptTable,
+        sieves: Sequence[Sieve] = (),
+    ) -> None:
+        self.search = search
+        self.names = names
+        self.filter = chosen
+        self.concepts = concepts
+        self.sieves = sieves
+        self.encoded = EncodedStrings(search.encoders)
+        self.by_forbidden: dict[frozenset[int], dict[str, StringHits]] = {}
+        self._names: dict[int, Name] = {}
+
+    def name(self, hit: ConceptHit) -> Name:
+        """Return the name that matched; the label where the mean of a concept's names did."""
+        if hit.row < 0:
+            concept = self.concepts[hit.concept]
+            return Name(concept.label, concept.id, scope="label")
+        known = self._names.get(hit.row)
+        if known is None:
+            known = self._names[hit.row] = self.names.name(hit.row)
+        return known
+
+    def label(self, hit: ConceptHit) -> str:
+        """Return the preferred name of the concept."""
+        return self.concepts[hit.concept].label
+
+
+def _fill(found: list[ConceptHit], further: Sequence[ConceptHit], k: int) -> None:
     """Add what an earlier step has not found, with scores that fall down the list."""
-    taken = {one.concept for one in found}
-    for one in further:
-        if one.concept not in taken and len(found) < k:
-            highest = found[-1].score if found else one.score
-            found.append(one._replace(score=min(one.score, highest)))
+    taken = {hit.concept for hit in found}
+    for hit in further:
+        if hit.concept not in taken and len(found) < k:
+            highest = found[-1].score if found else hit.score
+            found.append(hit._replace(score=min(hit.score, highest)))
 
 
 def _scorer(
-    searcher: Searcher, index: Searchable, queries: Any, allowed: BoolArray | None
+    encoder: WeightedEncoder, index: Searchable, queries: Any, allowed: BoolArray | None
 ) -> Scorer:
     return Scorer(
-        searcher.name,
+        encoder.name,
         lambda n: index.search(queries, n, allowed=allowed),
         lambda rows: index.score(queries, rows),
-        searcher.weight,
+        encoder.weight,
     )
+
+
+def sift(
+    strings: Sequence[str], sieves: Sequence[Sieve], names: Names, filters: Sequence[Filter]
+) -> dict[str, tuple[Sieve, list[tuple[int, int]]]]:
+    """Look strings up in one sieve after the other; the first that knows a string decides.
+
+    Returns the sieve and the (concept, row) pairs of each string that a sieve knows. Of several
+    filters, one per step of the search, the first that leaves any row is used.
+    """
+    found: dict[str, tuple[Sieve, list[tuple[int, int]]]] = {}
+    for number, sieve in enumerate(sieves):
+        left = [string for string in strings if string not in found]
+        forms = list(normalise_all(left, sieve.steps))
+        for string, rows in zip(left, names.find(number, forms), strict=True):
+            for chosen in filters if len(rows) else ():
+                kept = rows if chosen.allowed is None else rows[chosen.allowed[rows]]
+                if len(kept):
+                    found[string] = (sieve, concepts_of(kept, chosen.ties))
+                    break
+    return found
+
+
+def concepts_of(rows: Int32Array, ties: TieRule) -> list[tuple[int, int]]:
+    """Return the concepts of equal rows, the most trusted first, with the best row of each."""
+    owners = ties.concept_of_row[rows]
+    scope = ties.scope_of_row[rows] if ties.by_scope else np.zeros(len(rows), dtype=np.int8)
+    order = np.lexsort((rows, ties.concept_rank[owners], scope))
+    best: dict[int, int] = {}
+    for place in order.tolist():
+        best.setdefault(int(owners[place]), int(rows[place]))
+    return list(best.items())

@@ -1,4 +1,4 @@
-"""How a linker prepares and looks up mentions."""
+"""Settings of an index, and options of a call."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from canonym.errors import InvalidInput
 from canonym.linking.targets import parse_search
 from canonym.mentions.abbreviations import ENGINES
 from canonym.text import PLAIN, STRONG, UNORDERED
-
-__all__ = ["SIEVES", "Settings", "Sieve", "chosen_sieves", "complete"]
 
 
 class Sieve(NamedTuple):
@@ -30,6 +28,9 @@ SIEVES = (
     Sieve("reordered", UNORDERED, 0.98),
 )
 """Tried in this order; the first that finds anything decides."""
+
+SIMILARITY = "similarity"
+"""The score before re-ranking, among the scores of a candidate."""
 
 
 class Settings(TypedDict, total=False):

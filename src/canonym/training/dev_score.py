@@ -1,4 +1,4 @@
-"""How good an encoder is on the dev part of a corpus: what training watches between epochs."""
+"""The dev score: accuracy of an encoder on the dev part of a corpus, between epochs."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ import numpy as np
 
 from canonym.errors import InvalidInput
 from canonym.evaluation.protocols import choose_protocol
-from canonym.evaluation.questions import ask
+from canonym.evaluation.questions import make_questions
 from canonym.terminology import Terminology
 from canonym.terminology.ids import ConceptIds
 from canonym.text import PLAIN, biosyn_normal, normalise_all
 from canonym.training.objective import Encode
 from canonym.types import Document
-
-__all__ = ["DevAccuracy"]
 
 _BLOCK = 8192
 
@@ -69,7 +67,7 @@ class DevAccuracy:
         corrections: Mapping[str, str] | None = None,
         steps: Sequence[str] = PLAIN,
     ) -> None:
-        asked = ask(
+        asked = make_questions(
             documents,
             ConceptIds(terminology),
             choose_protocol("biosyn"),

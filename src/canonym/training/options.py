@@ -1,10 +1,8 @@
-"""Training options: what a parameter's annotation says about its help, type and range.
+"""Training options: help, range and flags beside the type and default of a parameter.
 
-A parameter of an objective, an encoder or the loop carries an `Option` in its annotation::
-
-    k: Annotated[int, Option("Candidates.", least=1)] = 20
-
-`options_of` reads them, `canonym train` makes its flags of them, and files are checked by them.
+A field of a dataclass carries its `Option` in its annotation; a class with a long signature has
+them in an attribute ``options``, by parameter. Type and default are those of the parameter.
+`canonym train` makes its flags of the options, and files are checked by them.
 """
 
 from __future__ import annotations
@@ -32,7 +30,8 @@ class Option:
     choices: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()  # on the command line; --name by default
     metavar: str | None = None
-    unset: str = ""  # the default in words, where its value says little
+    unset: str = ""  # what happens without a value, in words
+    shown: str = ""  # the default in words, where its value says little
     required: bool = False
     recipes: tuple[str, ...] = ()  # that have it; all by default
 
@@ -56,15 +55,15 @@ class Option:
         return tuple(values) if self.several else value
 
     def _takes(self, value: Any) -> bool:
-        if self.kind is float and type(value) is int:
-            value = float(value)
-        if type(value) is not self.kind or (self.choices and value not in self.choices):
+        kinds = (int, float) if self.kind is float else (self.kind,)
+        if type(value) not in kinds or (self.choices and value not in self.choices):
             return False
-        return not (
-            (self.least is not None and not value >= self.least)
-            or (self.most is not None and not value <= self.most)
-            or (self.above is not None and not value > self.above)
-            or (self.below is not None and not value < self.below)
+        number: Any = value
+        return (
+            (self.least is None or number >= self.least)
+            and (self.most is None or number <= self.most)
+            and (self.above is None or number > self.above)
+            and (self.below is None or number < self.below)
         )
 
     def _expected(self) -> str:
@@ -81,34 +80,39 @@ class Option:
 
 
 def options_of(
-    source: Callable[..., Any], defaults: Mapping[str, object] | None = None
+    source: Callable[..., Any],
+    described: Mapping[str, Option] | None = None,
+    defaults: Mapping[str, object] | None = None,
 ) -> dict[str, Option]:
-    """Return the options among the parameters of a function or dataclass, by name.
+    """Return the options of a function or class, with names, types and defaults filled in.
 
-    `defaults` are a paper's, where they differ from the parameter's own.
+    `described` are its options by parameter; without it they are in the annotations. `defaults` are
+    those of a paper, where they differ from the parameter's.
     """
-    annotated = source.__init__ if isinstance(source, type) else source
+    annotated = vars(source)["__init__"] if isinstance(source, type) else source
     hints = get_type_hints(annotated, include_extras=True)
+    parameters = inspect.signature(source).parameters
+    if described is None:
+        described = {
+            name: one
+            for name in parameters
+            for one in getattr(hints.get(name), "__metadata__", ())
+            if isinstance(one, Option)
+        }
     found: dict[str, Option] = {}
-    for name, parameter in inspect.signature(source).parameters.items():
-        hint = hints.get(name)
-        options = [one for one in getattr(hint, "__metadata__", ()) if isinstance(one, Option)]
-        if not options:
+    for name, option in described.items():
+        if name not in parameters:
             continue
-        kind, several = _kind(get_args(hint)[0])
-        own = None if parameter.default is inspect.Parameter.empty else parameter.default
-        found[name] = replace(
-            options[0],
-            name=name,
-            kind=kind,
-            several=several,
-            default=(defaults or {}).get(name, own),
-        )
+        kind, several = _kind(hints[name])
+        default = (defaults or {}).get(name, parameters[name].default)
+        found[name] = replace(option, name=name, kind=kind, several=several, default=default)
     return found
 
 
 def _kind(hint: Any) -> tuple[type, bool]:
     """Return the type of a value, and whether there may be several."""
+    if hasattr(hint, "__metadata__"):
+        hint = get_args(hint)[0]
     if get_origin(hint) is types.UnionType:
         hint = next(one for one in get_args(hint) if one is not type(None))
     if get_origin(hint) is tuple:

@@ -22,6 +22,7 @@ from canonym.terminology import Terminology
 from canonym.terminology.hierarchy import Hierarchy
 from canonym.training.loop.settings import FitSettings
 from canonym.training.modules.residual import ResidualModule
+from canonym.training.modules.scratch import OPTIONS as SCRATCH_OPTIONS
 from canonym.training.modules.scratch import new_module
 from canonym.training.modules.transformer import NameModule
 from canonym.training.objective import Trainable
@@ -192,13 +193,7 @@ class TrainingSpec:
 
     @classmethod
     def from_values(cls, recipe: str, values: Mapping[str, Any]) -> Self:
-        """Fill in what is not given, as in the paper, and sort the options by what takes them.
-
-        Raises
-        ------
-        InvalidInput
-            If there is no such recipe, or a setting of the loop is out of range.
-        """
+        """Fill in what is not given, as in the paper, and sort the options by what takes them."""
         rest = {name: one.default for name, one in spec_options(recipe).items()} | dict(values)
         objective, module, loop = (
             {name: rest.pop(name) for name in options(recipe)} for options in _SECTIONS.values()
@@ -211,19 +206,21 @@ class TrainingSpec:
 def objective_options(recipe: str) -> dict[str, Option]:
     """Return the options of a recipe's objective."""
     made = recipe_class(recipe)
-    drawn = options_of(made.from_groups) if recipe == "few-shot" else {}
-    return drawn | options_of(made)
+    drawn = options_of(made.from_groups, made.options) if recipe == "few-shot" else {}
+    return drawn | options_of(made, made.options)
 
 
 def module_options(recipe: str) -> dict[str, Option]:
     """Return the options of the encoder that a recipe trains, with the defaults of its paper."""
-    made = ResidualModule if recipe == "few-shot" else new_module
-    return options_of(made, recipe_class(recipe).encoder_settings)
+    paper = recipe_class(recipe).encoder_settings
+    if recipe == "few-shot":
+        return options_of(ResidualModule, ResidualModule.options, paper)
+    return options_of(new_module, SCRATCH_OPTIONS, paper)
 
 
 def loop_options(recipe: str) -> dict[str, Option]:
     """Return the options of the training loop, with the defaults of a recipe's paper."""
-    return options_of(FitSettings, recipe_class(recipe).fit_settings)
+    return options_of(FitSettings, None, recipe_class(recipe).fit_settings)
 
 
 _SECTIONS: dict[str, Callable[[str], dict[str, Option]]] = {
@@ -238,7 +235,7 @@ def spec_options(recipe: str) -> dict[str, Option]:
     made = recipe_class(recipe)
     prepared = inspect.signature(getattr(made, "from_terminology", made)).parameters
     paper = {name: prepared[name].default for name in ("preparation",) if name in prepared}
-    run = options_of(TrainingSpec, paper)
+    run = options_of(TrainingSpec, None, paper)
     found: dict[str, Option] = {}
     for one in fields(TrainingSpec):
         if one.name in _SECTIONS:
@@ -252,13 +249,7 @@ def spec_options(recipe: str) -> dict[str, Option]:
 
 
 def checked_values(recipe: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Check options from a file, and return them by the name of their parameter.
-
-    Raises
-    ------
-    InvalidInput
-        If a recipe has no such option, or does not take the value.
-    """
+    """Check options from a file, and return them by the name of their parameter."""
     options = spec_options(recipe)
     known = {one.key: one for one in options.values()} | options
     found: dict[str, Any] = {}
@@ -281,7 +272,7 @@ def open_trainable(
     pooling: str = "auto",
     max_length: int = 25,
     seed: int = 0,
-    **sizes: int,
+    **sizes: Any,
 ) -> NameModule:
     """Open the transformer that a recipe starts from.
 
@@ -350,33 +341,10 @@ def build_objective(
     seed: int = 0,
     **options: Any,
 ) -> Any:
-    """Make the objective of a recipe.
+    """Make the objective of a recipe; `options` are those of its class.
 
-    Parameters
-    ----------
-    recipe : str
-        A key of `RECIPES`.
-    terminology : Terminology, optional
-        The names, and the hierarchy; few-shot needs none.
-    mentions : sequence of (str, frozenset of str)
-        As `mentions_of` returns them.
-    preparation : str
-        A key of `canonym.training.sampling.names.PREPARATIONS`.
-    relations : sequence of Relation, optional
-        For CODER; those of the terminology by default.
-    groups : mapping of str to sequence of str, optional
-        For few-shot: names of every high-level concept.
-    trainable : Trainable, optional
-        For few-shot: the head.
-    seed : int
-        Of the names that few-shot draws.
-    **options
-        Those of the class.
-
-    Raises
-    ------
-    InvalidInput
-        If something is missing that the recipe needs, or an option is out of range.
+    `relations` are for CODER, those of the terminology by default. `groups`, names of every
+    high-level concept, `trainable`, the head, and `seed`, of the names drawn, are for few-shot.
     """
     made = recipe_class(recipe)
     if recipe == "few-shot":

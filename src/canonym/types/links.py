@@ -38,9 +38,6 @@ class Candidate:
     context : dict of str to float
         What each kind of evidence around the mention adds, where several concepts have the name and
         that decided between them; see `canonym.linking.homonyms.Contexts`.
-    near : dict of str to float
-        How near all names of the concept are, while a re-ranker looks at them; see
-        `canonym.linking.features.closeness`.
     """
 
     id: str
@@ -53,7 +50,6 @@ class Candidate:
     parts: dict[str, float] = field(default_factory=dict)
     worth: dict[str, float] = field(default_factory=dict)
     context: dict[str, float] = field(default_factory=dict)
-    near: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +133,7 @@ class Link:
                 {
                     key: value
                     for key, value in asdict(one).items()
-                    if value or key not in {"worth", "context", "near"}
+                    if value or key not in {"worth", "context"}
                 }
                 for one in self.candidates
             ],

@@ -9,11 +9,10 @@ from typing import Any
 
 import click
 
-from canonym.cli.annotated import FORMATS
+from canonym.cli.train.options import click_option
 from canonym.cli.train.reranker import reranker
 from canonym.cli.train.words import word_vectors
 from canonym.errors import InvalidInput
-from canonym.training.options import Option
 from canonym.training.recipes import TrainingSpec, checked_values, spec_options
 
 
@@ -44,54 +43,11 @@ def recipe(name: str) -> Callable[[Callable[[], None]], click.Command]:
 
         command.__doc__ = documented.__doc__
         made: Any = click.command(name)(command)
-        made.params = [*map(_click_option, spec_options(name).values()), _config_option(name)]
+        made.params = [*map(click_option, spec_options(name).values()), _config_option(name)]
         train.add_command(made)
         return made  # type: ignore[no-any-return]
 
     return decorate
-
-
-def _click_option(option: Option) -> click.Option:
-    flags = option.flags or ("--" + option.name.replace("_", "-"),)
-    settings: dict[str, Any] = {"help": option.help or None, "required": option.required}
-    if option.kind is bool:
-        settings["is_flag"] = True
-    else:
-        shown = not (option.several or option.required or option.default is None)
-        settings |= {
-            "type": _click_type(option),
-            "metavar": option.metavar,
-            "multiple": option.several,
-            "show_default": (option.unset or True) if shown else False,
-        }
-        if not (option.several or option.required):
-            settings["default"] = option.default
-        if option.unset and option.default is None:
-            settings["help"] = f"{option.help}  [default: {option.unset}]"
-    return click.Option((*flags, option.name), **settings)
-
-
-def _click_type(option: Option) -> click.ParamType:
-    choices = tuple(FORMATS) if option.name == "format" else option.choices
-    if choices:
-        return click.Choice(choices)
-    if option.metavar in {"FILE", "FOLDER", "PATH"}:
-        return click.Path()
-    if option.kind is str:
-        return click.STRING
-    low, high = option.least, option.most
-    if option.kind is int:
-        if low is high is None:
-            return click.INT
-        return click.IntRange(low, high)
-    if option.above is None and option.below is None and low is high is None:
-        return click.FLOAT
-    return click.FloatRange(
-        low if option.above is None else option.above,
-        high if option.below is None else option.below,
-        min_open=option.above is not None,
-        max_open=option.below is not None,
-    )
 
 
 def _config_option(recipe: str) -> click.Option:

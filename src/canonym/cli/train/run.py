@@ -215,7 +215,8 @@ def read_documents(paths: Sequence[str], *, format: str | None) -> list[Document
 
 def _fit(spec: TrainingSpec, parts: Parts) -> Any:
     from canonym.cli.progress import note, stages
-    from canonym.training.loop.fit import FitProgress, fit
+    from canonym.training.loop.fit import fit
+    from canonym.training.loop.progress import FitProgress
 
     def each_epoch(entry: Mapping[str, Any]) -> None:
         dev = "" if entry["dev"] is None else f", {parts.dev_name} {entry['dev']:.4f}"
@@ -262,7 +263,7 @@ def _show_plan(spec: TrainingSpec, parts: Parts) -> None:
     plan = objective.plan(step.encode, 0, np.random.default_rng([loop.seed, 0]))
     n_batches = objective.n_batches(plan)
     steps = -(-n_batches // loop.accumulation)
-    total = min(steps * (loop.epochs or 1), loop.max_steps or steps * (loop.epochs or 1))
+    total = min(steps * loop.n_epochs, loop.max_steps or steps * loop.n_epochs)
     settings = {k: "not set" if v is None else v for k, v in objective.settings.items()}
     print_facts(
         {

@@ -39,38 +39,20 @@ from canonym.training.loop.settings import FitSettings, rate_factor
 from canonym.training.objective import Encode, Objective, Plan, Trainable
 from canonym.types import Float32Array
 
-# --- step ----------------------------------------------------------------------------------------
+DevScore = Callable[[Encode], float]
+"""How good an encoder is on the dev part; larger is better."""
 
-_EXTRA = "extra"
+# --- a step ---------------------------------------------------------------------------------------
 
 
 def make_step(
     trainable: Trainable, objective: Objective, settings: FitSettings, *, several: bool = False
 ) -> Any:
-    """Return the module whose forward pass is the loss of a batch.
+    """Return the torch module whose forward pass is the loss of a batch of a plan, or None.
 
-    Parameters
-    ----------
-    trainable : Trainable
-        The encoder; its network becomes part of the module.
-    objective : Objective
-        Its extra modules, made here, do so as well.
-    settings : FitSettings
-        The seed of the extra modules, and the precision.
-    several : bool
-        Whether several processes train together: they wait for the gradients of each other, also of
-        a batch that gives none.
-
-    Returns
-    -------
-    torch.nn.Module
-        Called with a plan and the number of a batch, or without a plan for no batch; returns a
-        scalar, None where the objective does, or with `several` a 0 that every weight takes part
-        in. ``taught`` says whether the last batch had a loss, ``n_names`` counts the names that
-        went through the encoder, ``rates`` are the learning rates of the extra modules.
-
-    Notes
-    -----
+    Everything that a loss touches is in one module with one forward pass: several processes then
+    exchange the gradients of the encoder and of the extra modules alike. With `several`, a batch
+    without a loss gives a 0 that every weight takes part in, for the others wait for its gradients.
     The encoder computes in ``settings.precision``; the loss itself is float32.
     """
     require("torch", "training an encoder", "torch")
@@ -79,7 +61,7 @@ def make_step(
     half = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(settings.precision)
 
     class Step(torch.nn.Module):  # type: ignore[misc]
-        """The encoder, what is trained besides it, and the loss of both."""
+        """The encoder, the extra modules of the objective, and the loss of both."""
 
         def __init__(self) -> None:
             super().__init__()
@@ -88,8 +70,8 @@ def make_step(
             made = objective.extra_modules(trainable.width)
             self.extra = torch.nn.ModuleDict({name: module for name, (module, _) in made.items()})
             self.rates: dict[str, float | None] = {name: rate for name, (_, rate) in made.items()}
-            self.n_names = 0
-            self.taught = False
+            self.n_names = 0  # that went through the encoder
+            self.has_loss = False  # of the last batch
 
         def embed(self, names: Sequence[str]) -> Any:
             self.n_names += len(names)
@@ -100,7 +82,7 @@ def make_step(
                 return trainable.embed(names).float()
 
         def encode(self, names: Sequence[str]) -> Float32Array:
-            """Encode names to be searched between epochs, in the precision of the training."""
+            """Encode names for a search between epochs, in the precision of the training."""
             if half is None:
                 return trainable.encode(names)
             device = next(self.encoder.parameters()).device.type
@@ -122,7 +104,7 @@ def make_step(
                     f"the objective {objective.name!r} gives a loss that cannot be followed: a "
                     f"scalar with gradients is expected, found {tuple(found.shape)}"
                 )
-            self.taught = found is not None
+            self.has_loss = found is not None
             if found is None and several:
                 return sum((p * 0).sum() for p in self.parameters() if p.requires_grad)
             return found
@@ -133,10 +115,8 @@ def make_step(
 def make_optimizer(step: Any, settings: FitSettings) -> Any:
     """Return the optimizer of a step, with one group for each learning rate and weight decay.
 
-    Notes
-    -----
     ``"adam"`` adds the decay of all weights of the encoder to the gradient, as BioSyn does.
-    ``"adamw"`` takes it off the matrices directly, and leaves biases and norms as they are.
+    ``"adamw"`` takes it off the matrices directly, and has none for biases and norms.
     """
     torch = require("torch", "training an encoder", "torch")
     encoder = [p for p in step.encoder.parameters() if p.requires_grad]
@@ -154,7 +134,7 @@ def make_optimizer(step: Any, settings: FitSettings) -> Any:
     return kind([group for group in groups if group["params"]], lr=settings.learning_rate)
 
 
-# --- run -----------------------------------------------------------------------------------------
+# --- a run ----------------------------------------------------------------------------------------
 
 
 class EpochRecord(NamedTuple):
@@ -168,47 +148,21 @@ class EpochRecord(NamedTuple):
 
 @dataclass
 class RunState:
-    """Where a run stands; with weights and plan it is all there is to know.
+    """Progress of a run; a checkpoint is this with weights, optimizer and plan."""
 
-    Attributes
-    ----------
-    step, total : int
-        Steps taken, and steps the learning rate is laid out for; 0 before the first plan.
-    epoch, position : int
-        The epoch, from 0, and the steps of it that are taken.
-    loss_sum : float
-        Over the steps of the epoch.
-    best, waiting : int or None, int
-        The epoch of the best dev score so far, and epochs without a better one since.
-    stopped_early : bool
-        Whether the dev score ended the run.
-    epochs : list of EpochRecord
-        Those that are over.
-    """
-
-    step: int = 0
-    total: int = 0
+    step: int = 0  # steps taken
+    total: int = 0  # steps that the learning rate is laid out for; 0 before the first plan
     epoch: int = 0
-    position: int = 0
-    loss_sum: float = 0.0
-    best: int | None = None
-    waiting: int = 0
-    stopped_early: bool = False
-    epochs: list[EpochRecord] = field(default_factory=list)
+    position: int = 0  # steps taken of the epoch
+    loss_sum: float = 0.0  # over the steps of the epoch
+    best: int | None = None  # the epoch of the best dev score
+    waiting: int = 0  # epochs since then
+    stopped_early: bool = False  # by the dev score
+    epochs: list[EpochRecord] = field(default_factory=list)  # that are over
 
 
 class Run:
-    """A run; see `canonym.training.loop.fit.fit` for what the arguments are.
-
-    Attributes
-    ----------
-    state : RunState
-        Where it stands.
-    identity : dict
-        What has to be the same for it to go on.
-    step : torch.nn.Module
-        Encoder and extra modules.
-    """
+    """A run in one of its processes; `fit` explains the arguments."""
 
     def __init__(
         self,
@@ -244,15 +198,13 @@ class Run:
         """Whether there is nothing left to do."""
         most = self.settings.max_steps
         return (
-            self.state.epoch >= self.settings.epochs
+            self.state.epoch >= self.settings.n_epochs
             or (most is not None and self.state.step >= most)
             or self.state.stopped_early
         )
 
-    # --- steps ------------------------------------------------------------------------------------
-
     def train_epoch(self, journal: Journal, *, checkpoint_every: int | None) -> None:
-        """Take the steps that are left of the epoch, as far as the settings allow."""
+        """Take the remaining steps of the epoch, as far as the settings allow."""
         state, most = self.state, self.settings.max_steps
         if self.plan is None:
             self.plan = self._sample()
@@ -260,9 +212,8 @@ class Run:
         n_batches = self.objective.n_batches(self.plan)
         n_steps = -(-n_batches // size)
         if not state.total:
-            state.total = min(
-                n_steps * self.settings.epochs, most or n_steps * self.settings.epochs
-            )
+            total = n_steps * self.settings.n_epochs
+            state.total = min(total, most or total)
         self.trainable.network.train()
         while state.position < n_steps and (most is None or state.step < most):
             start = state.position * size
@@ -326,7 +277,7 @@ class Run:
                 loss = self._model(self.plan if batch < stop else None, batch)
                 if loss is not None:
                     total += float(loss.detach())
-                    used += self.step.taught
+                    used += self.step.has_loss
                     # Gradients are averaged over processes: what is left is 1 / batches.
                     processes.accelerator.backward(loss * (processes.n / (stop - start)))
         total, n_used, names = processes.total([total, float(used), float(self.step.n_names)])
@@ -339,10 +290,8 @@ class Run:
             self._optimizer.step()
         return mean, int(names), self.settings.learning_rate * factor
 
-    # --- epochs -----------------------------------------------------------------------------------
-
     def end_epoch(self, journal: Journal, dev_score: Callable[[Encode], float] | None) -> None:
-        """Ask for the dev score, decide whether to go on, and write a checkpoint."""
+        """Measure the dev score, decide whether to go on, and write a checkpoint."""
         state, processes = self.state, self.processes
         dev = None
         if dev_score is not None:
@@ -378,18 +327,8 @@ class Run:
             restore_module(self.step, arrays, source=self.keeper.folder or Path("memory"))
         return best
 
-    # --- checkpoints ------------------------------------------------------------------------------
-
     def restore(self, checkpoint: Checkpoint, *, source: Path) -> None:
-        """Go on where a checkpoint stands.
-
-        Raises
-        ------
-        Mismatch
-            If it is of another run.
-        ReadError
-            If it is damaged in a way that its sizes do not show.
-        """
+        """Go on from a checkpoint of the same run."""
         check_same_run(checkpoint.identity, self.identity, folder=source)
         restore_module(self.step, checkpoint.model, source=source)
         restore_optimizer(self._optimizer, checkpoint.optimizer, source=source)
@@ -419,38 +358,18 @@ class Run:
         self.processes.wait()
 
 
-# --- fit -----------------------------------------------------------------------------------------
-
-
-DevScore = Callable[[Encode], float]
-"""How good an encoder is on the dev part; larger is better."""
+# --- fit ------------------------------------------------------------------------------------------
 
 
 class Fitted(NamedTuple):
-    """What came out of a run, beside the weights, which are in the trainable.
+    """The history of a run; the weights are in the trainable."""
 
-    Attributes
-    ----------
-    steps : int
-        Steps taken, those before the run was taken up included.
-    epochs : tuple of EpochRecord
-        One for each epoch.
-    kept : int or None
-        The epoch whose weights were kept; None where those of the last step were.
-    stopped_early : bool
-        Whether the dev score ended the run.
-    extra : dict of str to array
-        Weights of what was trained besides the encoder, ``"module.weight"``.
-    identity : dict
-        What the run was: objective, settings, encoder, data, processes.
-    """
-
-    steps: int
+    steps: int  # those before a resumption included
     epochs: tuple[EpochRecord, ...]
-    kept: int | None
-    stopped_early: bool
-    extra: dict[str, np.ndarray[Any, Any]]
-    identity: dict[str, Any]
+    kept: int | None  # the epoch whose weights were kept; None for those of the last step
+    stopped_early: bool  # by the dev score
+    extra: dict[str, np.ndarray[Any, Any]]  # weights of the extra modules, ``"module.weight"``
+    identity: dict[str, Any]  # objective, settings, encoder, data, processes
 
 
 def fit(
@@ -493,10 +412,16 @@ def fit(
         Digests of what the objective was made of: a run only goes on with the same.
     device : str
         As torch names it, or ``"auto"``.
-    log, tensorboard, progress, each_epoch
-        Those of `canonym.training.journal.Journal`.
+    log : str or Path, optional
+        A file of JSON lines: loss, rate, names and seconds of each step; mean loss and dev score of
+        each epoch.
+    tensorboard : str or Path, optional
+        A folder for TensorBoard (extra ``tensorboard``).
+    progress, each_epoch : callable, optional
+        Called with a `FitProgress` after each step, and with the log's entry of each epoch.
     notice : callable
-        Told what the caller ought to know and what stops nothing, such as a damaged checkpoint.
+        Called with a line of text about anything that does not stop the run, such as a damaged
+        checkpoint.
 
     Returns
     -------
@@ -508,8 +433,8 @@ def fit(
     MissingExtra
         If torch or accelerate is not installed (extra ``torch``).
     InvalidInput
-        If there is nothing to train on, the memory does not suffice, the loss is no number any
-        more, or checkpoints are there and `resume` is off.
+        If there is nothing to train on, the memory does not suffice, the loss is not finite, or
+        the folder has checkpoints and `resume` is off.
     Mismatch
         If the checkpoints are of another run.
     ReadError
@@ -518,8 +443,7 @@ def fit(
     Notes
     -----
     A step follows the mean loss of ``accumulation · processes`` batches, fewer at the end of an
-    epoch; a batch of which nothing can be learned counts as 0, and a step of such batches alone
-    changes nothing.
+    epoch. A batch without a loss counts as 0; a step of such batches alone changes nothing.
     """
     settings = settings or FitSettings()
     folder = None if checkpoints is None else Path(checkpoints)

@@ -1,4 +1,4 @@
-"""What shapes a training run whatever its objective, and the learning rate of each step."""
+"""Settings of the training loop, and the learning rate of each step."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import Annotated
 from canonym.encoders.inputs import check_count, check_option
 from canonym.errors import InvalidInput
 from canonym.training.options import Option
-
-__all__ = ["OPTIMIZERS", "PRECISIONS", "SCHEDULES", "FitSettings", "rate_factor"]
 
 OPTIMIZERS: tuple[str, ...] = ("adamw", "adam")
 """Decoupled weight decay on matrices only; weight decay as part of the gradient, on everything."""
@@ -26,35 +24,9 @@ KEPT: tuple[str, ...] = ("best", "last")
 class FitSettings:
     """Settings of the training loop.
 
-    Parameters
-    ----------
-    epochs : int, optional
-        Plans that are sampled and gone through; None for as many as `max_steps` allows.
-    max_steps : int, optional
-        Most steps; training ends there if the epochs have not ended it before.
-    learning_rate : float
-        Peak rate of the encoder, above 0.
-    weight_decay : float
-        At least 0; extra modules of an objective have none.
-    optimizer : str
-        One of `OPTIMIZERS`.
-    schedule : str
-        One of `SCHEDULES`.
-    warm_up : float
-        Share of the steps, in [0, 1], in which the rate rises from 0 in a line.
-    accumulation : int
-        Batches of a step, of each process: their mean loss is followed.
-    clip : float, optional
-        Longest gradient, by its L2 norm over all weights; a longer one is scaled down to it.
-    precision : str
-        One of `PRECISIONS`.
-    seed : int
-        Of every draw.
-    patience : int, optional
-        Early stopping: epochs in a row without a better dev score after which training ends.
-    keep : str
-        Which weights are kept in the end: ``"best"`` by the dev score, if there is one, or
-        ``"last"``.
+    The annotation of each field explains it. A learning rate is the peak rate of the encoder; extra
+    modules have no weight decay; gradients are clipped by their L2 norm over all weights; early
+    stopping counts epochs in a row.
 
     Raises
     ------
@@ -114,11 +86,15 @@ class FitSettings:
         if self.clip is not None:
             _check_number("clip", self.clip, above=0)
 
-    def shaping(self) -> dict[str, object]:
-        """Return what has to be the same for a run to go on: everything that its weights show.
+    @property
+    def n_epochs(self) -> int:
+        """The epochs at most: those given, or as many as the steps allow."""
+        return self.epochs or 0
 
-        At a constant rate more epochs can follow; a linear schedule is laid out for a number of
-        steps from the first on. How long to wait for a better score may change.
+    def shaping(self) -> dict[str, object]:
+        """Return the settings that a resumed run has to share: all that its weights depend on.
+
+        At a constant rate more epochs can follow; a linear schedule depends on the number of steps.
         """
         left_out = {"patience", "keep"}
         if self.schedule == "constant" and not self.warm_up:
@@ -127,27 +103,10 @@ class FitSettings:
 
 
 def rate_factor(settings: FitSettings, step: int, total: int) -> float:
-    """Return what the learning rate of a step is multiplied by, in [0, 1].
+    """Return the factor of the learning rate of a step, in [0, 1].
 
-    Parameters
-    ----------
-    settings : FitSettings
-        Schedule and warm-up.
-    step : int
-        From 0.
-    total : int
-        Steps the schedule is laid out for.
-
-    Notes
-    -----
     With ``w = round(warm_up · total)``: ``(step + 1) / (w + 1)`` while ``step < w``, then 1, or
     ``(total − step) / (total − w)`` under a linear schedule, which is above 0 in the last step.
-
-    Examples
-    --------
-    >>> settings = FitSettings(warm_up=0.25)
-    >>> [round(rate_factor(settings, step, 8), 2) for step in range(8)]
-    [0.33, 0.67, 1.0, 0.83, 0.67, 0.5, 0.33, 0.17]
     """
     rising = round(settings.warm_up * total)
     if step < rising:

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from canonym.encoders.batches import encode_in_batches
-from canonym.encoders.checkpoint import POOLINGS, check_model, read_checkpoint
 from canonym.encoders.devices import pool
-from canonym.encoders.hub import find_model, read_model
+from canonym.encoders.hub import POOLINGS, check_model, find_model, read_checkpoint, read_model
 from canonym.encoders.inputs import check_count, check_option, checked_names, without_surrogates
 from canonym.errors import InvalidInput, Mismatch, require
 from canonym.types import Encoder, Float32Array
@@ -51,22 +50,6 @@ def padded(ids: Sequence[Sequence[int]], pad: int) -> tuple[Tensor, Tensor]:
 
 def look_up(network: Any, ids: Sequence[Sequence[int]], pad: int) -> tuple[list[list[int]], Tensor]:
     """Look up every token of a batch once.
-
-    Parameters
-    ----------
-    network : torch.nn.Module
-        A Hugging Face model.
-    ids : sequence of sequence of int
-        Tokens of each name.
-    pad : int
-        The token that fills up.
-
-    Returns
-    -------
-    list of list of int
-        The row of each token in the vectors; `pad` is row 0.
-    (m, d) tensor
-        The vectors, with gradients.
 
     Notes
     -----
@@ -163,28 +146,7 @@ class NameModule:
         batch_size: int = 128,
         local_files_only: bool = True,
     ) -> Self:
-        """Start from a pretrained checkpoint.
-
-        Parameters
-        ----------
-        path_or_name : str or Path
-            As `canonym.encoders.transformer.Transformer` takes it.
-        pooling : str
-            ``"auto"`` is what the folder says, ``"cls"`` where it says nothing.
-        max_length, batch_size : int
-            Those of the class.
-        local_files_only : bool
-            Whether a hub name has to be in the local cache already. False may download it.
-
-        Raises
-        ------
-        MissingExtra
-            If torch or transformers is not installed (extra ``torch``).
-        InvalidInput
-            If an option is out of range, or nothing of that name is here.
-        ReadError
-            If the folder is damaged.
-        """
+        """Start from a pretrained checkpoint."""
         check_option("pooling", pooling, ("auto", *POOLINGS))
         folder = find_model(path_or_name, local_files_only=local_files_only)
         checkpoint = read_checkpoint(folder, pooling=pooling)
@@ -216,23 +178,7 @@ class NameModule:
         }
 
     def embed(self, names: Sequence[str]) -> Tensor:
-        """Return the pooled vectors of `names`, with gradients.
-
-        Parameters
-        ----------
-        names : sequence of str
-            ``n`` names, at least one; equal ones are encoded as often as they come.
-
-        Returns
-        -------
-        (n, width) float tensor
-            Not normalised, on the device of the model.
-
-        Raises
-        ------
-        InvalidInput
-            If `names` is empty, or not a collection of strings.
-        """
+        """Return the pooled vectors of `names`, with gradients."""
         torch = require("torch", "training an encoder", "torch")
         ids = self._tokens(checked_names(names))
         if not ids:
@@ -253,18 +199,7 @@ class NameModule:
         return torch.cat(found)[back.to(device)]
 
     def encode(self, names: Sequence[str]) -> Float32Array:
-        """Return the vectors of `names` without gradients and without dropout, longest names first.
-
-        Returns
-        -------
-        (n, width) float32 array
-            Of L2 norm 1.
-
-        Raises
-        ------
-        InvalidInput
-            If `names` is not a collection of strings, or the model yields NaN or infinity.
-        """
+        """Return the vectors of `names` without gradients and without dropout, longest names first."""
         torch = require("torch", "training an encoder", "torch")
         device = next(self.network.parameters()).device
         training = self.network.training
@@ -351,22 +286,6 @@ def average_weights(one: NameModule, other: NameModule, *, share: float) -> None
 
     Fine-tuning on a few thousand mentions makes an encoder forget some of what it knew. The average
     of the fine-tuned weights and those it began with keeps more of that, at no cost when encoding.
-
-    Parameters
-    ----------
-    one : NameModule
-        The encoder that is changed.
-    other : NameModule
-        Such as the one that it was trained from.
-    share : float
-        Weight of the other, in [0, 1].
-
-    Raises
-    ------
-    InvalidInput
-        If the share is out of range.
-    Mismatch
-        If the two are not of one architecture and vocabulary.
 
     Notes
     -----

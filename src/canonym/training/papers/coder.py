@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -18,8 +18,6 @@ from canonym.types import Relation
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
-
-__all__ = ["VARIANTS", "Coder", "Weighing"]
 
 
 class Weighing(NamedTuple):
@@ -67,13 +65,6 @@ class Coder:
         Batches in an epoch; all triplets once by default.
     strict : bool
         Whether relations of unknown concepts are an error.
-
-    Attributes
-    ----------
-    fit_settings, encoder_settings : dict
-        What the paper says about the loop and the encoder.
-    relations : RelationTable
-        The triplets.
 
     Raises
     ------
@@ -123,35 +114,36 @@ class Coder:
         "accumulation": 8,
     }
     encoder_settings: ClassVar[Mapping[str, object]] = {"pooling": "cls", "max_length": 32}
+    options: ClassVar[Mapping[str, Option]] = {
+        "variant": Option(
+            "How relations are learned from: a matrix each, a vector each, or not at all.",
+            choices=tuple(VARIANTS),
+        ),
+        "relation_share": Option("Weight of relations.", unset="1; translation: 0.1"),
+        "alpha": Option("Weight of positives."),
+        "beta": Option("Weight of negatives."),
+        "threshold": Option("Their middle."),
+        "margin": Option("Of mining."),
+        "repeats": Option("Of a triplet.", least=2),
+        "n_batches": Option("In an epoch.", least=1, flags=("--batches",), unset="all triplets"),
+        "batch_size": Option("Triplets, repetitions included, in a batch.", least=1),
+    }
 
     def __init__(
         self,
         table: NameTable,
         relations: Iterable[Relation],
         *,
-        variant: Annotated[
-            str,
-            Option(
-                "How relations are learned from: a matrix each, a vector each, or not at all.",
-                choices=tuple(VARIANTS),
-            ),
-        ] = "matrix",
-        relation_share: Annotated[
-            float | None, Option("Weight of relations.", unset="1; translation: 0.1")
-        ] = None,
-        alpha: Annotated[float, Option("Weight of positives.")] = 2.0,
-        beta: Annotated[float, Option("Weight of negatives.")] = 50.0,
-        threshold: Annotated[float, Option("Their middle.")] = 0.5,
-        margin: Annotated[float, Option("Of mining.")] = 0.1,
-        repeats: Annotated[int, Option("Of a triplet.", least=2)] = 8,
-        n_batches: Annotated[
-            int | None,
-            Option("In an epoch.", least=1, flags=("--batches",), unset="all triplets"),
-        ] = None,
-        batch_size: Annotated[
-            int, Option("Triplets, repetitions included, in a batch.", least=1)
-        ] = 128,
+        variant: str = "matrix",
+        alpha: float = 2.0,
+        beta: float = 50.0,
+        threshold: float = 0.5,
+        margin: float = 0.1,
         relation_weighing: Weighing | None = None,
+        relation_share: float | None = None,
+        batch_size: int = 128,
+        repeats: int = 8,
+        n_batches: int | None = None,
         strict: bool = True,
     ) -> None:
         if variant not in VARIANTS:
@@ -224,13 +216,7 @@ class Coder:
         return self.batches.count(plan)
 
     def loss(self, embed: Embed, plan: Plan, batch: int) -> Tensor:
-        """Return the loss of a batch of triplets.
-
-        Raises
-        ------
-        NotTrained
-            Before `extra_modules` has made what relations are learned with.
-        """
+        """Return the loss of a batch of triplets."""
         import torch
 
         triplets, heads, tails = self.batches.batch(plan, batch)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +25,6 @@ from canonym.types import Float32Array, Int32Array
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-__all__ = ["FewShot"]
-
 
 class FewShot:
     """Groups names by their concept, and keeps each near where its frozen vector was.
@@ -46,11 +44,6 @@ class FewShot:
         How negatives are weighed, one of `canonym.training.sampling.few_names.WEIGHTINGS`.
     batch_size : int
         Anchors in a batch.
-
-    Attributes
-    ----------
-    fit_settings, encoder_settings : dict
-        What the paper says about the loop and the head.
 
     Raises
     ------
@@ -96,19 +89,25 @@ class FewShot:
         "schedule": "constant",
     }
     encoder_settings: ClassVar[Mapping[str, object]] = {"hidden": 9600, "dropout": 0.5}
+    options: ClassVar[Mapping[str, Option]] = {
+        "n": Option("Of each concept.", least=2, flags=("--names",)),
+        "margin": Option(),
+        "alpha": Option("Weight of triplets."),
+        "beta": Option("Weight of grounding."),
+        "weighting": Option("How negatives are weighed by distance.", choices=WEIGHTINGS),
+        "batch_size": Option("Names in a batch.", least=1),
+    }
 
     def __init__(
         self,
         names: FewNames,
         inputs: Callable[[Sequence[str]], Float32Array],
         *,
-        margin: Annotated[float, Option()] = 0.1,
-        alpha: Annotated[float, Option("Weight of triplets.")] = 1.0,
-        beta: Annotated[float, Option("Weight of grounding.")] = 1.0,
-        weighting: Annotated[
-            str, Option("How negatives are weighed by distance.", choices=WEIGHTINGS)
-        ] = "sphere",
-        batch_size: Annotated[int, Option("Names in a batch.", least=1)] = 16,
+        margin: float = 0.1,
+        alpha: float = 1.0,
+        beta: float = 1.0,
+        weighting: str = "sphere",
+        batch_size: int = 16,
     ) -> None:
         if weighting not in WEIGHTINGS:
             raise InvalidInput(
@@ -148,7 +147,7 @@ class FewShot:
         inputs: Callable[[Sequence[str]], Float32Array],
         rng: np.random.Generator,
         *,
-        n: Annotated[int, Option("Of each concept.", least=2, flags=("--names",))] = 15,
+        n: int = 15,
         **options: Any,
     ) -> FewShot:
         """Draw `n` names of each concept, and as many for validation, and train on them.
@@ -158,13 +157,7 @@ class FewShot:
         return cls(sample_few_names(groups, n, rng), inputs, **options)
 
     def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
-        """Draw a negative for every name by distance, and shuffle the names.
-
-        Returns
-        -------
-        dict of str to ndarray
-            ``anchors`` and ``negatives``, ``(n,)`` int32.
-        """
+        """Draw a negative for every name by distance, and shuffle the names."""
         del epoch  # every epoch is sampled alike
         vectors, concepts = encode(self.names.training), self.names.training_concepts
         negatives = draw_negatives(
@@ -215,16 +208,6 @@ class FewShot:
         What early stopping goes by. Positives and negatives are training names; instead of a
         negative drawn, the mean over all of them, weighted as they would be drawn, so that the
         score does not change by chance.
-
-        Parameters
-        ----------
-        encode : Encode
-            The head as it is now.
-
-        Returns
-        -------
-        float
-            0 or less.
         """
         anchors = encode(self.names.validation).astype(np.float64)
         names = encode(self.names.training).astype(np.float64)

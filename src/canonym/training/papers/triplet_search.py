@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -17,8 +17,6 @@ from canonym.training.sampling.pairs import PairBatches, repeat_to_share
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
-
-__all__ = ["BatchHard"]
 
 
 class BatchHard:
@@ -35,11 +33,6 @@ class BatchHard:
         Names in a batch, anchors and positives together.
     share : float
         ``|D| / |O|`` up to which mentions are repeated; more than that stay as they are.
-
-    Attributes
-    ----------
-    fit_settings, encoder_settings : dict
-        What the paper says about the loop and the encoder.
 
     Raises
     ------
@@ -79,19 +72,20 @@ class BatchHard:
         "warm_up": 0.0,
     }
     encoder_settings: ClassVar[Mapping[str, object]] = {"pooling": "mean", "max_length": 8}
+    options: ClassVar[Mapping[str, Option]] = {
+        "share": Option(
+            "Mentions are repeated up to this share of the names.", least=0, shown="a third"
+        ),
+        "batch_size": Option("Names in a batch.", least=1),
+    }
 
     def __init__(
         self,
         table: NameTable,
         mentions: Iterable[tuple[str, Collection[str]]] = (),
         *,
-        share: Annotated[
-            float,
-            Option(
-                "Mentions are repeated up to this share of the names.", least=0, unset="a third"
-            ),
-        ] = 1 / 3,
-        batch_size: Annotated[int, Option("Names in a batch.", least=1)] = 1500,
+        batch_size: int = 1500,
+        share: float = 1 / 3,
     ) -> None:
         if not 0 <= share < np.inf:
             raise InvalidInput(f"share is {share}; 0 or more is expected")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import json
 from collections.abc import Mapping, Sequence
@@ -13,24 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput, ReadError
-from canonym.io.streams import open_text
 from canonym.training.sampling.random import check_sizes
 from canonym.types import Float32Array, Int32Array
-
-__all__ = ["WEIGHTINGS", "FewNames", "distance_weights", "draw_negatives", "sample_few_names"]
 
 WEIGHTINGS: tuple[str, ...] = ("sphere", "inverse")
 """Ways to weigh negatives; see `distance_weights`."""
 
 
 def read_groups(path: str | Path) -> dict[str, list[str]]:
-    """Read lists of names by concept from JSON, in gzip or not.
-
-    Raises
-    ------
-    ReadError
-        If the file is missing or holds something else.
-    """
+    """Read lists of names by concept from JSON, in gzip or not."""
     try:
         raw = Path(path).read_bytes()
         text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8")
@@ -44,88 +34,6 @@ def read_groups(path: str | Path) -> dict[str, list[str]]:
         raise ReadError(
             path, f"an object of lists of names by concept is expected, found {error}"
         ) from error
-    return found
-
-
-def read_tree_groups(
-    path: str | Path, *, letters: str, name: str = "descriptor_name", number: str = "tree_number"
-) -> dict[str, list[str]]:
-    """Group names by the category that their tree number begins with, such as ``C14``.
-
-    Parameters
-    ----------
-    path : str or Path
-        A tab-separated table with a header, a row per tree number.
-    letters : str
-        Only categories that begin so: ``"C"`` for diseases in MeSH.
-    name, number : str
-        Its columns.
-
-    Returns
-    -------
-    dict of str to list of str
-        Each name once; the name of a category itself is none of its names.
-
-    Raises
-    ------
-    ReadError
-        If a column is missing, or no tree number begins so.
-
-    References
-    ----------
-    Fivez et al. (2021), section 2.3, have the first children of a concept of SNOMED CT; MeSH is
-    what can be had without a licence.
-    """
-    groups: dict[str, dict[str, None]] = {}
-    with open_text(path) as lines:
-        rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-        missing = [column for column in (name, number) if column not in (rows.fieldnames or ())]
-        if missing:
-            raise ReadError(path, f"there is no column {missing[0]!r}", line=1)
-        for row in rows:
-            category, point, _ = (row[number] or "").strip().partition(".")
-            if point and category.startswith(letters):
-                groups.setdefault(category, {})[row[name]] = None
-    if not groups:
-        raise ReadError(path, f"no tree number begins with {letters!r}")
-    return {category: list(names) for category, names in sorted(groups.items())}
-
-
-def largest_groups(
-    groups: dict[str, list[str]], n: int | None, *, least: int
-) -> dict[str, list[str]]:
-    """Keep the groups with the most names, and of these the names that are in one only.
-
-    Parameters
-    ----------
-    groups : dict of str to list of str
-        Names by concept.
-    n : int, optional
-        How many groups; all by default.
-    least : int
-        Names that a group has to have left.
-
-    Raises
-    ------
-    InvalidInput
-        If fewer than two groups are left.
-    """
-    chosen = sorted(groups, key=lambda name: -len(set(groups[name])))[:n]
-    owners: dict[str, set[str]] = {}
-    for concept in chosen:
-        for name in groups[concept]:
-            owners.setdefault(name.lower(), set()).add(concept)
-    kept = {
-        concept: [name for name in groups[concept] if len(owners[name.lower()]) == 1]
-        for concept in groups
-        if concept in chosen
-    }
-    found = {concept: names for concept, names in kept.items() if len(set(names)) >= least}
-    if len(found) < 2:
-        raise InvalidInput(
-            f"{len(found)} of {len(groups)} concepts have {least} names of their own; at least two "
-            "are needed to tell one from another"
-        )
     return found
 
 
@@ -147,26 +55,6 @@ def sample_few_names(
     groups: Mapping[str, Sequence[str]], n: int, rng: np.random.Generator
 ) -> FewNames:
     """Draw `n` names of each concept for training, and `n` others for validation.
-
-    Parameters
-    ----------
-    groups : mapping of str to sequence of str
-        The names of every concept; a name given twice counts once.
-    n : int
-        Names wanted of each: at least 2, for a positive is another name of the concept.
-    rng : numpy.random.Generator
-        Draws.
-
-    Returns
-    -------
-    FewNames
-        Concepts in the order given.
-
-    Raises
-    ------
-    InvalidInput
-        If there are fewer than two concepts, `n` is below 2, a concept has fewer than ``2 n``
-        names, or a name belongs to two concepts.
 
     References
     ----------
@@ -212,30 +100,6 @@ def distance_weights(
     farthest: float = 1.4,
 ) -> npt.NDArray[np.float64]:
     """Weigh negatives so that all distances are drawn alike, and not those that abound.
-
-    Parameters
-    ----------
-    distances : ndarray, shape (n, m)
-        Euclidean distances of unit vectors, in [0, 2]; NaN where a pair is not to be drawn.
-    width : int
-        Number of columns of the vectors, at least 2.
-    weighting : str
-        ``"sphere"`` is Wu et al.'s inverse of the density of distances on the unit sphere;
-        ``"inverse"`` is one over the cosine distance.
-    nearest, farthest : float
-        ``"sphere"`` takes nearer negatives for as near as `nearest`, which keeps gradients from
-        exploding, and does not draw those beyond `farthest`, which teach nothing, unless a row has
-        no others.
-
-    Returns
-    -------
-    ndarray, shape (n, m), float64
-        Weights of each row, which sum to 1; all 0 in a row without a pair that may be drawn.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such weighting.
 
     Notes
     -----
@@ -284,29 +148,7 @@ def draw_negatives(
     *,
     weighting: str = "sphere",
 ) -> Int32Array:
-    """Draw one name of another concept for every anchor, weighted by distance.
-
-    Parameters
-    ----------
-    anchors, vectors : ndarray, shapes (n, d) and (m, d), float32
-        Unit vectors of the anchors and of the names to draw from.
-    anchor_concepts, concepts : ndarray, shapes (n,) and (m,), int32
-        Their concepts.
-    rng : numpy.random.Generator
-        Draws.
-    weighting : str
-        One of `WEIGHTINGS`.
-
-    Returns
-    -------
-    ndarray, shape (n,), int32
-        Rows of `vectors`.
-
-    Raises
-    ------
-    InvalidInput
-        If all names are of an anchor's concept.
-    """
+    """Draw one name of another concept for every anchor, weighted by distance."""
     check_sizes(vectors=len(vectors))
     cosines = anchors.astype(np.float64) @ vectors.astype(np.float64).T
     distances = np.sqrt(np.clip(2 - 2 * cosines, 0, 4))

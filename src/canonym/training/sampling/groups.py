@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from canonym.encoders.hashing import hash_features
+from canonym.encoders.hashing import hash_features, sum_rows
 from canonym.encoders.subword import Subword
-from canonym.encoders.tables import sum_rows
 from canonym.errors import InvalidInput
 from canonym.types import Float32Array, Int32Array
 
@@ -35,25 +34,6 @@ def find_hard_neighbours(
     The nearest of each part instead of the `k` nearest of all: they are as near, as good as, for
     many names, less alike among themselves, and a maximum is found many times faster than a
     selection.
-
-    Parameters
-    ----------
-    queries, vectors : (q, d) and (n, d) float32
-        L2-normalised vectors of the names asked for and of those to search.
-    query_concepts, concepts : (q,) and (n,) int32
-        Their concepts.
-    rng : numpy.random.Generator
-        Deals the names into parts.
-    k : int
-        Number of neighbours of each query.
-    query_sources, sources : (q,) and (n,) int, optional
-        Sets of sources as bits. A neighbour that shares no source with the query is passed over:
-        two sources have their own concept for one thing, one source has not.
-
-    Returns
-    -------
-    (q, k) int64
-        Rows of `vectors`, −1 where a part holds no name of another concept (and common source).
     """
     found = np.full((len(queries), k), -1, dtype=np.int64)
     for column, part in enumerate(np.array_split(rng.permutation(len(vectors)), k)):
@@ -255,20 +235,7 @@ _SHARE = 0.25  # of the names of a batch that bring a name of a related concept 
 
 
 class Relatives:
-    """Which concepts are related, in either direction, whatever the relation.
-
-    Parameters
-    ----------
-    groups : SynonymGroups
-        The names of the concepts.
-    pairs : (n, 2) int
-        Concepts that are related; those without a name do not count.
-
-    Raises
-    ------
-    InvalidInput
-        If they are no pairs of whole numbers.
-    """
+    """Which concepts are related, in either direction, whatever the relation."""
 
     def __init__(self, groups: SynonymGroups, pairs: npt.NDArray[Any]) -> None:
         from scipy.sparse import csr_array

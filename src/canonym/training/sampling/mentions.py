@@ -5,35 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from canonym.corpora.duplicates import drop_duplicates
+from canonym.corpora.census import drop_duplicates
 from canonym.errors import InvalidInput
 from canonym.evaluation.protocols import Protocol, choose_protocol
-from canonym.evaluation.questions import ask
+from canonym.evaluation.questions import make_questions
 from canonym.terminology import Terminology
 from canonym.terminology.ids import ConceptIds
 from canonym.types import Document
-
-__all__ = ["SEVERAL", "TrainingMentions", "training_mentions"]
 
 SEVERAL = "of several concepts, whose parts cannot be told apart"
 """Why a composite mention is no training mention."""
 
 
 class TrainingMentions(NamedTuple):
-    """Mentions to train on.
+    """Mentions to train on."""
 
-    Attributes
-    ----------
-    pairs : tuple of (str, frozenset of str)
-        Text and ids of the concepts that it may stand for, in the order of the corpus.
-    dropped : dict of str to int
-        How many mentions were left out, by reason.
-    documents : tuple of str
-        The id of the document of each, as the mention has it; of the first of equal ones.
-    """
-
+    # Text and ids of the concepts that it may stand for, in the order of the corpus
     pairs: tuple[tuple[str, frozenset[str]], ...]
-    dropped: dict[str, int]
+    dropped: dict[str, int]  # How many mentions were left out, by reason
+    # The id of the document of each, as the mention has it; of the first of equal ones
     documents: tuple[str, ...] = ()
 
 
@@ -97,7 +87,7 @@ def training_mentions(
             f"the protocol {chosen.name!r} leaves strings to the linker; train with one that "
             "prepares them, such as 'biosyn' or 'plain'"
         )
-    asked = ask(
+    asked = make_questions(
         drop_duplicates(documents),
         ConceptIds(terminology),
         chosen,

@@ -16,23 +16,13 @@ from canonym.types import Float32Array, Int32Array
 
 
 class Triplet(NamedTuple):
-    """A training mention, a name that is to be near it, and one that is not.
+    """A training mention, a name that is to be near it, and one that is not."""
 
-    Attributes
-    ----------
-    mention, positive, negative : str
-        The strings.
-    ids : tuple of str
-        Concepts of the mention.
-    strategy : str
-        How the two names were chosen.
-    """
-
-    mention: str
+    mention: str  # mention, positive, negative: the strings
     positive: str
     negative: str
-    ids: tuple[str, ...] = ()
-    strategy: str = ""
+    ids: tuple[str, ...] = ()  # Concepts of the mention
+    strategy: str = ""  # How the two names were chosen
 
 
 SEARCHED: tuple[str, ...] = ("training", "all")
@@ -49,24 +39,6 @@ class _Choice(NamedTuple):
 
 class TripletSampler:
     """Chooses positives and negatives of every mention and pairs each with each.
-
-    Parameters
-    ----------
-    table : NameTable
-        The names.
-    mentions : LinkedMentions
-        The mentions.
-    n_positives, n_negatives : int
-        Most names of either kind for a mention.
-    related : RelatedNames, optional
-        Where names of parents and siblings come from.
-    n_parents, n_siblings : int
-        Names of parents added to the positives, and of siblings added to the negatives.
-
-    Raises
-    ------
-    InvalidInput
-        If names of parents or siblings are wanted and `related` is missing.
 
     References
     ----------
@@ -105,24 +77,7 @@ class TripletSampler:
         return np.unique(self.table.names.of_all(concepts))
 
     def random(self, rng: np.random.Generator) -> Int32Array:
-        """Draw positives among the names of the mention's concepts, negatives among all others.
-
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-            Draws.
-
-        Returns
-        -------
-        ndarray, shape (n, 3), int32
-            Mention, positive and negative of each triplet; mention by mention. With `n_parents`,
-            names of parents stand among the positives and never among the negatives.
-
-        Raises
-        ------
-        InvalidInput
-            If every name is a right name of every mention.
-        """
+        """Draw positives among the names of the mention's concepts, negatives among all others."""
         choices = []
         for mention in range(self.mentions.n_mentions):
             right = self.right_names(mention)
@@ -146,23 +101,6 @@ class TripletSampler:
         self, encode: Encode, rng: np.random.Generator, *, searched: str = "training"
     ) -> Int32Array:
         """Take the nearest right names as positives, and the names ranked above them as negatives.
-
-        Parameters
-        ----------
-        encode : Encode
-            A model that was trained with random sampling.
-        rng : numpy.random.Generator
-            Draws names of siblings.
-        searched : str
-            One of `SEARCHED`.
-
-        Returns
-        -------
-        ndarray, shape (n, 3), int32
-            As `random`, with positives nearest first. Negatives are the `n_negatives` nearest wrong
-            names among those nearer than the nearest right one, and with `n_siblings` names of
-            siblings. A mention for which a right name is the nearest has no negatives of the first
-            kind, and without siblings no triplets; there may be none at all.
 
         Differences
         -----------

@@ -1,0 +1,224 @@
+"""Output files that survive being stopped, for ``canonym link --resume``.
+
+While ``OUT`` is written it is called ``OUT.partial``. ``OUT.partial.json`` records, every few
+seconds, how many items are done, how many bytes they took, a hash of them, and the options of the
+run. At the end ``OUT.partial`` becomes ``OUT`` and the record goes: ``OUT`` is whole or absent.
+``--resume`` cuts ``OUT.partial`` to the recorded length, checks that options and input are the
+same, and continues behind them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import logging
+import os
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import click
+
+from canonym.cli.input import Item
+from canonym.cli.progress import note
+from canonym.errors import InvalidInput, Mismatch, ReadError
+from canonym.io.files import write_file
+
+_LOG = logging.getLogger(__name__)
+_FORMAT = 1
+_INTERVAL = 2.0  # seconds between two records
+_AGAIN = "leave out --resume to start over"
+
+
+@contextlib.contextmanager
+def open_journal(target: Path, settings: Mapping[str, Any], *, resume: bool) -> Iterator[Journal]:
+    """Open a journal; finish it at the end, or keep what is done if the run fails."""
+    journal = Journal(target, settings, resume=resume)
+    if journal.discarded:
+        note(f"What an earlier run left in {journal.partial} is discarded.")
+    if journal.n_items:
+        note(f"Continuing after {journal.n_links:,} mentions.")
+    try:
+        yield journal
+        journal.check_skipped()
+        journal.finish()
+    except BaseException:
+        kept = journal.stop()
+        if kept:
+            click.echo(
+                f"What is done, {kept:,} mentions, is kept in {journal.partial}; the same command "
+                "with --resume continues from there.",
+                err=True,
+            )
+        raise
+
+
+class Journal:
+    """An output file and the record of what is in it.
+
+    `settings` holds everything the output depends on beside the input. With `resume` the earlier
+    run is continued: `n_items` and `n_links` say how much it has done. Without it, what the run
+    left is thrown away, and `discarded` is true.
+
+    Raises `Mismatch` if the earlier run had other settings or is finished, `ReadError` if what it
+    left is damaged, and `InvalidInput` if the folder is missing or the file is being written.
+    """
+
+    def __init__(self, target: Path, settings: Mapping[str, Any], *, resume: bool) -> None:
+        self.target = target
+        self._settings = dict(settings)
+        self.partial = target.with_name(target.name + ".partial")
+        self._record = target.with_name(target.name + ".partial.json")
+        if target.is_dir():
+            raise InvalidInput(f"{target} is a folder; a file name is expected")
+        if not target.parent.is_dir():
+            raise InvalidInput(f"{target}: the folder {target.parent} does not exist")
+        self.n_items = self.n_links = 0
+        self._expected = ""
+        length = self._load() if resume else 0
+        self.discarded = not resume and self.partial.exists() and self._record.exists()
+        self._file = self.partial.open("r+b" if length else "ab")
+        try:
+            _lock(self._file, self.partial)
+        except InvalidInput:
+            self._file.close()
+            raise
+        if not length:
+            self._record.unlink(missing_ok=True)
+        self._file.truncate(length)
+        self._file.seek(length)
+        self.stream = io.TextIOWrapper(
+            self._file, encoding="utf-8", newline="", write_through=False
+        )
+        self._hash = hashlib.sha256()
+        self._skipped = 0
+        self._done = (self.n_items, self.n_links)
+        self._sound = True
+        self._next = time.monotonic() + _INTERVAL
+
+    def _load(self) -> int:
+        """Read the record of the earlier run; return the length of its output."""
+        if not self._record.exists():
+            if self.target.exists() and not self.partial.exists():
+                raise Mismatch(
+                    f"{self.target} is finished, there is nothing to resume: leave out --resume to "
+                    "write it again"
+                )
+            return 0
+        try:
+            record = json.loads(self._record.read_text(encoding="utf-8"))
+            settings, length = dict(record["settings"]), int(record["bytes"])
+            self.n_items, self.n_links = int(record["items"]), int(record["links"])
+            self._expected = str(record["input"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise ReadError(self._record, f"is damaged ({error!r}): {_AGAIN}") from error
+        changed = [
+            key
+            for key in sorted({*settings, *self._settings})
+            if settings.get(key) != self._settings.get(key)
+        ]
+        if changed:
+            raise Mismatch(
+                f"{self.partial} was begun with another {', another '.join(changed)}: use the same "
+                f"options, or {_AGAIN}"
+            )
+        size = self.partial.stat().st_size if self.partial.exists() else 0
+        if size < length:
+            raise ReadError(
+                self.partial, f"has {size:,} bytes where {length:,} were recorded: {_AGAIN}"
+            )
+        return length
+
+    def skip(self, item: Item) -> bool:
+        """Take the next item of the input; tell whether the earlier run has done it.
+
+        Raises `Mismatch` if the items that it has done were others.
+        """
+        if self._skipped >= self.n_items:
+            return False
+        self._skipped += 1
+        self._add(item)
+        if self._skipped == self.n_items and self._hash.hexdigest() != self._expected:
+            raise Mismatch(
+                f"the input has changed within the {self.n_items:,} rows or documents that are "
+                f"already in {self.partial}: {_AGAIN}"
+            )
+        return True
+
+    def check_skipped(self) -> None:
+        """Refuse, at the end of the input, one that is shorter than what is done."""
+        if self._skipped < self.n_items:
+            raise Mismatch(
+                f"{self.partial} holds {self.n_items:,} rows or documents, and the input has only "
+                f"{self._skipped:,}: {_AGAIN}"
+            )
+
+    def begin(self) -> None:
+        """Mark the output as unsound: an item is about to be written."""
+        self._sound = False
+
+    def done(self, item: Item, n_links: int) -> None:
+        """Count an item that is written, with that many links."""
+        self._add(item)
+        self._done = (self._done[0] + 1, self._done[1] + n_links)
+        self._sound = True
+        if time.monotonic() >= self._next:
+            self.save()
+            self._next = time.monotonic() + _INTERVAL
+
+    def _add(self, item: Item) -> None:
+        self._hash.update(repr(item).encode("utf-8", "surrogatepass"))
+
+    def save(self) -> None:
+        """Record what is done, after the output itself is on disk."""
+        self.stream.flush()
+        os.fsync(self._file.fileno())
+        record = {
+            "bytes": self._file.tell(),
+            "format": _FORMAT,
+            "input": self._hash.hexdigest(),
+            "items": self._done[0],
+            "links": self._done[1],
+            "settings": self._settings,
+        }
+        with write_file(self._record) as partial:
+            partial.write_text(json.dumps(record, indent=1, sort_keys=True), encoding="utf-8")
+        _LOG.debug("%s holds %d links, %d bytes", self.partial, record["links"], record["bytes"])
+
+    def finish(self) -> None:
+        """Turn the partial output into the finished one."""
+        self.stream.flush()
+        os.fsync(self._file.fileno())
+        self.stream.close()
+        self.partial.replace(self.target)
+        self._record.unlink(missing_ok=True)
+
+    def stop(self) -> int:
+        """Keep what is done after a failure; return the number of links that are kept."""
+        kept = 0
+        with contextlib.suppress(OSError):
+            if self._sound and self._done[1] > self.n_links:
+                self.save()
+        with contextlib.suppress(OSError):
+            self.stream.close()
+        if self._record.exists():
+            kept = int(json.loads(self._record.read_text(encoding="utf-8"))["links"])
+        else:
+            self.partial.unlink(missing_ok=True)
+        return kept
+
+
+def _lock(stream: IO[bytes], path: Path) -> None:
+    try:
+        import fcntl
+    except ImportError:  # pragma: no cover - Windows has no such locks
+        return
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise InvalidInput(f"another process is writing {path}: wait for it or stop it") from error
+    except OSError:  # pragma: no cover - a file system without locks
+        return

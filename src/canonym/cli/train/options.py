@@ -1,0 +1,54 @@
+"""Flags of the command line, made from the options of training."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from canonym.cli.annotated import FORMATS
+from canonym.training.options import Option
+
+
+def click_option(option: Option) -> click.Option:
+    """Return the flag of an option."""
+    flags = option.flags or ("--" + option.name.replace("_", "-"),)
+    settings: dict[str, Any] = {"help": option.help or None, "required": option.required}
+    if option.kind is bool:
+        settings["is_flag"] = True
+    else:
+        shown = not (option.several or option.required or option.default is None)
+        settings |= {
+            "type": _click_type(option),
+            "metavar": option.metavar,
+            "multiple": option.several,
+            "show_default": (option.shown or True) if shown else False,
+        }
+        if not (option.several or option.required):
+            settings["default"] = option.default
+        if option.unset and option.default is None:
+            settings["help"] = f"{option.help}  [default: {option.unset}]"
+    return click.Option((*flags, option.name), **settings)
+
+
+def _click_type(option: Option) -> Any:
+    choices = tuple(FORMATS) if option.name == "format" else option.choices
+    if choices:
+        return click.Choice(choices)
+    if option.metavar in {"FILE", "FOLDER", "PATH"}:
+        return click.Path()
+    if option.kind is str:
+        return click.STRING
+    low, high = option.least, option.most
+    if option.kind is int:
+        return click.IntRange(
+            None if low is None else int(low), None if high is None else int(high)
+        )
+    if option.above is None and option.below is None and low is high is None:
+        return click.FLOAT
+    return click.FloatRange(
+        low if option.above is None else option.above,
+        high if option.below is None else option.below,
+        min_open=option.above is not None,
+        max_open=option.below is not None,
+    )

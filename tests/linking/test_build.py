@@ -1,0 +1,146 @@
+"""Vectors that are made in a process beside this one are those that would be made here."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from canonym.encoders import save_encoder
+from canonym.encoders.subword import Subword
+from canonym.io.files import n_cores
+from canonym.linker import Linker
+from canonym.linking import build as building
+from canonym.linking.build import EncodingProcess
+from canonym.terminology import Terminology
+from canonym.types import Concept, Name
+
+
+@pytest.fixture
+def terminology(tmp_path: Path) -> Terminology:
+    records = []
+    for number, word in enumerate(("fever", "cough", "asthma", "heart attack", "broken hip")):
+        records += [Concept(f"X:{number}", word), Name(f"{word} of the child", f"X:{number}")]
+    return Terminology.build(records, tmp_path / "x.db")
+
+
+def _small() -> Subword:
+    table = np.random.default_rng(0).normal(size=(64, 8)).astype(np.float32)
+    return Subword(table).quantised()
+
+
+@pytest.fixture
+def many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(building, "_MANY", 10)
+    monkeypatch.setattr(building, "n_cores", lambda: 2)
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def _build(terminology: Terminology, folder: Path, **options: Any) -> dict[str, str]:
+    Linker.build(terminology, folder=folder, encoders=[_small()], **options)
+    return _digests(folder)
+
+
+@pytest.fixture
+def here(terminology: Terminology, tmp_path: Path) -> dict[str, str]:
+    """The linker as it is built without another process."""
+    return _build(terminology, tmp_path / "here")
+
+
+@pytest.mark.usefixtures("many")
+def test_another_process_makes_the_same_bytes(
+    terminology: Terminology, here: dict[str, str], tmp_path: Path
+) -> None:
+    told: list[tuple[str, int, int]] = []
+    beside = _build(terminology, tmp_path / "beside", progress=lambda *now: told.append(now))
+    assert beside == here
+    assert [now for now in told if "vectors" in now[0]] == [
+        ("subword vectors", 0, 10),
+        ("subword vectors", 0, 10),
+        ("subword vectors", 10, 10),
+    ]
+
+
+@pytest.mark.usefixtures("many")
+def test_a_process_that_fails_is_done_without(
+    terminology: Terminology,
+    here: dict[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    failing = tmp_path / "python"
+    failing.write_text("#!/bin/sh\nexit 3\n")
+    failing.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(failing))
+    assert _build(terminology, tmp_path / "beside") == here
+
+
+@pytest.mark.usefixtures("many")
+def test_a_build_that_ends_early_leaves_no_process(
+    terminology: Terminology, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[EncodingProcess] = []
+    start = EncodingProcess.__init__
+
+    def remember(self: EncodingProcess, *given: Any) -> None:
+        start(self, *given)
+        started.append(self)
+
+    def stop(stage: str, _done: int, _total: int) -> None:
+        if stage == "normal forms":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(EncodingProcess, "__init__", remember)
+    with pytest.raises(KeyboardInterrupt):
+        _build(terminology, tmp_path / "beside", progress=stop)
+    assert not (tmp_path / "beside").exists()
+    (one,) = started
+    assert one._process.returncode is not None
+
+
+@pytest.mark.usefixtures("many")
+def test_only_many_names_and_encoders_of_one_core_are_worth_a_process(
+    terminology: Terminology, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert EncodingProcess.is_worth_it(terminology, "subword")
+    assert not EncodingProcess.is_worth_it(terminology, "transformer")
+    monkeypatch.setattr(building, "n_cores", lambda: 1)
+    assert not EncodingProcess.is_worth_it(terminology, "subword")
+    monkeypatch.setattr(building, "n_cores", lambda: 2)
+    monkeypatch.setattr(building, "_MANY", 11)
+    assert not EncodingProcess.is_worth_it(terminology, "subword")
+
+
+def test_cores_are_those_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 3, 4}, raising=False)
+    assert n_cores() == 3
+    monkeypatch.delattr(os, "sched_getaffinity")
+    assert n_cores() == (os.cpu_count() or 1)
+
+
+def test_what_the_process_does(
+    terminology: Terminology, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save_encoder(_small(), tmp_path / "encoder")
+    (tmp_path / "index").mkdir()
+    paths = [str(terminology.path), str(tmp_path / "index"), str(tmp_path / "encoder")]
+    assert building.main(paths) == 0
+    assert capsys.readouterr().out == "0\n10\n"
+    made = np.load(tmp_path / "index" / "vectors.npy")
+    assert np.array_equal(made, _small().encode([n.text for n in terminology.iter_names()]))
+
+
+def test_the_process_says_by_its_status_that_something_is_wrong(tmp_path: Path) -> None:
+    assert building.main([str(tmp_path / "none.db"), str(tmp_path), str(tmp_path)]) == 1

@@ -1,0 +1,476 @@
+"""Synonyms and forbidden pairs: the file beside an index, and what linking makes of it."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from canonym import Concept, Linker, Mention, Name, Terminology, Xref
+from canonym.encoders.static import StaticVectors
+from canonym.errors import InvalidInput, Mismatch, ReadError
+from canonym.linking.overlay import ADDED, Overlay, OverlayContent, merge_into
+from canonym.linking.targets import SEARCHES
+
+# --- the file ------------------------------------------------------------------------------------
+
+
+def added(*texts: str, id_: str = "X:1") -> OverlayContent:
+    return OverlayContent(tuple(Name(text, id_, source=ADDED) for text in texts))
+
+
+def barred(*pairs: tuple[str, str]) -> OverlayContent:
+    return OverlayContent(forbidden=pairs)
+
+
+@pytest.fixture
+def overlay(tmp_path: Path) -> Overlay:
+    return Overlay(tmp_path / "overlay.db")
+
+
+def test_what_is_written_is_read_and_each_only_once(overlay: Overlay) -> None:
+    assert overlay.read() == OverlayContent()
+    assert not overlay.path.exists()
+    assert overlay.write(added("a", "b")) == added("a", "b")
+    assert overlay.write(added("b", "c")) == added("c")
+    assert overlay.write(barred(("m", "X:2"), ("l", "X:1"))) == barred(("m", "X:2"), ("l", "X:1"))
+    assert overlay.read() == added("a", "b", "c")._replace(forbidden=(("l", "X:1"), ("m", "X:2")))
+    assert overlay.remove(added("b", "z")) == added("b")
+    assert overlay.remove(added("b")) == OverlayContent()
+    assert overlay.read().synonyms == added("a", "c").synonyms
+
+
+def test_pairs_are_the_same_by_their_normal_form(overlay: Overlay) -> None:
+    overlay.write(barred(("Heart attacks", "X:1")))
+    assert overlay.write(barred(("heart attack", "X:1"))) == OverlayContent()
+    assert overlay.remove(barred(("heart attack", "X:2"))) == OverlayContent()
+    assert overlay.remove(barred(("HEART attack", "X:1"))) == barred(("Heart attacks", "X:1"))
+
+
+def test_content_is_the_same_object_until_something_changes(overlay: Overlay) -> None:
+    assert overlay.read() is overlay.read()
+    overlay.write(added("a"))
+    first = overlay.read()
+    assert overlay.read() is first
+    overlay.write(added("a"))  # nothing new
+    assert overlay.read() is first
+    Overlay(overlay.path).write(added("b"))
+    assert overlay.read().synonyms == added("a", "b").synonyms
+    overlay.path.unlink()
+    assert overlay.read() == OverlayContent()
+
+
+def test_another_file_in_its_place_is_another_overlay(overlay: Overlay) -> None:
+    for texts in (("a", "b"), ("y", "z"), ("a",)):
+        overlay.path.unlink(missing_ok=True)  # as many changes as before, often at the same place
+        for text in texts:
+            Overlay(overlay.path).write(added(text))
+        assert overlay.read() == added(*texts)
+
+
+def test_writers_do_not_lose_what_others_write(overlay: Overlay) -> None:
+    def write(number: int) -> None:
+        for each in range(5):
+            Overlay(overlay.path).write(added(f"t{number} {each}"))
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(3)]
+    code = (
+        "import sys; from pathlib import Path; from canonym.linking.overlay import *; "
+        "from canonym.types import Name; overlay = Overlay(Path(sys.argv[1])); "
+        "[overlay.write(OverlayContent((Name(f'p {n}', 'X:1'),))) for n in range(5)]"
+    )
+    for thread in threads:
+        thread.start()
+    subprocess.run([sys.executable, "-c", code, str(overlay.path)], check=True, timeout=60)
+    for thread in threads:
+        thread.join()
+    assert {name.text for name in overlay.read().synonyms} == {
+        *(f"t{number} {each}" for number in range(3) for each in range(5)),
+        *(f"p {n}" for n in range(5)),
+    }
+
+
+def test_a_writer_waits_so_long(overlay: Overlay, monkeypatch: pytest.MonkeyPatch) -> None:
+    overlay.write(added("a"))
+    monkeypatch.setattr("canonym.linking.overlay._PATIENCE", 0.05)
+    other = sqlite3.connect(overlay.path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(InvalidInput, match="written to by another process"):
+        overlay.write(added("b"))
+    assert overlay.read() == added("a")  # readers need not wait
+    other.execute("ROLLBACK")
+    other.close()
+    assert overlay.write(added("b")) == added("b")
+
+
+def test_a_change_is_whole_or_absent(overlay: Overlay) -> None:
+    overlay.write(added("a"))
+    wrong = Name("c", None)  # type: ignore[arg-type]
+    with pytest.raises(ReadError):
+        overlay.write(OverlayContent((Name("b", "X:1"), wrong)))
+    assert overlay.read() == added("a")
+
+
+def test_a_copy_is_as_it_was(overlay: Overlay, tmp_path: Path) -> None:
+    overlay.copy(tmp_path / "none.db")
+    assert not (tmp_path / "none.db").exists()
+    overlay.write(added("a"))
+    overlay.copy(tmp_path / "copy.db")
+    overlay.write(added("b"))
+    assert Overlay(tmp_path / "copy.db").read() == added("a")
+
+
+def test_other_files_are_refused(overlay: Overlay, tmp_path: Path) -> None:
+    overlay.path.write_bytes(b"")
+    assert overlay.read() == OverlayContent()  # about to be made
+    with sqlite3.connect(tmp_path / "other.db") as other:
+        other.execute("CREATE TABLE x (y)")
+    with pytest.raises(ReadError, match="not a file of added"):
+        Overlay(tmp_path / "other.db").read()
+    (tmp_path / "text.db").write_text("no database, but long enough to be taken for one" * 50)
+    with pytest.raises(ReadError, match="is damaged"):
+        Overlay(tmp_path / "text.db").read()
+    with sqlite3.connect(tmp_path / "newer.db") as newer:
+        newer.execute(f"PRAGMA application_id = {0x63616F32}")
+        newer.execute("CREATE TABLE x (y)")
+    with pytest.raises(Mismatch, match="newer canonym"):
+        Overlay(tmp_path / "newer.db").read()
+    with pytest.raises(OSError, match="unable to open"):
+        Overlay(tmp_path / "missing" / "overlay.db").write(added("a"))
+
+
+# --- linkers --------------------------------------------------------------------------------------
+
+RECORDS = [
+    Concept("X:1", "Myocardial infarction", types=("disease",), source="Hearts"),
+    Name("heart attack", "X:1"),
+    Concept("X:2", "Breast cancer", types=("disease", "neoplasm"), source="Tumours"),
+    Concept("X:3", "Ovarian cancer", types=("disease", "neoplasm"), source="Tumours"),
+    Concept("X:4", "Cancer", types=("neoplasm",), source="Tumours"),
+    Concept("X:5", "Aspirin", types=("drug",), source="Drugs"),
+    Concept("X:6", types=("sign",), source="Signs"),
+    Xref("X:5", "X:500", kind="alternative"),
+]
+WORDS = sorted({word for r in RECORDS if isinstance(r, Name) for word in r.text.lower().split()})
+WORDS += sorted(
+    {word for r in RECORDS if isinstance(r, Concept) for word in r.label.lower().split()}
+)
+WORDS += ["widow", "maker", "big", "lump", "headache"]
+BARE: dict[str, Any] = {"sieves": (), "spelling": False, "composites": False, "min_length": 1}
+
+
+def vectors() -> StaticVectors:
+    rng = np.random.default_rng(0)
+    table = rng.standard_normal((len(WORDS), 6)).astype(np.float32)
+    return StaticVectors(list(WORDS), table)
+
+
+def build(*further: Name, **options: Any) -> Linker:
+    options = {"encoders": ["chargrams", vectors()], **options}
+    return Linker.build(Terminology.build([*RECORDS, *further]), **options)
+
+
+@pytest.fixture
+def linker(tmp_path: Path) -> Linker:
+    return build(folder=tmp_path / "index")
+
+
+def best(linker: Linker, *mentions: str, **options: Any) -> list[str | None]:
+    return [link.id for link in linker.link(mentions, **options)]
+
+
+# --- synonyms -------------------------------------------------------------------------------------
+
+
+def test_a_synonym_is_found_by_sieves_and_search_and_goes_again(linker: Linker) -> None:
+    before = linker.link(["the widow maker", "widow makers", "big widow maker"], k=6)
+    assert linker.add_synonym("Widow maker", "X:1")
+    assert not linker.add_synonym("Widow maker", "X:1")
+    found = linker.link(["the widow maker", "widow makers", "big widow maker"], k=6)
+    assert [link.id for link in found] == ["X:1"] * 3
+    assert [link.candidates[0].sieve for link in found] == ["reordered", "normalised", "search"]
+    top = found[2].candidates[0]
+    assert (top.name, top.scope) == ("Widow maker", "exact")
+    assert set(top.parts) == {"chargrams", "static"}
+    assert min(top.parts.values()) > 0.5
+    assert [(name.text, name.concept_id) for name in linker.synonyms()] == [("Widow maker", "X:1")]
+    linker.remove_synonym("Widow maker", "X:1")
+    assert linker.synonyms() == ()
+    assert linker.link(["the widow maker", "widow makers", "big widow maker"], k=6) == before
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_added_is_as_if_it_had_been_there_always(search: str) -> None:
+    """Whatever is searched: an index with a name added equals one that was built with it."""
+    mentions = [("lump", "X:2"), ("big lump", "X:4")] if "D" in search else None
+    # Where there are training mentions, added names count among these as well.
+    more = [Name("big headache", "X:6"), Name("headache", "X:1"), Name("lump", "X:3")]
+    with_them = None if mentions is None else mentions + [(n.text, n.concept_id) for n in more]
+    built = build(*more, mentions=with_them, encoders=[vectors()], search=search, **BARE)
+    taught = build(mentions=mentions, encoders=[vectors()], search=search, **BARE)
+    assert taught.add_synonyms(more) == 3
+    asked = ["headache", "big lump", "widow lump", "cancer maker", "heart headache"]
+    for one, other in zip(taught.link(asked, k=6), built.link(asked, k=6), strict=True):
+        assert {c.id: c.score for c in one.candidates} == pytest.approx(
+            {c.id: c.score for c in other.candidates}, abs=1e-6
+        )
+    assert any(link.candidates for link in taught.link(asked))
+
+
+def test_a_concept_without_a_name_can_get_one(linker: Linker) -> None:
+    linker.add_synonym("headache", "X:6")
+    assert best(linker, "headaches") == ["X:6"]
+    assert best(linker, "headaches", types=["sign"], ids=["X:6", "X:5"]) == ["X:6"]
+
+
+def test_alternative_ids_are_those_of_the_concept(linker: Linker) -> None:
+    linker.add_synonym("big lump", "X:500")
+    assert best(linker, "big lump") == ["X:5"]
+    linker.remove_synonym("big lump", "X:500")
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ({"types": ["drug"]}, "X:5"),
+        ({"types": ["DISEASE"]}, "X:1"),
+        ({"sources": ["drugs"]}, "X:5"),
+        ({"ids": ["X:500"]}, "X:5"),
+        ({"ids": ["X:1", "X:2"]}, "X:1"),
+        ({"languages": ["en"]}, "X:1"),
+    ],
+)
+@pytest.mark.parametrize("mention", ["widow maker", "big widow maker"])
+def test_filters_stay_exact(
+    linker: Linker, options: dict[str, Any], wanted: str, mention: str
+) -> None:
+    for id_ in ("X:1", "X:5"):
+        linker.add_synonym("widow maker", id_)
+    linker.add_synonym("big widow maker", "X:4", language="de")
+    link = linker.link([mention], **options)[0]
+    assert link.id == wanted
+    assert link.candidates[0].name == "widow maker"
+
+
+def test_names_that_are_there_anyway_are_not_added(linker: Linker) -> None:
+    assert not linker.add_synonym("heart attack", "X:1")
+    assert linker.synonyms() == ()
+    assert linker.add_synonym("heart attack", "X:2")  # of another concept it is new
+    assert {c.id for c in linker.link(["heart attack"])[0].candidates[:2]} == {"X:1", "X:2"}
+
+
+def test_what_an_index_has_by_itself_is_not_removed(linker: Linker) -> None:
+    with pytest.raises(InvalidInput, match=r"in the terminology itself.*forbid it"):
+        linker.remove_synonym("heart attack", "X:1")
+    with pytest.raises(InvalidInput, match="was not added"):
+        linker.remove_synonym("nothing", "X:1")
+    learned = build(mentions=[("lump", "X:2")])
+    assert not learned.add_synonym("lump", "X:2")
+    with pytest.raises(InvalidInput, match="a training mention of X:2"):
+        learned.remove_synonym("lump", "X:2")
+
+
+@pytest.mark.parametrize(
+    ("name", "id_", "told"),
+    [
+        ("...", "X:1", "no letter and no digit"),
+        ("a\0b", "X:1", "no text"),
+        ("\ud800a", "X:1", "no text"),
+        ("lump", "X:9", "no concept has the id 'X:9'"),
+        (7, "X:1", "a string is expected"),
+        ("lump", None, "a string is expected"),
+    ],
+)
+def test_what_cannot_be_used_changes_nothing(
+    linker: Linker, name: Any, id_: Any, told: str
+) -> None:
+    with pytest.raises(InvalidInput, match=told):
+        linker.add_synonyms([Name("big lump", "X:1"), Name(name, id_)])
+    with pytest.raises(InvalidInput, match=told):
+        linker.forbid(name, id_)
+    assert linker.synonyms() == ()
+    assert not (linker.folder / "overlay.db").exists()
+
+
+def test_others_see_it_at_once(linker: Linker) -> None:
+    other = Linker.load(linker.folder)
+    stream = other.link_stream(["widow maker"] * 4, batch=2)
+    assert next(stream).candidates[0].sieve == "search"
+    code = (
+        "import sys; from canonym import Linker; linker = Linker.load(sys.argv[1]); "
+        "linker.add_synonym('widow maker', 'X:1'); linker.forbid('Cancer', 'X:4')"
+    )
+    subprocess.run([sys.executable, "-c", code, str(linker.folder)], check=True, timeout=60)
+    sieves = [link.candidates[0].sieve for link in stream]
+    assert sieves == ["search", "verbatim", "verbatim"]  # the second batch is new
+    assert best(linker, "widow maker", "cancer")[0] == "X:1"
+    assert best(linker, "cancer") != ["X:4"]
+
+
+def test_threads_link_while_others_teach(linker: Linker) -> None:
+    wrong: list[object] = []
+    done = threading.Event()
+
+    def ask() -> None:
+        while not done.is_set():
+            for link in linker.link(["heart attack", "widow maker"]):
+                best = link.candidates[0]
+                if (best.name, best.id) == ("heart attack", "X:1"):
+                    continue
+                if not (best.name == "widow maker" and best.id == "X:2") and best.sieve != "search":
+                    wrong.append(link)
+
+    threads = [threading.Thread(target=ask) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for turn in range(10):
+        linker.add_synonym("widow maker", "X:2")
+        linker.add_synonym(f"big lump {turn}", "X:3")
+        linker.remove_synonym("widow maker", "X:2")
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert len(linker.synonyms()) == 10
+
+
+def test_the_fingerprint_follows(linker: Linker) -> None:
+    first = linker.fingerprint
+    linker.add_synonym("lump", "X:2")
+    second = linker.fingerprint
+    linker.forbid("lump", "X:2")
+    assert len({first, second, linker.fingerprint}) == 3
+    linker.allow("lump", "X:2")
+    assert linker.fingerprint == second
+    linker.remove_synonym("lump", "X:2")
+    assert linker.fingerprint == first
+
+
+# --- forbidden pairs ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mention", ["heart attack", "Heart attacks", "heart attak", "cancers"])
+def test_a_forbidden_concept_is_never_found_and_all_else_stays(
+    linker: Linker, mention: str
+) -> None:
+    others = ["myocardial infarction", "breast cancer", "heart", "ovarian"]
+    before = linker.link([mention, *others], k=6)
+    (ranked,) = [[c.id for c in before[0].candidates]]
+    assert linker.forbid(mention.upper(), ranked[0])
+    assert not linker.forbid(mention, ranked[0])
+    after = linker.link([mention, *others], k=6)
+    rest = after[0].candidates
+    assert ranked[0] not in {c.id for c in rest}
+    # What is left is what a filter without the concept leaves.
+    ids = [f"X:{n}" for n in range(1, 7) if f"X:{n}" != ranked[0]]
+    assert rest == linker.link([mention], k=6, ids=ids)[0].candidates
+    assert after[1:] == before[1:]
+    linker.allow(mention, ranked[0])
+    assert linker.link([mention, *others], k=6) == before
+
+
+def test_a_pair_holds_for_the_parts_and_forms_of_a_mention(linker: Linker) -> None:
+    composite = "breast and ovarian cancer"
+    assert linker.link([composite])[0].ids == ("X:2", "X:3")
+    linker.forbid(composite, "X:3")
+    link = linker.link([composite])[0]
+    assert "X:3" not in {*link.ids, *(c.id for p in (link, *link.parts) for c in p.candidates)}
+    assert best(linker, "ovarian cancer") == ["X:3"]
+    linker.allow(composite, "X:3")
+    linker.forbid("ovarian cancer", "X:3")  # a part of the composite mention
+    for part in linker.link([composite])[0].parts:
+        assert part.mention.text == "breast cancer" or "X:3" not in part.ids
+    linker.allow("ovarian cancer", "X:3")
+    mention = Mention("OC", context="ovarian cancer (OC)")
+    assert linker.link([mention])[0].id == "X:3"
+    linker.forbid("OC", "X:3")  # what was written, not only what it stands for
+    assert linker.link([mention])[0].id != "X:3"
+    linker.allow("OC", "X:3")
+    linker.forbid("ovarian cancers", "X:3")
+    assert linker.link([mention])[0].id != "X:3"
+
+
+def test_allowing_what_is_not_forbidden_is_an_error(linker: Linker) -> None:
+    with pytest.raises(InvalidInput, match="X:1 is not forbidden for 'lump'"):
+        linker.allow("lump", "X:1")
+    linker.forbid("lump", "X:500")
+    assert linker.forbidden() == (("lump", "X:5"),)
+
+
+def test_forbidding_reaches_added_names_and_other_targets() -> None:
+    for search in ("OD-C", "D-T + OD-T", "O-C"):
+        mentions = [("lump", "X:2")] if "D" in search else None
+        linker = build(mentions=mentions, search=search)
+        linker.add_synonym("widow maker", "X:1")
+        assert best(linker, "widow maker") == ["X:1"]
+        linker.forbid("widow maker", "X:1")
+        assert all(c.id != "X:1" for c in linker.link(["widow maker"], k=6)[0].candidates)
+
+
+# --- saving and folding ---------------------------------------------------------------------------
+
+
+def test_saving_takes_it_along_and_overwriting_does_not_lose_it(
+    linker: Linker, tmp_path: Path
+) -> None:
+    linker.add_synonym("lump", "X:2")
+    linker.save(tmp_path / "saved")
+    linker.add_synonym("big lump", "X:2")
+    saved = Linker.load(tmp_path / "saved")
+    assert [name.text for name in saved.synonyms()] == ["lump"]
+    with pytest.raises(InvalidInput, match=r"1 added synonyms and 0 .*would be lost"):
+        build(folder=tmp_path / "saved", overwrite=True)
+    with pytest.raises(InvalidInput, match="would be lost"):
+        linker.save(tmp_path / "saved", overwrite=True)
+    saved.remove_synonym("lump", "X:2")
+    linker.save(tmp_path / "saved", overwrite=True)
+    assert len(Linker.load(tmp_path / "saved").synonyms()) == 2
+
+
+def test_folding_makes_names_of_synonyms(linker: Linker, tmp_path: Path) -> None:
+    linker.add_synonym("lump", "X:2")
+    linker.add_synonym("big lump", "X:500", language="de")
+    linker.forbid("cancer", "X:4")
+    asked = ["lump", "big lumps", "cancer", "widow"]
+    before = linker.link(asked, k=6)
+    folded = build(fold=linker.folder, folder=tmp_path / "new")
+    assert folded.synonyms() == ()
+    assert folded.forbidden() == (("cancer", "X:4"),)
+    assert [link.ids for link in folded.link(asked)] == [link.ids for link in before]
+    names = folded.terminology.names("X:5")
+    assert [(n.text, n.language, n.source) for n in names][-1] == ("big lump", "de", "added")
+    assert folded.terminology.n_names == linker.terminology.n_names + 2
+    assert folded.terminology.concept("X:1") == linker.terminology.concept("X:1")
+    assert folded.terminology.resolve("X:500") == "X:5"
+    # Names that were folded before are folded again, from the source as it is.
+    again = build(fold=tmp_path / "new", folder=tmp_path / "new", overwrite=True)
+    assert again.terminology.digest == folded.terminology.digest
+    assert again.forbidden() == folded.forbidden()
+
+
+def test_another_release_keeps_what_it_cannot_place(linker: Linker) -> None:
+    linker.add_synonym("lump", "X:2")
+    linker.add_synonym("widow maker", "X:1")
+    linker.forbid("lump", "X:2")
+    newer = Terminology.build([r for r in RECORDS if "X:2" not in str(r)])
+    folded, rest = merge_into(newer, linker.folder, newest=1)
+    assert [(n.text, n.concept_id) for n in rest.synonyms] == [("lump", "X:2")]
+    assert rest.forbidden == (("lump", "X:2"),)
+    assert [n.text for n in folded.names("X:1")][-1] == "widow maker"
+    kept = Linker.build(newer, encoders=["chargrams"], fold=linker.folder)
+    assert [n.text for n in kept.synonyms()] == ["lump"]
+    assert best(kept, "widow maker") == ["X:1"]
+    assert "X:2" not in {c.id for c in kept.link(["lump"], k=9)[0].candidates}
+
+
+def test_without_anything_to_fold_the_terminology_is_the_same(linker: Linker) -> None:
+    folded = merge_into(linker.terminology, linker.folder, newest=1)
+    assert folded.terminology is linker.terminology
+    with pytest.raises(InvalidInput, match="no such folder"):
+        build(fold=linker.folder / "nowhere")
