@@ -28,23 +28,23 @@ protocol        a key of `canonym.evaluation.protocols.PROTOCOLS`; ``split``, ``
                 ``glosses`` vary it
 search          one of `canonym.linking.targets.SEARCHES`: training mentions are separate names
                 and concepts are ranked (the strict reading); ``{ dev = ["O-T", "OD-T"] }``:
-                that of these with which the row is best on the dev part
+                the best of these on the dev part
 encoders        as `canonym.linker.Linker.build` takes them; none is verbatim look-up. A model
                 of the file goes by its name
-weights         one per encoder, or ``{ dev = [0, 0.5, 1] }``: the last encoder's is that of these
-                with which the row is best on the dev part
+weights         one per encoder, or ``{ dev = [0, 0.5, 1] }``: the last encoder has the best of
+                these on the dev part
 corrections     file of ``wrong||right`` words
 training        ``false``: the parts before are not given, so that neither names nor slices
                 know them
 order           of the nearest concepts: ``"marginal"``, ``"fitted"``, or a file; ``context =
                 false``: without the other mentions of a document
 precision       ``"fp32"`` (default), or ``"bf16"``: how transformers compute
-reading         which reading is compared; the protocol's first by default
-slice           one of `canonym.evaluation.metrics.HEADLINE_SLICES`: only these mentions count
+reading         the reading to compare; the protocol's first by default
+slice           one of `canonym.evaluation.slices.HEADLINE_SLICES`: only these mentions count
 against         another row of the file, on the same mentions: their difference and its tests
 published       percentages by metric; a name without a number to show ours alone
 difference      the most, in points, that ours may differ from the published number
-caveat          what forbids a strict comparison
+caveat          a reason against a strict comparison
 seed, k         as `canonym.evaluation.run.evaluate_corpus` takes them
 ==============  ==================================================================================
 

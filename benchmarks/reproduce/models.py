@@ -1,6 +1,6 @@
-"""Models that an experiment trains, as its file describes them.
+"""Models that an experiment trains.
 
-A ``[model.NAME]`` table says how a model is made; rows name it among their ``encoders``::
+A ``[model.NAME]`` table has the options of a model; rows name it among their ``encoders``::
 
     [model.random]
     recipe = "dilbert"
@@ -21,13 +21,13 @@ A ``[model.NAME]`` table says how a model is made; rows name it among their ``en
 setting         meaning
 ==============  ==================================================================================
 recipe          a key of `canonym.training.recipes.RECIPES`, or ``"word-vectors"``
-encoder         what training begins with: as `canonym train --encoder` takes it, or another model
-                of the file
-like            another model, whose settings are taken where they are not given here
+encoder         the start of training: as `canonym train --encoder` takes it, or another model of
+                the file
+like            another model, whose settings hold unless they are given here
 seed            of every draw; 0 by default
-samples         how many are trained, with seeds one after the other; 1 by default. A model that
-                begins with another of as many samples begins with the sample of the same number
-corpus, format  as of rows; the training part is trained on
+samples         number of models, with consecutive seeds; 1 by default. A model that begins with
+                another of as many samples begins with the sample of the same number
+corpus, format  as of rows; the training part is used
 part            ``"train"`` (default), or ``"train+dev"``
 types           only mentions of these types
 corrections     file of ``wrong||right`` words
@@ -35,7 +35,7 @@ corpora         instead of ``corpus``: several, tables with ``corpus``, ``types`
                 ``corrections``
 preparation     as `canonym train --preparation` takes it; the recipe's by default
 distinct        whether mentions of the same text and concepts count once
-dev             whether accuracy on the dev part says which epoch is kept
+dev             whether accuracy on the dev part chooses the epoch
 terminology     as of rows
 hierarchy       for parents and siblings: a terminology, that of the model by default
 relations       for CODER: as of rows of relations, those of the terminology by default
