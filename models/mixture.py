@@ -36,7 +36,7 @@ _TEST = "test"
 
 
 class _Corpus(NamedTuple):
-    """A folder of PubTator files, one a part, and what of it is learned from."""
+    """A folder of PubTator files, one a part, and the types of mentions that are learned."""
 
     folder: str
     types: tuple[str, ...]

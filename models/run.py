@@ -37,7 +37,7 @@ PRECISION: Decorator = click.option(
     type=click.Choice(("auto", "bf16", "fp16", "float32")),
     default="auto",
     show_default=True,
-    help="What the encoder computes in; auto is bf16 where that is faster than float32.",
+    help="Precision of training; auto is bf16 where that is faster than float32.",
 )
 
 RESUME: Decorator = click.option(

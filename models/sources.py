@@ -190,7 +190,7 @@ def read_pool(
     pool = SynonymPool()
     paths = {name: data / path for name, path in SOURCES.items()}
     say = log or (lambda _: None)
-    # MeSH first: its ids are what CTD and MEDIC use, its weight that of the chemicals.
+    # MeSH first: CTD and MEDIC use its ids, and its weight is that of the chemicals.
     pool.add("MeSH", read_mesh(data), weight=_OTHER)
     pool.add("MeSH", read_ctd(paths["CTD 2017"]))
     pool.add("MeSH", read_medic(paths["MEDIC 2012"]))

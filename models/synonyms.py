@@ -20,7 +20,7 @@ from canonym.text import STRONG, UNORDERED, normalise_all
 from canonym.text.memo import MemoNormaliser
 from canonym.types import Concept, Int32Array, Name, Record, Relation, Xref
 
-# What a classification writes to say that a name means no more than it says.
+# Marks of a residual class: the name means no more than the words before them.
 _RESIDUE = re.compile(
     r"(?:,?\s*\b(?:nos|unspecified|not otherwise specified)|,\s*unspecified(?:\s[\w/-]+){1,3}"
     r"|\s*\((?:disorder|disease|finding|nos)\))\s*$|^unspecified\s+",
@@ -89,7 +89,7 @@ class WordSwaps:
         share: float = 0.7,
         rate: float = 0.05,
     ) -> None:
-        # The names that become equal without one word, by what is left.
+        # Names that become equal without one word, by the remaining words.
         frames: dict[tuple[str, ...], list[tuple[str, int]]] = defaultdict(list)
         for name, concept in zip(words, concepts.tolist(), strict=True):
             if 2 <= len(name) <= _MOST_WORDS:

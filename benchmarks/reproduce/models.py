@@ -99,7 +99,7 @@ class ModelSettings:
 
     @property
     def encoder(self) -> str:
-        """What training begins with; empty for word vectors."""
+        """The start of training; empty for word vectors."""
         return str(self.settings.get("encoder", ""))
 
     @property

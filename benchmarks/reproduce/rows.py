@@ -35,7 +35,7 @@ Row: TypeAlias = Mapping[str, Any]
 def run_row(row: Row, shelf: Shelf, models: Models) -> Outcome:
     """Run one row of an experiment; see `reproduce.files`.
 
-    `models` says what to use for encoders; the row is run with each of several samples.
+    `models` replaces encoders by name; the row is run with each of several samples.
     """
     names = [models.get(name, name) for name in row.get("encoders", ())]
     counts = {len(one) for one in names if _is_list(one)}

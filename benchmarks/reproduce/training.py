@@ -96,7 +96,7 @@ def train_models(
 ) -> dict[str, str | list[str]]:
     """Train the missing models that rows of an experiment name, and return their folders.
 
-    `given` says what to use for an encoder of the file; a given model is not trained. With
+    `given` replaces encoders of the file by name; a given model is not trained. With
     `only_trained` nothing is trained. `notice` takes a line for each model: trained, used again, or
     left out. A model of several samples has a list of folders.
     """
