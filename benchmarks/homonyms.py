@@ -134,8 +134,8 @@ def made_up(
     request = pipeline.request(k=20)
     drafted = []
     for batch in batches_of(documents, mentions=request.batch):
-        drafts, found = pipeline.draft(batch, request, {})
-        drafted += [(one, of_one, found) for one, of_one in zip(batch, drafts, strict=True)]
+        of_batch, found = pipeline.draft(batch, request, {})
+        drafted += [(one, drafts, found) for one, drafts in zip(batch, of_batch, strict=True)]
     best = {
         id_of(draft, found): draft.hits[0]
         for _, drafts, found in drafted
