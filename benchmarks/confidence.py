@@ -97,7 +97,7 @@ def main() -> None:
             terminology = import_terminology(source, Path(scratch) / "terminology.db")
             linker = Linker.build(terminology, encoders=[encoder])
             seen = {
-                part: observe(linker, read_pubtator(path), types=types)
+                part: observe(linker.pipeline, read_pubtator(path), types=types)
                 for part, path in parts.items()
             }
             result[name] = {

@@ -155,7 +155,7 @@ def ask(start: Subword, mixture: Mixture, data: Path, change: dict[str, Any]) ->
         sources=mixture.sources,
         related=mixture.related,
         start=start,
-        asking=asking(data, ("train",), kinds),
+        mention_queries=asking(data, ("train",), kinds),
         **{**ASKED, **change},
     )
 
