@@ -1,15 +1,15 @@
-"""How our preparation of mentions differs from the files that the authors of BioSyn released.
+"""Differences of our preparation of mentions from the files that BioSyn's authors released.
 
     python benchmarks/biosyn_differences.py [--list]
 
-Counts, by category and with what they do to accuracy, go to ``results/biosyn-differences.json``;
-the mentions themselves are printed with ``--list`` and kept nowhere.
+Counts by category, with their effect on accuracy, go to ``results/biosyn-differences.json``.
+``--list`` prints the mentions themselves.
 
 ==============================  ==================================================================
-category                        what differs
+category                        difference
 ==============================  ==================================================================
-parts of the annotators         the corpus names the parts itself, in a seventh column that the
-                                release follows; we split by the text
+parts of the annotators         the corpus names the parts in a seventh column, which the release
+                                follows; we split by the text
 not split by the release        our rules split, theirs did not
 not split by ours               theirs split, ours did not
 split otherwise                 both split, into other parts

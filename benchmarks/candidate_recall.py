@@ -1,11 +1,11 @@
-"""Do the candidates of a mention get better while BioSyn trains (figure 2 of the paper)?
+"""Candidates of a mention before and after an epoch of BioSyn (figure 2 of the paper).
 
-For the distinct disease mentions of NCBI's dev part: how many have a right name among their 20
-candidates, by character n-grams alone (α = 0), by both kinds (α = 0.5) and by the encoder alone
-(α = 1), before training and after the epoch that the experiment ``biosyn-train`` trains. Candidates
-are names of the dictionary alone, as in training.
+Of the distinct disease mentions of NCBI's dev part, so many have a right name among their 20
+candidates: by character n-grams alone (α = 0), by both kinds (α = 0.5) and by the encoder alone
+(α = 1), before training and after the epoch of the experiment ``biosyn-train``. Candidates are
+names of the dictionary alone, as in training.
 
-    python benchmarks/candidate_recall.py MODELS    (the folder given to canonym reproduce --models)
+    python benchmarks/candidate_recall.py MODELS    (the folder of python -m reproduce --models)
 """
 
 from __future__ import annotations

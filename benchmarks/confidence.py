@@ -1,12 +1,11 @@
-"""Is a confidence of 90 % right in 90 % of cases?
+"""Calibration of the confidence that `canonym fit-confidence` learns.
 
 The confidence of an index of MEDIC (NCBI disease) and of one of MeSH diseases by CTD (BC5CDR
-disease), default encoder, is fitted to the train part of the corpus and tried on the dev part; and
-the other way round. Test parts are not touched. The three NIL thresholds of DILBERT are tried in
-its protocol of 20 draws of 100 mentions on the dev part of BC5CDR, chemicals and diseases, where
-some mentions have no concept.
+disease) is fitted to the train part of the corpus and tried on the dev part, and the other way
+round. The three NIL thresholds of DILBERT are tried by its protocol of 20 draws of 100 mentions on
+the dev part of BC5CDR, where some mentions have no concept. Test parts are not touched.
 
-    canonym train default --part none -o names-alone
+    python -m models.make_default --part none -o names-alone
     python benchmarks/confidence.py --encoder names-alone
 """
 
@@ -98,7 +97,7 @@ def main() -> None:
             terminology = import_terminology(source, Path(scratch) / "terminology.db")
             linker = Linker.build(terminology, encoders=[encoder])
             seen = {
-                part: observe(linker, read_pubtator(path), types=types)
+                part: observe(linker.pipeline, read_pubtator(path), types=types)
                 for part, path in parts.items()
             }
             result[name] = {

@@ -1,15 +1,13 @@
-"""How fast is the contextual encoder with 8 bits, beside the same transformer in torch?
+"""Speed of the contextual encoder with 8 bits, beside the same transformer in torch.
 
-Both encode the names of MEDIC on one thread, in turn in one process, so that both meet the same
-machine; the best of the rounds counts. Then the one with 8 bits does it on all cores, a thread a
-batch, as small models do, and with all threads sharing each batch, as large ones do. The time of
-the processor is given beside that of the clock: on a machine that is busy with other things the two
-differ.
+Both encode the names of MEDIC on one thread, in turn in one process; the best of the rounds counts.
+Then the one with 8 bits does so on all cores, once with a thread a batch, as small models do, and
+once with all threads sharing each batch, as large ones do. Processor time stands beside wall time,
+since the two differ on a busy machine.
 
     python benchmarks/contextual_speed.py FOLDER [--encoder ONNX] [--names N] [--rounds N]
 
-FOLDER is a sentence-transformers folder. Without --encoder the encoder is the one that comes with
-canonym; a folder that `export_contextual.py` wrote is another.
+FOLDER is a sentence-transformers folder. Without --encoder the bundled encoder is measured.
 """
 
 from __future__ import annotations

@@ -1,19 +1,16 @@
-"""What each choice in the recipe of the default encoder is worth: one change at a time.
+"""Worth of each choice in the recipe of the default encoder: one change at a time.
 
-The names' stage is made once, what follows once for each variant, from the training parts alone,
-with neighbours among fewer names than for what is given away. "As chosen" and the changes to it are
-measured before the last steps, in which mentions ask; those are variants of their own. Measured on
-the development parts: BioSyn's mentions and dictionaries, merged and alone, as in
-``subword_accuracy.py``; chemicals of BC5CDR against MeSH, likewise; everyday names in ICD-10-CM;
-and BioSyn's mentions with one slip of a letter each, dictionary alone. Beside the share of the
-mentions stands that of their distinct strings, in which a mention that is annotated a hundred times
-does not outweigh the others.
+The first stage is made once, the later stages once for each variant, from the training parts alone
+and with fewer neighbours than the shipped encoder. "As chosen" and its changes are measured before
+the last stage; variants of that stage are separate. The measures are, on development parts:
+BioSyn's mentions and dictionaries, merged and alone; chemicals of BC5CDR against MeSH, likewise;
+everyday names in ICD-10-CM; and BioSyn's mentions with one slip of a letter each, dictionary alone.
+The share of distinct strings stands beside that of mentions, where a frequent one outweighs many.
 
     python benchmarks/default_encoder.py [--teacher FOLDER] [--only VARIANT]...
 
-A teacher has read the training parts alone (``canonym train contextual --part train``); without one
-that variant is left out. What is measured is added to ``results/default-encoder/variants.json``
-after each variant.
+A teacher has read the training parts alone (``python -m models.make_contextual --part train``);
+without one its variant is left out. ``results/default-encoder/variants.json`` grows by each.
 """
 
 from __future__ import annotations
@@ -158,7 +155,7 @@ def ask(start: Subword, mixture: Mixture, data: Path, change: dict[str, Any]) ->
         sources=mixture.sources,
         related=mixture.related,
         start=start,
-        asking=asking(data, ("train",), kinds),
+        mention_queries=asking(data, ("train",), kinds),
         **{**ASKED, **change},
     )
 
@@ -218,15 +215,15 @@ def main() -> None:
     )
     del names
     whole = read_mixture(data, parts=("train",), mention_share=MENTION_SHARE, log=print)
-    told = None
+    taught = None
     if arguments.teacher:
-        told = similarities(whole, make_encoder(arguments.teacher), start, log=print)
+        taught = similarities(whole, make_encoder(arguments.teacher), start, log=print)
     found = json.loads(RESULT.read_text())["variants"] if RESULT.exists() else {}
     if not arguments.only:
         found = {"the names' stage": {"change": {}, **measure(start.quantised())}}
     for name, given in VARIANTS.items():
         if (arguments.only and name not in arguments.only) or (
-            given.get("teacher") and told is None
+            given.get("teacher") and taught is None
         ):
             continue
         change = dict(given)
@@ -234,7 +231,7 @@ def main() -> None:
         mixture = whole
         if share != MENTION_SHARE:
             mixture = read_mixture(data, parts=("train",), mention_share=share)
-        encoder = finish(start, mixture, told, change, data)
+        encoder = finish(start, mixture, taught, change, data)
         found[name] = {"change": given, **measure(encoder)}
         print(name, found[name], flush=True)
         chosen = {

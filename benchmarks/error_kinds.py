@@ -1,9 +1,9 @@
-"""Where the errors lie that are left on the test parts.
+"""Errors that are left on the test parts, by kind.
 
-The encoders and re-rankers that come with canonym, in BioSyn's protocol, the very concept first:
-mentions that are wrong by kind of error (`canonym.evaluation.error_kinds`), by the place of the
-right concept among 20 candidates, and whether the string was a mention of the training or
-development part. Nothing is chosen by it.
+The shipped encoders and re-rankers, in BioSyn's protocol, the very concept first: wrong mentions by
+kind of error (`canonym.evaluation.error_kinds`), by the place of the right concept among 20
+candidates, and whether the string was a mention of the training or development part. Nothing is
+chosen by it.
 
     python benchmarks/error_kinds.py
 """

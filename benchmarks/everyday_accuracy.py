@@ -1,8 +1,7 @@
-"""Do everyday names find their place in ICD-10-CM?
+"""Accuracy on everyday names in ICD-10-CM.
 
-150 names that were written apart from those that come with canonym (``everyday_held_out.tsv``, with
-the families of codes that are right), linked as ``canonym link`` does it, with and without the
-everyday names that come with canonym.
+150 names that were written apart from the bundled ones (``everyday_held_out.tsv``, with the right
+families of codes), linked as ``canonym link`` does it, with and without the bundled everyday names.
 
     python benchmarks/everyday_accuracy.py
 """

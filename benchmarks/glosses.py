@@ -1,10 +1,10 @@
-"""How often do mentions that explain each other in brackets mean the same, and what does it bring?
+"""Mentions that explain each other in brackets: how often they mean the same, and the gain.
 
 The training and development parts of BC5CDR and NCBI disease, each with the mentions of the other
-part as names, in BioSyn's protocol: how many mentions are looked up as what explains them, and of
-those how many are right before and afterwards. The encoder has read neither part.
+part as names, in BioSyn's protocol: how many mentions are looked up by their gloss, and how many of
+those are right before and afterwards. The encoder has read neither part.
 
-    canonym train default --part none -o names
+    python -m models.make_default --part none -o names
     python benchmarks/glosses.py --encoder names
 """
 

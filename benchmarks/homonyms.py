@@ -1,20 +1,19 @@
-"""Does what stands around a mention tell the concepts of one name apart?
+"""Accuracy of the context of a mention on concepts that share a name.
 
-Mentions of NCBI disease and BC5CDR whose best candidates are tied (the same name belongs to several
-concepts) are linked with and without their context, to MEDIC and to MeSH 2024 with and without
-supplementary concepts; what counts is whether the first candidate is the very concept. A part of a
-composite mention counts by itself. What is not tied has to stay as it is.
+Mentions of NCBI disease and BC5CDR whose best candidates are tied, since the same name belongs to
+several concepts, are linked with and without context: to MEDIC and to MeSH 2024 with and without
+supplementary concepts. The first candidate has to be the very concept. A part of a composite
+mention counts by itself. Mentions without a tie have to stay unchanged.
 
-Few names of these terminologies are real homonyms, many belong to duplicates that no text can tell
-apart. So there are made ones as well: a mention whose concept is plain and right, and that concept
-in random order among three others that are meant elsewhere in the corpus, as if all four had its
-name.
+Few names of these terminologies are real homonyms, many belong to duplicates that no text can
+distinguish. So artificial ones are added: a mention whose concept is plain and right, with that
+concept in random order among three others of the corpus, as if all four had its name.
 
-What canonym ships was chosen on the train parts, with another draw of made homonyms; beside it
-stands what is best on this one among the weights of a grid, by the mean over the slices of both
-kinds. The figures to look at are those of the dev parts. Test parts are not touched.
+The shipped weights were chosen on the train parts, with another draw of artificial homonyms. The
+best weights of a grid on this draw stand beside them. The figures to look at are those of the dev
+parts. Test parts are not touched.
 
-    canonym train default --part none -o names-alone
+    python -m models.make_default --part none -o names-alone
     python benchmarks/homonyms.py --encoder names-alone
 """
 
@@ -31,15 +30,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from canonym import Candidate, Document, Linker, Terminology
+from canonym import Document, Linker, Terminology
 from canonym.corpora import read_pubtator
-from canonym.linking.fitting import asked_of
-from canonym.linking.homonyms import AHEAD, ANYWAY, EVIDENCE, TRUSTED, WEIGHTS, Decided
-from canonym.linking.lookup import Answer
+from canonym.linking.fitting import annotated_documents
+from canonym.linking.homonyms import AHEAD, ANYWAY, EVIDENCE, TRUSTED, WEIGHTS
+from canonym.linking.pipeline import Pipeline, batches_of
+from canonym.linking.search import BatchHits, Draft
 from canonym.linking.settings import SIEVES
 from canonym.terminology.readers.medic import read_medic
 from canonym.terminology.readers.table import read_table
-from canonym.types import Link
 from record import chosen_encoder, data_folder, save
 
 KINDS = (*EVIDENCE, *AHEAD)
@@ -79,16 +78,13 @@ def documents_of(path: Path, wanted: str | None) -> list[Document]:
     ]
 
 
-def tied_of(candidates: tuple[Candidate, ...], order: list[str], gold: set[str]) -> Tied | None:
-    """Return what was told about tied candidates, in their order without a context."""
-    told = {one.id: one for one in candidates if one.context}
-    there = [told[id_] for id_ in order if id_ in told]
-    if len(there) < 2:
+def tied_of(evidence: dict[str, dict[str, float]], order: list[str], gold: set[str]) -> Tied | None:
+    """Return the concepts with evidence, in their order without it."""
+    tied = [id_ for id_ in order if id_ in evidence]
+    if len(tied) < 2:
         return None
-    values = [[one.context[kind] for kind in KINDS] for one in there]
-    return Tied(
-        np.array(values) / np.array(SHIPPED), np.array([one.id in gold for one in there], bool)
-    )
+    values = [[evidence[id_][kind] for kind in KINDS] for id_ in tied]
+    return Tied(np.array(values) / np.array(SHIPPED), np.array([id_ in gold for id_ in tied], bool))
 
 
 def right(tied: Tied, weights: tuple[float, ...]) -> bool:
@@ -98,7 +94,7 @@ def right(tied: Tied, weights: tuple[float, ...]) -> bool:
 
 def measured(linker: Linker, documents: list[Document], made: float) -> dict[str, Any]:
     """Link documents both ways, count, and collect the evidence."""
-    asked, find = asked_of(linker.terminology, documents, ())
+    asked, find = annotated_documents(linker.terminology, documents, ())
     both = [list(linker.link_documents(asked, k=20, context=given)) for given in (False, True)]
     found: list[Tied] = []
     counts = dict.fromkeys(("links", "tied", "reachable", "without", "with", "changed"), 0)
@@ -120,53 +116,74 @@ def measured(linker: Linker, documents: list[Document], made: float) -> dict[str
                 counts["without"] += ids[0] in gold
                 counts["with"] += after.candidates[0].id in gold
                 counts["changed"] += ids[0] != after.candidates[0].id
-                one = tied_of(after.candidates, ids, gold)
+                evidence = {one.id: one.context for one in after.candidates if one.context}
+                one = tied_of(evidence, ids, gold)
                 found += [one] if one and one.right.any() else []
     return {
         **counts,
         "others_that_changed": untied_changed,
         "found": found,
-        "made": list(made_up(linker, both[1], find, made)),
+        "made": list(made_up(linker.pipeline, asked, find, made)),
     }
 
 
-def made_up(linker: Linker, linked: list[Any], find: Any, share: float) -> Iterator[Tied]:
+def made_up(
+    pipeline: Pipeline, documents: list[Document], find: Any, share: float
+) -> Iterator[Tied]:
     """Make homonyms of mentions whose concept is plain and right, and collect the evidence."""
-    sieves = {sieve.name for sieve in SIEVES}
+    request = pipeline.request(k=20)
+    drafted = []
+    for batch in batches_of(documents, mentions=request.batch):
+        of_batch, found = pipeline.draft(batch, request, {})
+        drafted += [(one, drafts, found) for one, drafts in zip(batch, of_batch, strict=True)]
+    best = {
+        id_of(draft, found): draft.hits[0]
+        for _, drafts, found in drafted
+        for draft in drafts
+        if is_plain(draft)
+    }
+    everywhere = sorted(filter(None, best))
     draw = random.Random(0)
-
-    def plain(link: Link) -> bool:
-        return bool(
-            not link.parts
-            and link.candidates
-            and link.candidates[0].sieve in sieves
-            and not link.candidates[0].context
-        )
-
-    best = {one.id: one.candidates[0] for _, links in linked for one in links if plain(one)}
-    everywhere = sorted(id_ for id_ in best if id_)
-    for document, links in linked:
-        here = {one.id for one in links}
-        for place, (mention, link) in enumerate(zip(document.mentions, links, strict=True)):
-            if not plain(link) or link.id not in map(find, mention.ids) or draw.random() > share:
+    for document, drafts, found in drafted:
+        here = {id_of(one, found) for one in drafts}
+        for place, (mention, draft) in enumerate(zip(document.mentions, drafts, strict=True)):
+            own = id_of(draft, found)
+            if not is_plain(draft) or own not in map(find, mention.ids) or draw.random() > share:
                 continue
             drawn = draw.sample(everywhere, min(30, len(everywhere)))
             others = [id_ for id_ in drawn if id_ not in here][:3]
-            name, scope = link.candidates[0].name, link.candidates[0].scope
-            tied = [replace(best[id_], name=name, scope=scope) for id_ in [link.id, *others] if id_]
+            tied = [best[id_]._replace(row=draft.hits[0].row) for id_ in [own, *others] if id_]
             draw.shuffle(tied)
-            same = replace(link, candidates=tuple(tied))
-            answers = {link.searched: Answer(same.candidates, "verbatim", "", tuple(tied))}
+            same = draft._replace(hits=tuple(tied), tied=tuple(tied))
             # Mentions of the same string are as ambiguous: they tell nothing.
             rest = [
-                Decided(one, {})
-                for other, one in enumerate(links)
-                if other != place and one.searched.lower() != link.searched.lower()
+                untied(one)
+                for other, one in enumerate(drafts)
+                if other != place and one.string.lower() != draft.string.lower()
             ]
-            settled = linker.contexts.settle(document.text, [Decided(same, answers), *rest])[0]
-            one = tied_of(settled.candidates, [each.id for each in tied], {str(link.id)})
+            chosen = pipeline.homonyms.choose(document, [same, *rest], found)[0]
+            evidence = {
+                found.concepts[hit.concept].id: hit.evidence for hit in chosen.hits if hit.evidence
+            }
+            one = tied_of(evidence, [found.concepts[hit.concept].id for hit in tied], {str(own)})
             if one is not None:
                 yield one
+
+
+def id_of(draft: Draft, found: BatchHits) -> str | None:
+    """Return the concept of an undivided draft, None for NIL."""
+    return None if draft.nil or not draft.hits else found.concepts[draft.hits[0].concept].id
+
+
+def is_plain(draft: Draft) -> bool:
+    """Return whether a sieve alone decided a draft."""
+    sieves = {sieve.name for sieve in SIEVES}
+    return bool(draft.hits) and draft.hits[0].found_by in sieves and not draft.hits[0].evidence
+
+
+def untied(draft: Draft) -> Draft:
+    """Return a draft without its ties."""
+    return draft._replace(tied=(), parts=tuple(map(untied, draft.parts)))
 
 
 def share_right(cases: list[Tied], weights: tuple[float, ...]) -> float:

@@ -1,11 +1,10 @@
-"""How quickly is a terminology imported, and in how much memory?
+"""Time and memory of an import.
 
 Two imports: MeSH 2024 from its two tables (263,936 terms), and five million made-up names from a
-table with ids, names, a flag for the label and a type. Beside each, in the same run, the yardstick:
-the ``csv`` module over the same file and ``sqlite3.executemany`` of the same rows into one table
-with one index, which is the least that any import into SQLite has to do. Machines differ and are
-busy; the ratio does so less. Each measurement is a fresh process, whose peak memory is read at its
-end.
+table with ids, names, a flag for the label and a type. The yardstick runs beside each: the ``csv``
+module over the same file and ``sqlite3.executemany`` of the same rows into one table with one
+index, the least that any import into SQLite has to do. The ratio varies less between machines than
+the times. Each measurement is a fresh process, whose peak memory is read at its end.
 
     python benchmarks/import_speed.py [--names N] [--folder FOLDER]
 """

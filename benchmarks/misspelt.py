@@ -1,9 +1,9 @@
-"""Are misspelt everyday names found?
+"""Accuracy on misspelt everyday names.
 
-Each of the names of ``everyday_names.tsv`` with one slip of a letter (`canonym.training.sampling.noise`),
+Each name of ``everyday_names.tsv`` with one slip of a letter (`canonym.training.sampling.noise`),
 four times, linked to ICD-10-CM as ``canonym link`` does it: with long words corrected alone, and
-with short words guessed besides. And what guessing changes in mentions as they stand in abstracts:
-those of the training and development parts of NCBI disease and BC5CDR, linked to MEDIC.
+with short words guessed as well. Guessing is also tried on the mentions of the training and
+development parts of NCBI disease and BC5CDR, linked to MEDIC.
 
     python benchmarks/misspelt.py
 """
@@ -22,7 +22,7 @@ import numpy as np
 from canonym import Linker, Terminology
 from canonym.corpora import read_pubtator
 from canonym.evaluation.statistics import wilson
-from canonym.linking.fitting import asked_of
+from canonym.linking.fitting import annotated_documents
 from canonym.mentions.spelling import Speller
 from canonym.terminology import read_records
 from canonym.training.sampling.noise import NOISE
@@ -80,7 +80,7 @@ def in_abstracts(data: Path) -> dict[str, Any]:
                 for part in ("train", "dev")
                 for one in read_pubtator(data / corpus / f"{part}.pubtator")
             ]
-            asked, find = asked_of(terminology, documents, ())
+            asked, find = annotated_documents(terminology, documents, ())
             given = list(asked)
             guessed = [links for _, links in linker.link_documents(given)]
             with no_guesses():

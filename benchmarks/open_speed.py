@@ -1,8 +1,8 @@
-"""How quickly does a saved index of five million names open, and how much memory does that take?
+"""Time and memory of opening a saved index of five million names.
 
-The names are made up (three words of 60,000, a million concepts); the index has the sieves and the
-vectors of a small word-vector file. Building happens once, in the folder given; opening is measured
-in fresh processes, from before the first import of canonym to after ``Linker.load``.
+The names are made up (three words of 60,000, a million concepts). The index has the sieves and the
+vectors of a small word-vector file. It is built once, in the given folder. Opening is measured in
+fresh processes, from before the first import of canonym to after ``Linker.load``.
 
     python benchmarks/open_speed.py [--names N] [--folder FOLDER]
 """

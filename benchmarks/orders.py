@@ -1,11 +1,11 @@
-"""What is each order of candidates worth as a linker uses it, and how long does linking take?
+"""Accuracy and time of each order of candidates, as a linker uses it.
 
 An index of MEDIC links the mentions of the test parts of NCBI disease and BC5CDR disease as a
-user's would (the protocol ``raw``), by the best name, by all names (``--reranker marginal``), by
-these and the document (``--reranker collective``) and by the re-ranker that comes along; once with
-the default encoder, once with the contextual one besides. And the 104 everyday names of
-``everyday_names.tsv`` in ICD-10-CM, without those that come with canonym: how many have the right
-family first. Seconds are of the orders in turn, the least of ``--repeats``, as ratios to the first.
+user's would (the protocol ``raw``): in the order ``nearest``, in the order ``marginal`` without and
+with the document, and in the order ``fitted``; once with the default encoder, once with the
+contextual one as well. And the 104 everyday names of ``everyday_names.tsv`` in ICD-10-CM, without
+the bundled ones: how many have the right family first. Times are ratios to the first order, the
+least of ``--repeats``.
 
     python benchmarks/orders.py [--repeats N]
 """
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import functools
 import json
 import shutil
 import time
@@ -33,31 +34,32 @@ CORPORA = {"ncbi-disease": (), "bc5cdr": ("Disease",)}
 ENCODERS = {"default": ["default"], "both": ["default", "contextual"]}
 EVERYDAY = Path(__file__).parent / "everyday_names.tsv"
 ORDERS = {
-    "best name": None,
-    "all names": "marginal",
-    "all names and the document": "collective",
-    "re-ranked": "default",
+    "best name": ("nearest", True),
+    "all names": ("marginal", False),
+    "all names and the document": ("marginal", True),
+    "re-ranked": ("fitted", True),
 }
 
 
 def seconds(linker: Linker, documents: list[Document]) -> float:
-    """Return how long linking takes."""
+    """Return the time of linking."""
     began = time.perf_counter()
     for _ in linker.link_documents(documents):
         pass
     return time.perf_counter() - began
 
 
-def copied(linker: Linker, folder: Path, order: str | None) -> Linker:
-    """Return a linker with the same index that has an order of its own."""
-    found = Linker.load(shutil.copytree(linker.folder, folder))
-    if order is not None:
+def copied(linker: Linker, folder: Path, order: str, context: bool) -> Linker:
+    """Return a linker with a copy of the index in another order, with or without context."""
+    found: Any = Linker.load(shutil.copytree(linker.folder, folder))
+    if order != "nearest":
         found.use_order(order)
+    found.link_documents = functools.partial(found.link_documents, context=context)
     return found
 
 
 def everyday(linker: Linker) -> int:
-    """Count the everyday names whose first code belongs to a family that is right."""
+    """Count the everyday names whose first code belongs to a right family."""
     with EVERYDAY.open(encoding="utf-8", newline="") as stream:
         asked = list(csv.DictReader(stream, delimiter="\t"))
     links = linker.link([row["name"] for row in asked])
@@ -71,7 +73,7 @@ def everyday(linker: Linker) -> int:
 
 
 def main() -> None:
-    """Index, link, and say what each order gives."""
+    """Index, link, and save the figures of each order."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--repeats", type=int, default=2)
     repeats = parser.parse_args().repeats
@@ -87,7 +89,7 @@ def main() -> None:
             terminology = import_terminology(medic, Path(scratch) / "terminology.db")
             built = Linker.build(terminology, encoders=encoders)
             linkers = {
-                order: copied(built, Path(scratch) / order, spec) for order, spec in ORDERS.items()
+                order: copied(built, Path(scratch) / order, *spec) for order, spec in ORDERS.items()
             }
             for corpus, types in CORPORA.items():
                 for order, linker in linkers.items():
@@ -105,7 +107,7 @@ def main() -> None:
                     found[order][f"{corpus}, time"] = round(each / taken["best name"], 2)
             built = Linker.build(codes, encoders=encoders)
             for order, spec in ORDERS.items():
-                linker = copied(built, Path(scratch) / f"everyday, {order}", spec)
+                linker = copied(built, Path(scratch) / f"everyday, {order}", *spec)
                 found[order]["everyday names"] = everyday(linker)
         result[kind] = found
         print(kind, json.dumps(found, indent=1), flush=True)

@@ -1,4 +1,4 @@
-"""What every result carries: commit, machine, versions and digests of the data."""
+"""Results of benchmarks: stamped with commit, machine, versions and data; one row a line."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from canonym.io.files import file_digest
 
-__all__ = ["chosen_encoder", "data_folder", "save"]
-
 ROOT = Path(__file__).parents[1]
+RESULTS = Path(__file__).parent / "results"
 
 
 def data_folder() -> Path:
@@ -28,10 +27,10 @@ def data_folder() -> Path:
 
 
 def chosen_encoder(description: str | None) -> str:
-    """Return what ``--encoder`` says.
+    """Return the value of ``--encoder``: an encoder that has read neither part of a corpus.
 
-    The encoder that comes with canonym has read the training and development parts: what is learned
-    from one of them and tried on the other wants one of ``canonym train default --part none``.
+    The bundled encoder has read the training and development parts. Make another one with
+    ``python -m models.make_default --part none``.
     """
     parser = argparse.ArgumentParser(description=(description or "").split("\n\n")[0])
     parser.add_argument("--encoder", required=True, help="has read neither part")
@@ -39,15 +38,12 @@ def chosen_encoder(description: str | None) -> str:
     return encoder
 
 
-def save(
-    name: str, result: dict[str, Any], *, packages: Sequence[str], data: Sequence[Path] = ()
-) -> Path:
-    """Write ``results/NAME.json`` and return its path."""
+def stamps(packages: Sequence[str] = ()) -> dict[str, Any]:
+    """Return commit, machine and versions."""
     commit = subprocess.run(
         ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True
     ).stdout.strip()
-    whole = {
-        "benchmark": name,
+    return {
         "commit": commit or "unknown",
         "machine": {
             "processor": f"{platform.machine()}, {os.cpu_count()} cores",
@@ -55,10 +51,39 @@ def save(
             "python": platform.python_version(),
         },
         "versions": {package: version(package) for package in ("canonym", *packages)},
-        "data": {path.name: file_digest(path) for path in data},
-        **result,
     }
-    path = Path(__file__).parent / "results" / f"{name}.json"
+
+
+def result_text(header: Mapping[str, Any], content: Mapping[str, Any]) -> str:
+    """Return a result as JSON: the header is the first line, each row of a table a line."""
+    lines = [_json(header)[:-1]]
+    for name, value in content.items():
+        lines[-1] += ","
+        if isinstance(value, Mapping):
+            left, right = "{}"
+            entries = [(f"{_json(key)}: ", entry) for key, entry in value.items()]
+        else:
+            left, right = "[]"
+            entries = [("", entry) for entry in value] if isinstance(value, list) else []
+        if any(isinstance(entry, Mapping | list) for _, entry in entries):
+            rows = [f"{key}{_json(entry)}" for key, entry in entries]
+            lines += [f"{_json(name)}: {left}", *(f"{row}," for row in rows[:-1]), rows[-1], right]
+        else:
+            lines.append(f"{_json(name)}: {_json(value)}")
+    return "\n".join(lines) + "}\n"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def save(
+    name: str, result: Mapping[str, Any], *, packages: Sequence[str], data: Sequence[Path] = ()
+) -> Path:
+    """Write ``results/NAME.json`` and return its path."""
+    digests = {path.name: file_digest(path) for path in data}
+    header = {"benchmark": name, **stamps(packages), "data": digests}
+    path = RESULTS / f"{name}.json"
     path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
+    path.write_text(result_text(header, result), encoding="utf-8")
     return path

@@ -1,12 +1,11 @@
-"""Is the first candidate right more often when annotated mentions taught the order?
+"""Gain of a re-ranker that is fitted to annotated mentions.
 
-The re-ranker of an index of MEDIC, default encoder, is fitted to the train part of NCBI disease or
-of BC5CDR disease and tried on its dev part: the share of links, or of the parts of composite ones,
-whose first candidate is right, of all mentions and of those whose text the train part does not
-have. Beside it stands what both ways of linking take, one after the other. Test parts are not
-touched.
+The re-ranker of an index of MEDIC is fitted to the train part of NCBI disease or BC5CDR disease and
+tried on its dev part: the share of links, or of the parts of composite ones, whose first candidate
+is right, of all mentions and of those whose text the train part does not have. The times of both
+ways of linking stand beside it. Test parts are not touched.
 
-    canonym train default --part none -o names-alone
+    python -m models.make_default --part none -o names-alone
     python benchmarks/reranking.py --encoder names-alone
 """
 
@@ -23,14 +22,14 @@ import numpy as np
 
 from canonym import Document, Linker
 from canonym.corpora import read_pubtator
-from canonym.linking.fitting import asked_of, judged
+from canonym.linking.fitting import annotated_documents, judged
 from canonym.terminology.formats import import_terminology
 from record import chosen_encoder, data_folder, save
 
 
 def tried(linker: Linker, documents: list[Document], seen: set[str]) -> dict[str, Any]:
-    """Link documents, and count what is right."""
-    asked, find = asked_of(linker.terminology, documents, ())
+    """Link documents and count right links."""
+    asked, find = annotated_documents(linker.terminology, documents, ())
     right: list[tuple[bool, bool]] = []
     start = time.perf_counter()
     for document, links in linker.link_documents(asked, k=2):

@@ -1,15 +1,14 @@
-"""How accurate is the subword encoder, how fast, and what does it lose with 8 bits?
+"""Accuracy and speed of the subword encoder, and its loss by 8 bits.
 
-Accuracy is BioSyn's: a mention is right when the name nearest to it has any of the gold's ids, a
-composite mention when each of its parts is. Mentions and dictionaries are those of the BioSyn
-authors; ``merged`` is the dictionary with the names of the training and development mentions,
-``alone`` the dictionary without. The encoder that comes with canonym has read the mentions of the
-development parts, so that it is measured on the test parts alone; ``--choosing`` is one made with
-``canonym train default --part train``, measured on the development parts, and each ``--again`` one
-made with another seed. ``--fit`` fits one to the names of MEDIC in the dictionary alone, as
-``canonym fit --start none`` does. Everyday names are looked up
-among all names of ICD-10-CM; one is right when the first code, or one of the first five, belongs to
-an accepted family (``everyday_names.tsv``).
+Accuracy is BioSyn's: a mention is right when the nearest name has any of the gold's ids, a
+composite mention when each of its parts is right. Mentions and dictionaries are those of BioSyn's
+authors: ``merged`` has the names of the training and development mentions, ``alone`` does not. The
+default encoder has read the development parts, so it is measured on the test parts alone.
+``--choosing`` is one of ``python -m models.make_default --part train``, measured on the development
+parts, and each ``--again`` one of another seed. ``--fit`` fits one to the names of MEDIC in the
+dictionary alone, as ``canonym fit --start none`` does. Everyday names are looked up among all names
+of ICD-10-CM; one is right when the first code, or one of the first five, belongs to an accepted
+family (``everyday_names.tsv``).
 
     python benchmarks/subword_accuracy.py [--choosing FOLDER] [--again FOLDER]... [--fit]
 """
@@ -148,7 +147,7 @@ def speed(encoder: Subword, names: list[str]) -> dict[str, float]:
 
 
 def opened(folder: Path) -> Subword:
-    """Open an encoder that `canonym train default` made."""
+    """Open an encoder that `models.make_default` made."""
     encoder = load_encoder(folder)
     assert isinstance(encoder, Subword)
     return encoder

@@ -1,9 +1,8 @@
-"""How fast is the default encoder, for many names and for one?
+"""Speed of the default encoder, for many names and for one.
 
-Names of MEDIC, in the order of a draw, are encoded together and one by one. One by one it is done
-three times in turn: with features hashed name by name, as for a table of floats; by words, with
-nothing remembered when it begins; and by words that were met before, as in a service that has run
-for a while.
+Names of MEDIC, in random order, are encoded together and one by one. One by one it is done three
+times in turn: with features hashed name by name, as for a table of floats; by words, with an empty
+cache; and by words that were met before, as in a long-running service.
 
     python benchmarks/subword_speed.py [--names N] [--rounds N]
 """
@@ -38,7 +37,7 @@ def median_ms(encode: Callable[[list[str]], Any], names: list[str]) -> float:
 
 
 class Hashing:
-    """What sums the features of each text anew."""
+    """Sums the features of each text, without a cache."""
 
     def __init__(self, encoder: Subword) -> None:
         self._table = encoder.table

@@ -1,4 +1,4 @@
-"""Making the contextual encoder: a sentence encoder that learns names and mentions."""
+"""Make the contextual encoder: ``python -m models.make_contextual --encoder FOLDER -o FOLDER``."""
 
 from __future__ import annotations
 
@@ -9,29 +9,31 @@ from typing import Any
 
 import click
 
+from canonym.cli.description import print_facts
+from canonym.cli.progress import note, stages
+from canonym.cli.train.run import free_place
+from canonym.encoders import make_encoder
 from canonym.encoders.subword import Subword
+from canonym.errors import InvalidInput, require
 from canonym.io.files import MANIFEST, read_manifest
 from canonym.training.loop.processes import usual_precision
 from canonym.training.loop.settings import FitSettings
 from canonym.training.modules.transformer import NameModule, average_weights
 from canonym.training.papers.biosyn import BioSyn
 from canonym.training.sampling.names import NameTable
-from models.annotated import PARTS, read_annotated
-from models.contrastive import Contrastive
-from models.make_default import check_data
-from models.mixture import digests, read_mixture
-from models.options import (
+from models.mixture import PARTS, check_data, digests, read_annotated, read_mixture
+from models.objectives import Contrastive
+from models.run import (
+    CONTEXT,
     PRECISION,
     RESUME,
+    Command,
+    Stages,
     checkpoints_beside,
-    free_place,
     making_options,
     sentence_encoder,
     write_encoder,
 )
-from models.stages import Stages
-
-# --- contextual encoder ---
 
 SETTINGS: Mapping[str, Any] = {
     "max_length": 24,
@@ -73,59 +75,20 @@ def make_contextual_encoder(
     checkpoints: Path | None = None,
     resume: bool = False,
 ) -> tuple[NameModule, dict[str, Any]]:
-    """Teach a sentence encoder the terminologies and mentions under `data`.
+    """Teach the sentence encoder `start` the terminologies and mentions under `data`.
 
-    Parameters
-    ----------
-    data : Path
-        The folder with the files of `models.mixture.mixture_files`.
-    start : str or Path
-        The transformer that is taught, such as all-MiniLM-L6-v2.
-    miner : Subword
-        Finds hard neighbours, see `models.contrastive.Contrastive`.
-    parts : sequence of str
-        Parts of the corpora that are learned from.
-    batches : int, optional
-        Of an epoch of the first stage; hard neighbours are searched anew for each.
-    seed : int
-        Of every random draw.
-    precision : str
-        As for `canonym.training.loop.fit.FitSettings`, or ``"auto"``, which is bfloat16 where
-        that is faster.
-    progress : callable, optional
-        Called with the stage, its steps done and in all.
-    log : callable, optional
-        Called with a line of text now and then.
-    checkpoints, resume
-        Those of `models.stages.Stages`.
-
-    Returns
-    -------
-    tuple of NameModule, and dict
-        The encoder, and how it came about, as JSON can hold it.
-
-    Raises
-    ------
-    InvalidInput, ReadError
-        If a file is missing, the manifest of the start is damaged, or there are checkpoints and
-        `resume` is off.
-    Mismatch
-        If a document that is learned from is in a test part too, or the checkpoints are of another
-        run.
-
-    Notes
-    -----
-    First `Contrastive` on names and mentions, then BioSyn's synonym marginalization on the mentions
-    with the names of MEDIC and MeSH's chemicals left out, then the average of the weights with
-    those of the start, which keeps English that neither stage has.
+    First `Contrastive` on names and mentions, in epochs of `batches`. Then BioSyn's synonym
+    marginalization on the mentions with the names of MEDIC. Then the average of the weights with
+    those of the start, which keeps English that neither stage has. Returns the encoder and the
+    facts of its training, ready for JSON.
     """
     check_data(data, parts=parts, defined=True)
     computed = usual_precision() if precision == "auto" else precision
-    begun_with = _training(Path(start))  # a damaged manifest is told before the work, not after
+    begun_with = _training(Path(start))  # before the work: it may be damaged
     say = log or (lambda _: None)
     of_files = dict(digests(data, parts, defined=True))
-    stages = Stages(checkpoints, resume, data=of_files, progress=progress, log=log)
-    stages.check()
+    runs = Stages(checkpoints, resume, data=of_files, progress=progress, log=log)
+    runs.check()
     chosen = {**SETTINGS, **({} if batches is None else {"batches": batches})}
     length = chosen["max_length"]
     module = NameModule.read(start, pooling="mean", max_length=length)
@@ -147,16 +110,12 @@ def make_contextual_encoder(
         related_share=chosen["related_share"],
     )
     settings = FitSettings(seed=seed, precision=computed, **chosen["contrastive"])
-    stages.run("names and mentions", module, objective, settings)
+    runs.run("names and mentions", module, objective, settings)
     del mixture, objective
-    diseases, chemicals = read_annotated(data, parts, log=say)
-    table = NameTable.from_terminology(diseases.terminology, preparation="biosyn")
-    read = dict.fromkeys([*diseases.pairs, *chemicals.pairs])
-    mentions = [(text, [id_]) for text, id_ in read]
-    objective = BioSyn(table, mentions, cosine_scale=chosen["cosine_scale"])
+    objective = _marginalization(data, parts, chosen["cosine_scale"], say)
     say(f"synonym marginalization on {objective.mentions.n_mentions:,} mentions of diseases")
     settings = FitSettings(seed=seed, precision=computed, **chosen["marginalization"])
-    stages.run("mentions", module, objective, settings)
+    runs.run("mentions", module, objective, settings)
     untaught = NameModule.read(start, pooling="mean", max_length=length)
     average_weights(module, untaught, share=chosen["share"])
     return module, {
@@ -170,19 +129,26 @@ def make_contextual_encoder(
     }
 
 
+def _marginalization(
+    data: Path, parts: Sequence[str], cosine_scale: float, log: Callable[[str], None]
+) -> BioSyn:
+    """Return the objective of the second stage: mentions, and the names of MEDIC."""
+    diseases, chemicals = read_annotated(data, parts, log=log)
+    table = NameTable.from_terminology(diseases.terminology, preparation="biosyn")
+    pairs = dict.fromkeys([*diseases.pairs, *chemicals.pairs])
+    mentions = [(text, [id_]) for text, id_ in pairs]
+    return BioSyn(table, mentions, cosine_scale=cosine_scale)
+
+
 def _training(start: Path) -> Any:
-    """Return how the start came about, if canonym made it."""
+    """Return the facts of the start's training, if canonym made it."""
     if not (start / MANIFEST).is_file():
         return None
     return read_manifest(start, kind="encoder", newest=1).get("training")
 
 
-# --- train contextual ---
-# MODULE: ``canonym train contextual``: make the contextual encoder again.
-
-
-@click.command()
-@sentence_encoder("The sentence encoder that is taught: all-MiniLM-L6-v2, or a student of it.")
+@click.command(cls=Command, context_settings=CONTEXT)
+@sentence_encoder("The sentence encoder to train: all-MiniLM-L6-v2, or a student of it.")
 @making_options(
     click.option(
         "--batches",
@@ -197,14 +163,14 @@ def _training(start: Path) -> Any:
         show_default=True,
         metavar="ENCODER",
         help="A subword encoder that finds the hard neighbours of names: default has read both "
-        "parts; for one part, an encoder of `canonym train default --part`.",
+        "parts; for one part, an encoder of `python -m models.make_default --part`.",
     ),
     PRECISION,
     RESUME,
     parts=("train", "dev"),
     parts_help="Part of the corpora whose mentions are learned from. Can be repeated.",
 )
-def contextual(
+def main(
     encoder: str, output: str, data: str, parts: tuple[str, ...], batches: int, neighbours: str,
     seed: int, precision: str, resume: bool, overwrite: bool, quiet: bool,
 ) -> None:  # fmt: skip
@@ -215,26 +181,17 @@ def contextual(
     hour and a half on one core that computes in float32, for one of four layers.
 
     \b
-      canonym train student --encoder all-MiniLM-L6-v2 --data corpora -o student
-      canonym train contextual --encoder student --data corpora -o taught
+      python -m models.make_student --encoder all-MiniLM-L6-v2 --data corpora -o student
+      python -m models.make_contextual --encoder student --data corpora -o taught
       canonym index medic.db -o medic-index --encoder default --encoder taught
     """
-    from pathlib import Path
-
-    from canonym.cli.description import print_facts
-    from canonym.cli.progress import note, stages
-    from canonym.encoders import make_encoder
-    from canonym.encoders.subword import Subword
-    from canonym.errors import InvalidInput, require
-    from models.make_contextual import make_contextual_encoder
-
     require("torch", "training an encoder", "torch")
     place = free_place(output, overwrite=overwrite)
     miner = make_encoder(neighbours)
     if not isinstance(miner, Subword):
         raise InvalidInput(
             f"--neighbours is {neighbours!r}, which is no subword encoder; 'default' is expected, "
-            "or a folder that `canonym train default` made"
+            "or a folder that `python -m models.make_default` made"
         )
     with stages(unit="steps", quiet=quiet) as report:
         module, facts = make_contextual_encoder(
@@ -256,4 +213,4 @@ def contextual(
 
 
 if __name__ == "__main__":
-    contextual()
+    main()

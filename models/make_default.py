@@ -1,4 +1,4 @@
-"""Making the encoder that comes with canonym, from the files that it was made from."""
+"""Make the default encoder: ``python -m models.make_default --data corpora -o FOLDER``."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ import click
 import numpy as np
 import numpy.typing as npt
 
+from canonym.cli.description import print_facts
+from canonym.cli.progress import counter
+from canonym.cli.train.run import free_place
+from canonym.encoders import SHIPPED, make_encoder, save_encoder
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
 from canonym.training.loop.checkpoints import encoder_digest
 from canonym.training.subword.fit import fit_subword
 from canonym.training.subword.mention_search import MentionQueries, make_query_set
 from canonym.types import Encoder
-from models.annotated import PARTS, read_annotated
-from models.mixture import Mixture, digests, mixture_files, read_mixture
-from models.options import free_place, making_options
-
-# --- default encoder ---
+from models.mixture import PARTS, Mixture, check_data, digests, read_annotated, read_mixture
+from models.run import CONTEXT, Command, making_options
 
 OPTIONS: Mapping[str, Any] = {
     "steps": 8000,
@@ -35,7 +36,7 @@ OPTIONS: Mapping[str, Any] = {
     "refresh": 5,
     "positives": 3,
 }
-"""Options of `canonym.training.subword.fit.fit_subword` for the names."""
+"""Options of `canonym.training.subword.fit.fit_subword` for the first stage, on names alone."""
 
 FINISH: Mapping[str, Any] = {
     "steps": 2000,
@@ -51,12 +52,12 @@ FINISH: Mapping[str, Any] = {
     "teacher_share": 0.5,
     "related_share": 0.1,
 }
-"""The same for names and mentions together, afterwards. Chosen on the development parts, as is the
-order: mentions from the beginning gave less on mentions and on everyday names. What each choice is
-worth: ``benchmarks/default_encoder.py``."""
+"""Options of the second stage, on names and mentions. They and the order of the stages were chosen
+on the development parts: mentions from the beginning gave less. ``benchmarks/default_encoder.py``
+measures each choice."""
 
 MENTION_SHARE = 0.5
-"""Share of the draws that are mentions then."""
+"""Share of the draws in the second stage that are mentions."""
 
 ASKED: Mapping[str, Any] = {
     **{name: value for name, value in FINISH.items() if name not in ("steps", "teacher_share")},
@@ -65,35 +66,17 @@ ASKED: Mapping[str, Any] = {
     "searched": 300_000,
     "asked_dropout": 0.5,
 }
-"""The same for the last steps, in which mentions ask besides which name of a terminology they mean
+"""Options of the last stage: mentions also search the names of their terminology
 (`canonym.training.subword.mention_search`)."""
 
 ASKING: Mapping[str, int] = {"diseases": 48, "chemicals": 16, "wrong": 10, "right": 5}
-"""Mentions of diseases and of chemicals that ask in a batch, and candidates of each."""
+"""Searching mentions of a batch, of diseases and chemicals, and wrong and right names of each."""
 
 OWN_SHARE = 0.4
-"""Share of the encoder of the names alone in the similarities that the teacher tells."""
+"""Share of the first stage's encoder in the similarities that the teacher gives."""
 
-_LEAST_WEIGHT = 1.0  # of a concept whose names a teacher is asked about: no chemical has it
+_LEAST_WEIGHT = 1.0  # of concepts whose names the teacher encodes: chemicals have less
 _BLOCK = 16_384
-
-
-def check_data(data: Path, *, parts: Sequence[str] = PARTS, defined: bool = False) -> None:
-    """Make sure that every file is there before hours are spent.
-
-    Raises
-    ------
-    InvalidInput
-        If one is not.
-    """
-    files = mixture_files(parts, defined=defined)
-    missing = [path for path in files.values() if not (data / path).is_file()]
-    if missing:
-        raise InvalidInput(
-            f"{data} lacks {len(missing)} of the files that the encoder is made from "
-            f"({', '.join(missing[:3])}{', …' if len(missing) > 3 else ''}); give the folder that "
-            "holds the terminologies and corpora, or set CANONYM_DATA to it"
-        )
 
 
 def make_default_encoder(
@@ -109,61 +92,24 @@ def make_default_encoder(
 ) -> Subword:
     """Fit the subword encoder to the terminologies and mentions under `data`.
 
-    Parameters
-    ----------
-    data : Path
-        The folder with the files of `models.mixture.mixture_files`.
-    parts : sequence of str
-        Parts of the corpora that are learned from: both for the encoder that is given away, the
-        training part alone for one to make choices with.
-    teacher : Encoder, optional
-        Gives dense vectors; what it takes for similar is learned as well, see
-        `canonym.training.subword.losses.multi_positive_loss`. It has to have read `parts` alone. It is
-        asked about the names of diseases, not of chemicals, whose letters tell more.
-    steps : int, optional
-        Steps of the names; those with mentions are a quarter as many, and those in which mentions
-        ask a sixteenth. By default as in `OPTIONS`.
-    questions : bool
-        Whether mentions ask at the end, see `ASKED`.
-    seed, log
-        Those of `canonym.training.subword.fit.fit_subword`.
-    progress : callable, optional
-        Called with the number of steps done and in all.
-
-    Returns
-    -------
-    Subword
-        Of 8-bit integers; how it came about is in ``trained``. Equal files, options and libraries
-        give equal bytes on the same machine.
-
-    Raises
-    ------
-    InvalidInput
-        If a file is missing.
-    Mismatch
-        If a document that is learned from is in a test part too.
+    A `teacher` gives dense vectors and has read `parts` alone. The encoder learns its similarities
+    of names of diseases, not of chemicals, where letters tell more. `steps` are of the first
+    stage; the second has a quarter and the last a sixteenth of it. `questions` runs the last
+    stage. Equal files, options and libraries give equal bytes on the same machine.
     """
     check_data(data, parts=parts)
     of_files = {**digests(data, parts), "ICD-10-CM": _package("simple-icd-10-cm")}
     say = log or (lambda _: None)
-    first, last, asked = dict(OPTIONS), dict(FINISH), dict(ASKED)
-    if steps is not None:
-        first["steps"], last["steps"] = steps, max(1, steps // 4)
-        asked["steps"] = max(1, steps // 16)
-    if teacher is None:
-        del last["teacher_share"]  # what was not used is not told
-    stages = {"names": (first, ()), "mentions too": (last, parts)}
-    if questions and parts:
-        stages["mentions ask"] = (asked, parts)
+    stages = _stages(parts, steps, taught=teacher is not None, questions=questions)
     total = sum(options["steps"] for options, _ in stages.values())
     encoder, done, mixture = None, 0, None
     for name, (options, learned) in stages.items():
         if mixture is None or name == "mentions too":
             mixture = read_mixture(data, parts=learned, mention_share=MENTION_SHARE, log=log)
-        told = None
+        vectors = None
         if teacher is not None and name == "mentions too":
             assert encoder is not None
-            told = similarities(mixture, teacher, encoder, log=say)
+            vectors = similarities(mixture, teacher, encoder, log=say)
         say(f"{options['steps']:,} steps")
         encoder = fit_subword(
             mixture.names,
@@ -171,7 +117,7 @@ def make_default_encoder(
             weights=mixture.weights,
             name_weights=mixture.name_weights,
             sources=mixture.sources,
-            teacher=told,
+            teacher=vectors,
             related=mixture.related if "related_share" in options else None,
             mention_queries=asking(data, parts) if name == "mentions ask" else (),
             start=encoder,
@@ -198,21 +144,24 @@ def make_default_encoder(
     return Subword(encoder.table, scale=encoder.scale, **encoder.options() | {"trained": trained})
 
 
+def _stages(
+    parts: Sequence[str], steps: int | None, *, taught: bool, questions: bool
+) -> dict[str, tuple[dict[str, Any], Sequence[str]]]:
+    """Return the options of each stage and the parts that it reads."""
+    first, last, asked = dict(OPTIONS), dict(FINISH), dict(ASKED)
+    if steps is not None:
+        first["steps"], last["steps"] = steps, max(1, steps // 4)
+        asked["steps"] = max(1, steps // 16)
+    if not taught:
+        del last["teacher_share"]  # the manifest names used options only
+    stages = {"names": (first, ()), "mentions too": (last, parts)}
+    return stages | ({"mentions ask": (asked, parts)} if questions and parts else {})
+
+
 def asking(
     data: Path, parts: Sequence[str], kinds: Mapping[str, int] = ASKING
 ) -> list[MentionQueries]:
-    """Return what asks in a batch, of `parts` under `data`.
-
-    Parameters
-    ----------
-    kinds : mapping
-        Like `ASKING`.
-
-    Returns
-    -------
-    list of MentionQueries
-        Mentions of diseases, and of chemicals; only those of which there are some.
-    """
+    """Return the mentions of `parts` that search in a batch; `kinds` is like `ASKING`."""
     found = []
     for annotated in read_annotated(data, parts):
         names = ((name.text, name.concept_id) for name in annotated.terminology.iter_names())
@@ -230,26 +179,9 @@ def similarities(
     *,
     log: Callable[[str], None] = lambda _: None,
 ) -> npt.NDArray[np.float16]:
-    """Return vectors whose products are what two encoders take for similar, by their share.
+    """Return vectors whose products are the mean similarity of two encoders.
 
-    Parameters
-    ----------
-    mixture : Mixture
-        The names.
-    teacher, own : Encoder
-        They give dense vectors. The second has `OWN_SHARE`.
-    log : callable
-        Called with a line of text for each block of names.
-
-    Returns
-    -------
-    ndarray, shape (n_names, d), float16
-        The `teacher` of `canonym.training.subword.fit.fit_subword`; zero for chemicals.
-
-    Raises
-    ------
-    InvalidInput
-        If an encoder gives sparse vectors.
+    Shape (n_names, d); the first stage's encoder counts `OWN_SHARE`. Chemicals have zero vectors.
     """
     asked = np.flatnonzero(mixture.weights[mixture.concepts] >= _LEAST_WEIGHT)
     names = [mixture.names[row] for row in asked]
@@ -278,7 +210,7 @@ def _dense(encoder: Encoder, names: list[str]) -> npt.NDArray[np.float32]:
 def _after(
     done: int, total: int, progress: Callable[[int, int], None] | None
 ) -> Callable[[int, int], None] | None:
-    """Return what counts on from the steps that were done before."""
+    """Return a progress callback that counts on from the steps of earlier stages."""
     return None if progress is None else lambda step, _: progress(done + step, total)
 
 
@@ -286,42 +218,37 @@ def _package(name: str) -> str:
     return f"{name} {version(name)}"
 
 
-# --- train default ---
-# MODULE: ``canonym train default``: make the encoder that comes with canonym again.
-
-
-@click.command()
+@click.command(cls=Command, context_settings=CONTEXT)
 @making_options(
     click.option(
         "--steps",
         type=click.IntRange(min=1),
         default=8000,
         show_default=True,
-        help="Of names alone; a quarter as many with mentions follow, and a sixteenth in which "
-        "mentions ask.",
+        help="Of the first stage; the second has a quarter of them, the last a sixteenth.",
     ),
     click.option(
         "--questions/--no-questions",
         default=True,
         show_default=True,
-        help="Whether mentions ask at the end which name of MEDIC or MeSH they mean. Without: what "
-        "the encoder was that found the neighbours for the contextual one.",
+        help="Whether mentions search the names of MEDIC and MeSH in a last stage. The encoder "
+        "that found the neighbours for the contextual one was made without.",
     ),
     click.option(
         "--teacher",
         metavar="ENCODER",
-        help="An encoder to learn from what it takes for similar: contextual, a folder. It has to "
-        "have read the same parts.",
+        help="An encoder whose similarities are learned: contextual, or a folder. It has to have "
+        "read the same parts.",
     ),
     parts=("train", "dev", "none"),
     parts_help="Part of the corpora whose mentions are learned from; none for terminologies alone. "
     "Can be repeated.",
 )
-def default(
+def main(
     output: str, data: str, parts: tuple[str, ...], steps: int, questions: bool,
     teacher: str | None, seed: int, overwrite: bool, quiet: bool,
 ) -> None:  # fmt: skip
-    """Make the encoder that comes with canonym, from the files it was made from.
+    """Make the default encoder from the files it was made from.
 
     Names of eight open terminologies and of ICD-10-CM, and the mentions of the training and
     development parts of NCBI disease and BC5CDR; a document that is in a test part too is an error.
@@ -329,27 +256,19 @@ def default(
     files, options and libraries give equal bytes on the same machine.
 
     \b
-      canonym train default --data corpora -o default-encoder
-      canonym train default --data corpora --part train --seed 1 -o to-choose-with
-      canonym train default --data corpora --teacher contextual -o taught
+      python -m models.make_default --data corpora -o default-encoder
+      python -m models.make_default --data corpora --part train --seed 1 -o to-choose-with
+      python -m models.make_default --data corpora --teacher contextual -o taught
       canonym index medic.db -o medic-index --encoder default-encoder
     """
-    from pathlib import Path
-
-    from canonym.cli.description import print_facts
-    from canonym.cli.progress import counter
-    from canonym.encoders import SHIPPED, make_encoder, save_encoder
-    from canonym.errors import InvalidInput
-    from models.make_default import make_default_encoder
-
     place = free_place(output, overwrite=overwrite)
     if "none" in parts and len(parts) > 1:
         raise InvalidInput("--part none was given with another part; give one or the other")
     learned = [part for part in ("train", "dev") if part in parts]
     if teacher in SHIPPED and len(learned) < 2:
         raise InvalidInput(
-            f"--teacher {teacher} has read train and dev, and would tell of them; for other parts "
-            "give an encoder that has read these alone (`canonym train contextual --part`)"
+            f"--teacher {teacher} has read train and dev; for other parts give an encoder that has "
+            "read these alone (`python -m models.make_contextual --part`)"
         )
     total = steps + max(1, steps // 4) + (max(1, steps // 16) if questions and learned else 0)
     with counter("Training", unit="steps", total=total, quiet=quiet) as show:
@@ -376,4 +295,4 @@ def default(
 
 
 if __name__ == "__main__":
-    default()
+    main()

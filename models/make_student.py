@@ -1,4 +1,4 @@
-"""Making a student: some layers of a transformer, taught to do what all of them did."""
+"""Make a student, a transformer with fewer layers: ``python -m models.make_student -o FOLDER``."""
 
 from __future__ import annotations
 
@@ -10,31 +10,32 @@ from typing import Any
 import click
 import numpy as np
 
+from canonym.cli.description import print_facts
+from canonym.cli.progress import note, stages
+from canonym.cli.train.run import free_place
 from canonym.errors import InvalidInput, require
 from canonym.io.files import file_digest
 from canonym.training.loop.processes import usual_precision
 from canonym.training.loop.settings import FitSettings
 from canonym.training.modules.transformer import NameModule
-from models.distillation import Distillation
-from models.make_default import check_data
-from models.mixture import digests, read_mixture
-from models.options import (
+from models.mixture import check_data, digests, read_mixture
+from models.objectives import Distillation
+from models.run import (
+    CONTEXT,
     PRECISION,
     RESUME,
+    Command,
+    Stages,
     checkpoints_beside,
-    free_place,
     making_options,
     sentence_encoder,
     write_encoder,
 )
 from models.sources import read_passages
-from models.stages import Stages
-
-# --- student ---
 
 LAYERS: tuple[int, ...] = (0, 2, 4, 5)
-"""Of the six of all-MiniLM-L6-v2: of all choices of four that keep the first and the last, the one
-whose vectors are nearest to those of the six before any training."""
+"""Four of the six layers of all-MiniLM-L6-v2. Of all choices with the first and the last layer, the
+vectors of this one are nearest to those of the six before any training."""
 
 SETTINGS: dict[str, Any] = {
     "max_length": 16,
@@ -44,7 +45,7 @@ SETTINGS: dict[str, Any] = {
     "schedule": "linear",
     "warm_up": 0.05,
 }
-"""The loss was 0.04 after 150 batches and 0.02 after 600; what follows moves vectors more."""
+"""The loss was 0.04 after 150 batches and 0.02 after 600. The next recipe moves vectors more."""
 
 
 def make_student(
@@ -60,47 +61,18 @@ def make_student(
     checkpoints: Path | None = None,
     resume: bool = False,
 ) -> tuple[NameModule, dict[str, Any]]:
-    """Take layers out of a sentence encoder and teach the rest to give the same vectors.
+    """Keep some layers of the sentence encoder `start` and teach them its vectors.
 
-    Parameters
-    ----------
-    data : Path
-        The folder with the files of `models.sources`: names of its terminologies and
-        passages of its consumer health text are what the student learns from. No corpus is read.
-    start : str or Path
-        The transformer, such as all-MiniLM-L6-v2.
-    layers : sequence of int
-        The layers that stay, from 0, in rising order.
-    batches : int, optional
-        Of training.
-    seed : int
-        Of every random draw.
-    precision : str
-        As for `canonym.training.loop.fit.FitSettings`, or ``"auto"``, which is bfloat16 where
-        that is faster.
-    progress, log, checkpoints, resume
-        Those of `models.stages.Stages`.
-
-    Returns
-    -------
-    tuple of NameModule, and dict
-        The student, and how it came about, as JSON can hold it.
-
-    Raises
-    ------
-    InvalidInput, ReadError
-        If a file is missing or damaged, `layers` are not layers of the transformer, or there are
-        checkpoints and `resume` is off.
-    Mismatch
-        If the checkpoints are of another run.
+    It learns from names of the terminologies and passages of consumer health text under `data`;
+    no corpus is read. Returns the student and the facts of its training, ready for JSON.
     """
     check_data(data, parts=())
     computed = usual_precision() if precision == "auto" else precision
     text, passages = read_passages(data)
     say = log or (lambda _: None)
     of_files = {**digests(data, ()), text.name: file_digest(text)}
-    stages = Stages(checkpoints, resume, data=of_files, progress=progress, log=log)
-    stages.check()
+    runs = Stages(checkpoints, resume, data=of_files, progress=progress, log=log)
+    runs.check()
     chosen = {**SETTINGS, **({} if batches is None else {"batches": batches})}
     length, n_batches = chosen.pop("max_length"), chosen.pop("batches")
     teacher = NameModule.read(start, pooling="mean", max_length=length)
@@ -118,10 +90,10 @@ def make_student(
     say(f"{n_batches:,} batches of names and of {len(passages):,} passages")
     embeddings = student.network.embeddings
     rates = _without_dropout(student)
-    # They are the teacher's own already, and two thirds of the weights: the rest learns faster.
+    # The embeddings are the teacher's, and two thirds of the weights: the rest learns faster.
     embeddings.requires_grad_(False)
     settings = FitSettings(epochs=1, seed=seed, precision=computed, **chosen)
-    stages.run("student", student, objective, settings)
+    runs.run("student", student, objective, settings)
     for layer, rate in rates:
         layer.p = rate
     embeddings.requires_grad_(True)
@@ -135,18 +107,11 @@ def make_student(
 
 
 def keep_layers(module: NameModule, layers: Sequence[int]) -> None:
-    """Take all other layers out of a transformer, in place.
-
-    Raises
-    ------
-    InvalidInput
-        If the layers are none, not rising, not all there, or the transformer keeps its layers in
-        another way than BERT.
-    """
+    """Remove all other layers of a transformer, in place."""
     torch = require("torch", "training an encoder", "torch")
     network = module.network
-    there = getattr(getattr(network, "encoder", None), "layer", None)
-    if there is None:
+    present = getattr(getattr(network, "encoder", None), "layer", None)
+    if present is None:
         raise InvalidInput(
             f"{type(network).__name__} does not keep its layers as BERT does; a BERT or RoBERTa "
             "encoder is expected"
@@ -154,19 +119,19 @@ def keep_layers(module: NameModule, layers: Sequence[int]) -> None:
     if (
         not layers
         or list(layers) != sorted(set(layers))
-        or not 0 <= layers[0] <= layers[-1] < len(there)
+        or not 0 <= layers[0] <= layers[-1] < len(present)
     ):
         raise InvalidInput(
-            f"layers {list(layers)} were given; rising numbers from 0 to {len(there) - 1} are "
+            f"layers {list(layers)} were given; rising numbers from 0 to {len(present) - 1} are "
             "expected, at least one"
         )
-    network.encoder.layer = torch.nn.ModuleList([there[row] for row in layers])
+    network.encoder.layer = torch.nn.ModuleList([present[row] for row in layers])
     network.config = copy.deepcopy(network.config)
     network.config.num_hidden_layers = len(layers)
 
 
 def _without_dropout(module: NameModule) -> list[tuple[Any, float]]:
-    """Switch dropout off: a student sees each string about once, and is to say the very same."""
+    """Switch dropout off: a student sees each string about once; return the rates of before."""
     import torch
 
     found = [
@@ -179,11 +144,7 @@ def _without_dropout(module: NameModule) -> list[tuple[Any, float]]:
     return found
 
 
-# --- train student ---
-# MODULE: ``canonym train student``: fewer layers of a sentence encoder, taught to do what all did.
-
-
-@click.command()
+@click.command(cls=Command, context_settings=CONTEXT)
 @sentence_encoder("The sentence encoder to learn from: all-MiniLM-L6-v2, or another BERT.")
 @making_options(
     click.option(
@@ -199,7 +160,7 @@ def _without_dropout(module: NameModule) -> list[tuple[Any, float]]:
     PRECISION,
     RESUME,
 )
-def student(
+def main(
     encoder: str, output: str, data: str, layers: str, batches: int, precision: str,
     resume: bool, seed: int, overwrite: bool, quiet: bool,
 ) -> None:  # fmt: skip
@@ -209,16 +170,9 @@ def student(
     Some ten minutes on two cores. The contextual encoder was made from such a student.
 
     \b
-      canonym train student --encoder all-MiniLM-L6-v2 --data corpora -o student
-      canonym train contextual --encoder student --data corpora -o taught
+      python -m models.make_student --encoder all-MiniLM-L6-v2 --data corpora -o student
+      python -m models.make_contextual --encoder student --data corpora -o taught
     """
-    from pathlib import Path
-
-    from canonym.cli.description import print_facts
-    from canonym.cli.progress import note, stages
-    from canonym.errors import require
-    from models.make_student import make_student
-
     require("torch", "training an encoder", "torch")
     place = free_place(output, overwrite=overwrite)
     kept = _numbers(layers)
@@ -250,4 +204,4 @@ def _numbers(text: str) -> list[int]:
 
 
 if __name__ == "__main__":
-    student()
+    main()

@@ -1,101 +1,172 @@
-"""Groups of synonyms with further ways to write them, mined from the groups themselves."""
+"""The mixture that the shipped encoders learn from: names, annotated mentions and definitions.
+
+Names of one concept are synonyms whatever terminology they come from. So are the mentions that
+annotators gave that concept. Mentions come from the training and development parts of two corpora,
+never from a test part: `check_apart` makes sure.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from canonym.errors import InvalidInput
+from canonym.corpora.pubtator import read_pubtator
+from canonym.errors import InvalidInput, Mismatch
+from canonym.evaluation.questions import read_corrections
 from canonym.io.files import file_digest
+from canonym.terminology import Terminology, read_records
 from canonym.terminology.readers.everyday import read_everyday
 from canonym.text import STRONG
 from canonym.text.memo import MemoNormaliser
+from canonym.training.sampling.mentions import training_mentions
 from canonym.training.subword.mention_names import mention_weights
-from canonym.types import Int32Array, Name
-from models.annotated import CORPORA, PARTS, read_annotated
-from models.definitions import Definition, defined_in, shorten
-from models.sources import PASSAGES, SOURCES, read_passages, read_pool
-from models.synonyms import SynonymPool, Synonyms, WordSwaps, without_residue
+from canonym.types import Document, Int32Array, Name
+from models.sources import PASSAGES, SOURCES, read_mesh, read_passages, read_pool
+from models.synonyms import SynonymPool, Synonyms, add_variants
 
-# --- further names ---
+PARTS: tuple[str, ...] = ("train", "dev")
+"""Parts of a corpus that may be learned from."""
 
-# Longer names have swaps in too many places, and few of them are ever looked up.
-_MOST_WORDS = 5
+_TEST = "test"
 
 
-def add_variants(synonyms: Synonyms, *, most: int = 2, least_weight: float = 1.0) -> Synonyms:
-    """Add other ways to write the names: without residue, and with words swapped.
+class _Corpus(NamedTuple):
+    """A folder of PubTator files, one a part, and the types of mentions that are learned."""
 
-    Parameters
-    ----------
-    synonyms : Synonyms
-        Groups of synonyms; the swaps are mined from them, see `models.synonyms`.
-    most : int
-        Most swaps taken for one name, those first that are seen most.
-    least_weight : float
-        Concepts of a smaller weight are left as they are.
+    folder: str
+    types: tuple[str, ...]
+    chemicals: bool = False
+    corrections: str = ""
 
-    Returns
-    -------
-    Synonyms
-        The same concepts, with more names.
+
+CORPORA: tuple[_Corpus, ...] = (
+    _Corpus("ncbi-disease", (), corrections="medic-2012/ncbi-spell-check.txt"),
+    _Corpus("bc5cdr", ("Disease",)),
+    _Corpus("bc5cdr", ("Chemical",), chemicals=True),
+)
+"""Where the mentions come from."""
+
+
+class Annotated(NamedTuple):
+    """Mentions of diseases or of chemicals, with the id of each, and their terminology.
+
+    A mention stands in `pairs` as often as an evaluation prepares it.
     """
-    ordered = MemoNormaliser(STRONG)(map(without_residue, synonyms.names))
-    finish = MemoNormaliser(("fillers", "order"))
-    words = [tuple(form.split(" ")) for form in finish(ordered)]
-    swaps = WordSwaps(words, synonyms.concepts, synonyms.sources)
-    names, concepts = list(synonyms.names), synonyms.concepts.tolist()
-    known = set(zip(ordered, concepts, strict=True))
-    plain = MemoNormaliser(STRONG)(synonyms.names)
-    known_plain = set(zip(plain, concepts, strict=True))
-    for form, concept in zip(ordered, synonyms.concepts.tolist(), strict=True):
-        if synonyms.weights[concept] < least_weight or form.count(" ") >= _MOST_WORDS:
+
+    pairs: list[tuple[str, str]]
+    terminology: Terminology
+    chemicals: bool
+
+
+def read_annotated(
+    data: Path, parts: Sequence[str], *, log: Callable[[str], None] = lambda _: None
+) -> tuple[Annotated, Annotated]:
+    """Read the mentions of diseases, and those of chemicals, of `parts`."""
+    diseases = Annotated([], Terminology.build(read_records(data / SOURCES["MEDIC 2012"])), False)
+    chemicals = Annotated([], Terminology.build(read_mesh(data)), True)
+    # Corpora are drawn from the same abstracts: a test document of one may be learned from another.
+    folders = dict.fromkeys(corpus.folder for corpus in CORPORA)
+    test = [one for folder in folders for one in _documents(data / folder, [_TEST])]
+    for corpus in CORPORA:
+        documents = _documents(data / corpus.folder, parts)
+        check_apart(documents, test, name=corpus.folder)
+        kind = chemicals if corpus.chemicals else diseases
+        taken = training_mentions(
+            documents,
+            kind.terminology,
+            types=corpus.types,
+            corrections=read_corrections(data / corpus.corrections) if corpus.corrections else None,
+        )
+        # If annotators left several concepts open, none of them is known to be right.
+        pairs = [(text, next(iter(ids))) for text, ids in taken.pairs if len(ids) == 1]
+        kind.pairs.extend(pairs)
+        counts = f"{len(pairs):,} mentions, {len(set(pairs)):,} distinct"
+        log(f"{corpus.folder} {' '.join(corpus.types)}: {counts}")
+    return diseases, chemicals
+
+
+def check_apart(
+    documents: Iterable[Document], test: Iterable[Document], *, name: str = "the corpus"
+) -> None:
+    """Raise `Mismatch` if a document is one of a test part, by its id or by its text."""
+    held_out = list(test)
+    ids = {document.id for document in held_out}
+    texts = {document.text for document in held_out}
+    shared = [one.id for one in documents if one.id in ids or one.text in texts]
+    if shared:
+        raise Mismatch(
+            f"{len(shared):,} documents of {name} are in a test part too ({', '.join(shared[:5])}"
+            f"{', …' if len(shared) > 5 else ''}); take them out of what is learned from"
+        )
+
+
+def _documents(folder: Path, parts: Sequence[str]) -> list[Document]:
+    return [one for part in parts for one in read_pubtator(folder / f"{part}.pubtator")]
+
+
+# "Gout is a disease …", "The flu (influenza) is a …": the name stands before the verb, the
+# definition after it. Answers begin so; later sentences rarely do.
+_OPENING = re.compile(
+    r"(?:Summary : )?(?:The |A |An )?(?P<name>[A-Z0-9][^.:;?!()]{2,80}?)"
+    r"(?: \([^()]{1,80}\))?,? (?:is|are) (?P<text>(?:a|an|the|one|any|when|caused)\b[^?]{20,})",
+    re.DOTALL,
+)
+_MOST = 240  # characters: about forty tokens, more than an encoder of names takes
+
+
+class Definition(NamedTuple):
+    """A text that defines a concept, and the number of the concept.
+
+    A definition brings words together that no name has side by side.
+    """
+
+    text: str
+    concept: int
+
+
+def shorten(text: str) -> str:
+    """Return the beginning of a definition, in whole words.
+
+    >>> shorten("  A   disease of the heart. ")
+    'A disease of the heart.'
+    """
+    plain = " ".join(text.split())
+    return plain if len(plain) <= _MOST else plain[:_MOST].rpartition(" ")[0]
+
+
+def defined_in(passages: Iterable[str], names: Mapping[str, int | None]) -> Iterator[Definition]:
+    """Yield the definitions of passages that begin with the name of one concept.
+
+    `names` maps names in their `canonym.text.STRONG` form to concepts, ambiguous ones to None.
+
+    >>> answer = "Gout is a disease of the joints that comes in attacks."
+    >>> [found.text for found in defined_in([answer, "What is gout ?"], {"gout": 7})]
+    ['a disease of the joints that comes in attacks.']
+    """
+    normal = MemoNormaliser(STRONG)
+    for passage in passages:
+        found = _OPENING.match(passage)
+        if found is None:
             continue
-        found = [form] if (form, concept) not in known_plain else []
-        for text in (*found, *swaps.variants(form)[:most]):
-            if text in found or (text, concept) not in known:
-                known.add((text, concept))
-                known_plain.add((text, concept))
-                names.append(text)
-                concepts.append(concept)
-    return synonyms._replace(names=names, concepts=np.array(concepts, dtype=np.int32))
+        (form,) = normal([found["name"]])
+        concept = names.get(form)
+        if concept is not None:
+            yield Definition(shorten(found["text"]), concept)
 
-
-# --- mixture ---
-# MODULE: What the default encoders learn from: open terminologies, and mentions that were annotated.
-#
-# Names of one concept are synonyms whatever terminology they come from, and so are the mentions that
-# annotators gave that concept. Mentions come from the training and development parts of two corpora
-# and never from a test part; `models.annotated.check_apart` makes sure of it.
 
 _MENTIONS = "mentions"
 
 
 class Mixture(NamedTuple):
-    """Names to fit an encoder to.
+    """Names to fit an encoder to: names, variants of names, and mentions.
 
-    Attributes
-    ----------
-    names : list of str
-        Names, variants of names, and mentions.
-    concepts : ndarray, shape (n,), int32
-        The concept of each.
-    sources : ndarray, shape (n_concepts,), int64
-        The terminologies of each concept as bits.
-    weights : ndarray, shape (n_concepts,), float64
-        How often names of a concept are drawn.
-    name_weights : ndarray, shape (n,), float64
-        How often a name is drawn, besides; see `canonym.training.subword.mention_names.mention_weights`.
-    related : ndarray, shape (n_related, 2), int32
-        Concepts that a relation joins.
-    counts : dict of str to int
-        Concepts, names, variants, mentions and pairs of related concepts.
-    definitions : list of Definition
-        What some of the concepts are.
+    Of each name its concept and weight; of each concept its terminologies as bits and its weight;
+    pairs of related concepts; counts of all these; and definitions of some concepts.
     """
 
     names: list[str]
@@ -118,6 +189,18 @@ def mixture_files(parts: Sequence[str] = PARTS, *, defined: bool = False) -> dic
     return files
 
 
+def check_data(data: Path, *, parts: Sequence[str] = PARTS, defined: bool = False) -> None:
+    """Refuse a data folder that lacks a file, before hours are spent."""
+    files = mixture_files(parts, defined=defined)
+    missing = [path for path in files.values() if not (data / path).is_file()]
+    if missing:
+        raise InvalidInput(
+            f"{data} lacks {len(missing)} of the files that the encoder is made from "
+            f"({', '.join(missing[:3])}{', …' if len(missing) > 3 else ''}); give the folder that "
+            "holds the terminologies and corpora, or set CANONYM_DATA to it"
+        )
+
+
 def read_mixture(
     data: Path,
     *,
@@ -127,31 +210,11 @@ def read_mixture(
     defined: bool = False,
     log: Callable[[str], None] | None = None,
 ) -> Mixture:
-    """Read the terminologies and the mentions.
+    """Read the terminologies, and the mentions of `parts`.
 
-    Parameters
-    ----------
-    data : Path
-        The folder with the files of `mixture_files`.
-    parts : sequence of str
-        Parts of the corpora, of `models.annotated.PARTS`; none for terminologies alone.
-    mention_share : float
-        Share of the draws that are mentions, in [0, 1).
-    everyday_weight : float
-        How often the everyday names of ICD-10-CM that come with canonym are drawn, where 1 is as
-        often as other names; 0 leaves them out.
-    defined : bool
-        Whether definitions are read too, those of the terminologies and those in the consumer
-        health text.
-    log : callable, optional
-        Called with a line of text for each step.
-
-    Raises
-    ------
-    InvalidInput
-        If a part is none of those, or a share or weight is out of range.
-    Mismatch
-        If a document of the parts is one of a test part too.
+    `mention_share` of the draws, in [0, 1), are mentions. The bundled everyday names of ICD-10-CM
+    are drawn `everyday_weight` times as often as other names; 0 leaves them out. `defined` reads
+    definitions from the terminologies and the consumer health text. `log` takes a line a step.
     """
     unknown = [part for part in parts if part not in PARTS]
     if unknown or not 0 <= mention_share < 1:
@@ -167,8 +230,8 @@ def read_mixture(
     annotated = read_annotated(data, parts, log=say) if parts else []
     pairs = [pair for one in annotated for pair in one.pairs]
     known = [(text, id_) for text, id_ in pairs if id_ in pool]
-    names_of_mentions = (Name(text, id_) for text, id_ in dict.fromkeys(known))
-    bit = pool.add(_MENTIONS, names_of_mentions, weight=0.0, exclusive=False)
+    mentioned_names = (Name(text, id_) for text, id_ in dict.fromkeys(known))
+    bit = pool.add(_MENTIONS, mentioned_names, weight=0.0, exclusive=False)
     joined = pool.synonyms()
     synonyms = add_variants(joined)
     of_mentions = synonyms.sources & bit > 0
@@ -177,20 +240,10 @@ def read_mixture(
     weights = synonyms.weights * (n_sources - of_mentions) / n_sources
     name_weights = np.ones(len(synonyms.names))
     if known and mention_share:
-        texts = [text for text, _ in known]
-        owners = np.array([pool.concept_of(id_) for _, id_ in known], dtype=np.int32)
-        name_weights = mention_weights(
-            [*synonyms.names, *texts],
-            np.concatenate((synonyms.concepts, owners)),
-            len(texts),
-            share=mention_share,
-            weights=weights,
-        )[: len(synonyms.names)]
+        name_weights = _weights_of_names(known, mention_share, pool, synonyms, weights)
     mentioned = int((name_weights != 1).sum())
     _weigh_everyday(everyday, everyday_weight, pool, synonyms, name_weights)
-    definitions = _definitions(data, pool, joined) if defined else []
-    if defined:
-        say(f"{len(definitions):,} definitions")
+    definitions = _definitions(data, pool, joined, say) if defined else []
     related = pool.related()
     say(
         f"{len(joined.names):,} names, {len(synonyms.names) - len(joined.names):,} variants, "
@@ -216,6 +269,26 @@ def read_mixture(
     )
 
 
+def _weights_of_names(
+    mentions: Sequence[tuple[str, str]],
+    share: float,
+    pool: SynonymPool,
+    synonyms: Synonyms,
+    weights: npt.NDArray[np.float64],
+) -> npt.NDArray[np.float64]:
+    """Return the weight of every name, so that mentions are `share` of the draws."""
+    texts = [text for text, _ in mentions]
+    owners = np.array([pool.concept_of(id_) for _, id_ in mentions], dtype=np.int32)
+    found = mention_weights(
+        [*synonyms.names, *texts],
+        np.concatenate((synonyms.concepts, owners)),
+        len(texts),
+        share=share,
+        weights=weights,
+    )
+    return found[: len(synonyms.names)]
+
+
 def _weigh_everyday(
     everyday: Sequence[Name],
     weight: float,
@@ -228,7 +301,9 @@ def _weigh_everyday(
     name_weights[[row for row, pair in enumerate(pairs) if pair in meant]] *= weight
 
 
-def _definitions(data: Path, pool: SynonymPool, synonyms: Synonyms) -> list[Definition]:
+def _definitions(
+    data: Path, pool: SynonymPool, synonyms: Synonyms, log: Callable[[str], None]
+) -> list[Definition]:
     found = [Definition(shorten(text), concept) for text, concept in pool.definitions()]
     names: dict[str, int | None] = {}
     forms = MemoNormaliser(STRONG)(synonyms.names)
@@ -236,7 +311,9 @@ def _definitions(data: Path, pool: SynonymPool, synonyms: Synonyms) -> list[Defi
         if names.setdefault(form, concept) != concept:
             names[form] = None
     _, passages = read_passages(data)
-    return list(dict.fromkeys([*found, *defined_in(passages, names)]))
+    distinct = list(dict.fromkeys([*found, *defined_in(passages, names)]))
+    log(f"{len(distinct):,} definitions")
+    return distinct
 
 
 def digests(

@@ -1,4 +1,4 @@
-"""The open terminologies that the default encoder is trained on."""
+"""The open terminologies and texts that the shipped encoders learn from."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from canonym.errors import ReadError
+from canonym.io.streams import open_text
 from canonym.terminology.readers.ctd import read_ctd
 from canonym.terminology.readers.drugbank import read_drugbank_vocabulary
 from canonym.terminology.readers.icd10cm import read_icd10cm
@@ -19,18 +20,8 @@ from canonym.terminology.readers.medic import read_medic
 from canonym.terminology.readers.obo import read_obo
 from canonym.terminology.readers.table import read_table
 from canonym.terminology.replaced import read_replaced, with_replaced
-from canonym.types import Concept, Name, Record
-from models.relation_tables import read_relation_table
+from canonym.types import Concept, Name, Record, Relation
 from models.synonyms import SynonymPool, icd_variants
-
-__all__ = [
-    "PASSAGES",
-    "SOURCES",
-    "read_consumer_names",
-    "read_mesh",
-    "read_passages",
-    "read_pool",
-]
 
 SOURCES: dict[str, str] = {
     "MeSH 2024": "mesh-2024/terms.tsv.gz",
@@ -86,16 +77,12 @@ _OTHER = 0.3
 
 
 def read_consumer_names(path: Path) -> Iterator[Record]:
-    """Read MedQuAD's table of topics, their names and their UMLS ids.
+    """Read MedQuAD's table of topics and their names.
 
-    Topics without an id are pages of advice, and those with a dash are about a part of a concept
-    ("Hip fracture - discharge"): both are left out. The ids are not passed on, since a page on the
-    vaccine has the id of the disease.
-
-    Yields
-    ------
-    Concept or Name
+    Topics without a UMLS id are advice, and those with a dash are about a part of a concept
+    ("Hip fracture - discharge"): both are left out.
     """
+    # The ids are not passed on: a page on a vaccine has the id of the disease.
     with gzip.open(path, "rt", encoding="utf-8", newline="") as stream:
         for row in csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE):
             id_, topic, name = row["umls_cuis"], row["focus"], row["name"]
@@ -132,21 +119,56 @@ def read_mesh(data: Path) -> Iterator[Record]:
     return with_replaced(chain(descriptors, supplementary), replaced)
 
 
-def read_passages(data: Path) -> tuple[Path, list[str]]:
-    """Read the consumer health text under `data`.
+def read_relation_table(
+    path: str | Path,
+    *,
+    head: str,
+    tail: str,
+    relation: str,
+    relation_column: bool = False,
+    head_prefix: str = "",
+    tail_prefix: str = "",
+    delimiter: str = "\t",
+) -> Iterator[Relation]:
+    """Read relations from a table with a header, plain or compressed.
 
-    Returns
-    -------
-    Path
-        The file.
-    list of str
-        Its questions and answers.
+    `relation` is the name of the relation, or with `relation_column` the column that holds it.
+    Rows with an empty id are left out.
 
-    Raises
-    ------
-    ReadError
-        If it is missing or damaged.
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "table.tsv"
+    ...     _ = path.write_text("drug\\tdisease\\nD1\\tC2\\n")
+    ...     list(read_relation_table(path, head="drug", tail="disease", relation="treats"))
+    [Relation(head='D1', relation='treats', tail='C2')]
     """
+    with open_text(path) as lines:
+        header = next(iter(lines), "").rstrip("\r\n").split(delimiter)
+        wanted = [head, tail, *([relation] if relation_column else [])]
+        missing = [name for name in wanted if name not in header]
+        if missing:
+            raise ReadError(
+                path, f"there is no column {missing[0]!r}; there are {', '.join(header)}", line=1
+            )
+        places = [header.index(name) for name in wanted]
+        for number, line in enumerate(lines, start=2):
+            cells = line.rstrip("\r\n").split(delimiter)
+            if not line.strip():
+                continue
+            if len(cells) <= max(places):
+                raise ReadError(
+                    path,
+                    f"{len(cells)} cells; at least {max(places) + 1} are expected",
+                    line=number,
+                )
+            found = [cells[place].strip() for place in places]
+            if found[0] and found[1]:
+                name = found[2] if relation_column else relation
+                yield Relation(head_prefix + found[0], name, tail_prefix + found[1])
+
+
+def read_passages(data: Path) -> tuple[Path, list[str]]:
+    """Read the consumer health text under `data`: its file, and its questions and answers."""
     path = data / PASSAGES
     try:
         with lzma.open(path, "rt", encoding="utf-8") as stream:
@@ -163,19 +185,12 @@ def read_pool(
 ) -> SynonymPool:
     """Read all sources under `data`, and ICD-10-CM, and join their concepts.
 
-    Parameters
-    ----------
-    data : Path
-        The folder with the files of `SOURCES`.
-    everyday : sequence of Record
-        Names that ICD-10-CM lacks, of its concepts.
-    log : callable, optional
-        Called with a line of text for each step.
+    `everyday` are further names of concepts of ICD-10-CM; `log` takes a line of text a step.
     """
     pool = SynonymPool()
     paths = {name: data / path for name, path in SOURCES.items()}
     say = log or (lambda _: None)
-    # MeSH first: its ids are what CTD and MEDIC use, its weight that of the chemicals.
+    # MeSH first: CTD and MEDIC use its ids, and its weight is that of the chemicals.
     pool.add("MeSH", read_mesh(data), weight=_OTHER)
     pool.add("MeSH", read_ctd(paths["CTD 2017"]))
     pool.add("MeSH", read_medic(paths["MEDIC 2012"]))

@@ -1,4 +1,10 @@
-"""Further ways to write a name: learned from the names, or conventions of a classification."""
+"""Groups of synonyms from many terminologies, and further ways to write their names.
+
+Terminologies overlap: the heart attack of MeSH is that of ICD-10-CM under other names.
+`SynonymPool` joins concepts where the terminologies or the names agree, but never two concepts that
+one terminology keeps apart. Joined concepts share their names as positives. Separate ones are hard
+negatives of each other only within a terminology.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +16,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from canonym.text import UNORDERED, normalise_all
+from canonym.text import STRONG, UNORDERED, normalise_all
 from canonym.text.memo import MemoNormaliser
 from canonym.types import Concept, Int32Array, Name, Record, Relation, Xref
 
-# --- variants ---
-
-# What a classification writes to say that a name means no more than it says.
+# Marks of a residual class: the name means no more than the words before them.
 _RESIDUE = re.compile(
     r"(?:,?\s*\b(?:nos|unspecified|not otherwise specified)|,\s*unspecified(?:\s[\w/-]+){1,3}"
     r"|\s*\((?:disorder|disease|finding|nos)\))\s*$|^unspecified\s+",
@@ -25,6 +29,7 @@ _RESIDUE = re.compile(
 _PARENTHESES = re.compile(r"\s*\([^()\d]*\)")
 _BRACKETS = re.compile(r"^([^\[\]]+?)\s*\[([A-Za-z][^\[\]]*)\](?:\s*|(\s[^\[\]]+))$")
 _SHORTEST_WORD = 3
+# Longer names have swaps in too many places, and few of them are ever looked up.
 _MOST_WORDS = 5
 
 
@@ -42,16 +47,10 @@ def without_residue(name: str) -> str:
 
 
 def icd_variants(name: str) -> Iterator[str]:
-    """Yield what the conventions of ICD let a name stand for.
+    """Yield other ways to write a name by the conventions of ICD-10-CM (guidelines, I.A.7).
 
-    Square brackets enclose synonyms, parentheses words that may be there or not [1]_.
+    Square brackets enclose synonyms, parentheses optional words.
 
-    References
-    ----------
-    .. [1] ICD-10-CM Official Guidelines for Coding and Reporting, section I.A.7.
-
-    Examples
-    --------
     >>> list(icd_variants("Varicella [chickenpox]"))
     ['Varicella', 'chickenpox']
     >>> list(icd_variants("hypertension (arterial) (benign)"))
@@ -66,7 +65,7 @@ def icd_variants(name: str) -> Iterator[str]:
         yield before + after
         words = before.split()
         initials = "".join(word[0] for word in words)
-        # What the synonym is of: all that stands before it, or only the last word.
+        # The synonym replaces all words before it, or only the last one.
         kept = [] if initials.casefold() == synonym.casefold() else words[:-1]
         yield " ".join((*kept, synonym)) + after
 
@@ -74,24 +73,10 @@ def icd_variants(name: str) -> Iterator[str]:
 class WordSwaps:
     """Words that can stand for one another, mined from groups of synonyms.
 
-    Two words are a swap where names of one concept differ in just these words, and that happens
-    more often than names of *different* concepts of one source differing in just them: kidney and
-    renal are, acute and chronic are not.
-
-    Parameters
-    ----------
-    words : sequence of tuple of str
-        The words of each name, in any order that is the same for all.
-    concepts : (n,) int
-        The concept of each name.
-    sources : (n_concepts,) int, optional
-        Bits of the sources of each concept; by default all are of one source.
-    least : int
-        Concepts in which a swap has to be seen.
-    share : float
-        Least share of the concepts among all sightings.
-    rate : float
-        Least number of those concepts by the number of concepts that have the rarer word at all.
+    Two words are a swap if names of one concept differ in just these words, and names of different
+    concepts of one source do so less often: kidney and renal, but not acute and chronic. A swap
+    has to be seen in `least` concepts, which are at least `share` of all sightings and `rate` of
+    the concepts that have the rarer word. `sources` are bits of the sources of each concept.
     """
 
     def __init__(
@@ -104,7 +89,7 @@ class WordSwaps:
         share: float = 0.7,
         rate: float = 0.05,
     ) -> None:
-        # The names that become equal without one word, by what is left.
+        # Names that become equal without one word, by the remaining words.
         frames: dict[tuple[str, ...], list[tuple[str, int]]] = defaultdict(list)
         for name, concept in zip(words, concepts.tolist(), strict=True):
             if 2 <= len(name) <= _MOST_WORDS:
@@ -135,10 +120,7 @@ class WordSwaps:
                 self.swaps[other].append(one)
 
     def variants(self, name: str) -> list[str]:
-        """Return `name`, its words separated by spaces, with one word swapped in each way.
-
-        The swaps seen in most concepts come first.
-        """
+        """Return `name` with one word swapped, the swaps seen in most concepts first."""
         words = name.split(" ")
         found = [
             (-self.counts[min(word, other), max(word, other)], place, other)
@@ -193,25 +175,15 @@ def _pairs_by_concept(
     return pairs
 
 
-# --- synonyms ---
-# MODULE: Groups of synonyms from many terminologies, for training an encoder on all of them at once.
-#
-# Terminologies overlap: the heart attack of MeSH is that of ICD-10-CM under other names.
-# `SynonymPool` joins their concepts where the terminologies say so or where their names agree, but
-# never two concepts that one terminology keeps apart. What is joined shares its names as positives;
-# what is not joined is a hard negative only for concepts of the same terminology.
-
 _SCOPES = frozenset({"label", "exact", "abbreviation", "narrow"})
 # Shorter strings are abbreviations more often than not, and those mean many things.
 _SHORTEST = 5
 
 
 class Synonyms(NamedTuple):
-    """Names with the concept of each, ready for `canonym.training.subword.fit.fit_subword`.
+    """Names, the concept of each, and of each concept its sources as bits and its weight.
 
-    ``names`` are distinct within a concept after normalisation, ``concepts`` the concept of each,
-    ``sources`` the terminologies of each concept as bits, ``weights`` how often each concept is to
-    be drawn.
+    Names are distinct within a concept after normalisation. Heavier concepts are drawn more often.
     """
 
     names: list[str]
@@ -226,10 +198,8 @@ class Synonyms(NamedTuple):
 
 
 class SynonymPool:
-    """Collect terminologies, join their concepts and give out groups of synonyms.
+    """Collects terminologies and joins their concepts into groups of synonyms.
 
-    Examples
-    --------
     >>> pool = SynonymPool()
     >>> bit = pool.add("a", [Concept("A:1", "Myocardial Infarction"), Name("heart attack", "A:1")])
     >>> other = [Concept("B:1", "myocardial infarction"), Name("cardiac infarct", "B:1")]
@@ -263,27 +233,11 @@ class SynonymPool:
         exclusive: bool = True,
         scopes: Iterable[str] = _SCOPES,
     ) -> int:
-        """Add the names and relations of a terminology.
+        """Add a terminology and return its bit in `Synonyms.sources`.
 
-        Parameters
-        ----------
-        source : str
-            The terminology. Files that share ids are parts of one and are added under one name.
-        records : iterable of Record
-            What a reader yields. Concepts of ids that came before are the same concepts.
-        weight : float
-            How often names of its concepts are to be drawn; a concept in several files has the
-            largest.
-        exclusive : bool
-            Whether each of its concepts is a meaning of its own. Where a source repeats itself it
-            is not, and several of its concepts may be joined.
-        scopes : iterable of str
-            Scopes of names that are taken for synonyms.
-
-        Returns
-        -------
-        int
-            The bit of the source in `Synonyms.sources`.
+        Files that share ids are added under one `source`. A concept in several files has the
+        largest `weight`. Concepts of an `exclusive` source are never joined with each other. Names
+        of other scopes than `scopes` are no synonyms.
         """
         bit = self._bits.setdefault(source, 1 << len(self._bits))
         taken = frozenset(scopes)
@@ -295,7 +249,7 @@ class SynonymPool:
             number = self._number(id_, weight)
             if isinstance(record, Xref):
                 if record.kind == "alternative":
-                    # Another id of the same concept, whatever else is said about it.
+                    # Another id of the same concept, even in an exclusive source.
                     self._unite(self._root(number), self._root(self._number(record.target, weight)))
                 else:
                     self._xrefs.append((number, record.target))
@@ -319,17 +273,9 @@ class SynonymPool:
         return id in self._numbers
 
     def join_xrefs(self, prefixes: dict[str, str] | None = None) -> int:
-        """Join concepts that refer to one another, or to the same id elsewhere.
+        """Join concepts that refer to one another or to the same id; return how many.
 
-        Parameters
-        ----------
-        prefixes : dict, optional
-            Prefixes of references and the ones that concepts are known under (``MSH`` → ``MESH``).
-
-        Returns
-        -------
-        int
-            How many concepts were joined to another.
+        `prefixes` renames the prefixes of references (``MSH`` → ``MESH``).
         """
         known = prefixes or {}
         joined = 0
@@ -339,21 +285,16 @@ class SynonymPool:
             target = f"{known.get(prefix, prefix)}{colon}{rest}"
             other = self._numbers.get(target)
             if other is None:
-                # Nobody's id here: concepts that both name it are the same.
+                # An unknown id: concepts that both refer to it are the same.
                 other = met.setdefault(target, number)
             joined += self._join(number, other)
         return joined
 
     def join_names(self) -> int:
-        """Join concepts whose names agree: label with label first, then label with any name.
+        """Join concepts whose names agree, labels first; return how many.
 
         Names are compared in their `canonym.text.UNORDERED` form. A string of two concepts of one
-        source is ambiguous there and joins nothing.
-
-        Returns
-        -------
-        int
-            How many concepts were joined to another.
+        source is ambiguous and joins nothing.
         """
         normal = MemoNormaliser(UNORDERED)
         labels: dict[str, list[int]] = {}
@@ -364,18 +305,18 @@ class SynonymPool:
             self._join(numbers[0], other) for numbers in labels.values() for other in numbers[1:]
         )
         texts = [text for text, _ in self._names]
-        # A residual class (NOS, unspecified) is what its name says without the mark, unless another
-        # concept has that very name.
+        # A residual class (NOS, unspecified) is the concept of its name without the mark, unless
+        # another concept has that very name.
         for forms in (normal(texts), normal(map(without_residue, texts))):
             for (_, number), form in zip(self._names, forms, strict=True):
                 joined += sum(self._join(other, number) for other in labels.get(form, ()))
         return joined
 
     def synonyms(self) -> Synonyms:
-        """Return every name with the number of the concept that it belongs to after joining.
+        """Return every name with the number of its joined concept.
 
-        The weight of a concept is multiplied by the number of sources that have it: what many
-        terminologies have is what people look for.
+        The weight of a concept is multiplied by its number of sources: people look for what many
+        terminologies have.
         """
         numbers = self._given = {}
         names, concepts = [], []
@@ -449,3 +390,30 @@ class SynonymPool:
         self._sources[low] |= self._sources[high]
         self._exclusive[low] |= self._exclusive[high]
         self._weights[low] = max(self._weights[low], self._weights[high])
+
+
+def add_variants(synonyms: Synonyms, *, most: int = 2, least_weight: float = 1.0) -> Synonyms:
+    """Add other ways to write the names: without residue, and with one word swapped.
+
+    The `most` swaps seen in most concepts are taken for a name. Concepts of a weight below
+    `least_weight` stay as they are.
+    """
+    ordered = MemoNormaliser(STRONG)(map(without_residue, synonyms.names))
+    finish = MemoNormaliser(("fillers", "order"))
+    words = [tuple(form.split(" ")) for form in finish(ordered)]
+    swaps = WordSwaps(words, synonyms.concepts, synonyms.sources)
+    names, concepts = list(synonyms.names), synonyms.concepts.tolist()
+    known = set(zip(ordered, concepts, strict=True))
+    plain = MemoNormaliser(STRONG)(synonyms.names)
+    known_plain = set(zip(plain, concepts, strict=True))
+    for form, concept in zip(ordered, synonyms.concepts.tolist(), strict=True):
+        if synonyms.weights[concept] < least_weight or form.count(" ") >= _MOST_WORDS:
+            continue
+        found = [form] if (form, concept) not in known_plain else []
+        for text in (*found, *swaps.variants(form)[:most]):
+            if text in found or (text, concept) not in known:
+                known.add((text, concept))
+                known_plain.add((text, concept))
+                names.append(text)
+                concepts.append(concept)
+    return synonyms._replace(names=names, concepts=np.array(concepts, dtype=np.int32))

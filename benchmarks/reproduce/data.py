@@ -1,13 +1,12 @@
-"""Conditions and interventions of clinical trials with the MeSH terms that a program gave them.
+"""Corpora, terminologies and encoders of published tables, as their files name them.
 
-A trial has a list of conditions and a list of terms, and nobody says which term is meant by which
-condition: only trials with one condition are taken. What is right is any of the trial's terms. A
-condition that is a name of a concept already asks nothing, since that is how most terms were
-assigned, and where the term is another one it is mostly wrong; it is left out, and so is one that
-was met before.
-
-Interventions are asked against a terminology of drugs, which lacks many of them: they are there to
-measure NIL by, so that those which are a name stay."""
+Clinical trials have silver labels: conditions and interventions with the MeSH terms that a program
+gave them. A trial lists conditions and terms, but not which term is meant by which condition, so
+only trials with one condition are taken. Any of the trial's terms is right. A condition that is a
+name of a concept already is left out, since most terms were assigned by such names, and so is a
+repeated one. Interventions are searched in a terminology of drugs that lacks many of them, to
+measure NIL.
+"""
 
 from __future__ import annotations
 
@@ -36,9 +35,7 @@ from canonym.terminology import Terminology, read_records
 from canonym.terminology.ids import ConceptIds
 from canonym.text import biosyn_normal
 from canonym.types import Concept, Document, Encoder, Mention, Record, Relation
-from models.relation_tables import read_relation_table
-
-# --- silver ---
+from models.sources import read_relation_table
 
 DRUG_TYPES: frozenset[str] = frozenset({"Biological", "Combination Product", "Drug"})
 """Types of interventions that are drugs."""
@@ -53,39 +50,18 @@ class SilverMentions(NamedTuple):
 
     @property
     def remarks(self) -> list[str]:
-        """What a reader of figures on these has to know, as sentences."""
-        told = [f"{n:,} trials {reason} were left out" for reason, n in self.dropped.items() if n]
-        return [f"{len(self.documents):,} {self.kind} with silver labels", *told]
+        """The counts, as sentences."""
+        left_out = [
+            f"{n:,} trials {reason} were left out" for reason, n in self.dropped.items() if n
+        ]
+        return [f"{len(self.documents):,} {self.kind} with silver labels", *left_out]
 
 
 def silver_conditions(trials: Iterable[Trial], terminology: Terminology) -> SilverMentions:
     """Make mentions with concepts of the conditions of trials.
 
-    Parameters
-    ----------
-    trials : iterable of Trial
-        With the terms of NLM, as ids or as names.
-    terminology : Terminology
-        MeSH, or a part of it; names are labels of its concepts.
-
-    Returns
-    -------
-    SilverMentions
-        In the order of the trials.
-
-    Raises
-    ------
-    InvalidInput
-        If no condition is left.
-
-    Differences
-    -----------
-    DILBERT's test set of conditions was annotated by two people; these labels are silver, and some
-    of them are wrong or broader than the condition.
-
-    References
-    ----------
-    Miftahutdinov et al. (2021), section 3: what NLM assigns is incomplete.
+    Two people annotated DILBERT's test set. These labels are silver: what NLM assigns is
+    incomplete (Miftahutdinov et al. 2021, section 3), and some are wrong or broader.
     """
     ids = ConceptIds(terminology)
     label_of: dict[str, str] = {}
@@ -127,35 +103,11 @@ def silver_conditions(trials: Iterable[Trial], terminology: Terminology) -> Silv
 
 
 def silver_interventions(trials: Iterable[Trial], terminology: Terminology) -> SilverMentions:
-    """Make mentions, with concepts or with none, of the interventions of trials that are drugs.
+    """Make mentions of the interventions of trials that are drugs, with concepts or without.
 
-    Parameters
-    ----------
-    trials : iterable of Trial
-        With the terms of NLM.
-    terminology : Terminology
-        Of drugs, such as DrugBank's. A term of NLM stands for the concepts that have its name.
-
-    Returns
-    -------
-    SilverMentions
-        In the order of the trials. A mention has no ids where no term of NLM is a name of the
-        terminology.
-
-    Raises
-    ------
-    InvalidInput
-        If no intervention is left.
-
-    Differences
-    -----------
-    DILBERT's test set of interventions was annotated by two people. Here an intervention without
-    a concept may have one that NLM's program did not see; those whose very text is a name are left
-    out, and the others are the noise of these labels.
-
-    References
-    ----------
-    Miftahutdinov et al. (2021), sections 3 and 5.4.
+    A term of NLM stands for the concepts that have its name. A mention has no ids if no term is a
+    name of the terminology; one whose own text is a name is left out then. NLM's program overlooks
+    some concepts: these are noise (Miftahutdinov et al. 2021, sections 3 and 5.4).
     """
     having: dict[str, dict[str, None]] = {}
     for name in terminology.iter_names():
@@ -195,13 +147,10 @@ def silver_interventions(trials: Iterable[Trial], terminology: Terminology) -> S
 
 def _found(documents: list[Document], dropped: dict[str, int], kind: str) -> SilverMentions:
     if not documents:
-        told = ", ".join(f"{n:,} {reason}" for reason, n in dropped.items() if n)
-        raise InvalidInput(f"the trials leave no {kind} to ask about: {told or 'there is none'}")
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in dropped.items() if n)
+        raise InvalidInput(f"the trials leave no {kind} to ask about: {reasons or 'there is none'}")
     return SilverMentions(tuple(documents), dropped, f"{kind}s")
 
-
-# --- shelf ---
-# MODULE: Corpora, terminologies and encoders of published tables, as their files name them.
 
 _TRIALS = {"trials": silver_conditions, "trial-interventions": silver_interventions}
 _REMEMBERED = 4
@@ -214,15 +163,10 @@ class NotHereError(Exception):
 
 
 class Shelf:
-    """Corpora and terminologies of one reproduction, each read once.
+    """Corpora and terminologies under the folder `data`, each read once.
 
-    The last dictionaries are kept as well: rows often differ in the mentions that they ask, and not
-    in the names that are searched, which take long to encode.
-
-    Parameters
-    ----------
-    data : Path
-        The folder that all paths are relative to.
+    The last dictionaries are kept as well: rows often differ in their mentions and not in the names
+    that are searched, which take long to encode.
     """
 
     def __init__(self, data: Path) -> None:
@@ -235,10 +179,9 @@ class Shelf:
     def corpus(
         self, name: str, format: str, *, terminology: Terminology | None = None
     ) -> tuple[Parts[Document], tuple[str, ...]]:
-        """Read the official parts of a corpus, and what is to be said of it.
+        """Read the official parts of a corpus, and remarks.
 
-        Clinical trials (the format ``"trials"``) are labelled with concepts of `terminology`, and
-        are a test part alone.
+        Clinical trials are labelled with concepts of `terminology` and have only a test part.
         """
         if format in _TRIALS and terminology is not None:
             self.check(name)
@@ -288,20 +231,9 @@ class Shelf:
         return found
 
     def encoder(self, given: str | Encoder, *, precision: str = "fp32") -> Encoder:
-        """Open an encoder; the last ones stay open, and remember what they encoded.
+        """Open an encoder, as `make_encoder` does; the last ones stay open and keep vectors.
 
-        Parameters
-        ----------
-        given : str or Encoder
-            As `canonym.encoders.make_encoder` takes it; an open one is returned as it is.
-        precision : str
-            ``"bf16"`` lets a transformer compute with half as many bits where that is faster, which
-            it is on few CPUs; elsewhere it computes in float32.
-
-        Raises
-        ------
-        NotHereError
-            If it is not on this machine.
+        With ``"bf16"`` a transformer computes in bfloat16 where that is faster.
         """
         if not isinstance(given, str):
             return given
@@ -322,7 +254,7 @@ class Shelf:
         *,
         precision: str = "fp32",
     ) -> Callable[..., Dictionary]:
-        """Return what makes dictionaries with encoders of these names, and remembers some."""
+        """Return a function that makes dictionaries with these encoders and keeps the last ones."""
 
         def indexed(
             terminology: Terminology, learned: tuple[tuple[str, str], ...], **options: Any
@@ -357,7 +289,7 @@ class Shelf:
 
 
 def _of_types(records: Iterator[Record], wanted: frozenset[str]) -> Iterator[Record]:
-    """Keep the concepts that have one of some types, or none with "", and what belongs to them."""
+    """Keep concepts of some types ("" for none), with their names, references and relations."""
     kept: set[str] = set()
     for record in records:
         if isinstance(record, Concept):
@@ -382,10 +314,10 @@ def _open_encoder(given: str | Encoder) -> Encoder:
 
 
 def _remembering(encoder: Encoder) -> Encoder:
-    """Let an encoder remember batches of names: rows search the same ones again and again."""
+    """Let an encoder keep the vectors of large batches: many rows search the same names."""
     try:
         encoder.encode([""])
-    except NotTrained:  # each dictionary fits it anew
+    except NotTrained:  # each dictionary fits it
         return encoder
     encode, known = encoder.encode, dict[bytes, Any]()
 

@@ -1,18 +1,17 @@
-"""Published tables, described in files and run again.
+"""Experiments: published tables described in TOML files.
 
-An experiment is a TOML file: where the published numbers stand, the settings that its rows share,
-and the rows, each of which may have settings of its own::
+A file has the source of the published numbers, the settings that its rows share, and the rows,
+each with further settings::
 
     title = "TF-IDF on disease names"
     source = "Sung et al. (2020), table 2"
     protocol = "biosyn"
     terminology = ["medic-2012/medic_06Jul2012.txt"]
-
-    [[row]]
-    name = "NCBI disease"
-    corpus = "ncbi-disease"
     encoders = ["chargrams"]
-    published = { "accuracy@1" = 87.6 }
+
+    row = [
+        { name = "NCBI disease", corpus = "ncbi-disease", published = { "accuracy@1" = 87.6 } },
+    ]
 
 ==============  ==================================================================================
 setting         meaning
@@ -27,25 +26,25 @@ part            ``"test"`` (default), or ``"dev"``
 terminology     its files, read one after the other; folds may bring lists of targets instead
 protocol        a key of `canonym.evaluation.protocols.PROTOCOLS`; ``split``, ``same`` and
                 ``glosses`` vary it
-search          one of `canonym.linking.targets.SEARCHES`: training mentions stand beside the terminology
-                then, and concepts are ranked (the strict reading); ``{ dev = ["O-T", "OD-T"] }``:
-                that of these with which the row is best on the dev part
+search          one of `canonym.linking.targets.SEARCHES`: training mentions are separate names
+                and concepts are ranked (the strict reading); ``{ dev = ["O-T", "OD-T"] }``:
+                the best of these on the dev part
 encoders        as `canonym.linker.Linker.build` takes them; none is verbatim look-up. A model
                 of the file goes by its name
-weights         one per encoder, or ``{ dev = [0, 0.5, 1] }``: the last encoder's is that of these
-                with which the row is best on the dev part
+weights         one per encoder, or ``{ dev = [0, 0.5, 1] }``: the last encoder has the best of
+                these on the dev part
 corrections     file of ``wrong||right`` words
-training        ``false``: the parts that come before are not given, so that neither names nor
-                slices know them
+training        ``false``: the parts before are not given, so that neither names nor slices
+                know them
 order           of the nearest concepts: ``"marginal"``, ``"fitted"``, or a file; ``context =
                 false``: without the other mentions of a document
 precision       ``"fp32"`` (default), or ``"bf16"``: how transformers compute
-reading         which reading is compared; the protocol's first by default
-slice           one of `canonym.evaluation.metrics.HEADLINE_SLICES`: only these mentions count
+reading         the reading to compare; the protocol's first by default
+slice           one of `canonym.evaluation.slices.HEADLINE_SLICES`: only these mentions count
 against         another row of the file, on the same mentions: their difference and its tests
 published       percentages by metric; a name without a number to show ours alone
-difference      the most, in points, that ours may differ from what is published
-caveat          what forbids a strict comparison
+difference      the most, in points, that ours may differ from the published number
+caveat          a reason against a strict comparison
 seed, k         as `canonym.evaluation.run.evaluate_corpus` takes them
 ==============  ==================================================================================
 
@@ -74,7 +73,7 @@ task             settings                    metrics
         { file = "actions.tsv", head = "drug", tail = "action", relation = "has action" },
     ]
 
-``[model.NAME]`` tables say what is trained before the rows are run; see
+``[model.NAME]`` tables describe models that are trained before the rows are run; see
 `reproduce.models`.
 
 Paths are relative to the data folder. A file of a terminology may be a table of its name and of
@@ -96,19 +95,17 @@ from typing import Any
 from canonym.errors import InvalidInput, ReadError
 from canonym.evaluation.slices import HEADLINE_SLICES
 
-__all__ = ["EXPERIMENTS", "Experiment", "read_experiment"]
-
 EXPERIMENTS = Path(__file__).parent / "experiments"
-"""Where experiments are looked for by name, from the current folder on."""
+"""Where experiments are looked for by name."""
 
 _SHARED = {
     *("corpus", "format", "types", "part", "terminology", "protocol", "split", "same", "encoders"),
     *("weights", "corrections", "precision", "reading", "slice", "difference", "caveat"),
-    *("seed", "k", "order", "context", "training", "glosses"),
+    *("seed", "k", "order", "context", "training", "glosses", "published"),
     *("task", "search", "pairs", "relations", "epochs", "absent", "n_dev", "repetitions"),
 }
 _PRECISIONS = ("fp32", "bf16")
-_OWN = {"name", "published", "against"}
+_OWN = {"name", "against"}
 _NEEDED = {
     "link": ("corpus", "terminology", "protocol"),
     "relatedness": ("pairs", "encoders"),
@@ -130,22 +127,7 @@ class Experiment:
 
 
 def read_experiment(name: str | Path, *, folder: str | Path = EXPERIMENTS) -> Experiment:
-    """Read an experiment.
-
-    Parameters
-    ----------
-    name : str or Path
-        A file, or the name of one of `folder` without its ending.
-    folder : str or Path
-        Where experiments are.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such experiment.
-    ReadError
-        If the file is no TOML, a setting is unknown, or one that is needed is missing.
-    """
+    """Read an experiment: a TOML file, or the name of one of `folder` without its ending."""
     path = Path(name) if Path(name).suffix == ".toml" else Path(folder) / f"{name}.toml"
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in Path(folder).glob("*.toml"))) or "none"
@@ -159,7 +141,7 @@ def read_experiment(name: str | Path, *, folder: str | Path = EXPERIMENTS) -> Ex
     if not rows or not isinstance(rows, list):
         raise ReadError(path, "has no [[row]]: nothing would be run")
     if not isinstance(models, dict) or not all(isinstance(one, dict) for one in models.values()):
-        raise ReadError(path, "what is trained is said in [model.NAME] tables")
+        raise ReadError(path, "model is no group of [model.NAME] tables")
     names = [row.get("name") for row in rows]
     for row in rows:
         _check_row(path, {**content, **row}, names)

@@ -1,6 +1,6 @@
-"""Models that an experiment trains, as its file describes them.
+"""Models that an experiment trains.
 
-A ``[model.NAME]`` table says how a model is made; rows name it among their ``encoders``::
+A ``[model.NAME]`` table has the options of a model; rows name it among their ``encoders``::
 
     [model.random]
     recipe = "dilbert"
@@ -20,24 +20,22 @@ A ``[model.NAME]`` table says how a model is made; rows name it among their ``en
 ==============  ==================================================================================
 setting         meaning
 ==============  ==================================================================================
-recipe          a key of `canonym.training.recipes.RECIPES`, ``"word-vectors"``, or
-                ``"average"``: the weights of ``encoder`` and of ``other``, whose weight is
-                ``share``, see `canonym.training.modules.transformer`
-encoder         what training begins with: as `canonym train --encoder` takes it, or another model
-                of the file
-like            another model, whose settings are taken where they are not given here
+recipe          a key of `canonym.training.recipes.RECIPES`, or ``"word-vectors"``
+encoder         the start of training: as `canonym train --encoder` takes it, or another model of
+                the file
+like            another model, whose settings hold unless they are given here
 seed            of every draw; 0 by default
-samples         how many are trained, with seeds one after the other; 1 by default. A model that
-                begins with another of as many samples begins with the sample of the same number
-corpus, format  as of rows; the training part is trained on
+samples         number of models, with consecutive seeds; 1 by default. A model that begins with
+                another of as many samples begins with the sample of the same number
+corpus, format  as of rows; the training part is used
 part            ``"train"`` (default), or ``"train+dev"``
 types           only mentions of these types
 corrections     file of ``wrong||right`` words
 corpora         instead of ``corpus``: several, tables with ``corpus``, ``types`` and
-                ``corrections`` of their own
+                ``corrections``
 preparation     as `canonym train --preparation` takes it; the recipe's by default
 distinct        whether mentions of the same text and concepts count once
-dev             whether accuracy on the dev part says which epoch is kept
+dev             whether accuracy on the dev part chooses the epoch
 terminology     as of rows
 hierarchy       for parents and siblings: a terminology, that of the model by default
 relations       for CODER: as of rows of relations, those of the terminology by default
@@ -49,34 +47,34 @@ text            for word vectors: files of running text
 
 All others are those of the encoder (``pooling`` and ``max_length``, of a head ``hidden``,
 ``dropout`` and ``width``), of `canonym.training.loop.fit.FitSettings`, and of the class of the
-recipe; what is not given is as in the paper.
+recipe, as `canonym train` has them; missing ones are as in the paper.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from canonym.errors import InvalidInput
 from canonym.training.loop.settings import FitSettings
-from canonym.training.recipes import RECIPES, objective_options, recipe_class
-
-__all__ = ["AVERAGE", "WORD_VECTORS", "ModelSettings", "in_order", "read_models"]
+from canonym.training.recipes import (
+    RECIPES,
+    loop_options,
+    module_options,
+    objective_options,
+    recipe_class,
+)
 
 WORD_VECTORS = "word-vectors"
-"""The recipe that trains no encoder of names, but what one is made of."""
-
-AVERAGE = "average"
-"""The recipe that trains nothing, and averages the weights of two."""
+"""The recipe that trains vectors of words."""
 
 _COMMON = {"recipe", "encoder", "seed", "samples"}
 _DATA = {
     *("corpus", "corpora", "format", "part", "types", "corrections", "preparation", "distinct"),
     "dev",
 }
-_OF_AN_AVERAGE = {"recipe", "encoder", "other", "share", "samples", "pooling", "max_length"}
 _OF_A_CORPUS = {"corpus", "format", "types", "corrections"}
 _SOURCES = {
     "biosyn": {"terminology"},
@@ -85,22 +83,11 @@ _SOURCES = {
     "coder": {"terminology", "relations"},
     "few-shot": {"groups", "concepts"},
 }
-_TRANSFORMER = {"pooling", "max_length", "layers", "heads", "vocabulary", "width"}
-_HEAD = {"hidden", "dropout", "width"}
-_LOOP = {field.name for field in fields(FitSettings)} - {"seed"}
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """A model of an experiment.
-
-    Parameters
-    ----------
-    name : str
-        Of the table.
-    settings : dict
-        All of them, those of another model that it is ``like`` among them.
-    """
+    """A model of an experiment, with the settings of the model that it is ``like``."""
 
     name: str
     settings: dict[str, Any]
@@ -112,13 +99,8 @@ class ModelSettings:
 
     @property
     def encoder(self) -> str:
-        """What training begins with; empty for word vectors."""
+        """The start of training; empty for word vectors."""
         return str(self.settings.get("encoder", ""))
-
-    @property
-    def parents(self) -> tuple[str, ...]:
-        """All encoders that it is made of, other models among them."""
-        return tuple(filter(None, (self.encoder, str(self.settings.get("other", "")))))
 
     @property
     def samples(self) -> int:
@@ -136,7 +118,7 @@ class ModelSettings:
     def loop(self, sample: int) -> FitSettings:
         """Return the settings of the loop: the paper's where the table says nothing."""
         paper = dict(recipe_class(self.recipe).fit_settings)
-        given = {**paper, **self.chosen(_LOOP), "seed": self.seed(sample)}
+        given = {**paper, **self.chosen(loop_options(self.recipe)), "seed": self.seed(sample)}
         if "epochs" not in given and given.get("max_steps"):
             given["epochs"] = given["max_steps"]
         return FitSettings(**given)
@@ -147,25 +129,12 @@ class ModelSettings:
 
     def encoder_options(self) -> dict[str, Any]:
         """Return the settings of the encoder: the paper's where the table says nothing."""
-        names = _HEAD if self.recipe == "few-shot" else _TRANSFORMER
         paper = dict(recipe_class(self.recipe).encoder_settings)
-        return {**paper, **self.chosen(names)}
+        return {**paper, **self.chosen(module_options(self.recipe))}
 
 
 def read_models(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, ModelSettings]:
-    """Check the models of an experiment and fill in what they have from each other.
-
-    Parameters
-    ----------
-    tables : mapping of str to mapping
-        ``Experiment.models``.
-
-    Raises
-    ------
-    InvalidInput
-        If a setting is unknown or missing, or a model is like one that there is not, or like
-        itself.
-    """
+    """Check the models of an experiment and resolve ``like``."""
     found = {name: ModelSettings(name, _resolved(name, tables, ())) for name in tables}
     for model in found.values():
         _check(model, found)
@@ -173,21 +142,14 @@ def read_models(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, ModelSetti
 
 
 def in_order(models: Mapping[str, ModelSettings], wanted: Iterable[str]) -> list[str]:
-    """Return models and those that they begin with, each after the one that it begins with.
-
-    Raises
-    ------
-    InvalidInput
-        If a model begins with itself, over others or not.
-    """
+    """Return models and those that they begin with, each after the one that it begins with."""
     order: dict[str, None] = {}
 
     def add(name: str, above: tuple[str, ...]) -> None:
         if name in above:
             raise InvalidInput(f"the models begin with each other: {' → '.join((*above, name))}")
         if name in models and name not in order:
-            for parent in models[name].parents:
-                add(parent, (*above, name))
+            add(models[name].encoder, (*above, name))
             order[name] = None
 
     for name in wanted:
@@ -210,8 +172,8 @@ def _resolved(
 def _check(model: ModelSettings, models: Mapping[str, ModelSettings]) -> None:
     what = f"the model {model.name!r}"
     recipe = model.settings.get("recipe")
-    if recipe not in {*RECIPES, WORD_VECTORS, AVERAGE}:
-        known = ", ".join((*RECIPES, WORD_VECTORS, AVERAGE))
+    if recipe not in {*RECIPES, WORD_VECTORS}:
+        known = ", ".join((*RECIPES, WORD_VECTORS))
         raise InvalidInput(f"{what} has the recipe {recipe!r}; there are {known}")
     needed, known_settings = _settings_of(str(recipe), model.settings)
     unknown = sorted(set(model.settings) - known_settings)
@@ -229,17 +191,13 @@ def _check(model: ModelSettings, models: Mapping[str, ModelSettings]) -> None:
             f"{what} is trained on the part {model.settings['part']!r}; 'train' or 'train+dev' is "
             "expected"
         )
-    share = model.settings.get("share", 0)
-    if recipe == AVERAGE and (isinstance(share, bool) or not isinstance(share, int | float)):
-        raise InvalidInput(f"{what}: share is {share!r}; a number from 0 to 1 is expected")
     _check_corpora(what, model.settings)
-    for parent in model.parents:
-        start = models.get(parent)
-        if start is not None and start.samples not in {1, model.samples}:
-            raise InvalidInput(
-                f"{what} has {model.samples} samples, and {start.name!r}, which it begins with, "
-                f"has {start.samples}"
-            )
+    start = models.get(model.encoder)
+    if start is not None and start.samples not in {1, model.samples}:
+        raise InvalidInput(
+            f"{what} has {model.samples} samples, and {start.name!r}, which it begins with, has "
+            f"{start.samples}"
+        )
 
 
 def _check_corpora(what: str, given: Mapping[str, Any]) -> None:
@@ -270,16 +228,14 @@ def _settings_of(recipe: str, given: Mapping[str, Any]) -> tuple[tuple[str, ...]
 
         options = set(inspect.signature(train_word_vectors).parameters)
         return ("text",), {"recipe", "text", "seed", "samples"} | options - {"progress", "texts"}
-    if recipe == AVERAGE:
-        return ("encoder", "other", "share"), _OF_AN_AVERAGE
-    known = _COMMON | _SOURCES[recipe] | _LOOP | set(_class_options(recipe))
+    known = {*_COMMON, *_SOURCES[recipe], *loop_options(recipe), *_class_options(recipe)}
+    known |= set(module_options(recipe))
     if recipe == "few-shot":
-        return ("encoder", "groups"), known | _HEAD
+        return ("encoder", "groups"), known
     needed: tuple[str, ...] = ("encoder", "terminology")
     if recipe in {"biosyn", "dilbert"}:
         needed = (*needed, "corpora" if "corpora" in given else "corpus")
-    data = {"preparation"} if recipe == "coder" else _DATA
-    return needed, known | data | _TRANSFORMER
+    return needed, known | ({"preparation"} if recipe == "coder" else _DATA)
 
 
 def _class_options(recipe: str) -> list[str]:

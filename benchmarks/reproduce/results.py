@@ -1,4 +1,4 @@
-"""What tasks other than linking yield, and what several samples of one model yield together."""
+"""Outcomes of rows: a linking run, folds, samples of a model, or another task; and NIL."""
 
 from __future__ import annotations
 
@@ -32,20 +32,9 @@ from canonym.types import Document, Name, Record, Xref
 class Measured:
     """The outcome of a task other than linking.
 
-    Parameters
-    ----------
-    task : str
-        ``"relatedness"``, ``"mcsm"``, ``"relations"`` or ``"nil"``.
-    figures : tuple of Figure
-        Their slice is ``"all"`` and their reading empty. Bounds are NaN where there are none.
-    unit : str
-        ``"%"`` where figures are shares, which are shown as percentages; empty otherwise.
-    remarks : tuple of str
-        What a reader of the figures has to know.
-    sd : mapping of str to float
-        Standard deviation of a metric, where it is a mean.
-    details : mapping of str to object
-        Whatever else JSON is to have.
+    Figures have the slice ``"all"``, no reading, and bounds of NaN where there are none. `unit` is
+    ``"%"`` for shares. `sd` is the standard deviation of metrics that are means. `details` go into
+    JSON.
     """
 
     task: str
@@ -56,13 +45,7 @@ class Measured:
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def figure(self, metric: str, *, reading: str | None = None) -> Figure:
-        """Return the figure of a metric.
-
-        Raises
-        ------
-        InvalidInput
-            If there is none, or a reading is named: this task has none.
-        """
+        """Return the figure of a metric; this task has no readings."""
         if reading:
             raise InvalidInput(f"the task {self.task!r} has no readings; leave {reading!r} out")
         for figure in self.figures:
@@ -90,29 +73,17 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class SampleRuns:
-    """One row run with several samples of its models.
-
-    Parameters
-    ----------
-    runs : tuple of Run or Measured
-        One per sample, two or more.
-    """
+    """One row run with two or more samples of its models."""
 
     runs: tuple[Run | Measured, ...]
 
     @property
     def remarks(self) -> list[str]:
-        """What is to be said of any of the samples, each once."""
+        """The remarks of all samples, each once."""
         return list(dict.fromkeys(remark for run in self.runs for remark in run.remarks))
 
     def spread(self, metric: str, *, reading: str | None = None) -> Spread:
-        """Return mean, standard deviation and t interval of a metric over the samples.
-
-        Raises
-        ------
-        InvalidInput
-            If a run has no such metric, or there are fewer than two.
-        """
+        """Return mean, standard deviation and t interval of a metric over the samples."""
         return aggregate([run.value(metric, reading=reading) for run in self.runs])
 
     def to_dict(self) -> dict[str, Any]:
@@ -121,34 +92,15 @@ class SampleRuns:
 
 
 Outcome: TypeAlias = Run | FoldRuns | Measured | SampleRuns
-"""What a row of an experiment yields."""
+"""The outcome of a row of an experiment."""
 
 
 def leave_out(
     terminology: Terminology, documents: Iterable[Document], *, share: float, seed: int = 0
 ) -> tuple[Terminology, int]:
-    """Take some of the concepts that mentions stand for out of a terminology.
+    """Take a share of the concepts of mentions out of a terminology.
 
-    Parameters
-    ----------
-    terminology : Terminology
-        Stays as it is.
-    documents : iterable of Document
-        Whose concepts are drawn from.
-    share : float
-        Of the distinct concepts, in (0, 1).
-    seed : int
-        Of the draw.
-
-    Returns
-    -------
-    tuple of Terminology and int
-        What is left, without relations, and how many concepts were taken.
-
-    Raises
-    ------
-    InvalidInput
-        If the share is none, or it leaves nothing to take or to keep.
+    Returns the rest, without relations, and the number of concepts taken.
     """
     ids = ConceptIds(terminology)
     found = {ids.find(id_) for d in documents for m in d.mentions for id_ in m.ids} - {None}
@@ -184,42 +136,12 @@ def measure_nil(
 ) -> Measured:
     """Choose thresholds by DILBERT's strategies on draws of the mentions, and try them on the rest.
 
-    Parameters
-    ----------
-    run : Run
-        Under a protocol that asks mentions without a concept as well.
-    terminology : Terminology
-        The one that was searched.
-    reading : str, optional
-        When a candidate is right; the first of the protocol by default.
-    n_dev, repetitions : int
-        As `canonym.evaluation.nil.draw_thresholds` takes them.
-    seed : int
-        Of the draws, which are the same for all strategies.
-
-    Returns
-    -------
-    Measured
-        Mean accuracy, its t interval and its standard deviation over the repetitions by strategy,
-        those of DILBERT, `canonym.evaluation.nil.MOST_RIGHT` and `canonym.evaluation.nil.LEARNED`, and
-        ``"never"``: the accuracy of never answering NIL.
-
-    Raises
-    ------
-    InvalidInput
-        If there are too few mentions, or none of them is right.
-
-    Notes
-    -----
-    A mention is right if it is answered and its best candidate is right, or refused and the
-    terminology lacks its concept. Its score is that of its best candidate, of a composite mention
-    that of its worst part. Where the run knows how sure it is, that is the score. What is learned
-    from are the features that a confidence is taken from, of names alone their score and its
-    margin.
-
-    References
-    ----------
-    Miftahutdinov et al. (2021), section 5.4.
+    Figures are mean accuracies with t intervals over the repetitions, by strategy: those of
+    DILBERT, `canonym.evaluation.nil.MOST_RIGHT`, `canonym.evaluation.nil.LEARNED`, and ``"never"``
+    for never answering NIL. A mention is right if it is answered and its best candidate is right,
+    or refused and the terminology lacks its concept. Its score is the confidence if there is one,
+    else the similarity of the best candidate, of a composite that of its worst part (Miftahutdinov
+    et al. 2021, section 5.4). Draws are the same for all strategies.
     """
     chosen = reading or run.protocol.readings[0]
     cases = run.scored[chosen]
@@ -256,12 +178,12 @@ def measure_nil(
     share = float(right.mean())
     figures.append(Figure("all", "", "never", len(cases), share, float("nan"), float("nan")))
     absent = len(known) - sum(known)
-    said = f"{absent:,} of {len(known):,} mentions have no concept in the terminology"
+    note = f"{absent:,} of {len(known):,} mentions have no concept in the terminology"
     return Measured(
         "nil",
         tuple(figures),
         "%",
-        (said, f"thresholds are chosen on {n_dev} mentions, {repetitions} times"),
+        (note, f"thresholds are chosen on {n_dev} mentions, {repetitions} times"),
         spreads,
         {"thresholds": thresholds, "fingerprints": run.fingerprints},
     )

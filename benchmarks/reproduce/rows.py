@@ -26,10 +26,8 @@ from canonym.types import Encoder
 from reproduce.data import Shelf
 from reproduce.results import Measured, Outcome, SampleRuns, leave_out, measure_nil
 
-__all__ = ["TASKS", "Models", "run_row"]
-
 Models: TypeAlias = Mapping[str, str | Encoder | Sequence[str | Encoder]]
-"""What to use for an encoder of a file: an encoder, where it is, or one for each sample."""
+"""For encoders of a file: an encoder, the folder of one, or one for each sample."""
 
 Row: TypeAlias = Mapping[str, Any]
 
@@ -37,21 +35,7 @@ Row: TypeAlias = Mapping[str, Any]
 def run_row(row: Row, shelf: Shelf, models: Models) -> Outcome:
     """Run one row of an experiment; see `reproduce.files`.
 
-    Parameters
-    ----------
-    row : mapping of str to object
-        Its settings, with those that all rows share.
-    shelf : Shelf
-        Reads what they name.
-    models : mapping
-        What to use for encoders; where one has several samples, the row is run with each.
-
-    Raises
-    ------
-    NotHereError
-        If a file or a model is not here.
-    InvalidInput
-        If the row cannot be run wherever it is.
+    `models` replaces encoders by name; the row is run with each of several samples.
     """
     names = [models.get(name, name) for name in row.get("encoders", ())]
     counts = {len(one) for one in names if _is_list(one)}
@@ -84,9 +68,9 @@ def _run(row: Row, shelf: Shelf, names: Sequence[Any]) -> Run | FoldRuns | Measu
 def _link(row: Row, shelf: Shelf, names: Sequence[Any]) -> Run | FoldRuns:
     for setting in ("weights", "search"):
         if isinstance(row.get(setting), Mapping):
-            chosen, said = _choose(row, shelf, names, setting)
+            chosen, note = _choose(row, shelf, names, setting)
             found = _link({**row, setting: chosen}, shelf, names)
-            return replace(found, notes=(*found.notes, said)) if isinstance(found, Run) else found
+            return replace(found, notes=(*found.notes, note)) if isinstance(found, Run) else found
     options = _options(row, shelf, names)
     if row.get("format") == "folds":
         shelf.check(row["corpus"])
@@ -169,8 +153,8 @@ def _choose(row: Row, shelf: Shelf, names: Sequence[Any], setting: str) -> tuple
         found = run.value(metric, reading=row.get("reading")) if isinstance(run, Run) else -math.inf
         if found > best:
             best, chosen = found, value
-    said = f"the weight {chosen[-1]:g}" if setting == "weights" else f"the search {chosen}"
-    return chosen, f"{said} was chosen on the dev part, with {100 * best:.1f} there"
+    named = f"the weight {chosen[-1]:g}" if setting == "weights" else f"the search {chosen}"
+    return chosen, f"{named} was chosen on the dev part, with {100 * best:.1f} there"
 
 
 # --- vectors alone --------------------------------------------------------------------------------
@@ -187,9 +171,9 @@ def _relatedness(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:
     pairs = read_relatedness(shelf.data / row["pairs"])
     encoders = [shelf.encoder(name, precision=row.get("precision", "fp32")) for name in names]
     found = relatedness(encoders, pairs, weights=row.get("weights"), rng=row.get("seed", 0))
-    said = (f"{found.missing:,} pairs have a term without a vector",) if found.missing else ()
+    remarks = (f"{found.missing:,} pairs have a term without a vector",) if found.missing else ()
     figure = Figure("all", "", "spearman", found.n, found.rho, found.low, found.high)
-    return Measured("relatedness", (figure,), remarks=said)
+    return Measured("relatedness", (figure,), remarks=remarks)
 
 
 def _mcsm(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:
@@ -208,8 +192,8 @@ def _mcsm(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:
     ]
     mean = sum(found.scores.values()) / len(found.scores)
     figures.append(Figure("all", "", "mean", len(concepts), mean, math.nan, math.nan))
-    said = f"of at most {found.maximum:.2f}, with {found.k} neighbours"
-    return Measured("mcsm", tuple(figures), remarks=(said,))
+    remark = f"of at most {found.maximum:.2f}, with {found.k} neighbours"
+    return Measured("mcsm", tuple(figures), remarks=(remark,))
 
 
 def _relations(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:
@@ -222,14 +206,14 @@ def _relations(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:
     fit = frozen(dict(zip(ids, vectors, strict=True)), epochs=row.get("epochs", 50))
     found = evaluate_relations(fit, kept, seed=row.get("seed", 0))
     figure = Figure("all", "", "accuracy", found.n_test, found.accuracy, found.low, found.high)
-    said = [f"the commonest relation alone has {100 * found.majority:.1f}"]
+    remarks = [f"the commonest relation alone has {100 * found.majority:.1f}"]
     if len(kept) < len(given):
-        said.append(
+        remarks.append(
             f"{len(given) - len(kept):,} of {len(given):,} triplets, with a concept that the "
             "terminology does not have, were left out"
         )
     details = {"majority": found.majority, "chance": found.chance, "n_train": found.n_train}
-    return Measured("relations", (figure,), "%", tuple(said), details=details)
+    return Measured("relations", (figure,), "%", tuple(remarks), details=details)
 
 
 def _dense(encoder: Encoder, texts: Sequence[str]) -> Any:
@@ -248,7 +232,7 @@ def _nil(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:
     options = _options({**row, "published": {}}, shelf, names)
     options["protocol"] = replace(options["protocol"], keep="all")
     share = row.get("absent", 0.0)
-    said: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     documents, notes = shelf.corpus(
         row["corpus"], row.get("format", "pubtator"), terminology=terminology
     )
@@ -256,7 +240,7 @@ def _nil(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:
     searched = terminology
     if share:
         searched, n = leave_out(terminology, part, share=share, seed=seed)
-        said = (f"{n:,} concepts of the mentions were taken out of the terminology",)
+        remarks = (f"{n:,} concepts of the mentions were taken out of the terminology",)
     before = documents.train if options["part"] == "dev" else (*documents.train, *documents.dev)
     run = evaluate_corpus(
         part, terminology=searched, training=before, files=shelf.files(row["corpus"]), **options
@@ -269,7 +253,7 @@ def _nil(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:
         repetitions=row.get("repetitions", 20),
         seed=seed,
     )
-    return replace(found, remarks=(*found.remarks, *said, *notes))
+    return replace(found, remarks=(*found.remarks, *remarks, *notes))
 
 
 TASKS: dict[str, Callable[[Row, Shelf, Sequence[Any]], Run | FoldRuns | Measured]] = {

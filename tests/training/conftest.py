@@ -51,17 +51,3 @@ def make_module() -> Callable[..., Any]:
     """A function that makes the same tiny BERT each time."""
     make: Callable[..., Any] = _SMALL.make_module
     return make
-
-
-@pytest.fixture(name="folder")
-def source_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A data folder with a small file for each open terminology."""
-    _load("small_sources").write_sources(tmp_path, monkeypatch)
-    return tmp_path
-
-
-@pytest.fixture(name="mixed")
-def source_folder_with_corpora(folder: Path) -> Path:
-    """The same with mentions of two corpora, in three parts each."""
-    _load("small_sources").write_corpora(folder)
-    return folder

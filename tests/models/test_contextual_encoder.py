@@ -11,15 +11,14 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from canonym.cli import main
 from canonym.encoders import load_encoder, make_encoder
 from canonym.errors import InvalidInput, Mismatch, ReadError
-from canonym.training.modules.transformer import NameModule
-from models import make_contextual as contextual_encoder
-from models.make_contextual import make_contextual_encoder
-from models.stages import Stages
+from canonym.training.modules.transformer import NameModule, average_weights
+from models import make_contextual
+from models.make_contextual import main, make_contextual_encoder
+from models.run import Stages
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 
 
 @pytest.fixture(name="start")
@@ -32,9 +31,9 @@ def write_start(tmp_path: Path, make_module: Callable[..., Any]) -> Path:
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    quick = {**contextual_encoder.SETTINGS["contrastive"], "learning_rate": 1e-2}
-    small = {**contextual_encoder.SETTINGS, "contrastive": quick}
-    monkeypatch.setattr(contextual_encoder, "SETTINGS", small)
+    quick = {**make_contextual.SETTINGS["contrastive"], "learning_rate": 1e-2}
+    small = {**make_contextual.SETTINGS, "contrastive": quick}
+    monkeypatch.setattr(make_contextual, "SETTINGS", small)
 
 
 def test_it_is_taught_in_two_stages_and_averaged(
@@ -46,8 +45,8 @@ def test_it_is_taught_in_two_stages_and_averaged(
     before = NameModule.read(start, pooling="mean", max_length=24)
 
     def taught(share: float) -> tuple[NameModule, dict[str, Any]]:
-        chosen = {**contextual_encoder.SETTINGS, "share": share}
-        monkeypatch.setattr(contextual_encoder, "SETTINGS", chosen)
+        chosen = {**make_contextual.SETTINGS, "share": share}
+        monkeypatch.setattr(make_contextual, "SETTINGS", chosen)
         return make_contextual_encoder(
             mixed, start, miner=miner, batches=3, precision="float32", log=said.append,
             progress=lambda stage, done, _: steps.append((stage, done)),
@@ -128,7 +127,7 @@ def test_nothing_to_go_on_with_is_told(tmp_path: Path) -> None:
 
 def test_command(mixed: Path, start: Path, tmp_path: Path) -> None:
     place = tmp_path / "taught"
-    arguments = ["train", "contextual", "--encoder", str(start), "--data", str(mixed)]
+    arguments = ["--encoder", str(start), "--data", str(mixed)]
     arguments += ["-o", str(place), "--batches", "2", "--precision", "auto"]
     kept = tmp_path / "taught.checkpoints" / "mine.txt"
     kept.parent.mkdir()
@@ -150,3 +149,18 @@ def test_command(mixed: Path, start: Path, tmp_path: Path) -> None:
         failed = CliRunner().invoke(main, [*arguments, *more])
         assert failed.exit_code == 2
         assert problem in failed.stderr
+
+
+def test_weights_are_averaged_by_share(make_module: Callable[..., Any]) -> None:
+    one, other = make_module(), make_module()
+    name = next(name for name, _ in one.network.named_parameters() if "query.weight" in name)
+    with torch.no_grad():
+        other.network.get_parameter(name).add_(1.0)
+    before = one.network.get_parameter(name).detach().clone()
+    average_weights(one, other, share=0.25)
+    assert torch.allclose(one.network.get_parameter(name), before + 0.25)
+    with pytest.raises(Mismatch, match=r"the weights cannot be averaged: .* in one and"):
+        average_weights(one, make_module(layers=2), share=0.5)
+    for share in (-0.1, 1.5):
+        with pytest.raises(InvalidInput, match=f"share is {share}"):
+            average_weights(one, other, share=share)

@@ -14,7 +14,7 @@ from canonym.corpora.trials import Trial, make_trial
 from canonym.encoders.static import StaticVectors
 from canonym.evaluation.dictionary import build_dictionary, build_target_dictionary, reweighed
 from canonym.types import Document, Mention, Relation, Xref
-from models.relation_tables import read_relation_table
+from models.sources import read_relation_table
 from reproduce.data import Shelf, silver_conditions, silver_interventions
 from reproduce.files import read_experiment
 from reproduce.results import Measured, leave_out
@@ -195,7 +195,7 @@ def test_other_tasks_are_measured(place: Path) -> None:
     assert accuracy.value == 100
     assert accuracy.n == 2
     assert "1 of 9 triplets" in accuracy.remarks[1]
-    assert json.loads(json.dumps(table.to_dict()))["runs"]["c"]["n_train"] == 6
+    assert table.runs["c"].details["n_train"] == 6
 
 
 def test_thresholds_are_tried_on_absent_concepts(place: Path) -> None:
@@ -233,7 +233,7 @@ def test_samples_of_a_model_are_averaged(place: Path) -> None:
     assert (first.samples, first.n, second.samples, second.n) == (2, 4, 2, 5)
     assert second.reading == "lenient"
     assert second.sd > 0
-    assert len(table.to_dict()["runs"]["b"]["runs"]) == 2
+    assert len(table.runs["b"].runs) == 2
     one = run(place, rows[1], models={"m": [str(place / "w.vec")]})
     assert one.rows[0].samples is None
     with pytest.raises(InvalidInput, match="different numbers of samples"):

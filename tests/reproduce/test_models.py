@@ -9,21 +9,17 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
-from safetensors.numpy import load_file
 
 from canonym import InvalidInput, Mismatch, ReadError
-from canonym.cli import main
 from canonym.io.files import read_manifest
-from canonym.training.modules.transformer import NameModule, average_weights
+from reproduce.__main__ import main
 from reproduce.data import Shelf
 from reproduce.files import read_experiment
-from reproduce.groups import largest_groups, read_tree_groups
 from reproduce.models import in_order, read_models
 from reproduce.run import reproduce
-from reproduce.trained import train_models
+from reproduce.training import largest_groups, read_tree_groups, train_models
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
@@ -137,53 +133,6 @@ def test_a_model_of_several_corpora_has_the_mentions_of_all(place: Path) -> None
     assert counts == [12, 9]  # the first corpus says "elbow" where the second says "hand"
 
 
-def test_weights_are_averaged(place: Path) -> None:
-    parts = (
-        model("first", BASE),
-        model("second", 'like = "first"\nencoder = "first"\nlearning_rate = 0.01\n'),
-        model("mean", 'recipe = "average"\nencoder = "second"\nother = "first"\nshare = 0.25\n'),
-        row("a", "mean"),
-    )
-    trained = Trained(place, *parts)
-    found = trained.train()
-    weights = [
-        load_file(place / "models" / f"e-{name}" / "model.safetensors")
-        for name in ("first", "second", "mean")
-    ]
-    name = next(name for name in weights[0] if name.endswith("query.weight"))
-    first, second, mean = (one[name] for one in weights)
-    assert not np.allclose(first, second)
-    assert np.allclose(mean, 0.25 * first + 0.75 * second, atol=1e-6)
-    table = reproduce("e", folder=place, data=place, models=found)
-    assert table.rows[0].value is not None
-    again = Trained(place, *parts)
-    assert again.train() == found
-    assert [said.rpartition("/")[2] for said in again.said][-1] == "e-mean is used again"
-    changed = (*parts[:2], parts[2].replace("0.25", "0.5"), parts[3])
-    with pytest.raises(Mismatch, match=r"share is 0.25 there and 0.5 here"):
-        Trained(place, *changed).train()
-    wide = 'like = "first"\nwidth = 32\n'
-    with pytest.raises(Mismatch, match=r"the weights cannot be averaged: .* in one and"):
-        Trained(
-            place, parts[0], model("wide", wide), parts[2].replace("mean", "other").replace(
-                '"second"', '"wide"'), row("a", "other")
-        ).train()  # fmt: skip
-    gone = parts[2].replace("mean", "gone").replace('"second"', '"nowhere"')
-    trained = Trained(place, parts[0], gone, row("a", "gone"))
-    assert trained.train() == {}
-    assert "gone: 'nowhere' cannot be trained" in trained.said[-1]
-    for share in (-0.1, 1.5):
-        one = NameModule.read(found["mean"])
-        with pytest.raises(InvalidInput, match=f"share is {share}"):
-            average_weights(one, one, share=share)
-    shutil.rmtree(place / "models" / "e-first")
-    with pytest.raises(Mismatch, match=r"start is .* there and"):
-        Trained(place, model("first", f"{BASE}seed = 1\n"), *parts[1:]).train()
-    shutil.rmtree(place / "models" / "e-second")
-    with pytest.raises(Mismatch, match=r"content of other is .* there and"):
-        Trained(place, model("first", f"{BASE}seed = 1\n"), *parts[1:]).train()
-
-
 def test_a_model_begins_with_another_and_is_used_by_rows(place: Path) -> None:
     parts = (model("again", AGAIN), model("random", BASE), row("a", "again"), row("b", "random"))
     trained = Trained(place, *parts)
@@ -221,7 +170,7 @@ def test_a_model_that_was_trained_otherwise_is_not_used(place: Path) -> None:
     content = json.loads(manifest.read_text())
     del content["training"]["asked"]
     manifest.write_text(json.dumps(content))
-    with pytest.raises(Mismatch, match=r"it says nothing of an experiment|size|damaged"):
+    with pytest.raises(Mismatch, match=r"no settings of an experiment|size|damaged"):
         Trained(place, model("m", text), row("a", "m")).train()
 
 
@@ -355,7 +304,7 @@ def test_the_command_trains_and_reproduces(place: Path) -> None:
     Trained(place, model("m", text), row("a", "m"), row("b", "m"))
 
     def run(*more: str) -> Any:
-        common = ("reproduce", str(place / "e.toml"), "--data", str(place), "--device", "cpu")
+        common = (str(place / "e.toml"), "--data", str(place), "--device", "cpu")
         return CliRunner().invoke(main, [*common, *more])
 
     folder = ("--models", str(place / "models"))
@@ -390,10 +339,6 @@ def test_the_command_trains_and_reproduces(place: Path) -> None:
         (MORE.replace('"corpus"', "3"), r"a corpus 3: the name of one of the folder is expected"),
         (MORE.replace("corrections", "spelling"), "a corpus has no setting 'spelling'"),
         (MORE.replace("{", "#{"), r"corpora is \[\]; tables with a corpus are expected"),
-        ("recipe = 'average'\nencoder = 'a'\nother = 'b'", "has no 'share'"),
-        ("recipe = 'average'\nencoder = 'a'\nother = 'b'\nshare = 'c'", "share is 'c'; a number"),
-        ("recipe = 'average'\nseed = 3", "average has no setting 'seed'"),
-        ("recipe = 'average'\nepochs = 3", "average has no setting 'epochs'"),
         ("like = 'none'", "'m' is like 'none', which is no model"),
         ("like = 'm'", "like each other: m → m"),
     ],
@@ -443,7 +388,6 @@ def test_every_model_of_ours_can_be_made_and_is_used(path: Path) -> None:
     used = [name for row in experiment.rows for name in row["encoders"]]
     assert set(in_order(models, used)) == set(models)
     for model in models.values():
-        assert all(parent in models or "/" in parent for parent in model.parents)
-        if model.recipe not in {"average", "word-vectors"}:
+        if model.recipe != "word-vectors":
             assert model.loop(0).seed == 0
-            assert model.parents
+            assert model.encoder

@@ -13,9 +13,8 @@ from canonym import InvalidInput
 from canonym.encoders import make_encoder
 from canonym.training import losses
 from canonym.training.subword.losses import multi_positive_loss
-from models.contrastive import Contrastive
-from models.definitions import Definition
-from models.mixture import Mixture
+from models.mixture import Definition, Mixture
+from models.objectives import Contrastive
 
 NAMES = [f"{word} {organ}" for organ in ("heart", "liver", "skin") for word in ("Sore", "Torn", "")]
 CONCEPTS = np.repeat(np.arange(3, dtype=np.int32), 3)

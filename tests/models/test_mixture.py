@@ -1,4 +1,4 @@
-"""What the default encoders learn from: names of small terminologies and a few mentions."""
+"""The mixture of names, mentions and definitions, from small files."""
 
 from __future__ import annotations
 
@@ -10,8 +10,15 @@ import pytest
 from canonym.errors import InvalidInput, Mismatch
 from canonym.types import Document, Name
 from models import mixture as mixture_module
-from models.annotated import check_apart
-from models.mixture import digests, mixture_files, read_mixture
+from models.mixture import (
+    Definition,
+    check_apart,
+    defined_in,
+    digests,
+    mixture_files,
+    read_mixture,
+    shorten,
+)
 
 
 def test_mentions_are_names_and_test_parts_are_not_read(mixed: Path) -> None:
@@ -119,3 +126,28 @@ def test_files_and_their_digests(mixed: Path) -> None:
     assert set(found) == set(files)
     assert set(digests(mixed, defined=True)) == {*files, "MedQuAD text"}
     assert all(len(digest) == 64 for digest in found.values())
+
+
+def test_what_a_passage_says_of_the_name_it_begins_with() -> None:
+    passages = [
+        "The Flu (influenza) is a contagious illness of the airways. It comes in winter.",
+        "Summary : Ulcers are the sores that remain open for weeks and months.",
+        "What is the flu ?",
+        "What are the symptoms of flu ?",
+        "Colds is a word of several concepts, so that nobody knows which one is meant.",
+        "Grippe is an old word that is no name of anything here at all.",
+        "Flu is a word.",
+        "Flu happens to people who have met somebody who has it.",
+    ]
+    names = {"flu": 3, "ulcer": 5, "cold": None}
+    assert list(defined_in(passages, names)) == [
+        Definition("a contagious illness of the airways. It comes in winter.", 3),
+        Definition("the sores that remain open for weeks and months.", 5),
+    ]
+
+
+def test_definitions_are_shortened_in_whole_words() -> None:
+    text = shorten("word " * 100)
+    assert len(text) <= 240
+    assert set(text.split()) == {"word"}
+    assert shorten("w" * 300) == ""

@@ -10,22 +10,22 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from canonym.cli import main
 from canonym.encoders import load_encoder
 from canonym.encoders.chargrams import CharGrams
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
-from models import make_default as default_encoder
-from models.make_default import check_data, make_default_encoder
+from models import make_default
+from models.make_default import main, make_default_encoder
+from models.mixture import check_data
 
 
 @pytest.fixture(autouse=True)
 def small_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    small = {**default_encoder.OPTIONS, "n_bits": 10, "dimensions": 16, "batch": 16}
-    monkeypatch.setattr(default_encoder, "OPTIONS", small)
+    small = {**make_default.OPTIONS, "n_bits": 10, "dimensions": 16, "batch": 16}
+    monkeypatch.setattr(make_default, "OPTIONS", small)
     for stage in ("FINISH", "ASKED"):
-        given = getattr(default_encoder, stage)
-        monkeypatch.setattr(default_encoder, stage, {**given, "batch": 16})
+        given = getattr(make_default, stage)
+        monkeypatch.setattr(make_default, stage, {**given, "batch": 16})
 
 
 def test_mentions_come_near_their_concept(mixed: Path) -> None:
@@ -115,7 +115,7 @@ def test_a_missing_file_is_told_at_once(mixed: Path) -> None:
 
 def test_command(mixed: Path, tmp_path: Path) -> None:
     runner, place = CliRunner(), tmp_path / "encoder"
-    arguments = ["train", "default", "--data", str(mixed), "-o", str(place), "--steps", "5"]
+    arguments = ["--data", str(mixed), "-o", str(place), "--steps", "5"]
     done = runner.invoke(main, [*arguments, "--part", "train"])
     assert done.exit_code == 0, done.output
     assert "mentioned" in done.stdout
@@ -127,7 +127,10 @@ def test_command(mixed: Path, tmp_path: Path) -> None:
         ([], "exists already"),
         (["-o", str(tmp_path / "no" / "encoder")], "does not exist"),
         (["--overwrite", "--part", "none", "--part", "dev"], "one or the other"),
-        (["--overwrite", "--part", "dev", "--teacher", "contextual"], "would tell of them"),
+        (
+            ["--overwrite", "--part", "dev", "--teacher", "contextual"],
+            "has read train and dev; for other parts",
+        ),
         (["--overwrite", "--teacher", "nowhere"], "nowhere"),
         (["--overwrite", "--data", str(tmp_path / "medquad-synonyms")], "lacks"),
     ):
@@ -138,7 +141,7 @@ def test_command(mixed: Path, tmp_path: Path) -> None:
 
 def test_command_without_mentions_and_quietly(mixed: Path, tmp_path: Path) -> None:
     place = tmp_path / "encoder"
-    arguments = ["train", "default", "--data", str(mixed), "-o", str(place), "--steps", "2"]
+    arguments = ["--data", str(mixed), "-o", str(place), "--steps", "2"]
     done = CliRunner().invoke(main, [*arguments, "--part", "none", "--quiet"])
     assert (done.exit_code, done.output) == (0, "")
     assert load_encoder(place).trained["mentioned"] == 0  # type: ignore[attr-defined]

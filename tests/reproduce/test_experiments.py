@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
@@ -11,7 +10,8 @@ from canonym.encoders.chargrams import CharGrams
 from canonym.evaluation import wilson
 from canonym.linking.reranker import shipped_file
 from reproduce.files import read_experiment
-from reproduce.run import ReproducedRow, reproduce
+from reproduce.run import reproduce
+from reproduce.table import ReproducedRow
 
 ROOT = Path(__file__).parents[2]
 EXPERIMENTS = ROOT / "benchmarks" / "reproduce" / "experiments"
@@ -109,15 +109,24 @@ def test_ours_stands_beside_the_published_number(shelf: Path) -> None:
     content = table.to_dict()
     assert content["title"] == "Two names"
     assert content["rows"][0]["difference"] == 10
-    assert json.loads(json.dumps(content))["runs"]["dev"]["part"] == "dev"
+    assert set(content["data"]) == {
+        *(f"corpus/{part}.pubtator" for part in PUBTATOR),
+        *(f"prepared/{part}.concept" for part in CONCEPT),
+        "names.txt",
+    }
+    assert content["rows"][0]["strict"]["value"] == 100
+    prints = table.runs["corrected"].fingerprints["index"]["fingerprint"]
+    assert content["rows"][0]["fingerprint"] == prints[:16]
+    assert "remarks" not in content["rows"][0]
+    assert content["rows"][-1]["value"] is None
 
 
-def test_rows_may_leave_training_out_and_take_a_re_ranker(shelf: Path) -> None:
+def test_rows_may_leave_training_out_and_choose_an_order(shelf: Path) -> None:
     text = EXPERIMENT[: EXPERIMENT.index("[[row]]")]
     for name, more in (
         ("with", ""),
         ("without", "training = false"),
-        ("in order", "reranker = 'default'"),
+        ("in order", "order = 'fitted'"),
     ):
         text += f"""
         [[row]]
@@ -138,7 +147,7 @@ def test_rows_may_leave_training_out_and_take_a_re_ranker(shelf: Path) -> None:
     assert prints["with"] is prints["without"] is None
     assert len(prints["in order"]) == 64
     # A file is looked for in the data folder, as all files of an experiment are.
-    (shelf / "three.toml").write_text(text.replace("'default'\n", "'order.json'\n"))
+    (shelf / "three.toml").write_text(text.replace("'fitted'\n", "'order.json'\n"))
     missing = reproduce("three", folder=shelf, data=shelf, rows=["in order"]).rows[0]
     assert "order.json is not in the data folder" in missing.problem
     shutil.copy(shipped_file(["default"]), shelf / "order.json")

@@ -12,14 +12,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from canonym.cli import main
 from canonym.encoders import load_encoder
 from canonym.errors import InvalidInput, ReadError
 from canonym.training.modules.transformer import NameModule
-from models import make_student as student
-from models.distillation import Distillation
-from models.make_student import keep_layers, make_student
-from models.make_student import student as command
+from models.make_student import LAYERS, SETTINGS, keep_layers, main, make_student
+from models.objectives import Distillation
 from models.sources import read_passages
 
 pytest.importorskip("torch")
@@ -128,7 +125,7 @@ def test_layers_are_taken_out(make_module: Callable[..., Any]) -> None:
 def test_a_student_comes_near_to_its_teacher(
     data: Path, start: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(student.SETTINGS, "learning_rate", 5e-3)
+    monkeypatch.setitem(SETTINGS, "learning_rate", 5e-3)
     names = ["heart attack", "acute pain", "myocardial infarction"]
     teacher = NameModule.read(start, pooling="mean", max_length=16)
     raw = NameModule.read(start, pooling="mean", max_length=16)
@@ -167,16 +164,16 @@ def test_text_that_cannot_be_read(data: Path) -> None:
             read_passages(data)
 
 
-def test_the_command_has_the_settings_of_what_comes_along() -> None:
-    given = {one.name: one.default for one in command.params}
-    assert given["layers"] == ",".join(map(str, student.LAYERS))
-    assert given["batches"] == student.SETTINGS["batches"]
+def test_the_command_has_the_settings_of_the_shipped_student() -> None:
+    given = {one.name: one.default for one in main.params}
+    assert given["layers"] == ",".join(map(str, LAYERS))
+    assert given["batches"] == SETTINGS["batches"]
     assert given["seed"] == 0
 
 
 def test_command(data: Path, start: Path, tmp_path: Path) -> None:
     place = tmp_path / "student"
-    arguments = ["train", "student", "--encoder", str(start), "--data", str(data)]
+    arguments = ["--encoder", str(start), "--data", str(data)]
     arguments += ["-o", str(place), "--batches", "2", "--precision", "float32"]
     arguments += ["--layers", "0,2"]
     done = CliRunner().invoke(main, arguments)

@@ -1,0 +1,126 @@
+"""``python -m reproduce``: the table, its JSON, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from reproduce.__main__ import main
+
+OBO = """\
+format-version: 1.2
+
+[Term]
+id: MESH:D000001
+name: breast cancer
+
+[Term]
+id: MESH:D000002
+name: migraine
+
+[Term]
+id: MESH:D000004
+name: cancer
+"""
+PUBTATOR = """\
+1|t|breast cancer and migraines
+1|a|
+1\t0\t13\tbreast cancer\tDisease\tD000001
+1\t18\t27\tmigraines\tSymptom\tD000002
+
+2|t|cancer, a fever
+2|a|
+2\t0\t6\tcancer\tDisease\tD000001
+2\t10\t15\tfever\tDisease\tD000009
+"""
+EXPERIMENT = """\
+title = "A table"
+source = "Somebody (2020), table 1"
+corpus = "c"
+terminology = ["t.obo"]
+protocol = "biosyn"
+difference = 0.5
+
+[[row]]
+name = "TF-IDF"
+encoders = ["chargrams"]
+published = { "accuracy@1" = 66.5, "accuracy@5" = "not in the paper" }
+
+[[row]]
+name = "Other"
+encoders = ["m"]
+published = { "accuracy@1" = 10 }
+caveat = "no strict comparison"
+"""
+
+
+@pytest.fixture
+def experiments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.obo").write_text(OBO)
+    for folder in ("c", "x"):
+        Path(folder).mkdir()
+    for part in ("train", "test"):
+        Path("c", f"{part}.txt").write_text(
+            PUBTATOR if part == "test" else PUBTATOR.split("\n\n")[0]
+        )
+    Path("x", "table.toml").write_text(EXPERIMENT)
+
+
+def reproduced(*arguments: str) -> Result:
+    return CliRunner().invoke(main, list(arguments), env={"CANONYM_DATA": ""})
+
+
+@pytest.mark.usefixtures("experiments")
+def test_reproduce_puts_ours_beside_the_paper() -> None:
+    result = reproduced("table", "--folder", "x", "--data", ".", "--json", "out.json")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith("A table\n")
+    first, second, other = result.stdout.splitlines()[3:6]
+    ours = r"TF-IDF +accuracy@1 +lenient +3 +66\.5 +66\.7 +\[20\.8, 93\.9\] +\+0\.2 +yes"
+    assert re.match(ours, first), first
+    assert re.match(r"TF-IDF +accuracy@5 +lenient +3 +– +100\.0 .* +– +–$", second.rstrip()), second
+    assert re.match(r"Other +accuracy@1 +– +– +10\.0 +not run +– +– +–$", other.rstrip()), other
+    assert "Published: Somebody (2020), table 1." in result.stderr
+    assert "Note: Other: no strict comparison." in result.stderr
+    assert "the encoder 'm' cannot be opened" in result.stderr
+    text = Path("out.json").read_text()
+    assert len(text.splitlines()) == 2 + len(json.loads(text)["rows"]) + 1
+    assert json.loads(text)["machine"]["system"]
+    rows = json.loads(text)["rows"]
+    assert rows[0]["difference"] == pytest.approx(200 / 3 - 66.5)
+    only = reproduced("table", "--folder", "x", "--data", ".", "--row", "Other", "-q")
+    assert "TF-IDF" not in only.stdout
+    assert only.stderr == ""
+    model = reproduced("table", "--folder", "x", "--data", ".", "--model", "m=chargrams")
+    assert re.search(r"Other .* 10\.0 +66\.7 .* \+56\.7 +no", model.stdout)
+
+
+@pytest.mark.usefixtures("experiments")
+def test_reproduce_lists_what_there_is() -> None:
+    result = reproduced("--list", "--folder", "x")
+    assert result.exit_code == 0
+    assert re.search(r"^table +2 +A table", result.stdout, re.MULTILINE)
+
+
+@pytest.mark.usefixtures("experiments")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "say --list"),
+        (("table", "--folder", "x"), "set CANONYM_DATA"),
+        (("none", "--folder", "x", "--data", "."), "there is no experiment 'none'; x has table"),
+        (("table", "--folder", "x", "--data", ".", "--row", "z"), "there is no row 'z'"),
+        (("table", "--model", "m"), "NAME=FOLDER is expected"),
+        (("table", "--json", "no/x.json"), "there is no such folder"),
+        (("--list", "--folder", "c"), "holds no experiments"),
+    ],
+)
+def test_reproduce_refuses(arguments: tuple[str, ...], said: str) -> None:
+    result = reproduced(*arguments)
+    assert result.exit_code == 2, result.stdout
+    assert said in result.stderr

@@ -1,0 +1,39 @@
+"""Results in the repository: small files, one row a line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from record import RESULTS, result_text
+from reproduce.files import EXPERIMENTS, read_experiment
+
+FILES = sorted(RESULTS.rglob("*.json"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_result_has_its_header_in_one_line_and_one_row_a_line(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    assert len(lines) <= 1000
+    header = json.loads(lines[0].removesuffix(",") + "}")
+    assert {"versions", "data"} <= set(header)
+    content = {name: one for name, one in json.loads(text).items() if name not in header}
+    assert text == result_text(header, content)
+
+
+def test_results_are_small_in_all() -> None:
+    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in FILES) <= 3000
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in FILES if (EXPERIMENTS / f"{path.stem}.toml").is_file()],
+    ids=lambda path: path.stem,
+)  # fmt: skip
+def test_every_measured_row_is_one_of_its_experiment(path: Path) -> None:
+    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    experiment = read_experiment(path.stem)
+    known = {(row["name"], metric) for row in experiment.rows for metric in row["published"]}
+    assert {(row["name"], row["metric"]) for row in rows} <= known
