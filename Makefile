@@ -38,7 +38,7 @@ docs: $(VENV)/installed
 	$(BIN)/python -m canonym.cli.reference > docs/cli.md.new
 	mv docs/cli.md.new docs/cli.md
 	$(BIN)/python benchmarks/tables.py
-	$(BIN)/python tests/test_docs.py README.md docs/quickstart.md docs/linking.md docs/guides/*.md
+	$(BIN)/python tests/test_docs.py README.md docs/index.md docs/quickstart.md docs/linking.md docs/guides/*.md
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 $(VENV)/installed: pyproject.toml constraints.txt
