@@ -29,11 +29,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from canonym.evaluation.experiments import reproduce
 from canonym.evaluation.metrics import columns
 from canonym.evaluation.outcome import Run
 from canonym.evaluation.questions import Question
 from record import data_folder, save
+from reproduce.run import reproduce
 
 CORPORA = {
     "NCBI disease, TF-IDF": "ncbi-disease",
@@ -48,7 +48,7 @@ def main() -> None:
     arguments = parser.parse_args()
     logging.disable(logging.WARNING)
     data = data_folder()
-    folder = Path(__file__).parent / "experiments"
+    folder = Path(__file__).parent / "reproduce" / "experiments"
     rows = list(CORPORA)
     ours = reproduce("biosyn-table-2", data=data, folder=folder, rows=rows)
     theirs = reproduce("biosyn-released-files", data=data, folder=folder, rows=rows)

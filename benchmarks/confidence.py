@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from canonym import Linker
-from canonym.calibrated import Observed, observe
-from canonym.confidence import METHODS, fit_model
 from canonym.corpora import read_pubtator
 from canonym.evaluation.calibration import ece, reliability, risk_coverage
-from canonym.ranking.nil import STRATEGIES, draw_thresholds
+from canonym.evaluation.nil import STRATEGIES, draw_thresholds
+from canonym.linking.confidence import METHODS, fit_model
+from canonym.linking.fitting import Observed, observe
 from canonym.terminology.formats import import_terminology
 from record import chosen_encoder, data_folder, save
 
@@ -60,7 +60,7 @@ def figures(sure: Any, right: Any) -> dict[str, Any]:
 
 def nil_draws(linker: Linker, path: Path, kind: str) -> dict[str, Any]:
     """Try the thresholds of DILBERT on mentions with and without a concept."""
-    from canonym.evaluation.gold import ConceptIds
+    from canonym.terminology.ids import ConceptIds
 
     ids = ConceptIds(linker.terminology)
     scores, right, known = [], [], []

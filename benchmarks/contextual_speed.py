@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from canonym.cores import n_cores
 from canonym.encoders import make_encoder, onnx
+from canonym.io.files import n_cores
 from canonym.text import PLAIN, normalise_all
 from record import ROOT, data_folder, save
 

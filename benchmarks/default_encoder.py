@@ -31,7 +31,10 @@ from canonym.corpora.pubtator import read_pubtator
 from canonym.encoders import make_encoder
 from canonym.encoders.subword import Subword
 from canonym.terminology import Terminology
-from canonym.training.default_encoder import (
+from canonym.training.sampling.mentions import training_mentions
+from canonym.training.sampling.noise import NOISE
+from canonym.training.subword.fit import fit_subword
+from models.make_default import (
     ASKED,
     ASKING,
     FINISH,
@@ -40,11 +43,8 @@ from canonym.training.default_encoder import (
     asking,
     similarities,
 )
-from canonym.training.mentions import training_mentions
-from canonym.training.mixture import Mixture, read_mixture
-from canonym.training.noise import NOISE
-from canonym.training.sources import read_mesh
-from canonym.training.subword import fit_subword
+from models.mixture import Mixture, read_mixture
+from models.sources import read_mesh
 from record import data_folder, save
 from subword_accuracy import CORPORA, everyday, nearest, read_dictionary
 

@@ -29,15 +29,15 @@ from typing import Any
 import numpy as np
 
 from canonym import Linker, Terminology
-from canonym.candidate_features import COMPANIES, COMPANY, marginals_of
-from canonym.evaluation.lessons import Lesson, fit_to_questions
-from canonym.evaluation.shelf import Shelf
+from canonym.linking.features import COMPANIES, COMPANY, marginals_of
+from canonym.linking.reranker import Reranker
 from canonym.ranking.pooling import COSINE_SCALE
-from canonym.reranking import Reranking
 from canonym.terminology import read_records
 from canonym.types import Link
 from fit_rerankers import CORPORA, FOLDS, MEDIC, Asked, cross_validated, looked_up, right
+from models.lessons import Lesson, fit_to_questions
 from record import data_folder, save
+from reproduce.data import Shelf
 
 WEIGHTS = (0.5, 1.0, 1.5, 2.0, 3.0)
 
@@ -63,7 +63,7 @@ def alone(lesson: Lesson) -> Lesson:
 def fitted(conditions: dict[str, list[Asked]], called: tuple[str, ...]) -> dict[str, Any]:
     """Predict every fifth of the strings by a re-ranker fitted to the others."""
     every = [one for asked in conditions.values() for one in asked]
-    by_fold: list[Reranking] = [
+    by_fold: list[Reranker] = [
         fit_to_questions([one.lesson for one in every if one.fold != fold], called)
         for fold in range(FOLDS)
     ]

@@ -17,7 +17,7 @@ from typing import Any
 from canonym import Terminology
 from canonym.corpora import read_pubtator
 from canonym.evaluation.error_kinds import ERROR_KINDS
-from canonym.evaluation.preparation import read_corrections
+from canonym.evaluation.questions import read_corrections
 from canonym.evaluation.report.wrong_answers import WrongAnswer, find_wrong_answers
 from canonym.evaluation.run import evaluate_corpus
 from canonym.terminology import read_records
@@ -29,8 +29,8 @@ CORPORA: dict[str, dict[str, Any]] = {
 }
 SYSTEMS: dict[str, dict[str, Any]] = {
     "default": {"encoders": ["default"]},
-    "default, re-ranked": {"encoders": ["default"], "reranker": "default"},
-    "both, re-ranked": {"encoders": ["default", "contextual"], "reranker": "default"},
+    "default, re-ranked": {"encoders": ["default"], "order": "fitted"},
+    "both, re-ranked": {"encoders": ["default", "contextual"], "order": "fitted"},
 }
 PARTS = ("train", "dev", "test")
 

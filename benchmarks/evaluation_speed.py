@@ -21,7 +21,7 @@ from canonym.corpora.pubtator import read_pubtator
 from canonym.evaluation.figures import DRAWS
 from canonym.evaluation.report import summarise, write_page
 from canonym.evaluation.run import evaluate_corpus
-from canonym.terminology.medic import read_medic
+from canonym.terminology.readers.medic import read_medic
 from record import data_folder, save
 
 K = 20

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from canonym import Linker
-from canonym.evaluation.intervals import wilson
-from canonym.files import file_digest
+from canonym.evaluation.statistics import wilson
+from canonym.io.files import file_digest
 from record import save
 
 HELD_OUT = Path(__file__).parent / "everyday_held_out.tsv"

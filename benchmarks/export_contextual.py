@@ -20,7 +20,7 @@ from typing import Any
 from canonym.encoders.onnx import OnnxTransformer, export_onnx
 from canonym.encoders.onnx_quantise import quantise_onnx
 from canonym.encoders.transformer import Transformer
-from canonym.files import file_digest
+from canonym.io.files import file_digest
 from contextual_speed import CONTEXTUAL, drift, in_turn, medic_names, one_thread, opening
 
 LARGEST = 25_000_000  # bytes, with the tokenizer

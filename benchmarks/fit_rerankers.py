@@ -41,25 +41,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from canonym import Document, Linker, Terminology
-from canonym.calibrated import asked_of, judged
-from canonym.closeness import with_closeness
-from canonym.company import with_company
-from canonym.confidence import features_of, fit_model
 from canonym.corpora import read_pubtator
-from canonym.decisions import Decisions
 from canonym.evaluation.dictionary import build_dictionary
-from canonym.evaluation.gold import ConceptIds
-from canonym.evaluation.lessons import Lesson, fit_to_questions, lessons_of, weighed
-from canonym.evaluation.preparation import read_corrections
 from canonym.evaluation.protocols import choose_protocol
-from canonym.evaluation.questions import ask
-from canonym.evaluation.shelf import Shelf
-from canonym.reranker_files import confidence_beside, shipped_file
-from canonym.reranker_fitting import observe_links
-from canonym.reranking import POOL, Reranking
+from canonym.evaluation.questions import ask, read_corrections
+from canonym.linking.confidence import confidence_features, fit_model
+from canonym.linking.features import Decisions, with_closeness, with_company
+from canonym.linking.fitting import asked_of, judged, observe_links
+from canonym.linking.reranker import POOL, Reranker, confidence_beside, shipped_file
 from canonym.terminology import read_records
+from canonym.terminology.ids import ConceptIds
 from canonym.types import Encoder, Link
+from models.lessons import Lesson, fit_to_questions, lessons_of, weighed
 from record import data_folder, save
+from reproduce.data import Shelf
 
 FOLDS = 5
 PARTS = ("train", "dev")
@@ -170,7 +165,7 @@ def sureness(
     linker: Linker,
     documents: list[Document],
     types: Sequence[str],
-    by_fold: Sequence[Reranking],
+    by_fold: Sequence[Reranker],
 ) -> tuple[list[Any], list[bool]]:
     """Return what confidence is taken from, and whether links are right, for every mention."""
     features, judgements = [], []
@@ -183,12 +178,12 @@ def sureness(
                 ordered = by_fold[fold_of(part.searched)].apply(part, 2)
                 split = replace(link, parts=(ordered,)) if link.parts else ordered
                 for one, true in judged(split, gold, mention.rule):
-                    features.append(features_of(one))
+                    features.append(confidence_features(one))
                     judgements.append(true)
     return features, judgements
 
 
-def first_of(asked: Asked, reranking: Reranking) -> int:
+def first_of(asked: Asked, reranking: Reranker) -> int:
     """Return the place of the candidate that a re-ranker puts first."""
     known = replace(reranking, decisions=asked.lesson.decisions)
     chosen = known.apply(asked.lesson.link, 1).candidates[0].id
@@ -196,7 +191,7 @@ def first_of(asked: Asked, reranking: Reranking) -> int:
 
 
 def cross_validated(
-    conditions: dict[str, list[Asked]], by_fold: Sequence[Reranking]
+    conditions: dict[str, list[Asked]], by_fold: Sequence[Reranker]
 ) -> dict[str, dict[str, Any]]:
     """Predict every fifth of the strings from the others."""
     order = {name: [0] * len(asked) for name, asked in conditions.items()}

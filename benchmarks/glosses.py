@@ -16,13 +16,12 @@ from typing import Any
 from canonym import Terminology
 from canonym.corpora import read_pubtator
 from canonym.encoders import make_encoder
-from canonym.evaluation.dictionary import build_dictionary
-from canonym.evaluation.explained import as_explained
-from canonym.evaluation.gold import ConceptIds
+from canonym.evaluation.dictionary import as_explained, build_dictionary
 from canonym.evaluation.protocols import choose_protocol
 from canonym.evaluation.questions import ask
 from canonym.terminology import read_records
-from canonym.training.sources import read_mesh
+from canonym.terminology.ids import ConceptIds
+from models.sources import read_mesh
 from record import chosen_encoder, data_folder, save
 
 MEDIC = "medic-2012/medic_06Jul2012.txt"

@@ -32,14 +32,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from canonym import Candidate, Document, Linker, Terminology
-from canonym.calibrated import asked_of
-from canonym.context import AHEAD, Decided
 from canonym.corpora import read_pubtator
-from canonym.lookup import Answer
-from canonym.ranking.context import ANYWAY, EVIDENCE, TRUSTED, WEIGHTS
-from canonym.settings import SIEVES
-from canonym.terminology.medic import read_medic
-from canonym.terminology.table import read_table
+from canonym.linking.fitting import asked_of
+from canonym.linking.homonyms import AHEAD, ANYWAY, EVIDENCE, TRUSTED, WEIGHTS, Decided
+from canonym.linking.lookup import Answer
+from canonym.linking.settings import SIEVES
+from canonym.terminology.readers.medic import read_medic
+from canonym.terminology.readers.table import read_table
 from canonym.types import Link
 from record import chosen_encoder, data_folder, save
 

@@ -30,7 +30,7 @@ from canonym import Linker, Terminology
 from canonym.corpora.pubtator import read_pubtator
 from canonym.encoders import load_encoder
 from canonym.indexes.inverted import Inverted
-from canonym.terminology.medic import read_medic
+from canonym.terminology.readers.medic import read_medic
 from canonym.text import PLAIN, normalise_all
 from record import data_folder, save
 

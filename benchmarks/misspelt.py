@@ -1,6 +1,6 @@
 """Are misspelt everyday names found?
 
-Each of the names of ``everyday_names.tsv`` with one slip of a letter (`canonym.training.noise`),
+Each of the names of ``everyday_names.tsv`` with one slip of a letter (`canonym.training.sampling.noise`),
 four times, linked to ICD-10-CM as ``canonym link`` does it: with long words corrected alone, and
 with short words guessed besides. And what guessing changes in mentions as they stand in abstracts:
 those of the training and development parts of NCBI disease and BC5CDR, linked to MEDIC.
@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 
 from canonym import Linker, Terminology
-from canonym.calibrated import asked_of
 from canonym.corpora import read_pubtator
-from canonym.evaluation.intervals import wilson
+from canonym.evaluation.statistics import wilson
+from canonym.linking.fitting import asked_of
 from canonym.mentions.spelling import Speller
 from canonym.terminology import read_records
-from canonym.training.noise import NOISE
+from canonym.training.sampling.noise import NOISE
 from record import data_folder, save
 
 NAMES = Path(__file__).parent / "everyday_names.tsv"

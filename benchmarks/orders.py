@@ -25,7 +25,7 @@ from canonym import Linker, Terminology
 from canonym.corpora import read_pubtator
 from canonym.evaluation.run import evaluate_corpus
 from canonym.terminology.formats import import_terminology
-from canonym.terminology.icd10cm import read_icd10cm
+from canonym.terminology.readers.icd10cm import read_icd10cm
 from canonym.types import Document
 from record import data_folder, save
 
@@ -52,7 +52,7 @@ def copied(linker: Linker, folder: Path, order: str | None) -> Linker:
     """Return a linker with the same index that has an order of its own."""
     found = Linker.load(shutil.copytree(linker.folder, folder))
     if order is not None:
-        found.use_reranker(order)
+        found.use_order(order)
     return found
 
 

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from canonym.files import file_digest
+from canonym.io.files import file_digest
 
 __all__ = ["chosen_encoder", "data_folder", "save"]
 

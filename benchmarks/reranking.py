@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from canonym import Document, Linker
-from canonym.calibrated import asked_of, judged
 from canonym.corpora import read_pubtator
+from canonym.linking.fitting import asked_of, judged
 from canonym.terminology.formats import import_terminology
 from record import chosen_encoder, data_folder, save
 
@@ -76,7 +76,7 @@ def main() -> None:
                     for document in read_pubtator(path)
                 ]
             seen = {m.text.lower() for document in documents["train"] for m in document.mentions}
-            linker.reranking = None
+            linker.reranker = None
             before = tried(linker, documents["dev"], seen)
             start = time.perf_counter()
             held_out = linker.fit_reranker(documents["train"])

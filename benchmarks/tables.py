@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from canonym.evaluation.experiment_files import read_experiment
+from reproduce.files import read_experiment
 
 __all__ = ["filled"]
 
@@ -323,7 +323,7 @@ _PUBLISHED_ROWS = {"biosyn-train"}
 
 
 def _experiment(name: str) -> str:
-    experiment = read_experiment(name, folder=ROOT / "benchmarks" / "experiments")
+    experiment = read_experiment(name, folder=ROOT / "benchmarks" / "reproduce" / "experiments")
     ours = {(row["name"], row["metric"]): row for row in _result(name)["rows"]}
     shown = {
         row["name"]

@@ -4,7 +4,7 @@ The same model (all-MiniLM-L6-v2), the same triplets of MEDIC names (two names o
 of another), the same batches, length, loss (triplet hinge on Euclidean distances, margin 1),
 optimizer and precision go through
 
-- **canonym**: ``canonym.training.fit.fit`` with the objective of DILBERT's loss;
+- **canonym**: ``canonym.training.loop.fit.fit`` with the objective of DILBERT's loss;
 - **sentence-transformers**: ``SentenceTransformerTrainer`` with ``TripletLoss``.
 
 Counted are names a second, forward and backward, three names a triplet, after two steps that warm
@@ -29,12 +29,13 @@ import numpy as np
 import torch
 
 from canonym import Terminology
-from canonym.terminology.medic import read_medic
+from canonym.terminology.readers.medic import read_medic
 from canonym.text import biosyn_normal
-from canonym.training.fit import FitSettings, fit
-from canonym.training.hinge import GivenTriplets
-from canonym.training.module import NameModule
-from canonym.training.triplet_file import Triplet
+from canonym.training.loop.fit import fit
+from canonym.training.loop.settings import FitSettings
+from canonym.training.modules.transformer import NameModule
+from canonym.training.papers.dilbert import GivenTriplets
+from canonym.training.sampling.triplets import Triplet
 from record import data_folder, save
 
 WARM_UP = 2

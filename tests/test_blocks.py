@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from canonym.blocks import Block, BlockBuilder, Coder
 from canonym.encoders.static import StaticVectors
-from canonym.settings import SIEVES
+from canonym.linking.extra_names import Block, BlockBuilder, Coder
+from canonym.linking.settings import SIEVES
 from canonym.types import Name
 
 WORDS = [f"w{number}" for number in range(2500)]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from canonym import Concept, Linker, Name, Relation, Terminology
-from canonym.closeness import DEPTH, MEAN, SECOND, WIDTH, closeness, with_closeness
+from canonym.linking.features import DEPTH, MEAN, SECOND, WIDTH, closeness, with_closeness
 
 
 @pytest.fixture(scope="module")

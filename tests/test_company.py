@@ -6,8 +6,7 @@ import math
 
 import pytest
 
-from canonym.candidate_features import COMPANIES, COMPANY, LONGER, OTHERS, SHORTER
-from canonym.company import with_company
+from canonym.linking.features import COMPANIES, COMPANY, LONGER, OTHERS, SHORTER, with_company
 from canonym.types import Candidate, Link, Mention
 
 

@@ -23,11 +23,18 @@ from canonym import (
     ReadError,
     Terminology,
 )
-from canonym.calibrated import cross_fitted, judged, observe
-from canonym.confidence import FEATURES, METHODS, Confidence, features_of, fit_model, graded
 from canonym.evaluation.calibration import ece
+from canonym.linking.confidence import (
+    FEATURES,
+    METHODS,
+    Confidence,
+    confidence_features,
+    fit_model,
+    graded,
+)
+from canonym.linking.features import SIMILARITY
+from canonym.linking.fitting import cross_fitted, judged, observe
 from canonym.ranking.probability import Logistic
-from canonym.reranking import SIMILARITY
 
 
 def candidate(id_: str, score: float, sieve: str = "search", **parts: float) -> Candidate:
@@ -35,7 +42,7 @@ def candidate(id_: str, score: float, sieve: str = "search", **parts: float) -> 
 
 
 def told(link: Link) -> dict[str, float]:
-    return dict(zip(FEATURES, features_of(link).tolist(), strict=True))
+    return dict(zip(FEATURES, confidence_features(link).tolist(), strict=True))
 
 
 # --- features -------------------------------------------------------------------------------------
@@ -276,7 +283,7 @@ def test_mentions_without_documents_will_do(linker: Linker) -> None:
 
 def test_each_fold_is_predicted_from_the_others() -> None:
     x, right, _ = drawn(0, 300)
-    from canonym.calibrated import Observed
+    from canonym.linking.fitting import Observed
 
     document = np.repeat(np.arange(30), 10)
     seen = Observed(x, right, document)

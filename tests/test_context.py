@@ -14,8 +14,7 @@ from click.testing import CliRunner
 from canonym import Concept, Document, Linker, Mention, Name, Relation, Terminology
 from canonym.cli import main
 from canonym.cli.explanation import explain
-from canonym.context import AHEAD
-from canonym.ranking.context import ANYWAY, EVIDENCE
+from canonym.linking.homonyms import AHEAD, ANYWAY, EVIDENCE
 from canonym.types import Link
 
 RECORDS = [

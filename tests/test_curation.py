@@ -13,8 +13,8 @@ import pytest
 
 from canonym import Concept, InvalidInput, Linker, Mention, Name, Terminology, Xref
 from canonym.encoders.static import StaticVectors
-from canonym.folding import fold_in
-from canonym.targets import SEARCHES
+from canonym.linking.overlay import fold_in
+from canonym.linking.targets import SEARCHES
 
 RECORDS = [
     Concept("X:1", "Myocardial infarction", types=("disease",), source="Hearts"),

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from canonym import Concept, InvalidInput, Linker, Name, default
+from canonym import Concept, InvalidInput, Linker, Name
 from canonym.cli import main
-from canonym.terminology.everyday import SOURCE
+from canonym.linking import default
+from canonym.terminology.readers.everyday import SOURCE
 from canonym.types import Record
 
 

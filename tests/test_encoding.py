@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from canonym import encoding
-from canonym.cores import n_cores
 from canonym.encoders import save_encoder
 from canonym.encoders.subword import Subword
-from canonym.encoding import Beside
+from canonym.io.files import n_cores
 from canonym.linker import Linker
+from canonym.linking import build as encoding
+from canonym.linking.build import Beside
 from canonym.terminology import Terminology
 from canonym.types import Concept, Name
 

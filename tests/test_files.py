@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from canonym import files
 from canonym.errors import InvalidInput, Mismatch, ReadError
-from canonym.files import (
+from canonym.io import files
+from canonym.io.files import (
     MANIFEST,
     cache_folder,
     file_digest,
@@ -186,7 +186,7 @@ def test_leftovers_of_dead_processes_are_removed_and_others_kept(tmp_path: Path)
 KILL_BETWEEN = """
 import os, signal, sys
 from pathlib import Path
-from canonym.files import write_folder, write_manifest
+from canonym.io.files import write_folder, write_manifest
 target = Path(sys.argv[1])
 plain = Path.rename
 def rename(self, to):

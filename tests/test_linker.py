@@ -23,7 +23,7 @@ from canonym import (
     Terminology,
     Xref,
 )
-from canonym.files import MANIFEST
+from canonym.io.files import MANIFEST
 from canonym.types import Step
 
 RECORDS = [

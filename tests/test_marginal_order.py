@@ -11,11 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 from canonym import Concept, Document, Linker, Mention, Name, Terminology
-from canonym.candidate_features import COMPANY
 from canonym.cli import main
-from canonym.company import with_company
 from canonym.evaluation.run import evaluate_corpus
-from canonym.reranking import RERANKER, Reranking
+from canonym.linking.features import COMPANY, with_company
+from canonym.linking.reranker import RERANKER, Reranker
 from canonym.types import Candidate, Link
 
 STRAY, MEANT = "X:1", "X:2"
@@ -46,7 +45,7 @@ def of(marginals: dict[str, float], **sieves: str) -> Link:
 
 
 def test_shares_are_the_marginal_probabilities() -> None:
-    link = Reranking.unfitted("marginal", ["e"]).apply(of({"a": 0.8, "b": 0.9, "c": 0.85}), 2)
+    link = Reranker.marginal(["e"]).apply(of({"a": 0.8, "b": 0.9, "c": 0.85}), 2)
     mass = [math.exp(20 * near) for near in (0.9, 0.85, 0.8)]
     assert [one.id for one in link.candidates] == ["b", "c"]
     assert [one.score for one in link.candidates] == pytest.approx(
@@ -58,21 +57,21 @@ def test_shares_are_the_marginal_probabilities() -> None:
 
 def test_what_a_sieve_found_stays_first_and_in_its_order() -> None:
     link = of({"a": 0.7, "b": 0.9, "c": 1.05}, a="verbatim", b="verbatim")
-    found = Reranking.unfitted("marginal", ["e"]).apply(link, 3).candidates
+    found = Reranker.marginal(["e"]).apply(link, 3).candidates
     assert [one.id for one in found] == ["a", "b", "c"]
     assert [one.score for one in found] == pytest.approx([0.5, 0.5, 0])
 
 
 def test_a_candidate_whose_name_is_the_mention_stays_first() -> None:
     link = of({"a": 0.99, "m": 0.9})
-    assert Reranking.unfitted("marginal", ["e"]).apply(link, 1).candidates[0].id == "m"
+    assert Reranker.marginal(["e"]).apply(link, 1).candidates[0].id == "m"
 
 
 def test_other_mentions_of_a_document_multiply_the_probability() -> None:
     link = of({"a": 0.8, "b": 0.79})
     beside = [replace(of({"b": 0.9, "a": 0.1}), searched=text) for text in ("one", "two")]
     told = with_company([link, *beside])[0]
-    ranked = Reranking.unfitted("collective", ["e"]).apply(told, 2).candidates
+    ranked = Reranker.marginal(["e"]).apply(told, 2).candidates
     assert [one.id for one in ranked] == ["b", "a"]
     assert ranked[0].score / ranked[1].score == pytest.approx(3 * math.exp(20 * -0.01))
     assert ranked[0].worth[COMPANY] == pytest.approx(math.log(3))
@@ -80,7 +79,7 @@ def test_other_mentions_of_a_document_multiply_the_probability() -> None:
 
 def test_a_linker_looks_at_the_document(terminology: Terminology) -> None:
     linker = Linker.build(terminology, encoders=["chargrams"], spelling=False)
-    linker.use_reranker("collective")
+    linker.use_order("marginal")
     text = f"coxalgia, and {ASKED} a x"
     asked = Mention(f"{ASKED} a x", 14, len(text))
     document = Document("1", text, (Mention("coxalgia", 0, 8), asked))
@@ -100,7 +99,7 @@ def test_a_linker_goes_by_all_names(terminology: Terminology, tmp_path: Path) ->
     asked = [ASKED, "coxalgia"]
     before = linker.link(asked)
     assert [link.id for link in before] == [STRAY, MEANT]
-    linker.use_reranker("marginal")
+    linker.use_order("marginal")
     after = linker.link(asked)
     assert [link.id for link in after] == [MEANT, MEANT]
     assert sum(one.score for one in after[0].candidates) == pytest.approx(1)
@@ -114,13 +113,13 @@ def test_a_linker_goes_by_all_names(terminology: Terminology, tmp_path: Path) ->
 
 @pytest.mark.parametrize("kind", ["marginal", "collective"])
 def test_it_goes_with_encoders_of_other_names(kind: str, tmp_path: Path) -> None:
-    order = Reranking.unfitted(kind, ["a"]).renamed(["b"])
+    order = Reranker.marginal(["a"]).renamed(["b"])
     order.save(tmp_path / RERANKER)
-    again = Reranking.load(tmp_path / RERANKER, encoders=["b"])
+    again = Reranker.load(tmp_path / RERANKER, encoders=["b"])
     assert again is not None
     assert again.by_names
     assert again.encoders == ("b",)
-    assert again.digest == order.digest == Reranking.unfitted(kind, ["a"]).digest
+    assert again.digest == order.digest == Reranker.marginal(["a"]).digest
 
 
 def test_an_evaluation_says_what_the_order_is(terminology: Terminology) -> None:

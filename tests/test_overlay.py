@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from canonym.errors import InvalidInput, Mismatch, ReadError
-from canonym.overlay import ADDED, Overlay, OverlayContent
+from canonym.linking.overlay import ADDED, Overlay, OverlayContent
 from canonym.types import Name
 
 
@@ -75,7 +75,7 @@ def test_writers_do_not_lose_what_others_write(overlay: Overlay) -> None:
 
     threads = [threading.Thread(target=write, args=(number,)) for number in range(3)]
     code = (
-        "import sys; from pathlib import Path; from canonym.overlay import *; "
+        "import sys; from pathlib import Path; from canonym.linking.overlay import *; "
         "from canonym.types import Name; overlay = Overlay(Path(sys.argv[1])); "
         "[overlay.write(OverlayContent((Name(f'p {n}', 'X:1'),))) for n in range(5)]"
     )
@@ -92,7 +92,7 @@ def test_writers_do_not_lose_what_others_write(overlay: Overlay) -> None:
 
 def test_a_writer_waits_so_long(overlay: Overlay, monkeypatch: pytest.MonkeyPatch) -> None:
     overlay.write(added("a"))
-    monkeypatch.setattr("canonym.overlay._PATIENCE", 0.05)
+    monkeypatch.setattr("canonym.linking.overlay._PATIENCE", 0.05)
     other = sqlite3.connect(overlay.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(InvalidInput, match="written to by another process"):

@@ -23,14 +23,12 @@ from canonym import (
     ReadError,
     Terminology,
 )
-from canonym.candidate_features import feature_names, features_of
 from canonym.cli import main
 from canonym.cli.explanation import explain
-from canonym.confidence import CONFIDENCE
-from canonym.decisions import Decisions
-from canonym.ranking.rerank import Curve, Reranker
-from canonym.reranker_files import open_reranker, shipped_file
-from canonym.reranking import RERANKER, SIMILARITY, Reranking
+from canonym.linking.confidence import CONFIDENCE
+from canonym.linking.features import SIMILARITY, Decisions, candidate_features, feature_names
+from canonym.linking.reranker import RERANKER, Reranker, open_order, shipped_file
+from canonym.ranking.additive_model import AdditiveModel, Curve
 from canonym.types import SCOPES
 
 PLACES = ["hip", "knee", "hand", "foot", "back", "neck", "wrist", "ankle", "chest", "elbow"]
@@ -116,7 +114,7 @@ def test_features_say_what_tells_candidates_apart() -> None:
         candidate("X:3", 0.3, "Type 2 Fever"),
     )  # fmt: skip
     mention = Mention("Type 1 fevers", type="SpecificDisease or symptoms")
-    rows = features_of(Link(mention, candidates, searched="Type 1 fevers"), seen, ["e", "f"])
+    rows = candidate_features(Link(mention, candidates, searched="Type 1 fevers"), seen, ["e", "f"])
     assert rows.shape == (3, len(names))
     first, second, third = (dict(zip(names, row.tolist(), strict=True)) for row in rows)
     assert [one["score behind the best"] for one in (first, second)] == [0, pytest.approx(-0.3)]
@@ -146,20 +144,25 @@ def test_features_say_what_tells_candidates_apart() -> None:
     assert [one["type is the mention's"] for one in (first, second)] == [1, 0]
     assert math.isnan(third["type is the mention's"])
     untyped = Link(Mention("x"), candidates, searched="x")
-    assert np.isnan(features_of(untyped, seen, [])[:, names.index("type is the mention's")]).all()
-    assert features_of(Link(Mention("x")), seen, ["e"]).shape == (0, len(feature_names(["e"])))
+    assert np.isnan(
+        candidate_features(untyped, seen, [])[:, names.index("type is the mention's")]
+    ).all()
+    assert candidate_features(Link(Mention("x")), seen, ["e"]).shape == (
+        0,
+        len(feature_names(["e"])),
+    )
 
 
 # --- a model --------------------------------------------------------------------------------------
 
 
-def by_place(sign: float) -> Reranking:
+def by_place(sign: float) -> Reranker:
     """Make a re-ranker that goes by the place alone."""
     curves = [
         Curve(name, (0.0, 1.0), (0.0, sign if name == "place" else 0.0), 0.0)
         for name in feature_names(["e"])
     ]
-    return Reranking(Reranker(curves), Decisions(), ("e",))
+    return Reranker(AdditiveModel(curves), Decisions(), ("e",))
 
 
 def test_candidates_get_a_new_order_and_shares() -> None:
@@ -309,7 +312,7 @@ def test_a_re_ranker_of_another_index_is_taken(
         terminology, encoders=["chargrams"], folder=tmp_path / "other", spelling=False
     )
     other.fit_confidence(corpus())
-    other.use_reranker(linker.folder / RERANKER)
+    other.use_order(linker.folder / RERANKER)
     assert other.confidence is None
     assert not (other.folder / CONFIDENCE).exists()
     asked = ["bad hip pain"]
@@ -318,14 +321,14 @@ def test_a_re_ranker_of_another_index_is_taken(
 
 def test_what_is_no_re_ranker_is_refused(linker: Linker, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="there is no file 'nowhere'"):
-        linker.use_reranker("nowhere")
+        linker.use_order("nowhere")
     with pytest.raises(InvalidInput, match="for the encoders chargrams; there are some for"):
-        linker.use_reranker()
+        linker.use_order("fitted")
     path = tmp_path / "two.json"
     by_place(1.0).save(path)
     with pytest.raises(Mismatch, match="for other encoders"):
-        linker.use_reranker(path)
-    assert linker.reranking is None
+        linker.use_order(path)
+    assert linker.reranker is None
 
 
 def test_encoders_can_be_called_otherwise() -> None:
@@ -339,7 +342,7 @@ def test_encoders_can_be_called_otherwise() -> None:
 
 @pytest.mark.parametrize("encoders", [["default"], ["default", "contextual"]])
 def test_those_that_come_along_can_be_opened(encoders: list[str]) -> None:
-    found = open_reranker("default", encoders)
+    found = open_order("fitted", encoders)
     assert found.model.names == feature_names(encoders)
     assert not found.decisions.pairs
     assert shipped_file(encoders).stat().st_size < 100_000
@@ -356,4 +359,4 @@ def test_an_index_is_made_with_a_re_ranker(tmp_path: Path) -> None:
     found = CliRunner().invoke(main, [*asked, "--overwrite", "--reranker", "nowhere"])
     assert found.exit_code == 2
     assert "there is no file 'nowhere'" in found.output
-    assert Linker.load(tmp_path / "made").reranking is not None
+    assert Linker.load(tmp_path / "made").reranker is not None

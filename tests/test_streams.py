@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-import canonym.compression as compression
+import canonym.io.streams as compression
 from canonym.errors import InvalidInput, ReadError
-from canonym.streams import members, open_bytes, open_text
+from canonym.io.streams import members, open_bytes, open_text
 
 TEXT = "id\tname\nMESH:D009203\tMyocardial Infarction\nMESH:D005334\tFièvre\n"
 LINES = TEXT.splitlines(keepends=True)
@@ -102,7 +102,7 @@ def test_another_encoding_is_read_when_asked_for(tmp_path: Path) -> None:
 def test_line_ends_of_all_systems_at_every_block_border(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, block: int
 ) -> None:
-    monkeypatch.setattr("canonym.streams._BLOCK", block)
+    monkeypatch.setattr("canonym.io.streams._BLOCK", block)
     path = tmp_path / "names.tsv"
     path.write_bytes(TEXT.replace("\n", end).encode())
     assert lines_of(path) == LINES
@@ -201,7 +201,7 @@ def test_a_wrong_encoding_names_line_and_byte(tmp_path: Path) -> None:
 def test_the_line_is_right_across_blocks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, end: str
 ) -> None:
-    monkeypatch.setattr("canonym.streams._BLOCK", block)
+    monkeypatch.setattr("canonym.io.streams._BLOCK", block)
     path = tmp_path / "names.tsv"
     for bad, phrase in ((b"\xff", "not UTF-8"), (b"\0", "NUL")):
         path.write_bytes(f"ab{end}".encode() * 33 + b"abc" + bad + f"{end}x{end}".encode())

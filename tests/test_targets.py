@@ -13,7 +13,7 @@ import pytest
 from canonym import Concept, InvalidInput, Link, Linker, Mention, Name, ReadError, Terminology, Xref
 from canonym.encoders import load_encoder
 from canonym.encoders.static import StaticVectors
-from canonym.targets import SEARCHES, TARGETS, parse_search
+from canonym.linking.targets import SEARCHES, TARGETS, parse_search
 
 WORDS = [f"w{number}" for number in range(24)]
 BARE: dict[str, Any] = {"sieves": (), "spelling": False, "composites": False, "min_length": 1}

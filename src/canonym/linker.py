@@ -1,58 +1,44 @@
-"""The whole way on one page: a mention is prepared, looked up, searched, ranked, decided.
-
-1. **Prepare** (`canonym.mentions`): abbreviations of the document are written out, a composite
-   mention gets its parts, unknown words a spelling from the terminology's own vocabulary, a mention
-   in brackets the one before the bracket.
-2. **Sieves**: the string as it stands, then in normal form, then with its words in any order. The
-   first that finds a name decides.
-3. **Search**: otherwise, and to fill up to `k`, every encoder proposes rows, the union is scored by
-   all of them, and concepts are ranked by their best row.
-4. **Decide**: the best candidate, or NIL with the reason. Between concepts of the same name the
-   context decides (`canonym.context`).
-"""
+"""The linker: a terminology, indexed, and everything that links mentions to it."""
 
 from __future__ import annotations
 
-import functools
-import itertools
+import hashlib
+import json
 import shutil
 import weakref
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Self, Unpack
 
-from canonym.answering import Finish, answer_block, settled
-from canonym.building import FORMAT, Progress, build_linker
-from canonym.confidence import check_confidence
-from canonym.context import Decided
-from canonym.curation import Curated
-from canonym.decision import as_mention
-from canonym.errors import InvalidInput
-from canonym.files import read_manifest
-from canonym.folding import Folded, check_overlay, fold_in
-from canonym.learned import LearnedName, learn_names, with_search
-from canonym.links import Links, regrouped
-from canonym.mentions.abbreviations import find_abbreviations
-from canonym.mentions.glosses import find_glosses
-from canonym.mentions.prepare import Prepared
-from canonym.opened import Opened
-from canonym.reranker_files import check_reranker, install_reranker
-from canonym.settings import Settings
-from canonym.taught import Taught
+from canonym.errors import CanonymError, InvalidInput, Mismatch
+from canonym.io.files import MANIFEST, file_digest, read_manifest, write_folder
+from canonym.linking.build import FORMAT, Progress, build_index
+from canonym.linking.confidence import CONFIDENCE, METHODS, Confidence
+from canonym.linking.decision import as_mention
+from canonym.linking.extra_names import TrainingMention
+from canonym.linking.links import Links
+from canonym.linking.overlay import OVERLAY, OverlayContent, check_overlay, checked_name
+from canonym.linking.pipeline import Pipeline
+from canonym.linking.reranker import RERANKER, Reranker, install_order
+from canonym.linking.settings import LinkOptions, Settings
 from canonym.terminology import Terminology
-from canonym.types import Document, Encoder, Link, Mention
+from canonym.types import Document, Encoder, Link, Mention, Name
 
-__all__ = ["Linker", "Links"]
-
-_Pair = tuple[Mention, Mapping[str, str], str]  # with its abbreviations, and its gloss or ""
+__all__ = ["LinkOptions", "Linker", "Links", "Settings"]
 
 
-class Linker(Opened, Curated, Taught):
+class Linker:
     """Finds the concepts of a terminology that names stand for.
 
-    Made by `build`, `load` or `default`. Safe to use from several threads; everything large is
-    memory-mapped and shared between processes.
+    Made by `build`, `load` or `default`. Safe to use from several threads. Everything large is
+    memory-mapped and shared between processes; pickling a linker sends the path of its folder.
+
+    Parameters
+    ----------
+    folder : Path
+        A saved linker.
+    terminology : Terminology, optional
+        Use this one instead of the copy in the folder.
 
     Examples
     --------
@@ -64,6 +50,26 @@ class Linker(Opened, Curated, Taught):
     ('X:1', 'Myocardial infarction', 'normalised')
     """
 
+    def __init__(self, folder: Path, *, terminology: Terminology | None = None) -> None:
+        self.folder = folder
+        self.manifest = read_manifest(folder, kind="linker", newest=FORMAT)
+        self.terminology = terminology or Terminology(folder / "terminology.db")
+        digest = self.manifest["terminology"]["digest"]
+        if self.terminology.digest != digest:
+            raise Mismatch(
+                f"the index {folder} was built for the terminology {digest[:12]}…, but "
+                f"{self.terminology.path} is {self.terminology.digest[:12]}…; build the index again"
+            )
+        self.settings: dict[str, Any] = self.manifest["settings"]
+        self.pipeline = Pipeline.open(folder, self.manifest, self.terminology)
+        self._open_order()
+        self._finalizer: weakref.finalize[Any, Any] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopened, (type(self), self.folder, self.terminology.path)
+
+    # --- making and opening ---------------------------------------------------------------------
+
     @classmethod
     def build(
         cls,
@@ -73,9 +79,9 @@ class Linker(Opened, Curated, Taught):
         weights: Sequence[float] | None = None,
         folder: str | Path | None = None,
         overwrite: bool = False,
-        mentions: Iterable[LearnedName] | None = None,
+        mentions: Iterable[TrainingMention] | None = None,
         fold: str | Path | None = None,
-        reranker: str | Path | None = None,
+        order: str | Path = "nearest",
         progress: Progress | None = None,
         **settings: Unpack[Settings],
     ) -> Linker:
@@ -84,51 +90,45 @@ class Linker(Opened, Curated, Taught):
         Parameters
         ----------
         terminology : Terminology
-            What is linked to.
+            Its concepts are linked to.
         encoders : sequence of str or Encoder
             ``"default"`` (the embedded one), ``"chargrams"``, a saved encoder's folder, …; several
-            are fused. None at all leaves the sieves.
+            are fused. Without any, only the sieves find concepts.
         weights : sequence of float, optional
             One per encoder, 1 each by default.
         folder : str or Path, optional
-            Where to save; a temporary folder that goes with the object by default.
+            Where to save; by default a temporary folder that is removed with the object.
         overwrite : bool
             Whether an existing index may be replaced.
         mentions : iterable of Mention or (str, str or sequence of str), optional
             Training mentions: their names are searched as well, ``search="D-T + OD-T"`` unless
-            another of `canonym.targets.SEARCHES` is named.
+            another of `canonym.linking.targets.SEARCHES` is named.
         fold : str or Path, optional
             An index of the terminology, or of another release of it: the synonyms that were added
-            to it become names of this one, and its forbidden pairs are taken along.
-        reranker : str or Path, optional
-            Puts candidates in order, as `use_reranker` takes it.
+            to it become names of this one, and its forbidden pairs are kept.
+        order : str or Path
+            Of candidates, as `use_order` takes it.
         progress : Progress, optional
             Called with the stage, the names done and their number.
         **settings
-            How mentions are prepared and looked up; see `canonym.settings.Settings`.
+            How mentions are prepared and looked up; see `Settings`.
 
         Raises
         ------
         InvalidInput
-            If an encoder, a search or a re-ranker is unknown, or weights or mentions do not fit.
+            If an encoder, a search or an order is unknown, or weights or mentions do not fit.
         """
-        if folder is not None and overwrite:
-            check_overlay(folder, fold)
-        check_reranker(reranker)
-        learned = None if mentions is None else learn_names(terminology, mentions)
-        folded = Folded(terminology)
-        if fold is not None:
-            folded = fold_in(terminology, fold, newest=FORMAT)
-        target, temporary = build_linker(
-            folded.terminology,
+        target, temporary = build_index(
+            terminology,
             folder,
-            overwrite=overwrite,
             encoders=encoders,
             weights=weights,
-            settings=with_search(settings, learned),
-            learned=learned,
-            finish=functools.partial(_finish, folded, reranker),
+            overwrite=overwrite,
+            mentions=mentions,
+            fold=fold,
+            order=order,
             progress=progress,
+            settings=settings,
         )
         linker = cls(target)
         if temporary:
@@ -138,158 +138,446 @@ class Linker(Opened, Curated, Taught):
         return linker
 
     @classmethod
-    def default(cls, *, everyday: bool = True, progress: Progress | None = None) -> Linker:
+    def load(cls, folder: str | Path, *, terminology: Terminology | None = None) -> Self:
+        """Open a saved linker, memory-mapped.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Made by `save`, by ``build(folder=…)`` or by ``canonym index``.
+        terminology : Terminology, optional
+            Use this one instead of the copy in the folder; it must have the same content.
+
+        Raises
+        ------
+        ReadError
+            If the folder is missing or damaged.
+        Mismatch
+            If it was made by a newer version, or for another terminology.
+        """
+        return cls(Path(folder), terminology=terminology)
+
+    @classmethod
+    def default(cls, *, everyday: bool = True, progress: Progress | None = None) -> Self:
         """Open the linker of the packaged terminology, ICD-10-CM.
 
-        With `everyday` it knows what people say as well ("pink eye"): names of the source
-        ``"canonym everyday names"``, which are no coding advice. It is built at the first call, in
-        seconds, and kept in the cache folder (`canonym.files.cache_folder`).
+        With `everyday` it knows everyday names as well ("pink eye"): names of the source
+        ``"canonym everyday names"``, which are no coding advice. The first call builds it, in
+        seconds, in the cache folder (`canonym.io.files.cache_folder`).
         """
-        from canonym.default import open_default
+        from canonym.linking.default import build_default, default_folder
 
-        return open_default(progress, everyday=everyday)
+        folder = default_folder(everyday=everyday)
+        if folder.exists():
+            try:
+                return cls.load(folder)
+            except CanonymError:
+                pass  # damaged by something else: it can always be built again
+        build_default(folder, progress, everyday=everyday)
+        return cls.load(folder)
 
-    def link(self, mentions: Iterable[str | Mention], **options: Any) -> Links:
-        """Link mentions; see `link_stream` for the options.
+    def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
+        """Write the linker to a folder that `load` opens; it appears whole or not at all."""
+        if overwrite:
+            check_overlay(folder, self.folder)
+        with write_folder(folder, overwrite=overwrite) as partial:
+            # SQLite copies its files that may be written to meanwhile.
+            left = shutil.ignore_patterns(f"{OVERLAY}*")
+            shutil.copytree(self.folder, partial, dirs_exist_ok=True, ignore=left)
+            self._overlay.copy(partial / OVERLAY)
 
-        Returns one link per mention, in order. A single string is an error: put it in a list.
+    # --- linking --------------------------------------------------------------------------------
+
+    def link(
+        self,
+        mentions: Iterable[str | Mention],
+        *,
+        abbreviations: Mapping[str, str] | None = None,
+        **options: Unpack[LinkOptions],
+    ) -> Links:
+        """Link mentions to concepts, one link per mention, in order.
+
+        Parameters
+        ----------
+        mentions : iterable of str or Mention
+            A `Mention.context` is searched for abbreviations. One string is an error: put it in a
+            list.
+        abbreviations : mapping of str to str, optional
+            Short forms and their long forms.
+        **options
+            See `LinkOptions`.
+
+        Raises
+        ------
+        InvalidInput
+            If an option is unknown or out of range, a filter names something that the terminology
+            does not have, or mentions are not strings.
+        NotTrained
+            If there is a least confidence, and the linker has no confidence.
         """
-        return Links(self.link_stream(mentions, **options))
-
-    def link_document(self, document: Document, **options: Any) -> Links:
-        """Link the mentions of a document, its abbreviations written out."""
-        return next(self.link_documents([document], **options))[1]
-
-    def link_documents(
-        self, documents: Iterable[Document], **options: Any
-    ) -> Iterator[tuple[Document, Links]]:
-        """Link the mentions of documents, the abbreviations of each written out in its mentions.
-
-        A mention in brackets behind another one may be looked up as that, and the other way round,
-        see `canonym.mentions.glosses`. Documents are read as they are needed and come out in order;
-        see `link_stream` for the options. Where a name belongs to several concepts, the text and
-        the other mentions of the document decide between them, and a re-ranker looks at what those
-        stand for, unless ``context=False``.
-        """
-        waiting: deque[Document] = deque()
-        unsettled: deque[Document] = deque()
-
-        def mentions() -> Iterator[_Pair]:
-            for document in documents:
-                waiting.append(document)
-                if document.mentions:
-                    unsettled.append(document)
-                found = self._abbreviations(document.text) if document.mentions else {}
-                glosses = find_glosses(document.mentions, document.text, defined=found)
-                for one in document.mentions:
-                    yield one, found, glosses.get((one.text, one.type), "")
-
-        return regrouped(self._link_pairs(mentions(), unsettled, **options), waiting)
+        return Links(self.link_stream(mentions, abbreviations=abbreviations, **options))
 
     def link_stream(
         self,
         mentions: Iterable[str | Mention],
         *,
         abbreviations: Mapping[str, str] | None = None,
-        **options: Any,
+        **options: Unpack[LinkOptions],
     ) -> Iterator[Link]:
-        """Link a stream of mentions in constant memory, in order.
-
-        Parameters
-        ----------
-        mentions : iterable of str or Mention
-            What to link. A `Mention.context` is searched for abbreviations.
-        abbreviations : mapping of str to str, optional
-            Short forms and their long forms.
-        k : int
-            Candidates wanted per mention, at least 1; 5 by default.
-        types, sources, languages : sequence of str
-            Only concepts of these types and sources, and names of these languages, applied before
-            ranking.
-        ids : iterable of str
-            Only these concepts.
-        min_score : float, optional
-            Mentions whose best candidate scores less are NIL; the candidates are still returned.
-        min_confidence : float, optional
-            Mentions whose link is right with a smaller probability than this are NIL; the linker
-            has to know how sure it is, see `fit_confidence`.
-        seed : int, optional
-            Break ties between equal scores at random, as Xu & Bethard (2021) do, the same way for
-            the same seed. By default the more trusted scope goes first (a label), then the id.
-        context : bool
-            Whether the surroundings of a mention (`Mention.context` and `Mention.type`; the text
-            and the other mentions of a document) choose between concepts of the same name; true
-            by default. Not with a seed.
-        batch : int
-            Mentions handled at once, 1,024 by default.
-
-        Raises
-        ------
-        InvalidInput
-            If `k` is less than 1, a filter names what the terminology has not, or mentions are not
-            strings.
-        NotTrained
-            If there is a least confidence, and the linker does not know how sure it is.
-        """
+        """Link a stream of mentions in constant memory, in order; takes what `link` takes."""
         if isinstance(mentions, str):
             raise InvalidInput(
                 f"one string was given ({mentions!r:.80}); expected a list of them: link([name])"
             )
-        known = abbreviations or {}
-        pairs = ((as_mention(mention), known, "") for mention in mentions)
-        return self._link_pairs(pairs, **options)
+        documents = (Document("", "", (as_mention(mention),)) for mention in mentions)
+        linked = self.pipeline.link_documents(documents, abbreviations, **options)
+        return (links[0] for _, links in linked)
 
-    def _link_pairs(
+    def link_document(self, document: Document, **options: Unpack[LinkOptions]) -> Links:
+        """Link the mentions of one document; see `link_documents`."""
+        return next(self.link_documents([document], **options))[1]
+
+    def link_documents(
+        self, documents: Iterable[Document], **options: Unpack[LinkOptions]
+    ) -> Iterator[tuple[Document, Links]]:
+        """Link the mentions of documents, in order and in constant memory.
+
+        Abbreviations are written out as their document defines them. A mention in brackets behind
+        another one may be looked up as that, and the other way round, see
+        `canonym.mentions.glosses`. Where a name belongs to several concepts, the text and the other
+        mentions of the document decide between them. A re-ranker looks at the other mentions too,
+        unless ``context=False``. See `LinkOptions`.
+        """
+        return self.pipeline.link_documents(documents, **options)
+
+    # --- synonyms and forbidden pairs -----------------------------------------------------------
+    # They are kept in ``overlay.db`` in the folder of the index. All linkers that have the folder
+    # open, in this process and in others, follow between two batches of mentions.
+
+    def add_synonym(self, name: str, concept_id: str, *, language: str = "en") -> bool:
+        """Make a name stand for a concept, from the next batch of mentions on.
+
+        Sieves and encoders find it like a name of the terminology, in every target of a search;
+        the means of concepts change with it.
+
+        Parameters
+        ----------
+        name : str
+            The name as it is written.
+        concept_id : str
+            The concept, by its id or an alternative one.
+        language : str
+            BCP 47 tag, for filters by language.
+
+        Returns
+        -------
+        bool
+            Whether it is new: neither added before nor a name of the index.
+
+        Raises
+        ------
+        InvalidInput
+            If there is no such concept, or no letter or digit in the name.
+
+        Examples
+        --------
+        >>> from canonym import Concept, Linker, Terminology
+        >>> terminology = Terminology.build([Concept("X:1", "Myocardial infarction")])
+        >>> linker = Linker.build(terminology, encoders=["chargrams"])
+        >>> linker.add_synonym("the big one", "X:1")
+        True
+        >>> linker.link(["The Big One"])[0].id
+        'X:1'
+        """
+        return bool(self.add_synonyms([Name(name, concept_id, language=language)]))
+
+    def add_synonyms(self, names: Iterable[Name]) -> int:
+        """Add names as `add_synonym` does, all of them or none; return how many are new."""
+        return self.teach(names)[0]
+
+    def teach(
+        self, names: Iterable[Name] = (), forbidden: Iterable[tuple[str, str]] = ()
+    ) -> tuple[int, int]:
+        """Add names and forbidden pairs, all of them or none; return how many of each are new.
+
+        Parameters
+        ----------
+        names : iterable of Name
+            As `add_synonym` takes them one by one.
+        forbidden : iterable of (str, str)
+            Pairs of a mention and the id of a concept, as `forbid` takes them.
+
+        Raises
+        ------
+        InvalidInput
+            If a concept is not in the terminology, or a name has no letter or digit.
+        """
+        checked = [
+            checked_name(self.terminology, name.text, name.concept_id, name.language)
+            for name in names
+        ]
+        barred = [checked_name(self.terminology, mention, id_) for mention, id_ in forbidden]
+        known: dict[str, set[str]] = {}
+        for name in checked:
+            if name.concept_id not in known:
+                known[name.concept_id] = {
+                    *(one.text for one in self.terminology.names(name.concept_id)),
+                    *self.pipeline.names.training_texts(name.concept_id),
+                }
+        new = tuple(name for name in checked if name.text not in known[name.concept_id])
+        pairs = tuple((name.text, name.concept_id) for name in barred)
+        written = self._overlay.write(OverlayContent(new, pairs))
+        return len(written.synonyms), len(written.forbidden)
+
+    def remove_synonym(self, name: str, concept_id: str) -> None:
+        """Remove a name that was added.
+
+        Raises
+        ------
+        InvalidInput
+            If it was not added: forbid a name that the index has without it.
+        """
+        given = checked_name(self.terminology, name, concept_id)
+        if self._overlay.remove(OverlayContent(synonyms=(given,))).synonyms:
+            return
+        id_ = given.concept_id
+        if any(known.text == given.text for known in self.terminology.names(id_)):
+            whose = f"a name of {id_} in the terminology itself"
+        elif given.text in self.pipeline.names.training_texts(id_):
+            whose = f"a training mention of {id_} in the index"
+        else:
+            raise InvalidInput(
+                f"{given.text!r} was not added to {id_}: nothing is removed; the added names are "
+                "listed by Linker.synonyms() and `canonym synonyms list`"
+            )
+        raise InvalidInput(
+            f"{given.text!r} is {whose}, and stays there; so that it does not stand for {id_} any "
+            f"more, forbid it: Linker.forbid({given.text!r}, {id_!r}), `canonym synonyms forbid`"
+        )
+
+    def synonyms(self) -> tuple[Name, ...]:
+        """Return the names that were added, in the order in which they came."""
+        return self._overlay.read().synonyms
+
+    def forbid(self, mention: str, concept_id: str) -> bool:
+        """Keep a concept from being found for a mention; nothing else changes.
+
+        Parameters
+        ----------
+        mention : str
+            Stands for every mention of the same normal form, and for strings of that form that
+            preparation makes of others: parts of composite mentions, corrected spellings, the long
+            forms of abbreviations.
+        concept_id : str
+            The concept, by its id or an alternative one.
+
+        Returns
+        -------
+        bool
+            Whether it was not forbidden before.
+
+        Raises
+        ------
+        InvalidInput
+            If there is no such concept, or no letter or digit in the mention.
+        """
+        return bool(self.teach(forbidden=[(mention, concept_id)])[1])
+
+    def allow(self, mention: str, concept_id: str) -> None:
+        """Undo `forbid`; an error where the pair was not forbidden."""
+        given = checked_name(self.terminology, mention, concept_id)
+        pair = (given.text, given.concept_id)
+        if not self._overlay.remove(OverlayContent(forbidden=(pair,))).forbidden:
+            raise InvalidInput(
+                f"{given.concept_id} is not forbidden for {given.text!r}: nothing is taken back; "
+                "`canonym synonyms list` lists the forbidden pairs"
+            )
+
+    def forbidden(self) -> tuple[tuple[str, str], ...]:
+        """Return the forbidden pairs of a mention and the id of a concept, in order."""
+        return self._overlay.read().forbidden
+
+    # --- learning from annotated mentions -------------------------------------------------------
+
+    def use_order(self, order: str | Path) -> None:
+        """Put candidates in another order from now on, and keep that with the index.
+
+        A confidence that was fitted to another order no longer holds and is removed.
+
+        Parameters
+        ----------
+        order : str or Path
+            ``"nearest"``: the most similar name first. ``"marginal"``: by all names of a concept,
+            and by the other mentions of a document. ``"fitted"``: the re-ranker shipped for the
+            encoders of the index, with its confidence. Or the ``reranker.json`` of another index.
+
+        Raises
+        ------
+        InvalidInput
+            If there is no such order or file, or none is shipped for these encoders.
+        ReadError
+            If the file is damaged.
+        Mismatch
+            If it was fitted to other encoders, or by another version.
+        """
+        install_order(order, self.encoder_names, self.folder)
+        self._open_order()
+
+    def fit_reranker(
+        self, corpus: Iterable[Document | Mention], *, types: Sequence[str] = ()
+    ) -> dict[str, float]:
+        """Learn a better order of candidates from annotated mentions, and keep it with the index.
+
+        The first 20 candidates are then ordered by past annotations, by the words that mention,
+        name and label share, and by the scores of every encoder. `Candidate.score` is a share, all
+        of which sum to 1; the similarity stands among `Candidate.parts`. A confidence that was
+        fitted before no longer holds and is removed.
+
+        Parameters
+        ----------
+        corpus : iterable of Document or Mention
+            Annotated, and not the mentions with which the index was built: those are too easy.
+        types : sequence of str
+            Only mentions of these types.
+
+        Returns
+        -------
+        dict of str to float
+            ``links``: how many it was fitted to; ``right before`` and ``right after``: the share
+            whose first candidate is right, without it and with it, where each third of the
+            documents is predicted from the others; ``among the candidates``: the share that has
+            the right one among the 20 at all.
+
+        Raises
+        ------
+        InvalidInput
+            If there is no such type, or fewer than 50 mentions have the right concept among their
+            candidates.
+        """
+        from canonym.linking.fitting import fit_reranker
+
+        fitted, report = fit_reranker(self.pipeline, corpus, types=types)
+        fitted.save(self.folder / RERANKER)
+        (self.folder / CONFIDENCE).unlink(missing_ok=True)
+        self.reranker, self.confidence = fitted, None
+        return report
+
+    def fit_confidence(
         self,
-        pairs: Iterator[_Pair],
-        documents: deque[Document] | None = None,
+        corpus: Iterable[Document | Mention],
         *,
-        k: int = 5,
         types: Sequence[str] = (),
-        sources: Sequence[str] = (),
-        languages: Sequence[str] = (),
-        ids: Iterable[str] = (),
-        min_score: float | None = None,
-        min_confidence: float | None = None,
-        seed: int | None = None,
-        context: bool = True,
-        batch: int = 1024,
-    ) -> Iterator[Link]:
-        if k < 1:
-            raise InvalidInput(f"k is {k}; expected the number of candidates wanted, at least 1")
-        check_confidence(self.confidence, min_confidence)
-        chosen = self.lookup.filters.choose(
-            types=types, sources=sources, languages=languages, ids=ids, seed=seed
-        )
+        method: str = METHODS[0],
+    ) -> dict[str, float]:
+        """Learn from annotated mentions how often links are right, and keep it with the index.
 
-        finish = Finish(self.lookup, k, self.reranking, self.confidence, min_confidence)
-        ties = context and seed is None
+        Links have a `Link.confidence` then, and ``min_confidence=0.9`` makes those NIL that are
+        right in fewer than nine of ten cases.
 
-        def decided() -> Iterator[Decided]:
-            while block := list(itertools.islice(pairs, batch)):
-                prepared = [(one[0], self._prepare(*one)) for one in block]
-                yield from answer_block(
-                    self.lookup, prepared, finish.wanted, chosen, min_score, ties=ties
-                )
+        Parameters
+        ----------
+        corpus : iterable of Document or Mention
+            Annotated, and not the mentions with which the index was built: those are too easy.
+        types : sequence of str
+            Only mentions of these types.
+        method : str
+            One of `canonym.linking.confidence.METHODS`.
 
-        together = (
-            settled(decided(), self.contexts, documents)
-            if ties
-            else ([one.link] for one in decided())
-        )
-        return itertools.chain.from_iterable(map(finish.apply, together))
+        Returns
+        -------
+        dict of str to float
+            ``links``: how many it was fitted to; ``right``: the share of them that is right;
+            ``ece``: the expected calibration error where each fifth of the documents is predicted
+            from the others; ``answered at 0.9`` and ``right at 0.9``: the share of links with at
+            least that confidence, and how many of those are right (NaN if there are none).
 
-    def _prepare(self, mention: Mention, known: Mapping[str, str], gloss: str) -> Prepared:
-        if mention.context:
-            known = {**self._abbreviations(mention.context), **known}
-        return self.preparation.prepare(mention.text, abbreviations=known, gloss=gloss)
+        Raises
+        ------
+        InvalidInput
+            If there is no such method or type, or fewer than 20 mentions have a candidate.
+        """
+        from canonym.linking.fitting import fit_confidence
 
-    def _abbreviations(self, text: str) -> Mapping[str, str]:
-        return find_abbreviations(text, engine=self.settings["abbreviations"])
+        fitted, report = fit_confidence(self.pipeline, corpus, types=types, method=method)
+        fitted.save(self.folder / CONFIDENCE)
+        self.confidence = fitted
+        return report
+
+    # --- description ----------------------------------------------------------------------------
+
+    def info(self) -> dict[str, Any]:
+        """Describe the linker: its terminology, encoders, settings, order and confidence."""
+        content = self._overlay.read()
+        added = {"synonyms": len(content.synonyms), "forbidden pairs": len(content.forbidden)}
+        sources = [" ".join(filter(None, pair)) for pair in self.terminology.sources()]
+        confidence = self.confidence
+        return {
+            "folder": str(self.folder),
+            "fingerprint": self.fingerprint,
+            **{key: self.manifest[key] for key in ("format", "encoders", "settings")},
+            **({"added": added} if any(added.values()) else {}),
+            **({"re-ranker": self.reranker.facts()} if self.reranker else {}),
+            **(
+                {
+                    "confidence": {
+                        "method": confidence.method,
+                        "fitted to": f"{confidence.n:,} links",
+                    }
+                }
+                if confidence
+                else {}
+            ),
+            "terminology": {
+                **self.manifest["terminology"],
+                "sources": [source for source in sources if source],
+            },
+        }
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the manifest and of what was added: changes with all that links depend on."""
+        digest = file_digest(self.folder / MANIFEST)
+        content = self._overlay.read()
+        if content == OverlayContent() and self.confidence is None and self.reranker is None:
+            return digest
+        names = [[name.text, name.concept_id, name.language] for name in content.synonyms]
+        confidence = self.confidence and self.confidence.to_dict()
+        order = [file_digest(self.folder / RERANKER)] if self.reranker else []
+        whole = json.dumps([digest, names, content.forbidden, confidence, *order])
+        return hashlib.sha256(whole.encode("ascii")).hexdigest()
+
+    @property
+    def encoder_names(self) -> tuple[str, ...]:
+        """Names of the encoders, among the parts of a candidate's score."""
+        return tuple(one["name"] for one in self.manifest["encoders"])
+
+    @property
+    def reranker(self) -> Reranker | None:
+        """The re-ranker that puts candidates in order, None in the nearest order."""
+        return self.pipeline.reranker
+
+    @reranker.setter
+    def reranker(self, reranker: Reranker | None) -> None:
+        self.pipeline.reranker = reranker
+
+    @property
+    def confidence(self) -> Confidence | None:
+        """The confidence fitted to this index, if there is one."""
+        return self.pipeline.confidence
+
+    @confidence.setter
+    def confidence(self, confidence: Confidence | None) -> None:
+        self.pipeline.confidence = confidence
+
+    @property
+    def _overlay(self) -> Any:
+        return self.pipeline.names.overlay
+
+    def _open_order(self) -> None:
+        self.confidence = Confidence.load(self.folder / CONFIDENCE)
+        self.reranker = Reranker.load(self.folder / RERANKER, encoders=self.encoder_names)
 
 
-def _finish(folded: Folded, reranker: str | Path | None, folder: Path) -> None:
-    folded.finish(folder)
-    if reranker is not None:
-        described = read_manifest(folder, kind="linker", newest=FORMAT)["encoders"]
-        install_reranker(reranker, [one["name"] for one in described], folder)
+def _reopened(cls: type[Linker], folder: Path, terminology: Path) -> Linker:
+    own = terminology == folder / "terminology.db"
+    return cls(folder, terminology=None if own else Terminology(terminology))

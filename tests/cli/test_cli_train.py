@@ -15,11 +15,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from canonym.cli import main
-from canonym.cli.train import train
+from canonym.cli.train.command import train
 from canonym.encoders import load_encoder
 from canonym.errors import InvalidInput
-from canonym.files import read_manifest
-from canonym.training.fit_settings import FitSettings
+from canonym.io.files import read_manifest
+from canonym.training.loop.settings import FitSettings
 from canonym.training.recipes import PAPERS, RECIPES, recipe_class
 
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -77,7 +77,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 CASES: dict[str, tuple[str, ...]] = {
     "biosyn": ("--corpus", "train.txt", "-k", "4"),
-    "all-names": ("--corpus", "train.txt", "--batches", "2", "--batch-size", "24"),
     "triplet": ("--corpus", "train.txt", "--batch-size", "12"),
     "dilbert": ("--corpus", "train.txt", "--positives", "2", "--strategy", "random+parents"),
     "coder": ("--repeats", "2", "--batch-size", "8"),
@@ -162,7 +161,7 @@ def test_a_dry_run_shows_what_would_be_sampled(recipe: str, place: Path) -> None
 
 def test_as_many_examples_as_there_are(place: Path) -> None:
     from canonym import Terminology
-    from canonym.training.examples import COLUMNS, examples
+    from canonym.cli.train.examples import COLUMNS, examples
     from canonym.training.recipes import build_objective, group_names, open_head
 
     def encode(names: Any) -> np.ndarray:
@@ -174,13 +173,12 @@ def test_as_many_examples_as_there_are(place: Path) -> None:
     groups = group_names(content, "X:0", n_concepts=3)
     parts: dict[str, dict[str, Any]] = {
         "biosyn": {"mentions": pairs, "k": 3, "preparation": "biosyn"},
-        "all-names": {"mentions": pairs, "n_batches": 2, "batch_size": 6},
         "triplet": {"mentions": pairs},
         "dilbert": {"mentions": pairs, "n_positives": 1, "n_negatives": 2},
         "coder": {},
         "few-shot": {"groups": groups, "trainable": head, "n": 2},
     }
-    expected = {"biosyn": 2, "all-names": 6, "triplet": None, "dilbert": 4, "coder": 20}
+    expected = {"biosyn": 2, "triplet": None, "dilbert": 4, "coder": 20}
     expected["few-shot"] = 6
     for recipe, options in parts.items():
         objective = build_objective(recipe, content, **options)
@@ -195,14 +193,14 @@ def test_as_many_examples_as_there_are(place: Path) -> None:
         build_objective("few-shot", content, groups=groups)
 
 
-@pytest.mark.parametrize("recipe", ["biosyn", "all-names"])
+@pytest.mark.parametrize("recipe", ["biosyn"])
 def test_a_run_is_resumed(recipe: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = (*arguments(recipe), "--epochs", "3", "--max-steps", "5", "--checkpoint-every", "1")
     whole = (*whole, "--checkpoints", "elsewhere")
     run(*whole, "-o", "whole", "--quiet")
     assert not (place / "elsewhere").exists()
     assert not (place / "whole.checkpoints").exists()
-    from canonym.training.journal import Journal
+    from canonym.training.loop.progress import Journal
 
     plain = Journal.add_step
 
@@ -219,7 +217,7 @@ def test_a_run_is_resumed(recipe: str, place: Path, monkeypatch: pytest.MonkeyPa
     assert (place / "elsewhere" / "step-00000003").is_dir()
     assert "go on with --resume" in run(*whole, "-o", "out", code=2).output
     other = run(*whole, "-o", "out", "--resume", "--clip", "2", code=2).output
-    was = {"biosyn": None, "all-names": 1.0}[recipe]
+    was = {"biosyn": None}[recipe]
     assert f"settings.clip was {was} and is 2.0" in other
     run(*whole, "-o", "out", "--resume", "--keep-checkpoints")
     assert (place / "elsewhere").is_dir()

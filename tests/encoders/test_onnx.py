@@ -18,12 +18,12 @@ import torch
 from onnx import TensorProto, helper, save_model
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from canonym.cores import n_cores
 from canonym.encoders import load_encoder
 from canonym.encoders import onnx as onnx_module
 from canonym.encoders.onnx import OnnxTransformer, _token_output, export_onnx
 from canonym.encoders.transformer import Transformer
 from canonym.errors import InvalidInput, Mismatch, MissingExtra, ReadError
+from canonym.io.files import n_cores
 
 NAMES = ["heart attack", "flu", "", "heart attack, flus - pain pain pain", "flu", "心 β", "\ud800a"]
 

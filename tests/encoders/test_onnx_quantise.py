@@ -20,7 +20,7 @@ from canonym.encoders import load_encoder, make_encoder
 from canonym.encoders.onnx import OnnxTransformer
 from canonym.encoders.onnx_quantise import quantise_onnx, rounded_rows
 from canonym.errors import InvalidInput, MissingExtra, ReadError
-from canonym.files import read_manifest
+from canonym.io.files import read_manifest
 from canonym.terminology import build_terminology
 
 NAMES = ["heart attack", "flu", "", "heart attack, flus - pain pain pain", "pain", "心 β", "flus"]

@@ -17,8 +17,8 @@ from canonym.encoders.devices import out_of_memory, pool, torch_device
 from canonym.encoders.hub import read_model
 from canonym.encoders.transformer import Transformer
 from canonym.errors import InvalidInput, Mismatch, ReadError
-from canonym.evaluation import shelf
-from canonym.evaluation.shelf import Shelf
+from reproduce import data as shelf
+from reproduce.data import Shelf
 
 NAMES = ["heart attack", "flu", "", "heart attack, flus - pain pain pain", "flu", "心 β", "\ud800a"]
 

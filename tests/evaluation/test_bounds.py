@@ -7,8 +7,8 @@ import pytest
 
 from canonym.errors import InvalidInput
 from canonym.evaluation import Case, bootstrap, bound, columns, wilson
-from canonym.evaluation.bounds import SMALL
 from canonym.evaluation.figures import figures
+from canonym.evaluation.statistics import SMALL
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from canonym.errors import InvalidInput
-from canonym.evaluation.cases import Case, match_parts, tally
+from canonym.evaluation.outcomes import Case, match_parts, tally
 
 RELAXED = settings(deadline=None, max_examples=60)
 

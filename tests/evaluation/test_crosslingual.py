@@ -9,7 +9,7 @@ import pytest
 
 from canonym import Concept, InvalidInput, Linker, Name, Terminology
 from canonym.evaluation import wilson
-from canonym.evaluation.crosslingual import crosslingual
+from canonym.evaluation.similarity.crosslingual import crosslingual
 
 RECORDS: list[Concept | Name] = [
     Concept("X:1", "malaria"),

@@ -9,12 +9,12 @@ import pytest
 from canonym import InvalidInput, ReadError
 from canonym.encoders.chargrams import CharGrams
 from canonym.evaluation import wilson
-from canonym.evaluation.experiment_files import read_experiment
-from canonym.evaluation.experiments import ReproducedRow, reproduce
-from canonym.reranker_files import shipped_file
+from canonym.linking.reranker import shipped_file
+from reproduce.files import read_experiment
+from reproduce.run import ReproducedRow, reproduce
 
 ROOT = Path(__file__).parents[2]
-EXPERIMENTS = ROOT / "benchmarks" / "experiments"
+EXPERIMENTS = ROOT / "benchmarks" / "reproduce" / "experiments"
 
 PUBTATOR = {
     "train": "1|t|Ague is a fever.\n1\t0\t4\tAgue\tDisease\tD4\n",

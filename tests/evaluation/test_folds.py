@@ -10,8 +10,8 @@ import pytest
 from canonym import Concept, InvalidInput, Mention, Name, Terminology
 from canonym.corpora import Fold, read_folds
 from canonym.encoders.chargrams import CharGrams
-from canonym.evaluation.experiments import reproduce
 from canonym.evaluation.folds import evaluate_folds
+from reproduce.run import reproduce
 
 TARGETS = "1\tmyalgia\n2\tasthenia\n3\tpins & needles\n"
 

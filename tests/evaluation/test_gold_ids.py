@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from canonym import Concept, Terminology, Xref
-from canonym.evaluation.gold import ConceptIds
+from canonym.terminology.ids import ConceptIds
 
 
 @pytest.fixture(scope="module")

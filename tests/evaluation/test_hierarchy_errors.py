@@ -5,8 +5,8 @@ import math
 import pytest
 
 from canonym.errors import InvalidInput
-from canonym.evaluation.cases import Case
-from canonym.evaluation.hierarchy import KINDS, hierarchy_errors, summarise_errors
+from canonym.evaluation.hierarchy_distance import KINDS, hierarchy_errors, summarise_errors
+from canonym.evaluation.outcomes import Case
 
 #        root
 #       /    \

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from canonym.errors import InvalidInput
-from canonym.evaluation import mcsm as module
-from canonym.evaluation.mcsm import mcsm
+from canonym.evaluation.similarity import mcsm as module
+from canonym.evaluation.similarity.mcsm import mcsm
 
 
 def _naive(

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from canonym.errors import InvalidInput
-from canonym.evaluation import measures
-from canonym.evaluation.cases import Case, tally
+from canonym.evaluation import metrics as measures
 from canonym.evaluation.metrics import DEFAULT_METRICS, METRICS, RULES, columns, evaluate, ratio
+from canonym.evaluation.outcomes import Case, tally
 
 CUT = {"accuracy": (1, 2, 9), "linkable-accuracy": (1, 2, 9), "recall": (1, 2, 9), "mrr": (2,)}
 NAMES = tuple(

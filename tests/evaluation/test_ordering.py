@@ -10,19 +10,17 @@ import pytest
 from click.testing import CliRunner
 
 from canonym import Concept, Document, InvalidInput, Mention, Mismatch, Name, Terminology
-from canonym.candidate_features import OTHERS, feature_names
 from canonym.cli import main
-from canonym.decisions import Decisions
-from canonym.evaluation.dictionary import build_dictionary
-from canonym.evaluation.found import FoundConcept, FoundName
-from canonym.evaluation.gold import ConceptIds
-from canonym.evaluation.lessons import Lesson, fit_to_questions, lessons_of
-from canonym.evaluation.ordering import Ordered, decisions_of
+from canonym.evaluation.dictionary import FoundConcept, FoundName, build_dictionary
 from canonym.evaluation.protocols import choose_protocol
 from canonym.evaluation.questions import Asked, ask
+from canonym.evaluation.reranked import Ordered, decisions_of
 from canonym.evaluation.run import evaluate_corpus
-from canonym.ranking.rerank import Curve, Reranker
-from canonym.reranking import Reranking
+from canonym.linking.features import OTHERS, Decisions, feature_names
+from canonym.linking.reranker import Reranker
+from canonym.ranking.additive_model import AdditiveModel, Curve
+from canonym.terminology.ids import ConceptIds
+from models.lessons import Lesson, fit_to_questions, lessons_of
 
 PLACES = ["hip", "knee", "hand", "foot", "back", "neck"]
 
@@ -55,13 +53,13 @@ TRAINING = [
 ]
 
 
-def by(feature: str, encoder: str = "chargrams") -> Reranking:
+def by(feature: str, encoder: str = "chargrams") -> Reranker:
     """Make a re-ranker that goes by one feature alone; the more the better."""
     curves = [
         Curve(name, (-9.0, 9.0), (-18.0, 18.0) if name == feature else (0.0, 0.0), 0.0)
         for name in feature_names([encoder])
     ]
-    return Reranking(Reranker(curves), Decisions(), (encoder,))
+    return Reranker(AdditiveModel(curves), Decisions(), (encoder,))
 
 
 def asked_of(terminology: Terminology, *, merge: bool = True) -> Asked:

@@ -13,8 +13,14 @@ from click.testing import CliRunner
 
 from canonym import Concept, InvalidInput, Linker, MissingExtra, Name, Terminology
 from canonym.cli import main
-from canonym.evaluation.picture_files import write_picture
-from canonym.evaluation.pictures import Shown, choose_names, encode_names, lay_out, make_picture
+from canonym.evaluation.similarity.pictures import (
+    Shown,
+    choose_names,
+    encode_names,
+    lay_out,
+    make_picture,
+    write_picture,
+)
 from canonym.types import SparseVectors
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -223,8 +229,8 @@ def test_nothing_is_drawn_without_matplotlib(tmp_path: Path) -> None:
         "import sys; sys.modules['matplotlib'] = None\n"
         "import numpy as np\n"
         "from canonym import MissingExtra\n"
-        "from canonym.evaluation.picture_files import write_picture\n"
-        "from canonym.evaluation.pictures import Picture, Shown\n"
+        "from canonym.evaluation.similarity.pictures import write_picture\n"
+        "from canonym.evaluation.similarity.pictures import Picture, Shown\n"
         "shown = (Shown('a', 'X', 'a'),)\n"
         "picture = Picture(shown, np.zeros((1, 2)), 'concept', 'tsne', 0)\n"
         "try: write_picture(picture, 'a.svg')\n"

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from canonym import Concept, Document, InvalidInput, Mention, Name, ReadError, Terminology, Xref
-from canonym.evaluation.gold import ConceptIds
-from canonym.evaluation.preparation import expand_words, read_corrections
 from canonym.evaluation.protocols import choose_protocol
-from canonym.evaluation.questions import Asked, ask
+from canonym.evaluation.questions import Asked, ask, expand_words, read_corrections
+from canonym.terminology.ids import ConceptIds
 
 ENGINE = "schwartz-hearst"
 

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from canonym import Candidate, InvalidInput, Link, Mention
-from canonym.evaluation.found import FoundConcept, FoundName
+from canonym.evaluation.dictionary import FoundConcept, FoundName
 from canonym.evaluation.metrics import evaluate
+from canonym.evaluation.outcomes import Answer, answers_of_link, read_answers
 from canonym.evaluation.questions import Question
-from canonym.evaluation.readings import Answer, answers_of_link, read_answers
 
 
 def question(*gold: str, parts: tuple[str, ...] = ("a",), rule: str = "") -> Question:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from canonym.errors import InvalidInput, ReadError
-from canonym.evaluation.relatedness import Pair, read_relatedness, relatedness, spearman
+from canonym.evaluation.similarity.relatedness import Pair, read_relatedness, relatedness, spearman
 from canonym.types import SparseVectors
 
 RELAXED = settings(deadline=None, max_examples=60)

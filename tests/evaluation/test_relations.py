@@ -9,9 +9,15 @@ import numpy as np
 import pytest
 
 from canonym.errors import InvalidInput, ReadError
-from canonym.evaluation.relations import evaluate_relations, frozen
-from canonym.evaluation.softmax import Softmax, fit_softmax, loss_and_gradient
-from canonym.evaluation.triplets import read_triplets, split_triplets
+from canonym.evaluation.similarity.relations import (
+    Softmax,
+    evaluate_relations,
+    fit_softmax,
+    frozen,
+    loss_and_gradient,
+    read_triplets,
+    split_triplets,
+)
 from canonym.types import Relation
 
 
@@ -270,7 +276,7 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_fine_tuned_encoder_learns_the_relation(bert: Path) -> None:
     from canonym.encoders.transformer import Transformer
-    from canonym.evaluation.finetuning import finetuned
+    from canonym.evaluation.similarity.finetuning import finetuned
 
     rng = np.random.default_rng(0)
     names = {f"C{i}": "".join(rng.choice(list("ABCDEFGHIJ"), 4)) for i in range(60)}

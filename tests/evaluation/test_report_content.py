@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 
 from canonym import Concept, Document, InvalidInput, Linker, Mention, Name, Relation, Terminology
-from canonym.evaluation.cases import Case
 from canonym.evaluation.comparison import compare
+from canonym.evaluation.outcomes import Case
 from canonym.evaluation.report import find_wrong_answers, summarise, tables
 from canonym.evaluation.report.curves import measure_recall, measure_refusal, measure_trust
-from canonym.evaluation.report.facts import flatten, plain
+from canonym.evaluation.report.summary import flatten, plain
 from canonym.evaluation.report.wrong_answers import LabelledConcept, WrongAnswer, group_answers
 from canonym.evaluation.run import Run, evaluate_corpus
 

@@ -14,17 +14,18 @@ from canonym import Concept, Document, InvalidInput, Mention, Name, Relation, Te
 from canonym.evaluation.comparison import compare
 from canonym.evaluation.figures import Figure
 from canonym.evaluation.report import make_page, summarise, write_page
-from canonym.evaluation.report.charts import draw_recall, draw_trust
-from canonym.evaluation.report.curves import Trust
-from canonym.evaluation.report.drawing import (
+from canonym.evaluation.report.charts import (
     Chart,
     Line,
     bar_row,
     clean,
+    draw_recall,
+    draw_trust,
     nice_ceiling,
     percent,
 )
-from canonym.evaluation.report.layout import p_value, ranged, section, slice_title
+from canonym.evaluation.report.curves import Trust
+from canonym.evaluation.report.page import p_value, ranged, section, slice_title
 from canonym.evaluation.run import Run, evaluate_corpus
 
 RECORDS = [

@@ -8,12 +8,11 @@ import pytest
 from canonym import Concept, Document, InvalidInput, Linker, Mention, Name, Terminology
 from canonym.corpora.concepts import read_concepts
 from canonym.corpora.pubtator import read_pubtator
-from canonym.evaluation.gold import ConceptIds
-from canonym.evaluation.preparation import read_corrections
 from canonym.evaluation.protocols import choose_protocol
-from canonym.evaluation.questions import ask
+from canonym.evaluation.questions import ask, read_corrections
 from canonym.evaluation.run import Run, corpus_digest, evaluate_corpus
 from canonym.terminology import read_terminology
+from canonym.terminology.ids import ConceptIds
 
 TERMINOLOGY = [
     Concept("MESH:D1", "Breast cancer"),

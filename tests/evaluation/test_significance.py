@@ -9,10 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from canonym.errors import InvalidInput
-from canonym.evaluation import resampling
-from canonym.evaluation.intervals import aggregate, wilson
-from canonym.evaluation.resampling import ratios, resample_counts, resample_sums
-from canonym.evaluation.significance import bootstrap, bootstrap_test, mcnemar, paired_bootstrap
+from canonym.evaluation import statistics as resampling
+from canonym.evaluation.statistics import (
+    aggregate,
+    bootstrap,
+    bootstrap_test,
+    mcnemar,
+    paired_bootstrap,
+    ratios,
+    resample_counts,
+    resample_sums,
+    wilson,
+)
 
 RELAXED = settings(deadline=None, max_examples=60)
 

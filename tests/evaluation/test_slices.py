@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from canonym.errors import InvalidInput
-from canonym.evaluation.cases import Case
 from canonym.evaluation.metrics import evaluate
+from canonym.evaluation.outcomes import Case
 from canonym.evaluation.slices import evaluate_slices, slices
 
 RELAXED = settings(deadline=None, max_examples=60)

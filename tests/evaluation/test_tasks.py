@@ -12,16 +12,14 @@ import pytest
 from canonym import Concept, InvalidInput, Name, ReadError, Terminology
 from canonym.corpora.trials import Trial, make_trial
 from canonym.encoders.static import StaticVectors
-from canonym.evaluation.dictionary import build_dictionary
-from canonym.evaluation.experiment_files import read_experiment
-from canonym.evaluation.experiments import reproduce
+from canonym.evaluation.dictionary import build_dictionary, build_target_dictionary, reweighed
 from canonym.evaluation.measured import Measured
 from canonym.evaluation.nil import leave_out
-from canonym.evaluation.relation_tables import read_relation_table
-from canonym.evaluation.searches import build_target_dictionary, reweighed
-from canonym.evaluation.shelf import Shelf
-from canonym.evaluation.silver import silver_conditions, silver_interventions
 from canonym.types import Document, Mention, Relation, Xref
+from models.relation_tables import read_relation_table
+from reproduce.data import Shelf, silver_conditions, silver_interventions
+from reproduce.files import read_experiment
+from reproduce.run import reproduce
 
 WORDS = ["fever", "ague", "pain", "ache", "hip", "knee", "drug", "pill"]
 VECTORS = np.array(
@@ -372,9 +370,9 @@ def test_a_shelf_reads_relations_and_keeps_concepts_of_no_type(place: Path) -> N
 
 
 def test_what_was_encoded_is_remembered(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("canonym.evaluation.shelf._WORTH_KEEPING", 2)
-    monkeypatch.setattr("canonym.evaluation.shelf._MOST_BATCHES", 1)
-    monkeypatch.setattr("canonym.evaluation.shelf._OPEN", 2)
+    monkeypatch.setattr("reproduce.data._WORTH_KEEPING", 2)
+    monkeypatch.setattr("reproduce.data._MOST_BATCHES", 1)
+    monkeypatch.setattr("reproduce.data._OPEN", 2)
     shelf, path = Shelf(place), str(place / "w.vec")
     first = shelf.encoder(path).encode(["fever", "pain"])
     assert shelf.encoder(path).encode(["fever", "pain"]) is first

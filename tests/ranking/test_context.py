@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from canonym.errors import InvalidInput
-from canonym.ranking.context import ANYWAY, EVIDENCE, TRUSTED, WEIGHTS, kinship, weigh
+from canonym.linking.homonyms import ANYWAY, EVIDENCE, TRUSTED, WEIGHTS, kinship, weigh
 
 NONE = [0.0] * len(EVIDENCE)
 

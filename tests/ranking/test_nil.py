@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from canonym.errors import InvalidInput
-from canonym.ranking.draws import draw_thresholds, draw_with_features
-from canonym.ranking.nil import (
+from canonym.evaluation.nil import (
     MOST_RIGHT,
     STRATEGIES,
     answer_odds,
+    draw_thresholds,
+    draw_with_features,
     nil_accuracy,
     nil_threshold,
 )

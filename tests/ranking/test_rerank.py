@@ -9,16 +9,15 @@ from hypothesis import strategies as st
 from scipy.optimize import check_grad
 
 from canonym.errors import InvalidInput
-from canonym.ranking import curves as fitting
-from canonym.ranking.curves import fit_reranker
-from canonym.ranking.rerank import Curve, Reranker
+from canonym.ranking import additive_model as fitting
+from canonym.ranking.additive_model import AdditiveModel, Curve, fit_additive_model
 
 LEAD = Curve("lead", (0.0, 1.0, 3.0), (0.0, 2.0, 3.0), -1.0)
 LABEL = Curve("label", (0.0, 1.0), (0.0, 0.5), 0.0)
 
 
 def test_the_score_is_the_sum_of_the_curves() -> None:
-    model = Reranker([LEAD, LABEL])
+    model = AdditiveModel([LEAD, LABEL])
     features = np.array([[[0.5, 1], [2, 0]], [[-9, np.nan], [np.nan, 1]]], dtype=np.float32)
     assert model.score(features).tolist() == [[1.5, 2.5], [0.0, -0.5]]
     assert model.score(features).dtype == np.float32
@@ -27,7 +26,7 @@ def test_the_score_is_the_sum_of_the_curves() -> None:
 
 
 def test_shares_come_with_the_largest_first() -> None:
-    model = Reranker([LABEL, LEAD])
+    model = AdditiveModel([LABEL, LEAD])
     worth = model.worth(np.array([1.0, np.nan]))
     assert list(model.named(worth).items()) == [("lead", -1.0), ("label", 0.5)]
 
@@ -37,14 +36,17 @@ def test_weights_count_mentions() -> None:
     features, gold = rng.random((6, 3, 2)), np.eye(3, dtype=bool)[rng.integers(0, 3, 6)]
     times = np.array([1, 3, 1, 2, 1, 1])
     again = np.repeat(np.arange(6), times)
-    weighed = fit_reranker(features, gold, ["a", "b"], weights=times)
-    repeated = fit_reranker(features[again], gold[again], ["a", "b"])
+    weighed = fit_additive_model(features, gold, ["a", "b"], weights=times)
+    repeated = fit_additive_model(features[again], gold[again], ["a", "b"])
     at = rng.random((5, 2))
     np.testing.assert_allclose(weighed.score(at), repeated.score(at), atol=1e-4)
-    assert np.abs(weighed.score(at) - fit_reranker(features, gold, ["a", "b"]).score(at)).max() > 0
+    assert (
+        np.abs(weighed.score(at) - fit_additive_model(features, gold, ["a", "b"]).score(at)).max()
+        > 0
+    )
     for wrong in ([1.0], [-1.0] * 6, [float("nan")] * 6):
         with pytest.raises(InvalidInput, match="a number for each, 0 or more"):
-            fit_reranker(features, gold, ["a", "b"], weights=wrong)
+            fit_additive_model(features, gold, ["a", "b"], weights=wrong)
 
 
 @pytest.mark.parametrize(
@@ -59,14 +61,14 @@ def test_weights_count_mentions() -> None:
 )
 def test_curves_that_are_none(curve: Curve) -> None:
     with pytest.raises(InvalidInput, match="curve of 'a'"):
-        Reranker([curve])
+        AdditiveModel([curve])
 
 
 def test_features_of_another_width_and_names_given_twice() -> None:
     with pytest.raises(InvalidInput, match="expected 2"):
-        Reranker([LEAD, LABEL]).score(np.zeros((3, 5)))
+        AdditiveModel([LEAD, LABEL]).score(np.zeros((3, 5)))
     with pytest.raises(InvalidInput, match="more than once"):
-        Reranker([LEAD, LEAD])
+        AdditiveModel([LEAD, LEAD])
 
 
 # --- fitting --------------------------------------------------------------------------------------
@@ -81,13 +83,13 @@ def sample(seed: int, n: int = 300, k: int = 6) -> tuple[np.ndarray, np.ndarray]
     return features, gold
 
 
-def accuracy(model: Reranker, features: np.ndarray, gold: np.ndarray) -> float:
+def accuracy(model: AdditiveModel, features: np.ndarray, gold: np.ndarray) -> float:
     best = model.score(features).argmax(axis=1)
     return float(gold[np.arange(len(gold)), best].mean())
 
 
 def test_a_curve_learns_what_no_weight_could() -> None:
-    model = fit_reranker(*sample(0), ["near the middle", "noise"])
+    model = fit_additive_model(*sample(0), ["near the middle", "noise"])
     assert accuracy(model, *sample(1)) > 0.75  # chance is 0.17
     middle, noise = model.curves
     assert middle(0.5) > middle(0.0) + 2
@@ -96,13 +98,15 @@ def test_a_curve_learns_what_no_weight_could() -> None:
 
 
 def test_the_same_input_gives_the_same_model() -> None:
-    assert fit_reranker(*sample(0), "ab").curves == fit_reranker(*sample(0), "ab").curves
+    assert (
+        fit_additive_model(*sample(0), "ab").curves == fit_additive_model(*sample(0), "ab").curves
+    )
 
 
 def test_several_right_candidates_share_the_mass() -> None:
     features = np.array([[[0.0], [0.0], [1.0]]] * 20)
     gold = np.array([[True, True, False]] * 20)
-    model = fit_reranker(features, gold, ["a"], ridge=1e-3, smoothness=0)
+    model = fit_additive_model(features, gold, ["a"], ridge=1e-3, smoothness=0)
     scores = model.score(features)[0]
     assert scores[0] == scores[1] > scores[2] + 3
 
@@ -111,21 +115,21 @@ def test_missing_values_and_missing_candidates() -> None:
     features = np.array([[[np.nan], [0.3], [9.0]], [[np.nan], [0.7], [9.0]]])
     gold = np.array([[True, False, True]] * 2)
     there = np.array([[True, True, False]] * 2)
-    model = fit_reranker(features, gold, ["a"], there=there)
+    model = fit_additive_model(features, gold, ["a"], there=there)
     (curve,) = model.curves
     assert curve.missing > curve(0.3)
     assert max(curve.knots) < 9  # what is not there plays no role
-    never = fit_reranker(np.full((1, 2, 1), np.nan), np.array([[True, False]]), ["a"])
+    never = fit_additive_model(np.full((1, 2, 1), np.nan), np.array([[True, False]]), ["a"])
     assert never.curves[0].knots == (0.0,)
 
 
 def test_few_decisions_change_a_model_little_and_many_a_lot() -> None:
-    start = fit_reranker(*sample(0), ["a", "b"])
+    start = fit_additive_model(*sample(0), ["a", "b"])
     features, gold = sample(2)
     gold = np.zeros_like(gold)
     gold[np.arange(len(gold)), features[..., 1].argmax(axis=1)] = True  # quite another taste
-    few = fit_reranker(features[:1], gold[:1], ["a", "b"], start=start)
-    many = fit_reranker(features, gold, ["a", "b"], start=start)
+    few = fit_additive_model(features[:1], gold[:1], ["a", "b"], start=start)
+    many = fit_additive_model(features, gold, ["a", "b"], start=start)
     assert few.curves[0].knots == start.curves[0].knots
     assert accuracy(few, *sample(1)) > 0.8
     assert accuracy(many, features, gold) > 0.85 > accuracy(few, features, gold)
@@ -180,4 +184,4 @@ def test_bad_input(change: dict[str, object], message: str) -> None:
         **change,
     }
     with pytest.raises(InvalidInput, match=message):
-        fit_reranker(**given_)  # type: ignore[arg-type]
+        fit_additive_model(**given_)  # type: ignore[arg-type]

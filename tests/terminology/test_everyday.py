@@ -10,8 +10,8 @@ import pytest
 
 from canonym.errors import ReadError
 from canonym.terminology import build_terminology
-from canonym.terminology.everyday import SOURCE, read_everyday
-from canonym.terminology.icd10cm import read_icd10cm
+from canonym.terminology.readers.everyday import SOURCE, read_everyday
+from canonym.terminology.readers.icd10cm import read_icd10cm
 from canonym.text import STRONG, normalise
 from canonym.text.memo import MemoNormaliser
 from canonym.types import Concept, Name

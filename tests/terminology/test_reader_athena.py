@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from canonym.errors import InvalidInput, ReadError
-from canonym.terminology.athena import read_athena
+from canonym.terminology.readers.athena import read_athena
 from canonym.types import Concept, Name, Relation, Xref
 
 # Bars stand for the tabs of the files.

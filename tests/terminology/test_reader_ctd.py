@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from canonym.errors import ReadError
-from canonym.terminology.ctd import read_ctd
+from canonym.terminology.readers.ctd import read_ctd
 from canonym.types import Concept, Name, Record, Relation, Xref
 
 HEADER = "# Report created: Tue Jun 06 11:31:46 EDT 2017\n#\n# Fields:\n# {}\n#\n"

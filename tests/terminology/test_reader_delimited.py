@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from canonym.errors import ReadError
-from canonym.streams import open_text
+from canonym.io.streams import open_text
 from canonym.terminology.delimited import columns, rows
 
 

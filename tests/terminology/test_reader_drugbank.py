@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from canonym.errors import ReadError
-from canonym.terminology.drugbank import read_drugbank_vocabulary
+from canonym.terminology.readers.drugbank import read_drugbank_vocabulary
 from canonym.types import Concept, Name, Record, Xref
 
 HEADER = "DrugBank ID,Accession Numbers,Common name,CAS,UNII,Synonyms,Standard InChI Key\n"

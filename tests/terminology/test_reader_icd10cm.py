@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 import pytest
 
 from canonym.errors import InvalidInput
-from canonym.terminology import icd10cm
-from canonym.terminology.icd10cm import read_icd10cm
+from canonym.terminology.readers import icd10cm
+from canonym.terminology.readers.icd10cm import read_icd10cm
 from canonym.types import Concept, Name, Record, Relation
 
 

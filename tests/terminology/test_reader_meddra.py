@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from canonym.errors import InvalidInput, ReadError
-from canonym.terminology.meddra import read_meddra
+from canonym.terminology.readers.meddra import read_meddra
 from canonym.types import Concept, Name, Relation, Xref
 
 FILES = {

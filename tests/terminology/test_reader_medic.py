@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from canonym.errors import InvalidInput, ReadError
-from canonym.terminology.medic import read_medic
+from canonym.terminology.readers.medic import read_medic
 from canonym.types import Concept, Name, Record, Xref
 
 MEDIC = """D009203||Myocardial Infarction|Heart Attack|Infarct, Myocardial

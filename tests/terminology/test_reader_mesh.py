@@ -10,7 +10,7 @@ import pytest
 
 from canonym.errors import ReadError
 from canonym.terminology import markup
-from canonym.terminology.mesh import read_mesh_xml
+from canonym.terminology.readers.mesh import read_mesh_xml
 from canonym.types import Concept, Name, Relation, Xref
 
 DTD = "https://www.nlm.nih.gov/databases/dtd/nlm{}recordset_20240101.dtd"

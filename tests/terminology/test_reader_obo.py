@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from canonym.errors import ReadError
-from canonym.terminology.obo import read_obo
+from canonym.terminology.readers.obo import read_obo
 from canonym.types import Concept, Name, Relation, Xref
 
 ONTOLOGY = r"""format-version: 1.4

@@ -14,7 +14,7 @@ import pytest
 
 from canonym.errors import InvalidInput, MissingExtra, ReadError
 from canonym.terminology.compaction import compact
-from canonym.terminology.owl import read_owl
+from canonym.terminology.readers.owl import read_owl
 from canonym.types import Concept, Name, Record, Relation, Xref
 
 pytest.importorskip("rdflib")
@@ -190,9 +190,7 @@ def test_a_graph_without_a_header(tmp_path: Path) -> None:
 def test_the_order_does_not_depend_on_hashes(tmp_path: Path) -> None:
     path = tmp_path / "a.ttl"
     path.write_text(OWL)
-    script = (
-        "import sys; from canonym.terminology.owl import read_owl; print(*read_owl(sys.argv[1]))"
-    )
+    script = "import sys; from canonym.terminology.readers.owl import read_owl; print(*read_owl(sys.argv[1]))"
     outputs = {
         subprocess.run(
             [sys.executable, "-c", script, str(path)],

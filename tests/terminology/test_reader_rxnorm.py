@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from canonym.errors import InvalidInput, ReadError
-from canonym.terminology.rxnorm import read_rxnorm
+from canonym.terminology.readers.rxnorm import read_rxnorm
 from canonym.types import Concept, Name, Relation, Xref
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from canonym.errors import InvalidInput, ReadError
-from canonym.terminology.snomed import US_ENGLISH, read_snomed
+from canonym.terminology.readers.snomed import US_ENGLISH, read_snomed
 from canonym.types import Concept, Name, Relation
 
 FSN, SYN, DEF = "900000000000003001", "900000000000013009", "900000000000550004"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from canonym.errors import MissingExtra, ReadError
 from canonym.terminology.headers import RECOGNISED, open_table, recognise
-from canonym.terminology.table import read_table
+from canonym.terminology.readers.table import read_table
 from canonym.types import Concept, Name, Record, Relation
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from canonym.errors import InvalidInput, ReadError
 from canonym.terminology.build import build_terminology
-from canonym.terminology.releases import Release, curie
-from canonym.terminology.rrf import lat_of, relation_of, rrf_rows
-from canonym.terminology.umls import read_umls
+from canonym.terminology.readers.releases import Release, curie
+from canonym.terminology.readers.rrf import lat_of, relation_of, rrf_rows
+from canonym.terminology.readers.umls import read_umls
 from canonym.types import Concept, Name, Relation, Xref
 
 

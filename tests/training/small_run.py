@@ -78,7 +78,7 @@ class Synonyms:
 
 def make_module(**options: Any) -> Any:
     """Make the same tiny BERT each time."""
-    from canonym.training.scratch import new_module
+    from canonym.training.modules.scratch import new_module
 
     small = {"width": 16, "layers": 1, "heads": 2, "vocabulary": 80, "max_length": 12}
     return new_module(NAMES, **small | options)
@@ -95,7 +95,8 @@ def dev_score(encode: Any) -> float:
 
 
 if __name__ == "__main__":
-    from canonym.training.fit import FitSettings, fit
+    from canonym.training.loop.fit import fit
+    from canonym.training.loop.settings import FitSettings
 
     def wait(_: Any) -> None:
         time.sleep(0.03 if "--slow" in sys.argv else 0)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from canonym.training import sources
-from canonym.training.sources import SOURCES
 from canonym.types import Concept, Name, Record, Relation
+from models import sources
+from models.sources import SOURCES
 
 CONSUMER = """umls_cuis\tfocus\tname\tsemantic_types
 C1\tHeart Attack\tMI\tT047

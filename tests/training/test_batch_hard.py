@@ -12,8 +12,8 @@ import torch
 
 from canonym import Concept, InvalidInput, Name, Terminology
 from canonym.training import losses
-from canonym.training.batch_hard import BatchHard
-from canonym.training.names import NameTable
+from canonym.training.papers.triplet_search import BatchHard
+from canonym.training.sampling.names import NameTable
 
 NAMES = [(f"{concept}{i}", concept) for concept in "ABCDE" for i in range(6)]
 MENTIONS = [("my A", ["A"]), ("A0", ["A"]), ("either", ["B", "C"]), ("gone", ["X"])]

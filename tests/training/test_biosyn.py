@@ -12,8 +12,8 @@ import torch
 from canonym import Concept, InvalidInput, Name, NotTrained, Terminology
 from canonym.encoders import make_encoder
 from canonym.encoders.chargrams import CharGrams
-from canonym.training.biosyn import LOSSES, BioSyn
-from canonym.training.names import NameTable
+from canonym.training.papers.biosyn import LOSSES, BioSyn
+from canonym.training.sampling.names import NameTable
 
 NAMES = [
     *((text, "heart") for text in ("heart attack", "cardiac infarct", "mi")),

@@ -10,8 +10,8 @@ import pytest
 
 from canonym import InvalidInput, NotTrained
 from canonym.encoders.chargrams import CharGrams
-from canonym.training import candidates
-from canonym.training.candidates import CandidateSearch, merge_candidates, nearest_names
+from canonym.training.sampling import candidates
+from canonym.training.sampling.candidates import CandidateSearch, merge_candidates, nearest_names
 
 RNG = np.random.default_rng(3)
 SYLLABLES = ["ne", "phro", "ma", "car", "di", "tis", "my", "o", "lu", "pus"]

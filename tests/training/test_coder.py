@@ -10,8 +10,8 @@ import torch
 
 from canonym import Concept, InvalidInput, Name, NotTrained, Terminology
 from canonym.training import losses
-from canonym.training.coder import VARIANTS, Coder, Weighing
-from canonym.training.names import NameTable
+from canonym.training.papers.coder import VARIANTS, Coder, Weighing
+from canonym.training.sampling.names import NameTable
 from canonym.types import Relation
 
 TABLE = NameTable.from_pairs([(f"{c}{i}", c) for c in "ABCDEFGH" for i in range(3)])

@@ -14,10 +14,10 @@ from click.testing import CliRunner
 from canonym.cli import main
 from canonym.encoders import load_encoder, make_encoder
 from canonym.errors import InvalidInput, Mismatch, ReadError
-from canonym.training import contextual_encoder
-from canonym.training.contextual_encoder import make_contextual_encoder
-from canonym.training.module import NameModule
-from canonym.training.stages import Stages
+from canonym.training.modules.transformer import NameModule
+from models import make_contextual as contextual_encoder
+from models.make_contextual import make_contextual_encoder
+from models.stages import Stages
 
 pytest.importorskip("torch")
 

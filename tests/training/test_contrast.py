@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from canonym.training.contrast import marginal_loss, multi_positive_loss
+from canonym.training.subword.losses import marginal_loss, multi_positive_loss
 
 
 def naive_loss(vectors: Any, concepts: Any, texts: Any, temperature: float) -> float:

@@ -12,10 +12,10 @@ import torch
 from canonym import InvalidInput
 from canonym.encoders import make_encoder
 from canonym.training import losses
-from canonym.training.contrast import multi_positive_loss
-from canonym.training.contrastive import Contrastive
-from canonym.training.definitions import Definition
-from canonym.training.mixture import Mixture
+from canonym.training.subword.losses import multi_positive_loss
+from models.contrastive import Contrastive
+from models.definitions import Definition
+from models.mixture import Mixture
 
 NAMES = [f"{word} {organ}" for organ in ("heart", "liver", "skin") for word in ("Sore", "Torn", "")]
 CONCEPTS = np.repeat(np.arange(3, dtype=np.int32), 3)

@@ -15,8 +15,8 @@ from canonym.encoders import load_encoder
 from canonym.encoders.chargrams import CharGrams
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
-from canonym.training import default_encoder
-from canonym.training.default_encoder import check_data, make_default_encoder
+from models import make_default as default_encoder
+from models.make_default import check_data, make_default_encoder
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from canonym.training.definitions import Definition, defined_in, shorten
+from models.definitions import Definition, defined_in, shorten
 
 
 def test_what_a_passage_says_of_the_name_it_begins_with() -> None:

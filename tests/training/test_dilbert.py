@@ -11,10 +11,9 @@ import pytest
 
 from canonym import Concept, InvalidInput, Name, Terminology
 from canonym.terminology.hierarchy import Hierarchy
-from canonym.training.dilbert import STRATEGIES, Dilbert
-from canonym.training.hinge import GivenTriplets
-from canonym.training.names import NameTable
-from canonym.training.triplet_file import Triplet, read_triplet_file, write_triplet_file
+from canonym.training.papers.dilbert import STRATEGIES, Dilbert, GivenTriplets
+from canonym.training.sampling.names import NameTable
+from canonym.training.sampling.triplets import Triplet, read_triplet_file, write_triplet_file
 from canonym.types import Relation
 
 NAMES = [(f"{concept}{i}", concept) for concept in "ABCDE" for i in range(4)]

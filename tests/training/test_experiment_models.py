@@ -16,19 +16,19 @@ from safetensors.numpy import load_file
 
 from canonym import InvalidInput, Mismatch, ReadError
 from canonym.cli import main
-from canonym.evaluation.experiment_files import read_experiment
-from canonym.evaluation.experiments import reproduce
-from canonym.evaluation.shelf import Shelf
-from canonym.files import read_manifest
-from canonym.training.averaging import average_weights
-from canonym.training.experiment_models import in_order, read_models
-from canonym.training.experiments import train_models
-from canonym.training.group_files import largest_groups, read_tree_groups
-from canonym.training.module import NameModule
+from canonym.io.files import read_manifest
+from canonym.training.loop.averaging import average_weights
+from canonym.training.modules.transformer import NameModule
+from canonym.training.sampling.groups import largest_groups, read_tree_groups
+from reproduce.data import Shelf
+from reproduce.files import read_experiment
+from reproduce.models import in_order, read_models
+from reproduce.run import reproduce
+from reproduce.trained import train_models
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
-EXPERIMENTS = Path(__file__).parents[2] / "benchmarks" / "experiments"
+EXPERIMENTS = Path(__file__).parents[2] / "benchmarks" / "reproduce" / "experiments"
 PLACES = ["hip", "knee", "hand", "foot"]
 SIGNS = ["fracture", "pain", "tumour"]
 SCRATCH = 'encoder = "scratch"\nwidth = 16\nlayers = 1\nheads = 2\nvocabulary = 90\n'

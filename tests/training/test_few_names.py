@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from canonym import InvalidInput
-from canonym.training.few_names import distance_weights, draw_negatives, sample_few_names
+from canonym.training.sampling.few_names import distance_weights, draw_negatives, sample_few_names
 
 GROUPS = {c: [f"{c}{i}" for i in range(n)] for c, n in [("A", 6), ("B", 9), ("C", 4)]}
 

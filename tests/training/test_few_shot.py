@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from canonym import InvalidInput
-from canonym.training.few_names import sample_few_names
-from canonym.training.few_shot import FewShot
+from canonym.training.papers.few_shot import FewShot
+from canonym.training.sampling.few_names import sample_few_names
 
 GROUPS = {c: [f"{c}{i}" for i in range(10)] for c in "ABC"}
 NAMES = sample_few_names(GROUPS, 4, np.random.default_rng(0))
@@ -59,7 +59,7 @@ def test_the_loss_is_that_of_a_loop(small_table: Any, alpha: float, beta: float)
 
 
 def test_validation_names_are_compared_with_training_names(small_table: Any) -> None:
-    from canonym.training.few_names import distance_weights
+    from canonym.training.sampling.few_names import distance_weights
 
     made = FewShot(NAMES, inputs, alpha=0.7, beta=1.3)
     table = small_table.Table(STRINGS)
@@ -106,7 +106,7 @@ def test_training_groups_names_and_keeps_them_near_their_inputs(small_table: Any
 
 def test_a_real_head_on_frozen_vectors_learns_from_groups(small_table: Any) -> None:
     from canonym.encoders.static import StaticVectors
-    from canonym.training.residual import ResidualModule
+    from canonym.training.modules.residual import ResidualModule
 
     rng = np.random.default_rng(1)
     centres = {c: rng.normal(size=16) for c in GROUPS}

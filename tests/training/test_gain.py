@@ -9,11 +9,15 @@ import pytest
 
 from canonym import Concept, Document, InvalidInput, Mention, Name, Terminology
 from canonym.encoders.subword import Subword
-from canonym.training.gain import fit_names, measure_gain
-from canonym.training.groups import SynonymGroups
-from canonym.training.held_out import hold_out, hold_out_mentions
-from canonym.training.mention_names import EITHER, MentionNames, mention_names, mention_weights
-from canonym.training.mentions import SEVERAL
+from canonym.training.sampling.groups import SynonymGroups
+from canonym.training.sampling.mentions import SEVERAL
+from canonym.training.subword.held_out import fit_names, hold_out, hold_out_mentions, measure_gain
+from canonym.training.subword.mention_names import (
+    EITHER,
+    MentionNames,
+    mention_names,
+    mention_weights,
+)
 
 ORGANS = ("kidney", "heart", "liver", "lung", "stomach", "skin", "brain", "eye")
 LEARNED = ("renal", "cardiac", "hepatic", "pulmonary", "gastric", "dermal", "cerebral", "ocular")

@@ -7,7 +7,7 @@ import pytest
 
 from canonym.encoders.chargrams import CharGrams
 from canonym.errors import InvalidInput
-from canonym.training.held_out import HeldOut, accuracy, hold_out
+from canonym.training.subword.held_out import HeldOut, accuracy, hold_out
 
 NAMES = [f"{word} {i}" for i in range(40) for word in ("pain", "ache", "sore")] + ["a", "b"]
 CONCEPTS = np.array([i for i in range(40) for _ in range(3)] + [40, 41], dtype=np.int32)
@@ -62,7 +62,7 @@ def test_a_concept_has_to_keep_two_names() -> None:
 def test_accuracy_is_the_share_whose_nearest_name_is_theirs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("canonym.training.held_out._BLOCK", 2)
+    monkeypatch.setattr("canonym.training.subword.held_out._BLOCK", 2)
     names = ["q one", "q two", "near one", "far", "near two", "tie"]
     concepts = np.array([0, 1, 0, 1, 2, 2], dtype=np.int32)
     vectors = {

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from canonym.errors import InvalidInput, Mismatch
-from canonym.training import mixture as mixture_module
-from canonym.training.annotated import check_apart
-from canonym.training.mixture import digests, mixture_files, read_mixture
 from canonym.types import Document, Name
+from models import mixture as mixture_module
+from models.annotated import check_apart
+from models.mixture import digests, mixture_files, read_mixture
 
 
 def test_mentions_are_names_and_test_parts_are_not_read(mixed: Path) -> None:

@@ -13,9 +13,9 @@ import torch
 from canonym.encoders import load_encoder, save_encoder
 from canonym.encoders.transformer import Transformer
 from canonym.errors import InvalidInput, ReadError
-from canonym.training.module import NameModule
-from canonym.training.scratch import new_module, train_tokenizer
-from canonym.training.trainable import Trainable
+from canonym.training.modules.scratch import new_module, train_tokenizer
+from canonym.training.modules.transformer import NameModule
+from canonym.training.objective import Trainable
 
 ODD = ["", "heart", "\ud800", "chronic " * 40, "FLU", "心筋梗塞"]
 
@@ -64,7 +64,7 @@ def test_chunks_give_the_gradients_of_a_batch_as_a_whole(
     module._takes_vectors = takes_vectors
 
     def gradients(size: int) -> dict[str, Any]:
-        monkeypatch.setattr("canonym.training.module._CHUNK", size)
+        monkeypatch.setattr("canonym.training.modules.transformer._CHUNK", size)
         module.network.zero_grad()
         module.embed([*names, *ODD, names[0]]).square().sum().backward()
         found = {name: weight.grad for name, weight in module.network.named_parameters()}

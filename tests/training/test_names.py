@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from canonym import Concept, Document, InvalidInput, Mention, Name, Terminology, Xref
-from canonym.training.mentions import SEVERAL, training_mentions
-from canonym.training.names import NameTable
+from canonym.training.sampling.mentions import SEVERAL, training_mentions
+from canonym.training.sampling.names import NameTable
 
 
 @pytest.fixture(scope="module")
@@ -176,7 +176,7 @@ def test_training_mentions_of_a_real_corpus(data: object) -> None:
     from pathlib import Path
 
     from canonym.corpora.pubtator import read_pubtator
-    from canonym.terminology.medic import read_medic
+    from canonym.terminology.readers.medic import read_medic
 
     assert isinstance(data, Path)
     documents = list(read_pubtator(data / "ncbi-disease" / "train.pubtator"))[:20]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from canonym.training import neighbours
-from canonym.training.neighbours import find_hard_neighbours
+from canonym.training.sampling import groups as neighbours
+from canonym.training.sampling.groups import find_hard_neighbours
 
 
 def unit(n: int, seed: int) -> Any:

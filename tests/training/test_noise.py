@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from canonym.mentions.spelling import edit_distance
-from canonym.training.noise import NOISE, disturb
+from canonym.training.sampling.noise import NOISE, disturb
 
 
 def changed(way: str, text: str, n: int = 200) -> set[str]:

@@ -13,10 +13,9 @@ import pytest
 import torch
 
 from canonym.errors import InvalidInput
-from canonym.training.checkpoints import Checkpoint
-from canonym.training.fit_settings import FitSettings
-from canonym.training.keeping import Keeper
-from canonym.training.processes import Processes, open_processes, usual_precision
+from canonym.training.loop.checkpoints import Checkpoint, Keeper
+from canonym.training.loop.processes import Processes, open_processes, usual_precision
+from canonym.training.loop.settings import FitSettings
 
 
 @pytest.fixture

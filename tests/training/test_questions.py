@@ -9,9 +9,9 @@ import pytest
 
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
-from canonym.training.contrast import marginal_loss
-from canonym.training.questions import Asking, Questions, questions_of
-from canonym.training.subword import _loss, fit_subword
+from canonym.training.subword.fit import _loss, fit_subword
+from canonym.training.subword.losses import marginal_loss
+from canonym.training.subword.mention_search import Asking, Questions, questions_of
 
 NAMES = [
     ("Migraine", "D1"),

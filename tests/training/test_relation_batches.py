@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from canonym import InvalidInput
-from canonym.training.names import NameTable
-from canonym.training.relation_batches import RelationBatches, RelationTable
+from canonym.training.sampling.names import NameTable
+from canonym.training.sampling.relations import RelationBatches, RelationTable
 from canonym.types import Relation
 
 TABLE = NameTable.from_pairs(

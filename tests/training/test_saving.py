@@ -17,11 +17,12 @@ from canonym.encoders import load_encoder, make_encoder
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
 from canonym.evaluation.run import evaluate_corpus
-from canonym.files import read_manifest
-from canonym.training.dev_score import DevAccuracy
-from canonym.training.fit import FitSettings, Fitted, fit
-from canonym.training.residual import ResidualModule
-from canonym.training.saving import save_trained
+from canonym.io.files import read_manifest
+from canonym.training.loop.dev_score import DevAccuracy
+from canonym.training.loop.fit import Fitted, fit
+from canonym.training.loop.save import save_trained
+from canonym.training.loop.settings import FitSettings
+from canonym.training.modules.residual import ResidualModule
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +126,7 @@ def test_an_index_takes_it(trained: tuple[Any, Fitted], tmp_path: Path) -> None:
 def test_the_commit_is_said_where_there_is_one(
     failure: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from canonym.training import saving
+    from canonym.training.loop import save as saving
 
     module = tmp_path / "src" / "canonym" / "training" / "saving.py"
     monkeypatch.setattr(saving, "__file__", str(module))

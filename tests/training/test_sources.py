@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from canonym.training.sources import SOURCES, read_consumer_names, read_pool
 from canonym.types import Concept, Name
+from models.sources import SOURCES, read_consumer_names, read_pool
 
 
 def test_consumer_names(folder: Path) -> None:

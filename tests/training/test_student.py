@@ -13,14 +13,14 @@ import pytest
 from click.testing import CliRunner
 
 from canonym.cli import main
-from canonym.cli.train_student import student as command
 from canonym.encoders import load_encoder
 from canonym.errors import InvalidInput, ReadError
-from canonym.training import student
-from canonym.training.distillation import Distillation
-from canonym.training.module import NameModule
-from canonym.training.sources import read_passages
-from canonym.training.student import keep_layers, make_student
+from canonym.training.modules.transformer import NameModule
+from models import make_student as student
+from models.distillation import Distillation
+from models.make_student import keep_layers, make_student
+from models.make_student import student as command
+from models.sources import read_passages
 
 pytest.importorskip("torch")
 

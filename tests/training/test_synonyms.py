@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from canonym.training.further_names import add_variants
-from canonym.training.synonyms import SynonymPool, Synonyms
 from canonym.types import Concept, Name, Relation, Xref
+from models.mixture import add_variants
+from models.synonyms import SynonymPool, Synonyms
 
 
 def groups(synonyms: Synonyms) -> set[frozenset[str]]:

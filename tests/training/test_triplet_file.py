@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from canonym import InvalidInput, ReadError
-from canonym.training.triplet_file import Triplet, read_triplet_file, write_triplet_file
+from canonym.training.sampling.triplets import Triplet, read_triplet_file, write_triplet_file
 
 TRIPLETS = [
     Triplet("flus", "influenza", "fever", ("MESH:D1", "MESH:D2"), "random"),

@@ -11,9 +11,8 @@ import pytest
 
 from canonym import InvalidInput
 from canonym.terminology.hierarchy import Hierarchy
-from canonym.training.names import NameTable
-from canonym.training.related import RelatedNames, check_hierarchy, names_below
-from canonym.training.triplets import TripletSampler
+from canonym.training.sampling.names import NameTable, RelatedNames, check_hierarchy, names_below
+from canonym.training.sampling.triplets import TripletSampler
 
 PAIRS = [
     ("disease", "top"),
@@ -151,7 +150,7 @@ def test_siblings_are_further_negatives() -> None:
 
 
 def test_mentions_are_ranked_in_blocks_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    from canonym.training import triplets
+    from canonym.training.sampling import triplets
 
     whole = sampler().resampled(encoder(PLACES), np.random.default_rng(0))
     monkeypatch.setattr(triplets, "_MENTIONS", 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from canonym.training.variants import WordSwaps, icd_variants, without_residue
+from models.synonyms import WordSwaps, icd_variants, without_residue
 
 
 @pytest.mark.parametrize(

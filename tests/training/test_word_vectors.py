@@ -12,7 +12,7 @@ from canonym import InvalidInput, MissingExtra, ReadError
 from canonym.cli import main
 from canonym.encoders import load_encoder, make_encoder
 from canonym.encoders.static import StaticVectors
-from canonym.training.word_vectors import train_word_vectors, write_vec
+from canonym.training.modules.word_vectors import train_word_vectors, write_vec
 
 SENTENCES = ["The heart attack hurt.", "A knee fracture hurt!", "Heart failure, knee pain."]
 SMALL = {"dimensions": 8, "epochs": 2, "min_count": 1, "buckets": 50}

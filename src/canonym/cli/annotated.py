@@ -105,7 +105,7 @@ def _recognise(path: Path) -> str:
 
 
 def _first_line(path: Path) -> str:
-    from canonym.streams import open_text
+    from canonym.io.streams import open_text
 
     with open_text(path) as lines:
         return next((line.rstrip("\n") for line in lines if line.strip()), "")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from canonym.cli.annotated import FORMATS
+from canonym.cli.options import replaced_order_option
 from canonym.cli.protocol_options import protocol_options
 
 if TYPE_CHECKING:
@@ -53,12 +54,21 @@ _FILE = click.Path()
     "--weight", "weights", type=float, multiple=True, help="Weight of each encoder, in order."
 )
 @click.option(
-    "--reranker",
-    metavar="SPEC",
-    help="Put the nearest concepts in order by this re-ranker: default, marginal (by all names of "
-    "a concept together), collective (by these and the other mentions of a document), or the "
-    "reranker.json of an index. Not with --protocol raw, which takes the index with its own.",
+    "--order",
+    metavar="ORDER",
+    default="nearest",
+    show_default=True,
+    help="Of the candidates: nearest, marginal (by all names of a concept, and by the other "
+    "mentions of a document), fitted (by the re-ranker shipped for the encoders), or a file written "
+    "by `canonym train reranker`. Not with --protocol raw: an index has its own order.",
 )
+@click.option(
+    "--context/--no-context",
+    default=True,
+    show_default=True,
+    help="Let the order look at the other mentions of a document.",
+)
+@replaced_order_option
 @protocol_options
 @click.option(
     "--training",
@@ -115,7 +125,8 @@ def evaluate(
     terminologies: tuple[str, ...],
     encoders: tuple[str, ...],
     weights: tuple[float, ...],
-    reranker: str | None,
+    order: str,
+    context: bool,
     protocol: str,
     split: str | None,
     same: str | None,
@@ -161,8 +172,8 @@ def evaluate(
     from canonym.cli.systems import open_system
     from canonym.corpora.census import take_census
     from canonym.evaluation.comparison import compare, read_predictions
-    from canonym.evaluation.preparation import read_corrections
     from canonym.evaluation.protocols import choose_protocol
+    from canonym.evaluation.questions import read_corrections
     from canonym.evaluation.report import summarise, write_page
     from canonym.evaluation.run import evaluate_corpus
 
@@ -186,7 +197,8 @@ def evaluate(
         k=k,
         seed=seed,
         min_score=min_score,
-        reranker=reranker,
+        order=order,
+        context=context,
     )
     compared = [compare(run, found, name=name, seed=seed) for name, found in predictions]
     summary = summarise(
@@ -256,8 +268,8 @@ def _files(*corpora: Corpus) -> list[Any]:
 def _write_json(summary: Summary, run: Run, path: str, *, mentions: bool) -> None:
     import json
 
-    from canonym.evaluation.report.facts import plain
-    from canonym.files import write_file
+    from canonym.evaluation.report.summary import plain
+    from canonym.io.files import write_file
 
     content = summary.to_dict() | ({"mentions": plain(run.mentions(k=5))} if mentions else {})
     with write_file(path) as partial:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from canonym.encoders.subword import Subword
-    from canonym.training.gain import Found, Gain
+    from canonym.training.subword.held_out import Found, Gain
     from canonym.types import Document
 
 __all__ = ["fit"]
@@ -119,8 +119,8 @@ def fit(
     from canonym.cli.sources import open_terminology
     from canonym.encoders import save_encoder
     from canonym.errors import InvalidInput
-    from canonym.training.gain import SHARE, fit_names
-    from canonym.training.mention_names import mention_names
+    from canonym.training.subword.held_out import SHARE, fit_names
+    from canonym.training.subword.mention_names import mention_names
 
     if Path(output).exists() and not overwrite:
         raise InvalidInput(f"{output} exists already; choose another folder or pass --overwrite")
@@ -237,7 +237,7 @@ def _gain(
 ) -> Gain:
     """Fit without some names and mentions, look these up, and compare with the start."""
     from canonym.encoders import make_encoder
-    from canonym.training.gain import measure_gain
+    from canonym.training.subword.held_out import measure_gain
 
     return measure_gain(
         names,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from canonym.cli.taught_options import taught_options
+from canonym.cli.train.chosen import taught_options
 
 __all__ = ["fit_confidence"]
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from canonym.cli.options import replaced_order_option
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -93,13 +95,15 @@ __all__ = ["index"]
     help="Of a search in two steps: the score from which on the first decides.",
 )
 @click.option(
-    "--reranker",
-    metavar="SPEC",
-    help="Let a re-ranker put the first 20 candidates in order: default, fitted to diseases; "
-    "marginal, by all names of a concept together; collective, by these and by what the other "
-    "mentions of a document find; or the reranker.json of another index. Slower; scores are shares "
-    "of the candidates then.",
+    "--order",
+    metavar="ORDER",
+    default="nearest",
+    show_default=True,
+    help="Of the candidates: nearest, marginal (by all names of a concept, and by the other "
+    "mentions of a document), fitted (by the re-ranker shipped for the encoders), or a file written "
+    "by `canonym train reranker`. All but nearest are slower; scores are shares of the candidates.",
 )
+@replaced_order_option
 @click.option(
     "--fold",
     type=click.Path(),
@@ -123,7 +127,7 @@ def index(
     mention_types: tuple[str, ...],
     search: str | None,
     search_threshold: float,
-    reranker: str | None,
+    order: str,
     fold: str | None,
     overwrite: bool,
     quiet: bool,
@@ -164,7 +168,7 @@ def index(
                 search_threshold=search_threshold,
                 **({"search": search} if search else {}),
                 fold=fold,
-                reranker=reranker,
+                order=order,
                 folder=output,
                 overwrite=overwrite,
                 progress=report,

@@ -54,7 +54,7 @@ def _installation() -> dict[str, Any]:
 
     from canonym import __version__
     from canonym.encoders import SHIPPED
-    from canonym.files import cache_folder
+    from canonym.io.files import cache_folder
 
     return {
         "canonym": __version__,
@@ -82,7 +82,7 @@ def _shipped(name: str) -> str:
 
 
 def _cached() -> dict[str, str]:
-    from canonym.files import MANIFEST, cache_folder
+    from canonym.io.files import MANIFEST, cache_folder
 
     folder = cache_folder()
     if not folder.is_dir():

@@ -20,7 +20,7 @@ from canonym.corpora.delimited import parse_table, split_header
 from canonym.corpora.jsonl import parse_jsonl_documents, parse_jsonl_mentions
 from canonym.corpora.pubtator import parse_pubtator
 from canonym.errors import InvalidInput, ReadError
-from canonym.streams import MAX_LINE, TextStream, open_text
+from canonym.io.streams import MAX_LINE, TextStream, open_text
 from canonym.types import Document, Mention
 
 __all__ = ["KINDS", "Entry", "Input", "Item", "count_items", "of_types", "open_input"]

@@ -21,7 +21,7 @@ from typing import Any
 
 from canonym.cli.inputs import Item
 from canonym.errors import InvalidInput, Mismatch, ReadError
-from canonym.files import write_file
+from canonym.io.files import write_file
 
 __all__ = ["Journal"]
 

@@ -39,7 +39,7 @@ def read_ids(path: str) -> tuple[str, ...]:
         If it holds none.
     """
     from canonym.errors import ReadError
-    from canonym.streams import open_text
+    from canonym.io.streams import open_text
 
     with open_text(path) as lines:
         ids = tuple(line.strip() for line in lines if line.strip() and not line.startswith("#"))

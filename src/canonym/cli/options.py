@@ -6,14 +6,26 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from canonym.errors import InvalidInput
+import click
 
-__all__ = ["Decorator", "keyword_options", "with_options"]
+from canonym.errors import InvalidInput
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 """Adds options to a command."""
 
 _YES = {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}
+
+
+def _replaced(ctx: click.Context, option: click.Parameter, given: str | None) -> None:  # noqa: ARG001
+    if given is not None:
+        order = {"default": "fitted", "collective": "marginal"}.get(given, given)
+        raise click.UsageError(f"--reranker {given} is --order {order} now")
+
+
+replaced_order_option = click.option(
+    "--reranker", hidden=True, expose_value=False, callback=_replaced
+)
+"""The old name of ``--order``, with a message that says the new one."""
 
 
 def with_options(*options: Decorator) -> Decorator:

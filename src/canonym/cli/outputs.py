@@ -23,7 +23,7 @@ from canonym.export import (
     ParquetWriter,
     format_of,
 )
-from canonym.files import write_file
+from canonym.io.files import write_file
 from canonym.types import Document, Link, Mention
 
 __all__ = ["OUTPUT_FORMATS", "Layout", "Linked", "choose_format", "write_output"]

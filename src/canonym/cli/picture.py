@@ -93,8 +93,13 @@ def picture(
     from canonym.cli.progress import note
     from canonym.cli.sources import open_linker
     from canonym.errors import InvalidInput
-    from canonym.evaluation.picture_files import FORMATS, write_picture
-    from canonym.evaluation.pictures import choose_names, encode_names, make_picture
+    from canonym.evaluation.similarity.pictures import (
+        FORMATS,
+        choose_names,
+        encode_names,
+        make_picture,
+        write_picture,
+    )
 
     if Path(output).suffix.lower().lstrip(".") not in FORMATS:
         raise InvalidInput(f"{output}: the name of the file has to end in .svg or .png")

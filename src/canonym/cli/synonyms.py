@@ -176,7 +176,7 @@ def _read(file: str) -> Iterator[tuple[int, str, str, str, str]]:
     import sys
 
     from canonym.errors import ReadError
-    from canonym.streams import open_text
+    from canonym.io.streams import open_text
 
     columns: list[str] | None = None
     with contextlib.nullcontext(sys.stdin) if file == "-" else open_text(file) as lines:

@@ -26,7 +26,7 @@ from pathlib import Path
 from canonym.corpora.delimited import parse_table
 from canonym.corpora.trials import Trial, make_trial
 from canonym.errors import ReadError
-from canonym.streams import members, open_text
+from canonym.io.streams import members, open_text
 
 __all__ = ["read_aact"]
 

@@ -29,7 +29,7 @@ from typing import Any
 from canonym.corpora.delimited import read_table, split_header
 from canonym.corpora.gold import parse_ids
 from canonym.errors import InvalidInput, ReadError, require
-from canonym.streams import open_text
+from canonym.io.streams import open_text
 from canonym.types import Mention
 
 __all__ = ["ROLES", "is_parquet", "read_annotated_table", "recognise_columns"]

@@ -33,7 +33,7 @@ from canonym.corpora.gold import parse_ids
 from canonym.corpora.records import Element, read_elements, read_json
 from canonym.corpora.spans import PIECES, Piece, join_pieces, pieces_problem
 from canonym.errors import InvalidInput, ReadError
-from canonym.streams import open_bytes
+from canonym.io.streams import open_bytes
 from canonym.types import Document, Mention
 
 __all__ = ["COMPOSITES", "ID_KEYS", "read_bioc"]

@@ -31,7 +31,7 @@ from pathlib import Path
 from canonym.corpora.gold import NO_CONCEPT, parse_ids, written_ids
 from canonym.corpora.spans import PIECES, Piece, join_pieces, mention_pieces, pieces_problem
 from canonym.errors import InvalidInput, ReadError
-from canonym.streams import open_bytes, open_text
+from canonym.io.streams import open_bytes, open_text
 from canonym.types import Document, Mention
 
 __all__ = ["NOTE_IDS", "REFERENCES", "brat_annotations", "read_brat"]

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from canonym.corpora.gold import parse_ids
 from canonym.errors import ReadError
-from canonym.streams import open_text
+from canonym.io.streams import open_text
 from canonym.types import Mention
 
 __all__ = ["mention_parts", "parse_concepts", "read_concepts"]

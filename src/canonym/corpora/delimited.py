@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from canonym.errors import InvalidInput, ReadError
-from canonym.streams import MAX_LINE, open_text
+from canonym.io.streams import MAX_LINE, open_text
 from canonym.types import Mention
 
 __all__ = ["DELIMITERS", "MentionTable", "TableRow", "parse_table", "read_table", "split_header"]

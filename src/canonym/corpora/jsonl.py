@@ -35,7 +35,7 @@ from typing import Any
 
 from canonym.corpora.annotations import span_problem
 from canonym.errors import ReadError
-from canonym.streams import open_text
+from canonym.io.streams import open_text
 from canonym.types import Document, Mention
 
 __all__ = [

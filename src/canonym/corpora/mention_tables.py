@@ -24,7 +24,7 @@ from pathlib import Path
 
 from canonym.corpora.gold import parse_ids
 from canonym.errors import ReadError
-from canonym.streams import open_text
+from canonym.io.streams import open_text
 from canonym.types import Mention
 
 __all__ = ["Fold", "parse_mention_table", "read_folds", "read_mention_table"]

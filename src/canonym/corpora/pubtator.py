@@ -35,7 +35,7 @@ from typing import IO
 from canonym.corpora.annotations import span_problem
 from canonym.corpora.gold import parse_ids, written_ids
 from canonym.errors import InvalidInput, ReadError
-from canonym.streams import open_text
+from canonym.io.streams import open_text
 from canonym.types import Document, Mention
 
 __all__ = ["parse_pubtator", "pubtator_text", "read_pubtator", "write_pubtator"]

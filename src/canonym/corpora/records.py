@@ -10,7 +10,7 @@ from typing import Any
 from xml.parsers import expat
 
 from canonym.errors import ReadError
-from canonym.streams import open_bytes
+from canonym.io.streams import open_bytes
 
 __all__ = ["Element", "read_elements", "read_json"]
 

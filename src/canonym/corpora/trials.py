@@ -30,7 +30,7 @@ from typing import Any
 from canonym.corpora.delimited import parse_table
 from canonym.corpora.records import read_elements, read_json
 from canonym.errors import ReadError
-from canonym.streams import open_text
+from canonym.io.streams import open_text
 from canonym.types import Document, Mention
 
 __all__ = [

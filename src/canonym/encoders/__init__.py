@@ -14,13 +14,13 @@ import re
 from pathlib import Path
 from typing import Any
 
-from canonym import files
 from canonym.encoders.manifest import (
     ENCODER_MANIFEST,
     read_encoder_manifest,
     write_encoder_manifest,
 )
 from canonym.errors import InvalidInput, Mismatch
+from canonym.io import files
 from canonym.types import Encoder
 
 __all__ = [

@@ -16,13 +16,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from canonym.cores import n_cores
 from canonym.encoders.batches import encode_in_batches, pooled
 from canonym.encoders.checkpoint import POOLINGS, read_checkpoint, write_pooling
 from canonym.encoders.inputs import check_count, check_option
 from canonym.encoders.manifest import read_encoder_manifest, write_encoder_manifest
 from canonym.encoders.onnx_export import INPUTS, export_onnx
 from canonym.errors import InvalidInput, ReadError, require
+from canonym.io.files import n_cores
 from canonym.types import Float32Array
 
 __all__ = ["OnnxTransformer", "export_onnx"]

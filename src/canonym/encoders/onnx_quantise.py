@@ -19,7 +19,7 @@ import numpy.typing as npt
 from canonym.encoders.manifest import write_encoder_manifest
 from canonym.encoders.onnx import OnnxTransformer
 from canonym.errors import InvalidInput, ReadError, require
-from canonym.files import write_folder, write_manifest
+from canonym.io.files import write_folder, write_manifest
 from canonym.types import Float32Array
 
 __all__ = ["quantise_onnx", "rounded_rows"]

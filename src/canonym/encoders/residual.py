@@ -8,7 +8,7 @@ matrix where the head wants more::
     enc(u) = W₂ max(W₁ u + b₁, 0) + b₂
     f(n)   = (enc(u) + u) / 2
 
-divided by its L2 norm. The network is trained by torch (`canonym.training.residual`) and needs
+divided by its L2 norm. The network is trained by torch (`canonym.training.modules.residual`) and needs
 nothing but numpy here. The encoder underneath can have such a head itself: that is how the paper
 goes on learning from a second hierarchy. A name that the encoder underneath sees nothing in has the
 zero vector still.

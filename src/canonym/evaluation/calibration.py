@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
-from canonym.evaluation.cases import IntArray
+from canonym.evaluation.outcomes import IntArray
 
 __all__ = ["Reliability", "RiskCoverage", "ece", "reliability", "risk_coverage"]
 

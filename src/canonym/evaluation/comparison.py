@@ -16,21 +16,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from canonym.errors import InvalidInput
-from canonym.evaluation.bounds import bound
-from canonym.evaluation.cases import Case
+from canonym.evaluation.dictionary import FoundConcept
 from canonym.evaluation.figures import DRAWS, Figure
-from canonym.evaluation.found import FoundConcept
-from canonym.evaluation.gold import IdCensus
 from canonym.evaluation.metrics import columns
 from canonym.evaluation.outcome import Run
+from canonym.evaluation.outcomes import Answer, Case, read_answers
 from canonym.evaluation.predictions import Key, read_predictions
-from canonym.evaluation.readings import Answer, read_answers
-from canonym.evaluation.significance import (
+from canonym.evaluation.statistics import (
     Difference,
     McNemar,
+    bound,
     mcnemar,
     paired_bootstrap,
 )
+from canonym.terminology.ids import IdCensus
 from canonym.types import Mention
 
 __all__ = ["Comparison", "Contrast", "Key", "compare", "read_predictions"]

@@ -1,4 +1,4 @@
-"""The terminology that is searched in an evaluation: names in normal form, training mentions in."""
+"""What a string finds in the dictionary of an evaluation."""
 
 from __future__ import annotations
 
@@ -6,27 +6,73 @@ import copy
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput
-from canonym.evaluation.found import FoundConcept, FoundName, equal_first
-from canonym.filters import Filter
+from canonym.evaluation.questions import Asked
 from canonym.linker import Linker
+from canonym.linking.filters import Filter
+from canonym.linking.pipeline import Pipeline
+from canonym.linking.targets import parse_search
+from canonym.mentions.glosses import LEAST_GAIN
 from canonym.ranking.pooling import TieRule
 from canonym.terminology import Terminology
 from canonym.text import biosyn_normal
 from canonym.types import Encoder, Name, Record
 
-__all__ = [
-    "TRAINING",
-    "Dictionary",
-    "build_dictionary",
-    "dictionary_records",
-    "prepared_encoders",
-]
+# --- found ---
+
+
+class FoundName(NamedTuple):
+    """A name as a string, the ids of all concepts that have it, and its score."""
+
+    text: str
+    ids: tuple[str, ...]
+    score: float
+
+
+class FoundConcept(NamedTuple):
+    """A concept, the best of its names, and the score of that."""
+
+    id: str
+    name: str
+    score: float
+
+
+def equal_first(
+    found: Iterable[FoundConcept], text: str, ids: Sequence[str], k: int
+) -> tuple[FoundConcept, ...]:
+    """Put concepts that have a string as a name before others of the best score.
+
+    Parameters
+    ----------
+    found : iterable of FoundConcept
+        The `k` best, in order.
+    text : str
+        The string.
+    ids : sequence of str
+        The concepts that have it as a name, in the order they are to have.
+    k : int
+        Concepts wanted. Where all `k` have one score, one of `ids` that is not among them has that
+        score as well, for nothing is more similar to a string than the string.
+
+    Returns
+    -------
+    tuple of FoundConcept
+        At most `k`. Concepts with the best score that have the string as a name come by it.
+    """
+    near = list(found)
+    tied = [one.id for one in near if one.score == near[0].score]
+    own = [id_ for id_ in ids if id_ in tied or len(tied) == k]
+    first = [FoundConcept(id_, text, near[0].score) for id_ in own]
+    return (*first, *(one for one in near if one.id not in own))[:k]
+
+
+# --- dictionary ---
+# MODULE: The terminology that is searched in an evaluation: names in normal form, training mentions in.
 
 TRAINING = "training"
 """`Name.source` of the names that training mentions have brought in."""
@@ -145,7 +191,7 @@ class Dictionary:
         for batch in linker.terminology.iter_texts():
             self._texts += batch
         owners = [self._number.setdefault(text, len(self._number)) for text in self._texts]
-        self._chosen = linker.lookup.filters.choose()
+        self._chosen = linker.pipeline.filters.choose()
         self._names = list(self._number)
         ties = self._chosen.ties
         self._concept: list[int] = ties.concept_of_row.tolist()
@@ -204,12 +250,12 @@ class Dictionary:
                 text: tuple(FoundConcept(id_, text, 1.0) for id_ in self.concepts_named(text)[:k])
                 for text in wanted
             }
-        found = self.linker.lookup.search([text for text in wanted if text], k, self._chosen)
+        found = self.linker.pipeline.nearest([text for text in wanted if text], k, self._chosen)
         return {
             text: equal_first(
                 (
-                    FoundConcept(self._ids[concept], self._texts[row], score)
-                    for concept, row, score, _ in found.get(text, ())
+                    FoundConcept(self._ids[hit.concept], self._texts[hit.row], hit.score)
+                    for hit in found.get(text, ())
                 ),
                 text,
                 self.concepts_named(text),
@@ -250,10 +296,10 @@ class Dictionary:
             return {
                 text: [(self._number[text], 1.0)] if text in self._number else [] for text in texts
             }
-        found = self.linker.lookup.search([text for text in texts if text], k, self._by_name)
+        found = self.linker.pipeline.nearest([text for text in texts if text], k, self._by_name)
         near = {}
         for text in texts:
-            names = [(name, score) for name, _, score, _ in found.get(text, ())]
+            names = [(hit.concept, hit.score) for hit in found.get(text, ())]
             own, tied = self._number.get(text), sum(one[1] == names[0][1] for one in names)
             # Nothing is more similar to a string than the string: where all tie, it does as well.
             if own is not None and (tied == k or own in (name for name, _ in names[:tied])):
@@ -292,3 +338,157 @@ def _distinct(strings: Iterable[str], k: int) -> list[str]:
     if k < 1:
         raise InvalidInput(f"k is {k}; expected the number of candidates wanted, at least 1")
     return list(dict.fromkeys(strings))
+
+
+# --- searches ---
+# MODULE: Dictionaries searched as Xu and Bethard do, and dictionaries weighed anew.
+#
+# A dictionary of `canonym.evaluation.dictionary` ranks names. Here training mentions stand beside the
+# terminology instead of among its names, and what is looked at is one of `canonym.linking.targets.SEARCHES`;
+# concepts are ranked, for the mean of a concept's names is no name.
+
+
+class TargetDictionary(Dictionary):
+    """Finds concepts by a search of one or two steps; it finds no names.
+
+    Parameters
+    ----------
+    linker : Linker
+        Of a terminology in normal form, without sieves, with the search and its training mentions.
+    """
+
+    def find(
+        self, strings: Iterable[str], k: int
+    ) -> dict[str, tuple[tuple[FoundName, ...], tuple[FoundConcept, ...]]]:
+        """Rank the concepts nearest to each string, best first; the names are left empty."""
+        if k < 1:
+            raise InvalidInput(f"k is {k}; expected the number of candidates wanted, at least 1")
+        wanted = list(dict.fromkeys(strings))
+        pipeline = self.linker.pipeline
+        batch = pipeline.batch(pipeline.filters.choose())
+        found = pipeline.find([text for text in wanted if text], k, batch)
+        return {
+            text: (
+                (),
+                tuple(
+                    FoundConcept(batch.concepts[hit.concept].id, batch.name(hit).text, hit.score)
+                    for hit in found[text].hits
+                )
+                if text
+                else (),
+            )
+            for text in wanted
+        }
+
+
+def build_target_dictionary(
+    terminology: Terminology,
+    learned: Iterable[tuple[str, str]] = (),
+    *,
+    search: str,
+    encoders: Sequence[str | Encoder] = ("chargrams",),
+    weights: Sequence[float] | None = None,
+    as_written: bool = False,
+) -> TargetDictionary:
+    """Index the terminology of an evaluation for a search of `canonym.linking.targets`.
+
+    Parameters
+    ----------
+    terminology, learned
+        As `canonym.evaluation.dictionary.dictionary_records` takes them; what is learned is D.
+    search : str
+        One of `canonym.linking.targets.SEARCHES`.
+    encoders, weights, as_written
+        As `canonym.evaluation.dictionary.build_dictionary` takes them.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such search, or it looks at training mentions and there are none.
+
+    References
+    ----------
+    Xu and Bethard (2021), section 3.2.
+    """
+    records = Terminology.build(
+        dictionary_records(terminology, normal=str if as_written else biosyn_normal)
+    )
+    wants_mentions = any("D" in target.part for target in parse_search(search))
+    mentions = [(text, id_) for text, id_ in learned if text]
+    linker = Linker.build(
+        records,
+        encoders=prepared_encoders(encoders, as_written=as_written),
+        weights=weights,
+        mentions=mentions if wants_mentions else None,
+        search=search,
+        sieves=(),
+        spelling=False,
+        composites=False,
+        min_length=0,
+    )
+    return TargetDictionary(linker)
+
+
+def reweighed(dictionary: Dictionary, weights: Sequence[float]) -> Dictionary:
+    """Return a dictionary with the same vectors and other weights of its encoders.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+        Stays as it is.
+    weights : sequence of float
+        One per encoder, 0 or more, not all of them 0.
+
+    Raises
+    ------
+    InvalidInput
+        If they are not.
+    """
+    described = dictionary.linker.manifest["encoders"]
+    if len(weights) != len(described) or (described and (min(weights) < 0 or not sum(weights))):
+        raise InvalidInput(
+            f"the weights are {', '.join(f'{w:g}' for w in weights) or 'missing'}; one is expected "
+            f"for each of the {len(described)} encoders, 0 or more, and not all of them 0"
+        )
+    entries = [{**one, "weight": float(w)} for one, w in zip(described, weights, strict=True)]
+    linker = copy.copy(dictionary.linker)
+    linker.manifest = {**linker.manifest, "encoders": entries}
+    linker.pipeline = Pipeline.open(linker.folder, linker.manifest, linker.terminology)
+    other = copy.copy(dictionary)
+    # Its folder goes when the linker it was made for goes.
+    other.linker, other.kept = linker, dictionary
+    return other
+
+
+# --- explained ---
+# MODULE: Mentions looked up as what their document explains them by, where that is found better.
+
+
+def as_explained(asked: Asked, dictionary: Dictionary) -> Asked:
+    """Replace the strings of questions that have a gloss by it, where it has a nearer name.
+
+    Parameters
+    ----------
+    asked : Asked
+        Questions; one without a gloss stays as it is.
+    dictionary : Dictionary
+        What is searched.
+
+    Returns
+    -------
+    Asked
+        The same questions in the same order. A string whose gloss is found no better stays.
+    """
+    strings = {text for one in asked.questions if one.gloss for text in (*one.parts, one.gloss)}
+    if not strings:
+        return asked
+    found = dictionary.find_names(strings, 1)
+    near = {text: names[0].score if names else float("-inf") for text, names in found.items()}
+    return asked._replace(
+        questions=tuple(
+            replace(one, parts=(one.gloss,))
+            if one.gloss and near[one.gloss] > near[one.parts[0]] + LEAST_GAIN
+            else one
+            for one in asked.questions
+        )
+    )

@@ -1,4 +1,4 @@
-"""The figures of a report, each with the interval it is in."""
+"""Figures of a run: values with their intervals, by slice."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from canonym.evaluation.bounds import bound
-from canonym.evaluation.cases import Case, tally
-from canonym.evaluation.metrics import columns
+from canonym.evaluation.metrics import (
+    columns,
+)
+from canonym.evaluation.outcomes import Case, tally
 from canonym.evaluation.slices import slices
+from canonym.evaluation.statistics import bound
 
-__all__ = ["DRAWS", "HEADLINE_SLICES", "LINKER_METRICS", "METRICS_SHOWN", "Figure", "figures"]
+# MODULE: The figures of a report, each with the interval it is in.
 
 DRAWS = 10_000
 """Bootstrap draws behind every interval."""
@@ -41,7 +43,7 @@ class Figure(NamedTuple):
     n : int
         Mentions of the slice.
     value, low, high : float
-        In [0, 1], with the 95 % interval of `canonym.evaluation.bounds.bound`; NaN where there is
+        In [0, 1], with the 95 % interval of `canonym.evaluation.statistics.bound`; NaN where there is
         nothing to count.
     """
 

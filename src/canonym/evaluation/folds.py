@@ -23,10 +23,10 @@ from typing import Any
 
 from canonym.corpora.mention_tables import Fold
 from canonym.errors import InvalidInput
-from canonym.evaluation.intervals import Spread, aggregate
 from canonym.evaluation.outcome import Run
 from canonym.evaluation.protocols import Protocol
 from canonym.evaluation.run import evaluate_corpus
+from canonym.evaluation.statistics import Spread, aggregate
 from canonym.terminology import Terminology, read_terminology
 from canonym.types import Document, Encoder
 
@@ -78,7 +78,7 @@ class FoldRuns:
 
         Notes
         -----
-        The interval is that of `canonym.evaluation.intervals.aggregate`: it says how much the fold
+        The interval is that of `canonym.evaluation.statistics.aggregate`: it says how much the fold
         matters. Folds that repeat mentions of one corpus tell less than as many corpora would.
         """
         values = [run.value(metric, reading=reading, slice=slice) for run in self.runs]

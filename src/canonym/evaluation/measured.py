@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 from canonym.errors import InvalidInput
 from canonym.evaluation.figures import Figure
 from canonym.evaluation.folds import FoldRuns
-from canonym.evaluation.intervals import Spread, aggregate
 from canonym.evaluation.outcome import Run
+from canonym.evaluation.statistics import Spread, aggregate
 
 __all__ = ["Measured", "Outcome", "SampleRuns"]
 

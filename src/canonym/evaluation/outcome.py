@@ -1,4 +1,4 @@
-"""What an evaluation yields: questions, answers, cases, figures, and what identifies them."""
+"""The record of an evaluation run: outcomes by protocol, with their figures."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from canonym.errors import InvalidInput
-from canonym.evaluation.cases import Case
 from canonym.evaluation.figures import Figure
-from canonym.evaluation.gold import ConceptIds, IdCensus
 from canonym.evaluation.metrics import columns
+from canonym.evaluation.outcomes import (
+    Answer,
+    Case,
+)
 from canonym.evaluation.protocols import Protocol
 from canonym.evaluation.questions import Dropped, Question
-from canonym.evaluation.readings import Answer
+from canonym.terminology.ids import ConceptIds, IdCensus
 
-__all__ = ["Run"]
+# MODULE: What an evaluation yields: questions, answers, cases, figures, and what identifies them.
 
 
 @dataclass(frozen=True, slots=True)

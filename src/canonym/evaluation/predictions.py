@@ -34,7 +34,7 @@ from canonym.corpora.gold import parse_ids
 from canonym.corpora.jsonl import parse_jsonl_mentions
 from canonym.corpora.pubtator import parse_pubtator
 from canonym.errors import ReadError
-from canonym.streams import open_text
+from canonym.io.streams import open_text
 
 __all__ = ["Key", "read_predictions"]
 

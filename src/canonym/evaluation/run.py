@@ -26,20 +26,19 @@ from typing import Any
 
 import canonym
 from canonym.errors import InvalidInput
-from canonym.evaluation.dictionary import Dictionary, build_dictionary
-from canonym.evaluation.explained import as_explained
+from canonym.evaluation.dictionary import Dictionary, as_explained, build_dictionary
 from canonym.evaluation.figures import LINKER_METRICS, METRICS_SHOWN, figures
-from canonym.evaluation.gold import ConceptIds
-from canonym.evaluation.ordering import Ordered, check_ordering
 from canonym.evaluation.outcome import Run
+from canonym.evaluation.outcomes import Answer, answers_of_link, read_answers
 from canonym.evaluation.protocols import Protocol, choose_protocol
 from canonym.evaluation.questions import Asked, Question, ask
-from canonym.evaluation.readings import Answer, answers_of_link, read_answers
-from canonym.files import file_digest
+from canonym.evaluation.reranked import RerankedDictionary, check_ordering
+from canonym.io.files import file_digest
 from canonym.linker import Linker
+from canonym.linking.reranker import Reranker
 from canonym.mentions.abbreviations import find_abbreviations
-from canonym.reranking import Reranking
 from canonym.terminology import Terminology
+from canonym.terminology.ids import ConceptIds
 from canonym.text import biosyn_normal
 from canonym.types import Document, Encoder
 
@@ -66,7 +65,8 @@ def evaluate_corpus(
     k: int = 20,
     seed: int = 0,
     min_score: float | None = None,
-    reranker: str | Path | Reranking | None = None,
+    order: str | Path | Reranker = "nearest",
+    context: bool = True,
     indexed: Callable[..., Dictionary] = build_dictionary,
 ) -> Run:
     """Evaluate on an annotated corpus.
@@ -106,10 +106,12 @@ def evaluate_corpus(
         Of the bootstrap.
     min_score : float, optional
         Under ``raw``: mentions whose best candidate scores less are NIL.
-    reranker : str, Path or Reranking, optional
-        Puts the nearest concepts in order, under protocols other than ``raw``; as
-        `canonym.reranker_files.open_reranker` takes it. What it takes for earlier decisions are the
-        training mentions, where the protocol has them as names.
+    order : str, Path or Reranker
+        Of the nearest concepts, under protocols other than ``raw``; as
+        `canonym.linking.reranker.open_order` takes it. A fitted one knows the training mentions
+        as earlier annotations, where the protocol has them as names.
+    context : bool
+        Whether that order looks at the other mentions of a document.
     indexed : callable
         Makes the dictionary; a caller of several evaluations may remember some.
 
@@ -128,7 +130,7 @@ def evaluate_corpus(
         if linker is None:
             raise InvalidInput("neither a terminology nor a linker was given; one is needed")
         terminology = linker.terminology
-    check_ordering(reranker, chosen)
+    check_ordering(order, chosen)
     clock = _Clock()
     corpus, before = list(documents), list(training)
     ids = ConceptIds(terminology)
@@ -145,7 +147,7 @@ def evaluate_corpus(
         told = ", ".join(f"{count:,} {reason}" for reason, count in asked.counts().items() if count)
         raise InvalidInput(f"the protocol {chosen.name!r} leaves no mention to evaluate: {told}")
     clock.stop("preparing")
-    ranked: Dictionary | Ordered | None = None
+    ranked: Dictionary | RerankedDictionary | None = None
     if chosen.prepared:
         dictionary = indexed(
             terminology,
@@ -157,9 +159,15 @@ def evaluate_corpus(
         used = dictionary.linker
         clock.stop("indexing")
         asked = as_explained(asked, dictionary)
-        ranked = dictionary if reranker is None else Ordered.by(reranker, dictionary, asked)
+        ranked = (
+            dictionary
+            if order == "nearest"
+            else RerankedDictionary.open(order, dictionary, asked, context=context)
+        )
         answers = (
-            ranked.answers(asked, k) if isinstance(ranked, Ordered) else _search(ranked, asked, k)
+            ranked.answers(asked, k)
+            if isinstance(ranked, RerankedDictionary)
+            else _search(ranked, asked, k)
         )
         texts = {text for one in asked.questions for text in (*one.parts, one.text)}
         named = {text: len(dictionary.concepts_named(text)) for text in texts}
@@ -194,7 +202,7 @@ def evaluate_corpus(
         "k": k,
         "seed": seed,
         "min_score": min_score,
-        "reranker": ranked.digest if isinstance(ranked, Ordered) else None,
+        "reranker": ranked.digest if isinstance(ranked, RerankedDictionary) else None,
         "version": canonym.__version__,
     }
     return Run(
@@ -210,7 +218,7 @@ def evaluate_corpus(
         clock.seconds,
         ids,
         asked.learned,
-        ranked.notes if isinstance(ranked, Ordered) else (),
+        ranked.notes if isinstance(ranked, RerankedDictionary) else (),
     )
 
 

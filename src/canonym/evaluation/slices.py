@@ -9,8 +9,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from canonym.errors import InvalidInput
-from canonym.evaluation.cases import Case, IntArray, tally
 from canonym.evaluation.metrics import DEFAULT_METRICS, columns, ratio
+from canonym.evaluation.outcomes import Case, IntArray, tally
 
 __all__ = ["FREQUENCY_BOUNDS", "LENGTH_BOUNDS", "Slice", "SliceScores", "evaluate_slices", "slices"]
 

@@ -11,7 +11,7 @@ from typing import IO, Any
 from canonym.errors import InvalidInput
 from canonym.export.arrow import ParquetWriter
 from canonym.export.writers import DelimitedWriter, JsonLinesWriter, LinkWriter
-from canonym.files import write_file
+from canonym.io.files import write_file
 from canonym.types import Link
 
 __all__ = ["FORMATS", "format_of", "write_links"]

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from canonym.errors import InvalidInput
-from canonym.files import write_file
+from canonym.io.files import write_file
 from canonym.terminology.database import BATCH, Database
 from canonym.terminology.store import Terminology
 from canonym.terminology.writer import Writer

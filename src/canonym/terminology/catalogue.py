@@ -51,7 +51,7 @@ class Format:
         }
 
 
-_HERE = "canonym.terminology"
+_HERE = "canonym.terminology.readers"
 FORMATS: dict[str, Format] = {
     format_.name: format_
     for format_ in (

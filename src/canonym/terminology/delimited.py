@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterator, Sequence
 
 from canonym.errors import ReadError
-from canonym.streams import TextStream
+from canonym.io.streams import TextStream
 
 __all__ = ["columns", "rows"]
 

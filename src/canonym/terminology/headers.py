@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from canonym.errors import ReadError, require
-from canonym.streams import TextStream, open_bytes, open_text
+from canonym.io.streams import TextStream, open_bytes, open_text
 from canonym.terminology.delimited import rows
 
 __all__ = ["RECOGNISED", "Table", "open_table", "recognise"]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from xml.parsers import expat
 
 from canonym.errors import ReadError
-from canonym.streams import open_bytes
+from canonym.io.streams import open_bytes
 
 __all__ = ["Prolog", "read_elements", "read_prolog"]
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from canonym.errors import ReadError
-from canonym.streams import members, open_bytes, open_text
+from canonym.io.streams import members, open_bytes, open_text
 from canonym.terminology.headers import open_table
 from canonym.terminology.headers import recognise as recognise_columns
 from canonym.terminology.markup import read_prolog

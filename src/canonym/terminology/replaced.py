@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from canonym.errors import ReadError
-from canonym.streams import open_text
+from canonym.io.streams import open_text
 from canonym.terminology.delimited import rows
 from canonym.types import Concept, Name, Record, Relation, Xref
 

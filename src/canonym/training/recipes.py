@@ -17,12 +17,12 @@ from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput, NotTrained, ReadError
 from canonym.evaluation.run import corpus_digest
 from canonym.terminology import Terminology
-from canonym.training.mentions import training_mentions
-from canonym.training.module import NameModule
-from canonym.training.names import NameTable
-from canonym.training.residual import ResidualModule
-from canonym.training.scratch import new_module
-from canonym.training.trainable import Trainable
+from canonym.training.modules.residual import ResidualModule
+from canonym.training.modules.scratch import new_module
+from canonym.training.modules.transformer import NameModule
+from canonym.training.objective import Trainable
+from canonym.training.sampling.mentions import training_mentions
+from canonym.training.sampling.names import NameTable
 from canonym.types import Document, Relation
 
 __all__ = [
@@ -36,18 +36,16 @@ __all__ = [
 ]
 
 RECIPES: dict[str, str] = {
-    "biosyn": "canonym.training.biosyn:BioSyn",
-    "all-names": "canonym.training.all_names:AllNames",
-    "triplet": "canonym.training.batch_hard:BatchHard",
-    "dilbert": "canonym.training.dilbert:Dilbert",
-    "coder": "canonym.training.coder:Coder",
-    "few-shot": "canonym.training.few_shot:FewShot",
+    "biosyn": "canonym.training.papers.biosyn:BioSyn",
+    "triplet": "canonym.training.papers.triplet_search:BatchHard",
+    "dilbert": "canonym.training.papers.dilbert:Dilbert",
+    "coder": "canonym.training.papers.coder:Coder",
+    "few-shot": "canonym.training.papers.few_shot:FewShot",
 }
 """Names of recipes, and where their classes are."""
 
 PAPERS: dict[str, str] = {
     "biosyn": "Sung et al. (2020), BioSyn",
-    "all-names": "Sung et al. (2020), BioSyn, over all names",
     "triplet": "Xu and Bethard (2021), triplet search",
     "dilbert": "Miftahutdinov et al. (2021), DILBERT",
     "coder": "Yuan et al. (2020), CODER",
@@ -91,7 +89,7 @@ def open_trainable(
     names : callable
         Returns the names that the tokenizer of one from scratch is trained on.
     pooling, max_length
-        Those of `canonym.training.module.NameModule`.
+        Those of `canonym.training.modules.transformer.NameModule`.
     seed : int
         Of the weights of one from scratch.
     sizes : mapping of str to object, optional
@@ -138,9 +136,9 @@ def mentions_of(
     terminology : Terminology
         The concepts.
     preparation : str
-        A key of `canonym.training.names.PREPARATIONS`.
+        A key of `canonym.training.sampling.names.PREPARATIONS`.
     types, corrections
-        Those of `canonym.training.mentions.training_mentions`.
+        Those of `canonym.training.sampling.mentions.training_mentions`.
     """
     if not documents:
         return (), {}
@@ -177,7 +175,7 @@ def build_objective(
     mentions : sequence of (str, frozenset of str)
         As `mentions_of` returns them.
     preparation : str
-        A key of `canonym.training.names.PREPARATIONS`.
+        A key of `canonym.training.sampling.names.PREPARATIONS`.
     relations : sequence of Relation, optional
         For CODER; those of the terminology by default.
     groups : mapping of str to sequence of str, optional
@@ -192,7 +190,7 @@ def build_objective(
     Returns
     -------
     Objective
-        For `canonym.training.fit.fit`.
+        For `canonym.training.loop.fit.fit`.
 
     Raises
     ------
@@ -231,7 +229,7 @@ def group_names(
         Whether the hierarchy may have cycles.
     """
     from canonym.terminology.hierarchy import Hierarchy
-    from canonym.training.related import names_below
+    from canonym.training.sampling.names import names_below
 
     table = NameTable.from_terminology(terminology, scopes=("label",))
     hierarchy = Hierarchy.from_terminology(terminology)

@@ -30,17 +30,14 @@ class Candidate:
     sieve : str
         What found it: a sieve (``"verbatim"``, ``"normalised"``, ``"reordered"``), ``"search"``, or
         the step of a search that looks at something else than the terminology's names (``"D-T"``,
-        see `canonym.targets`).
+        see `canonym.linking.targets`).
     parts : dict of str to float
         What each scorer gave this concept's best name, by encoder.
     worth : dict of str to float
         What each feature adds, where a re-ranker put the candidates in order; of the first two.
     context : dict of str to float
         What each kind of evidence around the mention adds, where several concepts have the name and
-        that decided between them; see `canonym.context.Contexts`.
-    near : dict of str to float
-        How near all names of the concept are, while a re-ranker looks at them; see
-        `canonym.closeness.closeness`.
+        that decided between them; see `canonym.linking.homonyms.Contexts`.
     """
 
     id: str
@@ -53,7 +50,6 @@ class Candidate:
     parts: dict[str, float] = field(default_factory=dict)
     worth: dict[str, float] = field(default_factory=dict)
     context: dict[str, float] = field(default_factory=dict)
-    near: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +133,7 @@ class Link:
                 {
                     key: value
                     for key, value in asdict(one).items()
-                    if value or key not in {"worth", "context", "near"}
+                    if value or key not in {"worth", "context"}
                 }
                 for one in self.candidates
             ],

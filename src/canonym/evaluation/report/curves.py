@@ -1,4 +1,4 @@
-"""The curves of a report as numbers: candidates, confidence, and what refusing buys."""
+"""Points of curves: risk against coverage, calibration."""
 
 from __future__ import annotations
 
@@ -8,18 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from canonym.evaluation.calibration import ece, reliability, risk_coverage
-from canonym.evaluation.cases import Case, tally
-from canonym.evaluation.intervals import wilson
 from canonym.evaluation.metrics import columns, ratio
+from canonym.evaluation.outcomes import Case, tally
+from canonym.evaluation.statistics import wilson
 
-__all__ = [
-    "ConfidenceBin",
-    "Refusal",
-    "Trust",
-    "measure_recall",
-    "measure_refusal",
-    "measure_trust",
-]
+# MODULE: The curves of a report as numbers: candidates, confidence, and what refusing buys.
 
 _POINTS = 100  # of a curve that has one per mention
 

@@ -1,36 +1,329 @@
-"""The report as one HTML page that needs nothing beside itself: no network, no script, no font."""
+"""Pieces of HTML that the sections of a page share."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 
-from canonym.evaluation.bounds import SMALL
+from canonym.evaluation.comparison import Comparison, Contrast
+from canonym.evaluation.error_kinds import PUBLISHED
 from canonym.evaluation.figures import Figure
-from canonym.evaluation.report.charts import draw_recall, draw_refusal, draw_trust
-from canonym.evaluation.report.drawing import bar_row, clean, percent
-from canonym.evaluation.report.layout import (
-    METRIC_TITLES,
-    READING_TITLES,
-    legend,
-    number,
-    ranged,
-    row,
-    section,
-    slice_title,
-    table,
+from canonym.evaluation.report.charts import (
+    bar_row,
+    clean,
+    draw_recall,
+    draw_refusal,
+    draw_trust,
+    percent,
 )
-from canonym.evaluation.report.sections import (
-    comparison_section,
-    error_section,
-    left_out_section,
-)
-from canonym.evaluation.report.summary import Summary
-from canonym.files import write_file
+from canonym.evaluation.report.summary import ErrorCount, Summary
+from canonym.evaluation.report.wrong_answers import WrongTimes
+from canonym.evaluation.statistics import SMALL
+from canonym.io.files import write_file
 
-__all__ = ["make_page", "write_page"]
+# --- layout ---
+
+READING_TITLES: dict[str, str] = {
+    "lenient": "the top name carries an id of the mention, whatever other concepts have that name",
+    "strict": "the top concept is one of the mention’s",
+    "complete": "the top concepts of all parts are the mention’s, one to one",
+}
+"""When a mention is right, in half a sentence."""
+
+METRIC_TITLES: dict[str, str] = {
+    "accuracy": "Accuracy",
+    "linkable-accuracy": "Accuracy without NIL mentions",
+    "mrr": "Mean reciprocal rank",
+    "recall": "Recall of the candidates",
+    "set-precision": "Precision of parts",
+    "set-recall": "Recall of parts",
+    "set-f1": "F1 of parts",
+    "nil-precision": "Precision of NIL",
+    "nil-recall": "Recall of NIL",
+    "nil-f1": "F1 of NIL",
+}
+"""What metrics are called, without their cut-off."""
+
+_SLICES = {
+    "all": "All mentions",
+    "seen mention": "Mention in training",
+    "unseen mention": "Mention not in training",
+    "seen concept": "Concept in training",
+    "unseen concept": "Concept not in training",
+    "no homonym": "Not a homonym",
+    "no abbreviation": "Not an abbreviation",
+    "no composite": "Not composite",
+}
+
+
+def section(title: str, *content: str) -> str:
+    """Return a section with its heading; nothing without content."""
+    said = "\n".join(part for part in content if part)
+    return f"<section>\n<h2>{clean(title)}</h2>\n{said}\n</section>" if said else ""
+
+
+def table(
+    head: Sequence[tuple[str, str]], rows: Iterable[str], *, style: str = "", name: str = ""
+) -> str:
+    """Return a table that scrolls by itself where it is too wide.
+
+    Parameters
+    ----------
+    head : sequence of (str, str)
+        Style and HTML of each heading; no headings are shown if all are empty.
+    rows : iterable of str
+        Of `row`.
+    style : str
+        Class of the table.
+    name : str
+        What it is, for those who do not see it.
+    """
+    cells = "".join(f'<th scope="col"{_style(cls)}>{html}</th>' for cls, html in head)
+    shown = f"<thead><tr>{cells}</tr></thead>\n" if any(html for _, html in head) else ""
+    label = f' aria-label="{clean(name)}"' if name else ""
+    return (
+        f'<div class="scroll"><table{_style(style)}{label}>\n'
+        f"{shown}<tbody>\n{chr(10).join(rows)}\n</tbody></table></div>"
+    )
+
+
+def row(title: str, cells: Iterable[tuple[str, str]], *, style: str = "") -> str:
+    """Return a row: its title, and style and HTML of every further cell."""
+    said = "".join(f"<td{_style(cls)}>{html}</td>" for cls, html in cells)
+    return f'<tr{_style(style)}><th scope="row">{title}</th>{said}</tr>'
+
+
+def number(value: float, digits: int = 1) -> str:
+    """Write a share in percent."""
+    return percent(value, digits)
+
+
+def ranged(figure: Figure | None, *, big: bool = False) -> str:
+    """Write a figure with its interval."""
+    if figure is None:
+        return '<span class="range">n/a</span>'
+    value = percent(figure.value)
+    if big:
+        value = f'<span class="value">{value}</span>'
+    if not math.isfinite(figure.low):
+        return value
+    return f'{value} <span class="range">{percent(figure.low)}–{percent(figure.high)}</span>'
+
+
+def legend(readings: Iterable[str]) -> str:
+    """Say which colour is which reading."""
+    keys = "".join(f'<span><i class="key {name}"></i>{name}</span>' for name in readings)
+    return f'<p class="legend">{keys}</p>'
+
+
+def slice_title(name: str) -> str:
+    """Name a slice for people."""
+    if name in _SLICES:
+        return _SLICES[name]
+    if name.startswith("length "):
+        length = name.removeprefix("length ")
+        return "1 word" if length in {"1", "≤1"} else f"{length} words"
+    if name.startswith("frequency "):
+        return f"Concept {name.removeprefix('frequency ')} × in training"
+    if name.startswith("type "):
+        return name.removeprefix("type ")
+    return name[:1].upper() + name[1:]
+
+
+def p_value(p: float) -> str:
+    """Write a probability with two digits that count."""
+    if not math.isfinite(p):
+        return "n/a"
+    return "&lt; 0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+
+
+def _style(name: str) -> str:
+    return f' class="{name}"' if name else ""
+
+
+# --- sections ---
+# MODULE: Sections of a page that list things: other tools, errors, and what was not asked.
+
+_UNKNOWN = 30
+
+
+def comparison_section(summary: Summary) -> str:
+    """Compare with other tools; nothing if there are none."""
+    if not summary.comparisons:
+        return ""
+    rows = [
+        _contrast(one, reading, contrast)
+        for one in summary.comparisons
+        for reading, contrast in one.contrasts.items()
+    ]
+    head = [
+        *(("", "Tool"), ("", "Reading"), ("", "Ours"), ("", "Theirs")),
+        *(("", "Ours − theirs"), ("number", "p, bootstrap"), ("number", "p, McNemar")),
+        ("number", "Only ours right"),
+        ("number", "Only theirs"),
+    ]
+    return section(
+        "Beside other tools",
+        '<p class="explain">Accuracy of the first answer on the same mentions, in percent, and the '
+        "difference in points. The tests are two-sided: the paired bootstrap, and McNemar’s exact "
+        "test of the mentions that only one of the two has right. What a tool does not answer "
+        "counts as NIL.</p>",
+        table(head, rows, name="Beside other tools"),
+    )
+
+
+def _contrast(one: Comparison, reading: str, contrast: Contrast) -> str:
+    gap = contrast.difference
+    between = f"{100 * gap.low:+.1f} to {100 * gap.high:+.1f}"
+    said = f'{100 * gap.value:+.1f} <span class="range">{between}</span>'
+    return row(
+        clean(one.name),
+        [
+            ("", clean(reading)),
+            ("", ranged(contrast.ours)),
+            ("", ranged(contrast.theirs)),
+            ("", said),
+            ("number", p_value(gap.p)),
+            ("number", p_value(contrast.test.p)),
+            ("number", f"{contrast.test.only_first:,}"),
+            ("number", f"{contrast.test.only_second:,}"),
+        ],
+    )
+
+
+def error_section(summary: Summary) -> str:
+    """Sort the errors, and describe the surest of them."""
+    totals = {name: sum(one.counts[name] for one in summary.errors) for name in summary.readings}
+    if not any(totals.values()):
+        return section("Errors", "<p>There is none.</p>")
+    head = [("", "Kind"), *(("number", name.capitalize()) for name in summary.readings)]
+    head += [("wide-only", "Example: mention → answer, right")]
+    rows = [_kind(one, totals) for one in summary.errors if _shown(one)]
+    rows.append(row("All", [*(("number", f"{n:,}") for n in totals.values()), ("wide-only", "")]))
+    return section(
+        "Errors by kind",
+        '<p class="explain">The kinds of Sung et al. (2020), assigned by rule from names and '
+        "hierarchy; people who read the text sort some of them otherwise.</p>",
+        table(head, rows, style="kinds", name="Errors by kind"),
+        _hierarchy(summary),
+        _worst(summary),
+    )
+
+
+def _shown(one: ErrorCount) -> bool:
+    return one.kind in PUBLISHED or any(one.counts.values())
+
+
+def _kind(one: ErrorCount, totals: dict[str, int]) -> str:
+    cells = []
+    for reading, n in one.counts.items():
+        share = f' <span class="range">{percent(n / totals[reading])}\u00a0%</span>' if n else ""
+        cells.append(("number", f"{n:,}{share}"))
+    example = ""
+    if one.example is not None:
+        answer = "NIL" if one.example.predicted is None else one.example.matched
+        right = "; ".join(g.label or g.id for g in one.example.gold) or "NIL"
+        example = f"{clean(one.example.mention)} → {clean(answer)}, <em>{clean(right)}</em>"
+    title = f'{one.kind.capitalize()}<span class="meaning">{one.meaning}</span>'
+    return row(title, [*cells, ("wide-only", example)], style="" if example else "zero")
+
+
+def _hierarchy(summary: Summary) -> str:
+    found = summary.hierarchy
+    if found is None:
+        return (
+            '<p class="explain">The terminology has no hierarchy, so words alone say what is more '
+            "general and what more specific.</p>"
+        )
+    if not found.n:
+        return ""
+    counts = ", ".join(f"{kind} {n:,}" for kind, n in found.counts.items() if n)
+    mean = f"{found.mean_distance:.2f}" if math.isfinite(found.mean_distance) else "n/a"
+    return (
+        f"<p>In the hierarchy the wrong concepts ({summary.worst_reading} reading) are, of the "
+        f"right one: {counts}. Mean distance in edges: {mean}; {found.n_unconnected:,} without a "
+        "common ancestor.</p>"
+    )
+
+
+def _worst(summary: Summary) -> str:
+    cases = "\n".join(_case(one) for one in summary.worst)
+    return (
+        f"<h3>Surest of the wrong answers</h3>\n"
+        f'<p class="explain">By score, {summary.worst_reading} reading; equal mistakes together.'
+        f"</p>\n{cases}"
+    )
+
+
+def _case(group: WrongTimes) -> str:
+    one = group.answer
+    score = f"{one.score:.3f}" if math.isfinite(one.score) else "n/a"
+    where = f"document {one.document}" if one.document else ""
+    if one.start is not None:
+        where += f", {one.start}–{one.end}"
+    if group.n > 1:
+        where += f"; {group.n:,} mentions in all"
+    right = "; ".join(map(str, one.gold)) or "NIL"
+    answer = "NIL" if one.predicted is None else str(one.predicted)
+    return (
+        f'<div class="case"><div class="score">{score}</div><div>'
+        f'<p class="quote">{clean(one.mention)}<span class="tag">{one.kind}</span></p>'
+        f"<p>Answer: {clean(answer)}</p><p>Right: {clean(right)}</p>"
+        f'<p class="explain">{clean(one.explanation)}</p>'
+        f'<p class="where">{clean(where)}</p></div></div>'
+    )
+
+
+def left_out_section(summary: Summary) -> str:
+    """List what was not asked and what is odd."""
+    rows = []
+    for one in summary.left_out:
+        some = ", ".join(f"“{clean(text)}”" for text, _ in one.examples)
+        rows.append(
+            row(
+                clean(one.reason[:1].upper() + one.reason[1:]),
+                [
+                    ("number", f"{one.n:,}"),
+                    ("", some + (", …" if one.n > len(one.examples) else "")),
+                ],
+            )
+        )
+    listed = (
+        table(
+            [("", "Mentions left out"), ("number", "n"), ("", "Such as")],
+            rows,
+            name="Mentions left out",
+        )
+        if rows
+        else "<p>Every mention of the corpus was asked.</p>"
+    )
+    remarks = "".join(f"<li>{clean(remark)}.</li>" for remark in summary.remarks)
+    return section(
+        "What was not asked, and what is odd",
+        listed,
+        f"<ul>{remarks}</ul>" if remarks else "",
+        _unknown(summary),
+    )
+
+
+def _unknown(summary: Summary) -> str:
+    if not summary.unknown:
+        return ""
+    some = list(summary.unknown.items())[:_UNKNOWN]
+    rest = len(summary.unknown) - len(some)
+    said = ", ".join(f"{clean(id_)} ({n:,})" for id_, n in some)
+    more = f" and {rest:,} more" if rest else ""
+    return (
+        f"<details><summary>Ids that the terminology does not have: {len(summary.unknown):,}"
+        f"</summary><p>{said}{more}.</p></details>"
+    )
+
+
+# --- page ---
+# MODULE: The report as one HTML page that needs nothing beside itself: no network, no script, no font.
 
 _GROUPS = (
     ("In training", ("seen mention", "unseen mention", "seen concept", "unseen concept")),

@@ -6,8 +6,8 @@ import math
 from typing import NamedTuple
 
 from canonym.evaluation.figures import Figure
-from canonym.evaluation.report.drawing import percent
-from canonym.evaluation.report.layout import slice_title
+from canonym.evaluation.report.charts import percent
+from canonym.evaluation.report.page import slice_title
 from canonym.evaluation.report.summary import Summary
 
 __all__ = ["PlainTable", "tables"]

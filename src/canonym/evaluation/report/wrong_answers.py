@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from canonym.errors import InvalidInput
+from canonym.evaluation.dictionary import FoundConcept
 from canonym.evaluation.error_kinds import ErrorKinds
-from canonym.evaluation.found import FoundConcept
 from canonym.evaluation.metrics import columns
 from canonym.evaluation.outcome import Run
+from canonym.evaluation.outcomes import Answer
 from canonym.evaluation.questions import Question
-from canonym.evaluation.readings import Answer
 from canonym.terminology import Terminology
 
 __all__ = ["LabelledConcept", "WrongAnswer", "WrongTimes", "find_wrong_answers", "group_answers"]

@@ -52,7 +52,7 @@ def multi_positive_softmax(
 
     Names ``R(i)`` of related concepts make it ``(1 − r) L_i + r M_i``, where ``M_i`` is the same
     with ``R(i)`` in the place of ``P(i)``. Without torch,
-    `canonym.training.contrast.multi_positive_loss` is the same.
+    `canonym.training.subword.losses.multi_positive_loss` is the same.
 
     References
     ----------

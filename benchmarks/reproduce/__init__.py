@@ -1,0 +1,1 @@
+"""Published tables, run again: `python -m reproduce NAME`."""

@@ -1,0 +1,5 @@
+"""`python -m reproduce NAME`."""
+
+from reproduce.command import reproduce
+
+reproduce(prog_name="python -m reproduce")

@@ -1,0 +1,416 @@
+"""Conditions and interventions of clinical trials with the MeSH terms that a program gave them.
+
+A trial has a list of conditions and a list of terms, and nobody says which term is meant by which
+condition: only trials with one condition are taken. What is right is any of the trial's terms. A
+condition that is a name of a concept already asks nothing, since that is how most terms were
+assigned, and where the term is another one it is mostly wrong; it is left out, and so is one that
+was met before.
+
+Interventions are asked against a terminology of drugs, which lacks many of them: they are there to
+measure NIL by, so that those which are a name stay."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import itertools
+import json
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from canonym.corpora.concepts import read_concepts
+from canonym.corpora.pubtator import read_pubtator
+from canonym.corpora.splits import Parts, read_official
+from canonym.corpora.trials import Trial, read_trials_table
+from canonym.encoders import make_encoder
+from canonym.encoders.devices import bf16_pays
+from canonym.errors import InvalidInput, MissingExtra, NotTrained
+from canonym.evaluation.dictionary import (
+    Dictionary,
+    build_dictionary,
+    build_target_dictionary,
+    reweighed,
+)
+from canonym.terminology import Terminology, read_records
+from canonym.terminology.ids import ConceptIds
+from canonym.text import biosyn_normal
+from canonym.types import Concept, Document, Encoder, Mention, Record, Relation
+from models.relation_tables import read_relation_table
+
+# --- silver ---
+
+DRUG_TYPES: frozenset[str] = frozenset({"Biological", "Combination Product", "Drug"})
+"""Types of interventions that are drugs."""
+
+
+class SilverMentions(NamedTuple):
+    """Documents of one mention each, and how many trials were left out, by reason."""
+
+    documents: tuple[Document, ...]
+    dropped: dict[str, int]
+    kind: str
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a reader of figures on these has to know, as sentences."""
+        told = [f"{n:,} trials {reason} were left out" for reason, n in self.dropped.items() if n]
+        return [f"{len(self.documents):,} {self.kind} with silver labels", *told]
+
+
+def silver_conditions(trials: Iterable[Trial], terminology: Terminology) -> SilverMentions:
+    """Make mentions with concepts of the conditions of trials.
+
+    Parameters
+    ----------
+    trials : iterable of Trial
+        With the terms of NLM, as ids or as names.
+    terminology : Terminology
+        MeSH, or a part of it; names are labels of its concepts.
+
+    Returns
+    -------
+    SilverMentions
+        In the order of the trials.
+
+    Raises
+    ------
+    InvalidInput
+        If no condition is left.
+
+    Differences
+    -----------
+    DILBERT's test set of conditions was annotated by two people; these labels are silver, and some
+    of them are wrong or broader than the condition.
+
+    References
+    ----------
+    Miftahutdinov et al. (2021), section 3: what NLM assigns is incomplete.
+    """
+    ids = ConceptIds(terminology)
+    label_of: dict[str, str] = {}
+    for concept in terminology.iter_concepts():
+        label_of.setdefault(biosyn_normal(concept.label), concept.id)
+    names = {biosyn_normal(name.text) for name in terminology.iter_names()}
+    reasons = (
+        "with several conditions or none",
+        "without a term that the terminology has",
+        "whose condition is a name of a concept already",
+        "whose condition an earlier one has",
+    )
+    dropped = dict.fromkeys(reasons, 0)
+    met: set[str] = set()
+    documents = []
+    for trial in trials:
+        found = [ids.find(id_) for id_ in trial.condition_ids]
+        found += [label_of.get(biosyn_normal(name)) for name in trial.condition_names]
+        concepts = tuple(dict.fromkeys(id_ for id_ in found if id_ is not None))
+        text = trial.conditions[0].text if len(trial.conditions) == 1 else ""
+        normal = biosyn_normal(text)
+        if not normal:
+            reason = reasons[0]
+        elif not concepts:
+            reason = reasons[1]
+        elif normal in names:
+            reason = reasons[2]
+        elif normal in met:
+            reason = reasons[3]
+        else:
+            met.add(normal)
+            mention = Mention(
+                text, 0, len(text), "Condition", ids=concepts, document_id=trial.document.id
+            )
+            documents.append(Document(trial.document.id, text, (mention,)))
+            continue
+        dropped[reason] += 1
+    return _found(documents, dropped, "condition")
+
+
+def silver_interventions(trials: Iterable[Trial], terminology: Terminology) -> SilverMentions:
+    """Make mentions, with concepts or with none, of the interventions of trials that are drugs.
+
+    Parameters
+    ----------
+    trials : iterable of Trial
+        With the terms of NLM.
+    terminology : Terminology
+        Of drugs, such as DrugBank's. A term of NLM stands for the concepts that have its name.
+
+    Returns
+    -------
+    SilverMentions
+        In the order of the trials. A mention has no ids where no term of NLM is a name of the
+        terminology.
+
+    Raises
+    ------
+    InvalidInput
+        If no intervention is left.
+
+    Differences
+    -----------
+    DILBERT's test set of interventions was annotated by two people. Here an intervention without
+    a concept may have one that NLM's program did not see; those whose very text is a name are left
+    out, and the others are the noise of these labels.
+
+    References
+    ----------
+    Miftahutdinov et al. (2021), sections 3 and 5.4.
+    """
+    having: dict[str, dict[str, None]] = {}
+    for name in terminology.iter_names():
+        having.setdefault(biosyn_normal(name.text), {})[name.concept_id] = None
+    reasons = (
+        "with several interventions or none",
+        "whose intervention is no drug",
+        "whose intervention is a name although its terms are none",
+        "whose intervention an earlier one has",
+    )
+    dropped = dict.fromkeys(reasons, 0)
+    met: set[str] = set()
+    documents = []
+    for trial in trials:
+        mention = trial.interventions[0] if len(trial.interventions) == 1 else None
+        normal = biosyn_normal(mention.text) if mention else ""
+        found = (having.get(biosyn_normal(name), {}) for name in trial.intervention_names)
+        ids = tuple(dict.fromkeys(id_ for concepts in found for id_ in concepts))
+        if mention is None or not normal:
+            reason = reasons[0]
+        elif mention.type not in DRUG_TYPES:
+            reason = reasons[1]
+        elif not ids and normal in having:
+            reason = reasons[2]
+        elif normal in met:
+            reason = reasons[3]
+        else:
+            met.add(normal)
+            text, id_ = mention.text, trial.document.id
+            rule = "any" if ids else "nil"
+            asked = Mention(text, 0, len(text), mention.type, ids=ids, rule=rule, document_id=id_)
+            documents.append(Document(id_, text, (asked,)))
+            continue
+        dropped[reason] += 1
+    return _found(documents, dropped, "intervention")
+
+
+def _found(documents: list[Document], dropped: dict[str, int], kind: str) -> SilverMentions:
+    if not documents:
+        told = ", ".join(f"{n:,} {reason}" for reason, n in dropped.items() if n)
+        raise InvalidInput(f"the trials leave no {kind} to ask about: {told or 'there is none'}")
+    return SilverMentions(tuple(documents), dropped, f"{kind}s")
+
+
+# --- shelf ---
+# MODULE: Corpora, terminologies and encoders of published tables, as their files name them.
+
+_TRIALS = {"trials": silver_conditions, "trial-interventions": silver_interventions}
+_REMEMBERED = 4
+_OPEN = 8
+_MOST_BATCHES, _WORTH_KEEPING = 20, 1_000
+
+
+class NotHereError(Exception):
+    """A file, a model or a package that a row needs is not on this machine."""
+
+
+class Shelf:
+    """Corpora and terminologies of one reproduction, each read once.
+
+    The last dictionaries are kept as well: rows often differ in the mentions that they ask, and not
+    in the names that are searched, which take long to encode.
+
+    Parameters
+    ----------
+    data : Path
+        The folder that all paths are relative to.
+    """
+
+    def __init__(self, data: Path) -> None:
+        self.data = data
+        self._corpora: dict[tuple[str, str], Parts[Document]] = {}
+        self._terminologies: dict[str, Terminology] = {}
+        self._dictionaries: dict[Hashable, Dictionary] = {}
+        self._encoders: dict[tuple[str, str], Encoder] = {}
+
+    def corpus(
+        self, name: str, format: str, *, terminology: Terminology | None = None
+    ) -> tuple[Parts[Document], tuple[str, ...]]:
+        """Read the official parts of a corpus, and what is to be said of it.
+
+        Clinical trials (the format ``"trials"``) are labelled with concepts of `terminology`, and
+        are a test part alone.
+        """
+        if format in _TRIALS and terminology is not None:
+            self.check(name)
+            found = _TRIALS[format](read_trials_table(self.data / name), terminology)
+            return Parts((), (), found.documents), tuple(found.remarks)
+        readers = {"pubtator": _read_pubtator, "concept": _read_concepts}
+        if format not in readers:
+            known = ", ".join((*readers, "folds", *_TRIALS))
+            raise InvalidInput(f"the format {format!r} is none of {known}")
+        if (name, format) not in self._corpora:
+            self.check(name)
+            self._corpora[name, format] = read_official(self.data / name, readers[format])
+        return self._corpora[name, format], ()
+
+    def files(self, name: str) -> list[Path]:
+        """Return the files of a corpus, those of sub-folders included, sorted."""
+        place = self.data / name
+        return sorted(f for f in place.rglob("*") if f.is_file()) if place.is_dir() else [place]
+
+    def terminology(self, sources: Sequence[str | Mapping[str, Any]]) -> Terminology:
+        """Read the files of a terminology, one after the other."""
+        key = json.dumps(sources, sort_keys=True)
+        if key not in self._terminologies:
+            records = [self._records(source) for source in sources]
+            self._terminologies[key] = Terminology.build(itertools.chain.from_iterable(records))
+        return self._terminologies[key]
+
+    def check(self, name: str) -> None:
+        """Raise `NotHereError` unless the data folder has a file or folder of that name."""
+        if not (self.data / name).exists():
+            raise NotHereError(f"{name} is not in the data folder {self.data.name}")
+
+    def relations(
+        self, sources: Sequence[str | Mapping[str, Any]], terminology: Terminology
+    ) -> list[Relation]:
+        """Read relations: ``"terminology"``, tables, or files of a terminology that has some."""
+        found: list[Relation] = []
+        for source in sources:
+            if source == "terminology":
+                found += terminology.iter_relations()
+            elif not isinstance(source, str) and "head" in source:
+                options = dict(source)
+                self.check(options["file"])
+                found += read_relation_table(self.data / options.pop("file"), **options)
+            else:
+                found += (r for r in self._records(source) if isinstance(r, Relation))
+        return found
+
+    def encoder(self, given: str | Encoder, *, precision: str = "fp32") -> Encoder:
+        """Open an encoder; the last ones stay open, and remember what they encoded.
+
+        Parameters
+        ----------
+        given : str or Encoder
+            As `canonym.encoders.make_encoder` takes it; an open one is returned as it is.
+        precision : str
+            ``"bf16"`` lets a transformer compute with half as many bits where that is faster, which
+            it is on few CPUs; elsewhere it computes in float32.
+
+        Raises
+        ------
+        NotHereError
+            If it is not on this machine.
+        """
+        if not isinstance(given, str):
+            return given
+        key = (given, precision)
+        if key not in self._encoders:
+            while len(self._encoders) >= _OPEN:
+                del self._encoders[next(iter(self._encoders))]
+            encoder: Any = _open_encoder(given)
+            if precision == "bf16" and hasattr(encoder, "set_dtype") and bf16_pays(encoder.device):
+                encoder.set_dtype("bfloat16")
+            self._encoders[key] = _remembering(encoder)
+        return copy.copy(self._encoders[key])
+
+    def indexing(
+        self,
+        names: Sequence[str | Encoder],
+        search: str | None = None,
+        *,
+        precision: str = "fp32",
+    ) -> Callable[..., Dictionary]:
+        """Return what makes dictionaries with encoders of these names, and remembers some."""
+
+        def indexed(
+            terminology: Terminology, learned: tuple[tuple[str, str], ...], **options: Any
+        ) -> Dictionary:
+            weights = options.pop("weights")
+            what = (tuple(names), precision, search, options["as_written"])
+            key = (terminology.digest, learned, *what)
+            if key not in self._dictionaries:
+                while len(self._dictionaries) >= _REMEMBERED:
+                    del self._dictionaries[next(iter(self._dictionaries))]
+                self._dictionaries[key] = (
+                    build_dictionary(terminology, learned, **options)
+                    if search is None
+                    else build_target_dictionary(terminology, learned, search=search, **options)
+                )
+            found = self._dictionaries[key]
+            return found if weights is None else reweighed(found, weights)
+
+        return indexed
+
+    def _records(self, source: str | Mapping[str, Any]) -> Iterator[Record]:
+        if isinstance(source, str):
+            source = {"file": source}
+        options = dict(source)
+        for key in ("file", "trees", "replaced"):
+            if key in options:
+                self.check(options[key])
+                options[key] = self.data / options[key]
+        wanted = frozenset(options.pop("types", ()))
+        found = read_records(options.pop("file"), **options)
+        return _of_types(found, wanted) if wanted else found
+
+
+def _of_types(records: Iterator[Record], wanted: frozenset[str]) -> Iterator[Record]:
+    """Keep the concepts that have one of some types, or none with "", and what belongs to them."""
+    kept: set[str] = set()
+    for record in records:
+        if isinstance(record, Concept):
+            if wanted.intersection(record.types or ("",)):
+                kept.add(record.id)
+            fits = record.id in kept
+        elif isinstance(record, Relation):
+            fits = record.head in kept and record.tail in kept
+        else:
+            fits = record.concept_id in kept
+        if fits:
+            yield record
+
+
+def _open_encoder(given: str | Encoder) -> Encoder:
+    if not isinstance(given, str):
+        return given
+    try:
+        return make_encoder(given)
+    except (InvalidInput, MissingExtra) as error:
+        raise NotHereError(f"the encoder {given!r} cannot be opened: {error}") from error
+
+
+def _remembering(encoder: Encoder) -> Encoder:
+    """Let an encoder remember batches of names: rows search the same ones again and again."""
+    try:
+        encoder.encode([""])
+    except NotTrained:  # each dictionary fits it anew
+        return encoder
+    encode, known = encoder.encode, dict[bytes, Any]()
+
+    def remembered(names: Sequence[str]) -> Any:
+        key = hashlib.sha256("\n".join(names).encode("utf-8", "surrogatepass")).digest()
+        if len(names) < _WORTH_KEEPING:
+            return encode(names)
+        if key not in known:
+            while len(known) >= _MOST_BATCHES:
+                del known[next(iter(known))]
+            known[key] = encode(names)
+        return known[key]
+
+    kept: Any = copy.copy(encoder)
+    kept.encode = remembered
+    found: Encoder = kept
+    return found
+
+
+def _read_pubtator(path: Path) -> list[Document]:
+    return list(read_pubtator(path))
+
+
+def _read_concepts(path: Path) -> list[Document]:
+    documents: dict[str, list[Mention]] = {}
+    for mention in read_concepts(path):
+        documents.setdefault(mention.document_id, []).append(mention)
+    return [Document(id_, "", tuple(mentions)) for id_, mentions in documents.items()]

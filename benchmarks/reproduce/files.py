@@ -1,0 +1,196 @@
+"""Published tables, described in files and run again.
+
+An experiment is a TOML file: where the published numbers stand, the settings that its rows share,
+and the rows, each of which may have settings of its own::
+
+    title = "TF-IDF on disease names"
+    source = "Sung et al. (2020), table 2"
+    protocol = "biosyn"
+    terminology = ["medic-2012/medic_06Jul2012.txt"]
+
+    [[row]]
+    name = "NCBI disease"
+    corpus = "ncbi-disease"
+    encoders = ["chargrams"]
+    published = { "accuracy@1" = 87.6 }
+
+==============  ==================================================================================
+setting         meaning
+==============  ==================================================================================
+task            ``"link"`` (default), or one of those below
+corpus          folder with train, dev and test files
+format          ``"pubtator"`` (default), ``"concept"``, ``"folds"`` of a cross-validation, or
+                ``"trials"`` and ``"trial-interventions"``: a table of clinical trials, see
+                `reproduce.data`
+types           only mentions of these types
+part            ``"test"`` (default), or ``"dev"``
+terminology     its files, read one after the other; folds may bring lists of targets instead
+protocol        a key of `canonym.evaluation.protocols.PROTOCOLS`; ``split``, ``same`` and
+                ``glosses`` vary it
+search          one of `canonym.linking.targets.SEARCHES`: training mentions stand beside the terminology
+                then, and concepts are ranked (the strict reading); ``{ dev = ["O-T", "OD-T"] }``:
+                that of these with which the row is best on the dev part
+encoders        as `canonym.linker.Linker.build` takes them; none is verbatim look-up. A model
+                of the file goes by its name
+weights         one per encoder, or ``{ dev = [0, 0.5, 1] }``: the last encoder's is that of these
+                with which the row is best on the dev part
+corrections     file of ``wrong||right`` words
+training        ``false``: the parts that come before are not given, so that neither names nor
+                slices know them
+order           of the nearest concepts: ``"marginal"``, ``"fitted"``, or a file; ``context =
+                false``: without the other mentions of a document
+precision       ``"fp32"`` (default), or ``"bf16"``: how transformers compute
+reading         which reading is compared; the protocol's first by default
+slice           one of `canonym.evaluation.metrics.HEADLINE_SLICES`: only these mentions count
+against         another row of the file, on the same mentions: their difference and its tests
+published       percentages by metric; a name without a number to show ours alone
+difference      the most, in points, that ours may differ from what is published
+caveat          what forbids a strict comparison
+seed, k         as `canonym.evaluation.run.evaluate_corpus` takes them
+==============  ==================================================================================
+
+Other tasks take one encoder, relatedness several as well, and publish numbers as they are in the
+paper, those of relations and NIL in percent:
+
+===============  ==========================  ====================================================
+task             settings                    metrics
+===============  ==========================  ====================================================
+``relatedness``  ``pairs``, a file           ``spearman``
+``mcsm``         ``terminology``, ``types``  ``mean``, and each of the types
+                 wanted, ``k``
+``relations``    ``terminology``,            ``accuracy``
+                 ``relations``, ``epochs``
+``nil``          as for linking;             ``false-positive``, ``true-positive``, ``weighted``,
+                 ``absent``, the share of    ``most-right``, ``learned`` and ``never``
+                 concepts that are taken
+                 out; ``n_dev``,
+                 ``repetitions``
+===============  ==========================  ====================================================
+
+``relations`` are ``"terminology"``, files of a terminology, or tables::
+
+    relations = [
+        "terminology",
+        { file = "actions.tsv", head = "drug", tail = "action", relation = "has action" },
+    ]
+
+``[model.NAME]`` tables say what is trained before the rows are run; see
+`reproduce.models`.
+
+Paths are relative to the data folder. A file of a terminology may be a table of its name and of
+options of `canonym.terminology.read_records`; ``types`` keeps the concepts that have one of them,
+and ``""`` among them those of no type::
+
+    terminology = [
+        { file = "terms.tsv", trees = "trees.tsv", tree_types = true, types = ["D"] },
+    ]
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from canonym.errors import InvalidInput, ReadError
+from canonym.evaluation.figures import HEADLINE_SLICES
+
+__all__ = ["EXPERIMENTS", "Experiment", "read_experiment"]
+
+EXPERIMENTS = Path(__file__).parent / "experiments"
+"""Where experiments are looked for by name, from the current folder on."""
+
+_SHARED = {
+    *("corpus", "format", "types", "part", "terminology", "protocol", "split", "same", "encoders"),
+    *("weights", "corrections", "precision", "reading", "slice", "difference", "caveat"),
+    *("seed", "k", "order", "context", "training", "glosses"),
+    *("task", "search", "pairs", "relations", "epochs", "absent", "n_dev", "repetitions"),
+}
+_PRECISIONS = ("fp32", "bf16")
+_OWN = {"name", "published", "against"}
+_NEEDED = {
+    "link": ("corpus", "terminology", "protocol"),
+    "relatedness": ("pairs", "encoders"),
+    "mcsm": ("terminology", "encoders"),
+    "relations": ("terminology", "relations", "encoders"),
+    "nil": ("corpus", "terminology", "protocol", "encoders"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """A published table: its name, title, source, the settings of its rows and of its models."""
+
+    name: str
+    title: str
+    source: str
+    rows: tuple[dict[str, Any], ...]
+    models: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+def read_experiment(name: str | Path, *, folder: str | Path = EXPERIMENTS) -> Experiment:
+    """Read an experiment.
+
+    Parameters
+    ----------
+    name : str or Path
+        A file, or the name of one of `folder` without its ending.
+    folder : str or Path
+        Where experiments are.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such experiment.
+    ReadError
+        If the file is no TOML, a setting is unknown, or one that is needed is missing.
+    """
+    path = Path(name) if Path(name).suffix == ".toml" else Path(folder) / f"{name}.toml"
+    if not path.is_file():
+        known = ", ".join(sorted(file.stem for file in Path(folder).glob("*.toml"))) or "none"
+        raise InvalidInput(f"there is no experiment {str(name)!r}; {folder} has {known}")
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ReadError(path, f"is no TOML ({error})") from error
+    rows, models = content.pop("row", []), content.pop("model", {})
+    title, source = content.pop("title", path.stem), content.pop("source", "")
+    if not rows or not isinstance(rows, list):
+        raise ReadError(path, "has no [[row]]: nothing would be run")
+    if not isinstance(models, dict) or not all(isinstance(one, dict) for one in models.values()):
+        raise ReadError(path, "what is trained is said in [model.NAME] tables")
+    names = [row.get("name") for row in rows]
+    for row in rows:
+        _check_row(path, {**content, **row}, names)
+    return Experiment(path.stem, title, source, tuple({**content, **row} for row in rows), models)
+
+
+def _check_row(path: Path, row: dict[str, Any], names: list[Any]) -> None:
+    unknown = sorted(set(row) - _SHARED - _OWN)
+    if unknown:
+        raise ReadError(path, f"there is no setting {unknown[0]!r}")
+    if row.get("slice", "all") not in HEADLINE_SLICES:
+        raise ReadError(
+            path, f"there is no slice {row['slice']!r}; there are {', '.join(HEADLINE_SLICES)}"
+        )
+    if row.get("precision", "fp32") not in _PRECISIONS:
+        raise ReadError(
+            path, f"precision is {row['precision']!r}; there are {', '.join(_PRECISIONS)}"
+        )
+    task = row.get("task", "link")
+    if task not in _NEEDED:
+        raise ReadError(path, f"there is no task {task!r}; there are {', '.join(_NEEDED)}")
+    needed = [key for key in ("name", *_NEEDED[task], "published") if not _has(row, key)]
+    if row.get("format") == "folds" and "terminology" in needed:
+        needed.remove("terminology")
+    if needed:
+        raise ReadError(path, f"the row {row.get('name', '?')!r} has no {needed[0]!r}")
+    if "against" in row and row["against"] not in names:
+        raise ReadError(
+            path, f"the row {row['name']!r} is against {row['against']!r}, which is no row"
+        )
+
+
+def _has(row: dict[str, Any], key: str) -> bool:
+    return bool(row.get(key)) if key == "published" else key in row

@@ -1,0 +1,290 @@
+"""Models that an experiment trains, as its file describes them.
+
+A ``[model.NAME]`` table says how a model is made; rows name it among their ``encoders``::
+
+    [model.random]
+    recipe = "dilbert"
+    encoder = "sentence-transformers/all-MiniLM-L6-v2"
+    corpus = "bc5cdr"
+    types = ["Disease"]
+    terminology = ["medic-2012/medic_06Jul2012.txt"]
+    max_steps = 250
+    precision = "bf16"
+
+    [model.re-sampled]
+    like = "random"
+    encoder = "random"
+    strategy = "re-sampling"
+    random_epochs = 0
+
+==============  ==================================================================================
+setting         meaning
+==============  ==================================================================================
+recipe          a key of `canonym.training.recipes.RECIPES`, ``"word-vectors"``, or
+                ``"average"``: the weights of ``encoder`` and of ``other``, whose weight is
+                ``share``, see `canonym.training.loop.averaging`
+encoder         what training begins with: as `canonym train --encoder` takes it, or another model
+                of the file
+like            another model, whose settings are taken where they are not given here
+seed            of every draw; 0 by default
+samples         how many are trained, with seeds one after the other; 1 by default. A model that
+                begins with another of as many samples begins with the sample of the same number
+corpus, format  as of rows; the training part is trained on
+part            ``"train"`` (default), or ``"train+dev"``
+types           only mentions of these types
+corrections     file of ``wrong||right`` words
+corpora         instead of ``corpus``: several, tables with ``corpus``, ``types`` and
+                ``corrections`` of their own
+preparation     as `canonym train --preparation` takes it; the recipe's by default
+distinct        whether mentions of the same text and concepts count once
+dev             whether accuracy on the dev part says which epoch is kept
+terminology     as of rows
+hierarchy       for parents and siblings: a terminology, that of the model by default
+relations       for CODER: as of rows of relations, those of the terminology by default
+groups          for few-shot: JSON of names by concept, or
+                ``{ file = "trees.tsv", letters = "C" }``: names by category of their tree number
+concepts        for few-shot: only so many of the groups, the largest
+text            for word vectors: files of running text
+==============  ==================================================================================
+
+All others are those of the encoder (``pooling`` and ``max_length``, of a head ``hidden``,
+``dropout`` and ``width``), of `canonym.training.loop.fit.FitSettings`, and of the class of the
+recipe; what is not given is as in the paper.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from canonym.errors import InvalidInput
+from canonym.training.loop.settings import FitSettings
+from canonym.training.recipes import RECIPES, recipe_class
+
+__all__ = ["AVERAGE", "WORD_VECTORS", "ModelSettings", "in_order", "read_models"]
+
+WORD_VECTORS = "word-vectors"
+"""The recipe that trains no encoder of names, but what one is made of."""
+
+AVERAGE = "average"
+"""The recipe that trains nothing, and averages the weights of two."""
+
+_COMMON = {"recipe", "encoder", "seed", "samples"}
+_DATA = {
+    *("corpus", "corpora", "format", "part", "types", "corrections", "preparation", "distinct"),
+    "dev",
+}
+_OF_AN_AVERAGE = {"recipe", "encoder", "other", "share", "samples", "pooling", "max_length"}
+_OF_A_CORPUS = {"corpus", "format", "types", "corrections"}
+_SOURCES = {
+    "biosyn": {"terminology"},
+    "triplet": {"terminology"},
+    "dilbert": {"terminology", "hierarchy"},
+    "coder": {"terminology", "relations"},
+    "few-shot": {"groups", "concepts"},
+}
+_TRANSFORMER = {"pooling", "max_length", "layers", "heads", "vocabulary", "width"}
+_HEAD = {"hidden", "dropout", "width"}
+_LOOP = {field.name for field in fields(FitSettings)} - {"seed"}
+_GIVEN = {"table", "mentions", "relations", "hierarchy", "inputs", "groups", "rng", "self", "cls"}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """A model of an experiment.
+
+    Parameters
+    ----------
+    name : str
+        Of the table.
+    settings : dict
+        All of them, those of another model that it is ``like`` among them.
+    """
+
+    name: str
+    settings: dict[str, Any]
+
+    @property
+    def recipe(self) -> str:
+        """The recipe, by its name."""
+        return str(self.settings["recipe"])
+
+    @property
+    def encoder(self) -> str:
+        """What training begins with; empty for word vectors."""
+        return str(self.settings.get("encoder", ""))
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """All encoders that it is made of, other models among them."""
+        return tuple(filter(None, (self.encoder, str(self.settings.get("other", "")))))
+
+    @property
+    def samples(self) -> int:
+        """How many are trained."""
+        return int(self.settings.get("samples", 1))
+
+    def seed(self, sample: int) -> int:
+        """Return the seed of a sample."""
+        return int(self.settings.get("seed", 0)) + sample
+
+    def chosen(self, names: Iterable[str]) -> dict[str, Any]:
+        """Return the settings of these names, as far as they are given."""
+        return {name: self.settings[name] for name in names if name in self.settings}
+
+    def loop(self, sample: int) -> FitSettings:
+        """Return the settings of the loop: the paper's where the table says nothing."""
+        paper = dict(recipe_class(self.recipe).fit_settings)
+        given = {**paper, **self.chosen(_LOOP), "seed": self.seed(sample)}
+        if "epochs" not in given and given.get("max_steps"):
+            given["epochs"] = given["max_steps"]
+        return FitSettings(**given)
+
+    def options(self) -> dict[str, Any]:
+        """Return the settings of the recipe's class."""
+        return self.chosen(_class_options(self.recipe))
+
+    def encoder_options(self) -> dict[str, Any]:
+        """Return the settings of the encoder: the paper's where the table says nothing."""
+        names = _HEAD if self.recipe == "few-shot" else _TRANSFORMER
+        paper = dict(recipe_class(self.recipe).encoder_settings)
+        return {**paper, **self.chosen(names)}
+
+
+def read_models(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, ModelSettings]:
+    """Check the models of an experiment and fill in what they have from each other.
+
+    Parameters
+    ----------
+    tables : mapping of str to mapping
+        ``Experiment.models``.
+
+    Raises
+    ------
+    InvalidInput
+        If a setting is unknown or missing, or a model is like one that there is not, or like
+        itself.
+    """
+    found = {name: ModelSettings(name, _resolved(name, tables, ())) for name in tables}
+    for model in found.values():
+        _check(model, found)
+    return found
+
+
+def in_order(models: Mapping[str, ModelSettings], wanted: Iterable[str]) -> list[str]:
+    """Return models and those that they begin with, each after the one that it begins with.
+
+    Raises
+    ------
+    InvalidInput
+        If a model begins with itself, over others or not.
+    """
+    order: dict[str, None] = {}
+
+    def add(name: str, above: tuple[str, ...]) -> None:
+        if name in above:
+            raise InvalidInput(f"the models begin with each other: {' → '.join((*above, name))}")
+        if name in models and name not in order:
+            for parent in models[name].parents:
+                add(parent, (*above, name))
+            order[name] = None
+
+    for name in wanted:
+        add(name, ())
+    return list(order)
+
+
+def _resolved(
+    name: str, tables: Mapping[str, Mapping[str, Any]], above: tuple[str, ...]
+) -> dict[str, Any]:
+    if name in above:
+        raise InvalidInput(f"the models are like each other: {' → '.join((*above, name))}")
+    if name not in tables:
+        raise InvalidInput(f"the model {above[-1]!r} is like {name!r}, which is no model")
+    own = dict(tables[name])
+    like = own.pop("like", None)
+    return own if like is None else {**_resolved(str(like), tables, (*above, name)), **own}
+
+
+def _check(model: ModelSettings, models: Mapping[str, ModelSettings]) -> None:
+    what = f"the model {model.name!r}"
+    recipe = model.settings.get("recipe")
+    if recipe not in {*RECIPES, WORD_VECTORS, AVERAGE}:
+        known = ", ".join((*RECIPES, WORD_VECTORS, AVERAGE))
+        raise InvalidInput(f"{what} has the recipe {recipe!r}; there are {known}")
+    needed, known_settings = _settings_of(str(recipe), model.settings)
+    unknown = sorted(set(model.settings) - known_settings)
+    if unknown:
+        raise InvalidInput(f"{what}: {recipe} has no setting {unknown[0]!r}")
+    missing = [name for name in needed if name not in model.settings]
+    if missing:
+        raise InvalidInput(f"{what} has no {missing[0]!r}")
+    for name, least in (("samples", 1), ("seed", 0)):
+        value = model.settings.get(name, least)
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            raise InvalidInput(f"{what}: {name} is {value!r}; a number from {least} is expected")
+    if model.settings.get("part", "train") not in {"train", "train+dev"}:
+        raise InvalidInput(
+            f"{what} is trained on the part {model.settings['part']!r}; 'train' or 'train+dev' is "
+            "expected"
+        )
+    share = model.settings.get("share", 0)
+    if recipe == AVERAGE and (isinstance(share, bool) or not isinstance(share, int | float)):
+        raise InvalidInput(f"{what}: share is {share!r}; a number from 0 to 1 is expected")
+    _check_corpora(what, model.settings)
+    for parent in model.parents:
+        start = models.get(parent)
+        if start is not None and start.samples not in {1, model.samples}:
+            raise InvalidInput(
+                f"{what} has {model.samples} samples, and {start.name!r}, which it begins with, "
+                f"has {start.samples}"
+            )
+
+
+def _check_corpora(what: str, given: Mapping[str, Any]) -> None:
+    if "corpora" not in given:
+        return
+    if alone := sorted({"corpus", "dev", "types", "corrections"} & set(given)):
+        raise InvalidInput(f"{what} has corpora, and beside them {alone[0]!r}, which is of one")
+    several = given["corpora"]
+    if (
+        not isinstance(several, list)
+        or not several
+        or not all(isinstance(one, Mapping) and "corpus" in one for one in several)
+    ):
+        raise InvalidInput(f"{what}: corpora is {several!r}; tables with a corpus are expected")
+    for one in several:
+        if not isinstance(one["corpus"], str):
+            raise InvalidInput(
+                f"{what} has a corpus {one['corpus']!r}: the name of one of the folder is expected"
+            )
+    if unknown := sorted({name for one in several for name in one} - _OF_A_CORPUS):
+        raise InvalidInput(f"{what}: a corpus has no setting {unknown[0]!r}")
+
+
+def _settings_of(recipe: str, given: Mapping[str, Any]) -> tuple[tuple[str, ...], set[str]]:
+    """Return the settings that a recipe needs, and all that it has."""
+    if recipe == WORD_VECTORS:
+        from canonym.training.modules.word_vectors import train_word_vectors
+
+        options = set(inspect.signature(train_word_vectors).parameters)
+        return ("text",), {"recipe", "text", "seed", "samples"} | options - {"progress", "texts"}
+    if recipe == AVERAGE:
+        return ("encoder", "other", "share"), _OF_AN_AVERAGE
+    known = _COMMON | _SOURCES[recipe] | _LOOP | set(_class_options(recipe))
+    if recipe == "few-shot":
+        return ("encoder", "groups"), known | _HEAD
+    needed: tuple[str, ...] = ("encoder", "terminology")
+    if recipe in {"biosyn", "dilbert"}:
+        needed = (*needed, "corpora" if "corpora" in given else "corpus")
+    data = {"preparation"} if recipe == "coder" else _DATA
+    return needed, known | data | _TRANSFORMER
+
+
+def _class_options(recipe: str) -> list[str]:
+    made = recipe_class(recipe)
+    given = made.from_groups if recipe == "few-shot" else made.__init__
+    parameters = inspect.signature(given).parameters.values()
+    return [one.name for one in parameters if one.name not in _GIVEN and one.name != "strict"]

@@ -1,0 +1,284 @@
+"""Rows of an experiment run: linking, relatedness, similarity of concepts, relations, NIL."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from canonym.corpora.mention_tables import read_folds
+from canonym.errors import InvalidInput
+from canonym.evaluation.figures import Figure
+from canonym.evaluation.folds import FoldRuns, evaluate_folds
+from canonym.evaluation.measured import Measured, Outcome, SampleRuns
+from canonym.evaluation.nil import leave_out, measure_nil
+from canonym.evaluation.outcome import Run
+from canonym.evaluation.protocols import Protocol, choose_protocol
+from canonym.evaluation.questions import read_corrections
+from canonym.evaluation.run import evaluate_corpus
+from canonym.evaluation.similarity.mcsm import mcsm
+from canonym.evaluation.similarity.relatedness import read_relatedness, relatedness
+from canonym.evaluation.similarity.relations import evaluate_relations, frozen
+from canonym.linking.reranker import ORDERS
+from canonym.terminology import Terminology
+from canonym.types import Encoder
+from reproduce.data import Shelf
+
+__all__ = ["TASKS", "Models", "run_row"]
+
+Models: TypeAlias = Mapping[str, str | Encoder | Sequence[str | Encoder]]
+"""What to use for an encoder of a file: an encoder, where it is, or one for each sample."""
+
+Row: TypeAlias = Mapping[str, Any]
+
+
+def run_row(row: Row, shelf: Shelf, models: Models) -> Outcome:
+    """Run one row of an experiment; see `reproduce.files`.
+
+    Parameters
+    ----------
+    row : mapping of str to object
+        Its settings, with those that all rows share.
+    shelf : Shelf
+        Reads what they name.
+    models : mapping
+        What to use for encoders; where one has several samples, the row is run with each.
+
+    Raises
+    ------
+    NotHereError
+        If a file or a model is not here.
+    InvalidInput
+        If the row cannot be run wherever it is.
+    """
+    names = [models.get(name, name) for name in row.get("encoders", ())]
+    counts = {len(one) for one in names if _is_list(one)}
+    if not counts:
+        return _run(row, shelf, names)
+    if len(counts) > 1:
+        raise InvalidInput(
+            f"the models of the row {row['name']!r} have different numbers of samples"
+        )
+    runs: list[Any] = [
+        _run(row, shelf, [one[sample] if _is_list(one) else one for one in names])
+        for sample in range(counts.pop())
+    ]
+    if any(isinstance(run, FoldRuns) for run in runs):
+        raise InvalidInput(f"the row {row['name']!r} has folds and its models samples: choose one")
+    return runs[0] if len(runs) == 1 else SampleRuns(tuple(runs))
+
+
+def _is_list(one: Any) -> bool:
+    return isinstance(one, Sequence) and not isinstance(one, str)
+
+
+def _run(row: Row, shelf: Shelf, names: Sequence[Any]) -> Run | FoldRuns | Measured:
+    return TASKS[row.get("task", "link")](row, shelf, names)
+
+
+# --- linking --------------------------------------------------------------------------------------
+
+
+def _link(row: Row, shelf: Shelf, names: Sequence[Any]) -> Run | FoldRuns:
+    for setting in ("weights", "search"):
+        if isinstance(row.get(setting), Mapping):
+            chosen, said = _choose(row, shelf, names, setting)
+            found = _link({**row, setting: chosen}, shelf, names)
+            return replace(found, notes=(*found.notes, said)) if isinstance(found, Run) else found
+    options = _options(row, shelf, names)
+    if row.get("format") == "folds":
+        shelf.check(row["corpus"])
+        sources = row.get("terminology")
+        return evaluate_folds(
+            read_folds(shelf.data / row["corpus"]),
+            terminology=shelf.terminology(sources) if sources else None,
+            files=shelf.files(row["corpus"]),
+            **options,
+        )
+    return _evaluate(row, shelf, shelf.terminology(row["terminology"]), options)
+
+
+def _options(row: Row, shelf: Shelf, names: Sequence[Any]) -> dict[str, Any]:
+    corrections, search = row.get("corrections"), row.get("search")
+    precision = row.get("precision", "fp32")
+    if corrections:
+        shelf.check(corrections)
+    return {
+        "encoders": [shelf.encoder(name, precision=precision) for name in names],
+        "weights": row.get("weights"),
+        "indexed": shelf.indexing(names, search, precision=precision),
+        "protocol": _protocol(row),
+        "part": row.get("part", "test"),
+        "metrics": tuple(row["published"]),
+        "types": row.get("types", ()),
+        "corrections": read_corrections(shelf.data / corrections) if corrections else None,
+        "order": _order(row, shelf),
+        **{key: row[key] for key in ("seed", "k", "context") if key in row},
+    }
+
+
+def _order(row: Row, shelf: Shelf) -> str | Path:
+    found: str = row.get("order", "nearest")
+    if found in ORDERS:
+        return found
+    shelf.check(found)
+    return shelf.data / found
+
+
+def _protocol(row: Row) -> Protocol:
+    variant = {key: row[key] for key in ("split", "same", "glosses") if key in row}
+    if row.get("search") and row.get("glosses"):
+        raise InvalidInput(f"the row {row['name']!r} has a search, which knows no glosses")
+    chosen = choose_protocol(row["protocol"], **variant)
+    # The mean of a concept's names is no name that could be read leniently.
+    return replace(chosen, readings=chosen.readings[-2:]) if row.get("search") else chosen
+
+
+def _evaluate(row: Row, shelf: Shelf, terminology: Terminology, options: dict[str, Any]) -> Run:
+    parts, notes = shelf.corpus(
+        row["corpus"], row.get("format", "pubtator"), terminology=terminology
+    )
+    dev = options["part"] == "dev"
+    before = parts.train if dev else (*parts.train, *parts.dev)
+    found = evaluate_corpus(
+        parts.dev if dev else parts.test,
+        terminology=terminology,
+        training=before if row.get("training", True) else (),
+        files=shelf.files(row["corpus"]),
+        **options,
+    )
+    return replace(found, notes=notes)
+
+
+def _choose(row: Row, shelf: Shelf, names: Sequence[Any], setting: str) -> tuple[Any, str]:
+    """Choose a setting on the dev part: the search, or the weight of the last encoder."""
+    if row.get("format") == "folds" or row.get("part") == "dev":
+        raise InvalidInput(
+            f"the row {row['name']!r} cannot choose {setting} on its dev part: a test part to be "
+            "measured is expected"
+        )
+    tried: Sequence[Any] = row[setting]["dev"]
+    if setting == "weights":
+        tried = [[*[1.0] * (len(names) - 1), float(weight)] for weight in tried]
+    metric = next(iter(row["published"]))
+    best, chosen = -math.inf, tried[0]
+    for value in tried:
+        run = _link({**row, "part": "dev", setting: value}, shelf, names)
+        found = run.value(metric, reading=row.get("reading")) if isinstance(run, Run) else -math.inf
+        if found > best:
+            best, chosen = found, value
+    said = f"the weight {chosen[-1]:g}" if setting == "weights" else f"the search {chosen}"
+    return chosen, f"{said} was chosen on the dev part, with {100 * best:.1f} there"
+
+
+# --- vectors alone --------------------------------------------------------------------------------
+
+
+def _one_encoder(row: Row, shelf: Shelf, names: Sequence[Any]) -> Encoder:
+    if len(names) != 1:
+        raise InvalidInput(f"the task {row['task']!r} is for one encoder; {len(names)} are named")
+    return shelf.encoder(names[0], precision=row.get("precision", "fp32"))
+
+
+def _relatedness(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:
+    shelf.check(row["pairs"])
+    pairs = read_relatedness(shelf.data / row["pairs"])
+    encoders = [shelf.encoder(name, precision=row.get("precision", "fp32")) for name in names]
+    found = relatedness(encoders, pairs, weights=row.get("weights"), rng=row.get("seed", 0))
+    said = (f"{found.missing:,} pairs have a term without a vector",) if found.missing else ()
+    figure = Figure("all", "", "spearman", found.n, found.rho, found.low, found.high)
+    return Measured("relatedness", (figure,), remarks=said)
+
+
+def _mcsm(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:
+    wanted = frozenset(row.get("types", ()))
+    terminology = shelf.terminology(row["terminology"])
+    concepts = [
+        concept
+        for concept in terminology.iter_concepts()
+        if concept.label and (not wanted or wanted.intersection(concept.types))
+    ]
+    vectors = _dense(_one_encoder(row, shelf, names), [concept.label for concept in concepts])
+    found = mcsm(vectors, [c.types for c in concepts], k=row.get("k", 40), of=wanted or None)
+    figures = [
+        Figure("all", "", name, found.n[name], value, math.nan, math.nan)
+        for name, value in found.scores.items()
+    ]
+    mean = sum(found.scores.values()) / len(found.scores)
+    figures.append(Figure("all", "", "mean", len(concepts), mean, math.nan, math.nan))
+    said = f"of at most {found.maximum:.2f}, with {found.k} neighbours"
+    return Measured("mcsm", tuple(figures), remarks=(said,))
+
+
+def _relations(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:
+    terminology = shelf.terminology(row["terminology"])
+    given = list(dict.fromkeys(shelf.relations(row["relations"], terminology)))
+    labels = {c.id: c.label for c in terminology.iter_concepts() if c.label}
+    kept = [one for one in given if one.head in labels and one.tail in labels]
+    ids = list(dict.fromkeys(id_ for one in kept for id_ in (one.head, one.tail)))
+    vectors = _dense(_one_encoder(row, shelf, names), [labels[id_] for id_ in ids])
+    fit = frozen(dict(zip(ids, vectors, strict=True)), epochs=row.get("epochs", 50))
+    found = evaluate_relations(fit, kept, seed=row.get("seed", 0))
+    figure = Figure("all", "", "accuracy", found.n_test, found.accuracy, found.low, found.high)
+    said = [f"the commonest relation alone has {100 * found.majority:.1f}"]
+    if len(kept) < len(given):
+        said.append(
+            f"{len(given) - len(kept):,} of {len(given):,} triplets, with a concept that the "
+            "terminology does not have, were left out"
+        )
+    details = {"majority": found.majority, "chance": found.chance, "n_train": found.n_train}
+    return Measured("relations", (figure,), "%", tuple(said), details=details)
+
+
+def _dense(encoder: Encoder, texts: Sequence[str]) -> Any:
+    vectors = encoder.encode(texts)
+    if not isinstance(vectors, np.ndarray):
+        raise InvalidInput("this task is for dense vectors; character n-grams give sparse ones")
+    return vectors
+
+
+# --- NIL ------------------------------------------------------------------------------------------
+
+
+def _nil(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:
+    terminology = shelf.terminology(row["terminology"])
+    seed = row.get("seed", 0)
+    options = _options({**row, "published": {}}, shelf, names)
+    options["protocol"] = replace(options["protocol"], keep="all")
+    share = row.get("absent", 0.0)
+    said: tuple[str, ...] = ()
+    documents, notes = shelf.corpus(
+        row["corpus"], row.get("format", "pubtator"), terminology=terminology
+    )
+    part = documents.dev if options["part"] == "dev" else documents.test
+    searched = terminology
+    if share:
+        searched, n = leave_out(terminology, part, share=share, seed=seed)
+        said = (f"{n:,} concepts of the mentions were taken out of the terminology",)
+    before = documents.train if options["part"] == "dev" else (*documents.train, *documents.dev)
+    run = evaluate_corpus(
+        part, terminology=searched, training=before, files=shelf.files(row["corpus"]), **options
+    )
+    found = measure_nil(
+        run,
+        searched,
+        reading=row.get("reading"),
+        n_dev=row.get("n_dev", 100),
+        repetitions=row.get("repetitions", 20),
+        seed=seed,
+    )
+    return replace(found, remarks=(*found.remarks, *said, *notes))
+
+
+TASKS: dict[str, Callable[[Row, Shelf, Sequence[Any]], Run | FoldRuns | Measured]] = {
+    "link": _link,
+    "relatedness": _relatedness,
+    "mcsm": _mcsm,
+    "relations": _relations,
+    "nil": _nil,
+}
+"""How rows of each task are run."""

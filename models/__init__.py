@@ -1,0 +1,1 @@
+"""Making of the shipped encoders and re-rankers."""

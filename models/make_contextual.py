@@ -1,0 +1,260 @@
+"""Making the contextual encoder: a sentence encoder that learns names and mentions."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from canonym.encoders.subword import Subword
+from canonym.io.files import MANIFEST, read_manifest
+from canonym.training.loop.averaging import average_weights
+from canonym.training.loop.processes import usual_precision
+from canonym.training.loop.settings import FitSettings
+from canonym.training.modules.transformer import NameModule
+from canonym.training.papers.biosyn import BioSyn
+from canonym.training.sampling.names import NameTable
+from models.annotated import PARTS, read_annotated
+from models.contrastive import Contrastive
+from models.make_default import check_data
+from models.mixture import digests, read_mixture
+from models.options import (
+    PRECISION,
+    RESUME,
+    checkpoints_beside,
+    free_place,
+    making_options,
+    sentence_encoder,
+    write_encoder,
+)
+from models.stages import Stages
+
+# --- contextual encoder ---
+
+SETTINGS: Mapping[str, Any] = {
+    "max_length": 24,
+    "mention_share": 0.3,
+    "everyday_weight": 4.0,
+    "batches": 280,
+    "definitions": 16,
+    "related_share": 0.1,
+    "contrastive": {
+        "epochs": 3,
+        "learning_rate": 5e-5,
+        "optimizer": "adamw",
+        "schedule": "linear",
+        "warm_up": 0.1,
+    },
+    "cosine_scale": 20.0,
+    "marginalization": {
+        "epochs": 2,
+        "learning_rate": 5e-5,
+        "optimizer": "adam",
+        "schedule": "constant",
+    },
+    "share": 0.25,
+}
+"""Chosen on the development parts with encoders that had learned from the training parts alone."""
+
+
+def make_contextual_encoder(
+    data: Path,
+    start: str | Path,
+    *,
+    miner: Subword,
+    parts: Sequence[str] = PARTS,
+    batches: int | None = None,
+    seed: int = 0,
+    precision: str = "auto",
+    progress: Callable[[str, int, int], None] | None = None,
+    log: Callable[[str], None] | None = None,
+    checkpoints: Path | None = None,
+    resume: bool = False,
+) -> tuple[NameModule, dict[str, Any]]:
+    """Teach a sentence encoder the terminologies and mentions under `data`.
+
+    Parameters
+    ----------
+    data : Path
+        The folder with the files of `models.mixture.mixture_files`.
+    start : str or Path
+        The transformer that is taught, such as all-MiniLM-L6-v2.
+    miner : Subword
+        Finds hard neighbours, see `models.contrastive.Contrastive`.
+    parts : sequence of str
+        Parts of the corpora that are learned from.
+    batches : int, optional
+        Of an epoch of the first stage; hard neighbours are searched anew for each.
+    seed : int
+        Of every random draw.
+    precision : str
+        As for `canonym.training.loop.fit.FitSettings`, or ``"auto"``, which is bfloat16 where
+        that is faster.
+    progress : callable, optional
+        Called with the stage, its steps done and in all.
+    log : callable, optional
+        Called with a line of text now and then.
+    checkpoints, resume
+        Those of `models.stages.Stages`.
+
+    Returns
+    -------
+    tuple of NameModule, and dict
+        The encoder, and how it came about, as JSON can hold it.
+
+    Raises
+    ------
+    InvalidInput, ReadError
+        If a file is missing, the manifest of the start is damaged, or there are checkpoints and
+        `resume` is off.
+    Mismatch
+        If a document that is learned from is in a test part too, or the checkpoints are of another
+        run.
+
+    Notes
+    -----
+    First `Contrastive` on names and mentions, then BioSyn's synonym marginalization on the mentions
+    with the names of MEDIC and MeSH's chemicals left out, then the average of the weights with
+    those of the start, which keeps English that neither stage has.
+    """
+    check_data(data, parts=parts, defined=True)
+    computed = usual_precision() if precision == "auto" else precision
+    begun_with = _training(Path(start))  # a damaged manifest is told before the work, not after
+    say = log or (lambda _: None)
+    of_files = dict(digests(data, parts, defined=True))
+    stages = Stages(checkpoints, resume, data=of_files, progress=progress, log=log)
+    stages.check()
+    chosen = {**SETTINGS, **({} if batches is None else {"batches": batches})}
+    length = chosen["max_length"]
+    module = NameModule.read(start, pooling="mean", max_length=length)
+    mixture = read_mixture(
+        data,
+        parts=parts,
+        mention_share=chosen["mention_share"],
+        everyday_weight=chosen["everyday_weight"],
+        defined=True,
+        log=log,
+    )
+    times = chosen["contrastive"]["epochs"]
+    say(f"{times} times {chosen['batches']:,} batches of names and mentions")
+    objective: Any = Contrastive(
+        mixture,
+        miner,
+        batches=chosen["batches"],
+        definitions=chosen["definitions"],
+        related_share=chosen["related_share"],
+    )
+    settings = FitSettings(seed=seed, precision=computed, **chosen["contrastive"])
+    stages.run("names and mentions", module, objective, settings)
+    del mixture, objective
+    diseases, chemicals = read_annotated(data, parts, log=say)
+    table = NameTable.from_terminology(diseases.terminology, preparation="biosyn")
+    read = dict.fromkeys([*diseases.pairs, *chemicals.pairs])
+    mentions = [(text, [id_]) for text, id_ in read]
+    objective = BioSyn(table, mentions, cosine_scale=chosen["cosine_scale"])
+    say(f"synonym marginalization on {objective.mentions.n_mentions:,} mentions of diseases")
+    settings = FitSettings(seed=seed, precision=computed, **chosen["marginalization"])
+    stages.run("mentions", module, objective, settings)
+    untaught = NameModule.read(start, pooling="mean", max_length=length)
+    average_weights(module, untaught, share=chosen["share"])
+    return module, {
+        "settings": dict(chosen),
+        "seed": seed,
+        "parts": list(parts),
+        "precision": computed,
+        "start": begun_with,
+        "miner": hashlib.sha256(miner.table.tobytes()).hexdigest(),
+        "data": of_files,
+    }
+
+
+def _training(start: Path) -> Any:
+    """Return how the start came about, if canonym made it."""
+    if not (start / MANIFEST).is_file():
+        return None
+    return read_manifest(start, kind="encoder", newest=1).get("training")
+
+
+# --- train contextual ---
+# MODULE: ``canonym train contextual``: make the contextual encoder again.
+
+
+@click.command()
+@sentence_encoder("The sentence encoder that is taught: all-MiniLM-L6-v2, or a student of it.")
+@making_options(
+    click.option(
+        "--batches",
+        type=click.IntRange(min=1),
+        default=280,
+        show_default=True,
+        help="Of each of the three epochs of the first stage, on names and mentions.",
+    ),
+    click.option(
+        "--neighbours",
+        default="default",
+        show_default=True,
+        metavar="ENCODER",
+        help="A subword encoder that finds the hard neighbours of names: default has read both "
+        "parts; for one part, an encoder of `canonym train default --part`.",
+    ),
+    PRECISION,
+    RESUME,
+    parts=("train", "dev"),
+    parts_help="Part of the corpora whose mentions are learned from. Can be repeated.",
+)
+def contextual(
+    encoder: str, output: str, data: str, parts: tuple[str, ...], batches: int, neighbours: str,
+    seed: int, precision: str, resume: bool, overwrite: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Teach a sentence encoder names and mentions, as the contextual encoder was taught.
+
+    Names of open terminologies with the mentions of NCBI disease and BC5CDR, then synonym
+    marginalization on the mentions, then the average with the weights it began with. An
+    hour and a half on one core that computes in float32, for one of four layers.
+
+    \b
+      canonym train student --encoder all-MiniLM-L6-v2 --data corpora -o student
+      canonym train contextual --encoder student --data corpora -o taught
+      canonym index medic.db -o medic-index --encoder default --encoder taught
+    """
+    from pathlib import Path
+
+    from canonym.cli.description import print_facts
+    from canonym.cli.progress import note, stages
+    from canonym.encoders import make_encoder
+    from canonym.encoders.subword import Subword
+    from canonym.errors import InvalidInput, require
+    from models.make_contextual import make_contextual_encoder
+
+    require("torch", "training an encoder", "torch")
+    place = free_place(output, overwrite=overwrite)
+    miner = make_encoder(neighbours)
+    if not isinstance(miner, Subword):
+        raise InvalidInput(
+            f"--neighbours is {neighbours!r}, which is no subword encoder; 'default' is expected, "
+            "or a folder that `canonym train default` made"
+        )
+    with stages(unit="steps", quiet=quiet) as report:
+        module, facts = make_contextual_encoder(
+            Path(data),
+            encoder,
+            miner=miner,
+            parts=[part for part in ("train", "dev") if part in parts],
+            batches=batches,
+            seed=seed,
+            precision=precision,
+            progress=report,
+            log=lambda line: note(line, quiet=quiet),
+            checkpoints=checkpoints_beside(place),
+            resume=resume,
+        )
+    write_encoder(place, module, facts, overwrite=overwrite)
+    if not quiet:
+        print_facts({"encoder": output, "started from": encoder, "seed": seed})
+
+
+if __name__ == "__main__":
+    contextual()

@@ -1,0 +1,1 @@
+"""`canonym train`: one subcommand per method."""

@@ -1,0 +1,215 @@
+"""How far wrong predictions are from the right concept in a hierarchy."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
+
+from canonym.errors import InvalidInput
+from canonym.evaluation.outcomes import Case, match_parts
+
+__all__ = ["KINDS", "HierarchyError", "HierarchySummary", "hierarchy_errors", "summarise_errors"]
+
+KINDS: tuple[str, ...] = ("parent", "child", "sibling", "ancestor", "descendant", "elsewhere")
+"""What a wrong concept is to the right one, in the order in which they are tried."""
+
+
+class HierarchyError(NamedTuple):
+    """A wrong concept in first place, and the right one nearest to it.
+
+    Attributes
+    ----------
+    case : int
+        Position of the mention.
+    predicted, gold : str
+        The two concepts.
+    kind : str
+        What `predicted` is to `gold`, one of `KINDS`.
+    distance : int or None
+        Edges between them by way of a common ancestor; None if they have none.
+    """
+
+    case: int
+    predicted: str
+    gold: str
+    kind: str
+    distance: int | None
+
+
+class HierarchySummary(NamedTuple):
+    """Errors by kind.
+
+    Attributes
+    ----------
+    counts : dict of str to int
+        Errors of each of `KINDS`.
+    n : int
+        Errors in all.
+    mean_distance : float
+        Over the errors that have a distance; NaN if none has.
+    n_unconnected : int
+        Errors without a distance.
+    """
+
+    counts: dict[str, int]
+    n: int
+    mean_distance: float
+    n_unconnected: int
+
+
+def hierarchy_errors(
+    cases: Iterable[Case], parents: Mapping[str, Collection[str]]
+) -> list[HierarchyError]:
+    """Place every wrong prediction relative to the right concept.
+
+    Parameters
+    ----------
+    cases : iterable of Case
+        The mentions. NIL on either side is no matter of the hierarchy and is passed over.
+    parents : mapping of str to collection of str
+        Parents of every concept that has some. Cycles do no harm.
+
+    Returns
+    -------
+    list of HierarchyError
+        One for each predicted part whose first concept is wrong: no gold part is left for it when
+        as many parts as possible are matched.
+
+    Raises
+    ------
+    InvalidInput
+        If there are no cases.
+
+    Notes
+    -----
+    A concept with several relations to the gold gets the first of `KINDS`; of several gold
+    concepts the one of the first kind is reported, then the nearest, then the first by id. The
+    distance is ``min_a d(predicted, a) + d(gold, a)`` over the common ancestors ``a``, the two
+    concepts included, with ``d`` the number of ``is_a`` edges upwards.
+
+    Examples
+    --------
+    >>> parents = {"poodle": ["dog"], "beagle": ["dog"], "dog": ["animal"]}
+    >>> case = Case(gold=(frozenset({"poodle"}),), ranked=(("beagle", "poodle"),))
+    >>> hierarchy_errors([case], parents)[0][-2:]
+    ('sibling', 2)
+    """
+    lines = _Lines(parents)
+    errors: list[HierarchyError] = []
+    n = 0
+    for i, case in enumerate(cases):
+        n += 1
+        gold = [part for part in case.gold if part]
+        first = [[ranking[0]] for ranking in case.ranked if ranking]
+        wrong, missed = _unmatched(gold, first)
+        # An extra part of a mention whose gold parts are all found is compared with all of them.
+        ids = sorted({id_ for part in missed or gold for id_ in part})
+        errors.extend(
+            _nearest(i, predicted, ids, lines)
+            for (predicted,) in wrong
+            if ids and predicted not in ids
+        )
+    if not n:
+        raise InvalidInput("no mentions to evaluate: give at least one")
+    return errors
+
+
+def summarise_errors(errors: Iterable[HierarchyError]) -> HierarchySummary:
+    """Count errors by kind and average their distances.
+
+    Parameters
+    ----------
+    errors : iterable of HierarchyError
+        Of `hierarchy_errors`; none is a summary of zeros.
+
+    Returns
+    -------
+    HierarchySummary
+        Counts of every kind, also of those that do not occur.
+    """
+    errors = list(errors)
+    counts = Counter(error.kind for error in errors)
+    distances = [error.distance for error in errors if error.distance is not None]
+    mean = sum(distances) / len(distances) if distances else float("nan")
+    return HierarchySummary(
+        {kind: counts[kind] for kind in KINDS}, len(errors), mean, len(errors) - len(distances)
+    )
+
+
+class _Lines:
+    """Distances from concepts to their ancestors, found once for each."""
+
+    def __init__(self, parents: Mapping[str, Collection[str]]) -> None:
+        self.parents = parents
+        self._known: dict[str, dict[str, int]] = {}
+
+    def ancestors(self, id_: str) -> dict[str, int]:
+        """Map the concept itself and all ancestors to the fewest edges upwards."""
+        if id_ not in self._known:
+            distances = {id_: 0}
+            level, depth = [id_], 0
+            while level:
+                depth += 1
+                above = {parent for child in level for parent in self.parents.get(child, ())}
+                level = [parent for parent in above if parent not in distances]
+                distances.update(dict.fromkeys(level, depth))
+            self._known[id_] = distances
+        return self._known[id_]
+
+    def kind(self, predicted: str, gold: str) -> str:
+        """Say what `predicted` is to `gold`."""
+        up = self.ancestors(gold).get(predicted)
+        down = self.ancestors(predicted).get(gold)
+        if up == 1:
+            return "parent"
+        if down == 1:
+            return "child"
+        if not set(self.parents.get(predicted, ())).isdisjoint(self.parents.get(gold, ())):
+            return "sibling"
+        if up is not None:
+            return "ancestor"
+        return "elsewhere" if down is None else "descendant"
+
+    def distance(self, first: str, second: str) -> int | None:
+        """Count the edges between two concepts by way of a common ancestor."""
+        above, other = self.ancestors(first), self.ancestors(second)
+        return min((above[id_] + other[id_] for id_ in above.keys() & other.keys()), default=None)
+
+
+def _unmatched(
+    gold: list[frozenset[str]], ranked: list[list[str]]
+) -> tuple[list[list[str]], list[frozenset[str]]]:
+    """Return the predicted and the gold parts that a largest matching leaves over."""
+    n_matched = len(match_parts(gold, ranked))
+    wrong: list[list[str]] = []
+    right = list(ranked)
+    for ranking in reversed(ranked):
+        rest = [other for other in right if other is not ranking]
+        if len(match_parts(gold, rest)) == n_matched:
+            wrong.insert(0, ranking)
+            right = rest
+    missed: list[frozenset[str]] = []
+    found = list(range(len(gold)))
+    for part in reversed(range(len(gold))):
+        rest_parts = [other for other in found if other != part]
+        if len(match_parts([gold[other] for other in rest_parts], right)) == n_matched:
+            missed.insert(0, gold[part])
+            found = rest_parts
+    return wrong, missed
+
+
+def _nearest(case: int, predicted: str, gold: list[str], lines: _Lines) -> HierarchyError:
+    def order(error: HierarchyError) -> tuple[int, float]:
+        far = float("inf") if error.distance is None else error.distance
+        return KINDS.index(error.kind), far
+
+    return min(
+        (
+            HierarchyError(
+                case, predicted, id_, lines.kind(predicted, id_), lines.distance(predicted, id_)
+            )
+            for id_ in gold
+        ),
+        key=order,
+    )

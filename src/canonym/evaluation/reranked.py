@@ -1,0 +1,239 @@
+"""A dictionary whose nearest concepts a re-ranker puts in order, a document at a time."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from canonym.errors import InvalidInput, Mismatch
+from canonym.evaluation.dictionary import Dictionary, FoundConcept, FoundName
+from canonym.evaluation.outcomes import Answer, signs_of
+from canonym.evaluation.protocols import Protocol
+from canonym.evaluation.questions import Asked
+from canonym.linker import Linker
+from canonym.linking.confidence import Confidence
+from canonym.linking.decision import Draft
+from canonym.linking.features import (
+    AnnotationCounts,
+    FloatArray,
+    NameScores,
+    document_counts,
+    marginals,
+    name_scores,
+    no_counts,
+)
+from canonym.linking.pipeline import link_of
+from canonym.linking.reranker import (
+    POOL,
+    Reranker,
+    check_order,
+    confidence_of,
+    open_order,
+)
+from canonym.linking.search import BatchHits, ConceptHit
+from canonym.types import SCOPES, Mention
+
+Compared = tuple[Draft, NameScores, FloatArray, FloatArray]
+"""A draft with all that a re-ranker takes, as it takes them."""
+
+
+class RerankedDictionary:
+    """A dictionary whose nearest concepts a re-ranker puts in order.
+
+    The re-ranker knows the annotations of the training mentions. `confidence` is that of its first
+    concept; without `context` the other mentions of a document do not count.
+
+    Raises
+    ------
+    Mismatch
+        If the re-ranker was fitted to other encoders.
+    """
+
+    def __init__(
+        self,
+        dictionary: Dictionary,
+        reranker: Reranker,
+        confidence: Confidence | None = None,
+        *,
+        context: bool = True,
+    ) -> None:
+        found = dictionary.linker.encoder_names
+        if reranker.encoders != found:
+            raise Mismatch(
+                f"the re-ranker was fitted to the encoders {', '.join(reranker.encoders)}, and "
+                f"{', '.join(found) or 'none'} are evaluated"
+            )
+        self._dictionary = dictionary
+        self._reranker = reranker
+        self._confidence = confidence
+        self._context = context
+
+    @classmethod
+    def open(
+        cls,
+        order: str | Path | Reranker,
+        dictionary: Dictionary,
+        asked: Asked,
+        *,
+        context: bool = True,
+    ) -> RerankedDictionary:
+        """Open an order that is not the nearest, with the annotations of the training mentions."""
+        encoders = dictionary.linker.encoder_names
+        reranker = order if isinstance(order, Reranker) else open_order(order, encoders)
+        confidence = None if isinstance(order, Reranker) else confidence_of(order, encoders)
+        if reranker is None:
+            raise InvalidInput("the nearest order is that of the dictionary itself")
+        reranker = replace(reranker, annotations=annotations_of(asked))
+        return cls(dictionary, reranker, confidence, context=context)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Remarks for a reader of the figures."""
+        if self._reranker.by_names:
+            also = ", and by what the other mentions of a document find" if self._context else ""
+            return (f"the {POOL} nearest concepts were put in order by all of their names{also}",)
+        known = sum(map(len, self._reranker.annotations.pairs.values()))
+        of = f"and {known:,} decisions of training mentions" if known else "and no decisions"
+        knows = "knows" if self._context else "does not know"
+        return (
+            f"the {POOL} nearest concepts of each string were put in order by a re-ranker, "
+            f"{self.digest[:12]}, {of}; it {knows} what the other mentions of a document find",
+        )
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the re-ranker."""
+        return self._reranker.digest
+
+    @property
+    def linker(self) -> Linker:
+        """The linker of the dictionary."""
+        return self._dictionary.linker
+
+    def concepts_named(self, text: str) -> tuple[str, ...]:
+        """Return the ids of the concepts that have a string as a name, labels first, then by id."""
+        return self._dictionary.concepts_named(text)
+
+    def answers(self, asked: Asked, k: int) -> tuple[tuple[Answer, ...], ...]:
+        """Rank names and concepts of every part of each question; the first 20 in a new order.
+
+        Scores of concepts are shares of the 20, those of others 0. Names are in the order of the
+        best concepts that were found by them.
+        """
+        wanted = list(dict.fromkeys(text for one in asked.questions for text in one.parts))
+        plain = self._dictionary.find(wanted, max(k, POOL))
+        compared, found = compare_documents(self._dictionary, asked, context=self._context)
+        known: dict[tuple[str, bytes], Answer] = {}
+
+        def answer(text: str, document: int) -> Answer:
+            one = compared[document][text]
+            # Of a string in another document only the counts of other mentions differ.
+            key = text, one[3].tobytes()
+            if key not in known:
+                known[key] = self._ranked(one, found, plain[text], k)
+            return known[key]
+
+        return tuple(
+            tuple(answer(text, one.document) for text in one.parts) for one in asked.questions
+        )
+
+    def _ranked(
+        self,
+        compared: Compared,
+        found: BatchHits,
+        plain: tuple[tuple[FoundName, ...], tuple[FoundConcept, ...]],
+        k: int,
+    ) -> Answer:
+        draft = compared[0]
+        features = self._reranker.features(*compared, found)
+        link = link_of(self._reranker.order_hits(draft, features, POOL), found)
+        confidence = None if self._confidence is None else self._confidence.of(link)
+        ranked = {one.id: FoundConcept(one.id, one.name, one.score) for one in link.candidates}
+        names, concepts = plain
+        for other in concepts:
+            ranked.setdefault(other.id, other._replace(score=0.0))
+        best: dict[str, FoundName] = {}
+        for concept in ranked.values():
+            ids = self._dictionary.concepts_named(concept.name)
+            best.setdefault(concept.name, FoundName(concept.name, ids, concept.score))
+        for name in names:
+            best.setdefault(name.text, name._replace(score=0.0))
+        return Answer(
+            link.searched,
+            tuple(best.values())[:k],
+            tuple(ranked.values())[:k],
+            confidence=confidence,
+            signs=signs_of(link),
+        )
+
+
+class _DictionaryHits(BatchHits):
+    """Hits of a dictionary, whose concepts have their labels among their names."""
+
+    def label(self, hit: ConceptHit) -> str:
+        return self._label(hit.concept)
+
+    @functools.cache  # noqa: B019  # it goes with the evaluation
+    def _label(self, concept: int) -> str:
+        scopes = self.names.base.ties.scope_of_row
+        rows = self.names.rows_of(concept)
+        labels = rows[scopes[rows] == SCOPES.index("label")]
+        return self.names.name(int(labels[0])).text if len(labels) else ""
+
+
+def check_ordering(order: str | Path | Reranker, protocol: Protocol) -> None:
+    """Refuse an unknown order, or one that the protocol cannot use, before anything takes time."""
+    if not isinstance(order, Reranker):
+        check_order(order)
+    if order != "nearest" and not protocol.prepared:
+        raise InvalidInput(
+            f"an order was given for the protocol {protocol.name!r}, which takes an index as it "
+            "is: give the order to the index, `canonym index --order`"
+        )
+
+
+def compare_documents(
+    dictionary: Dictionary, asked: Asked, *, context: bool = True
+) -> tuple[dict[int, dict[str, Compared]], BatchHits]:
+    """Find the nearest concepts of all strings of each document, and compare them."""
+    strings: dict[int, dict[str, None]] = {}
+    for one in asked.questions:
+        strings.setdefault(one.document, {}).update(dict.fromkeys(one.parts))
+    for document, text in asked.beside:
+        if document in strings:
+            strings[document][text] = None
+    pipeline = dictionary.linker.pipeline
+    chosen = pipeline.filters.choose()
+    found = _DictionaryHits(pipeline.search, pipeline.names.snapshot(), chosen, pipeline.concepts)
+    every = list(dict.fromkeys(text for texts in strings.values() for text in texts))
+    nearest = pipeline.nearest([text for text in every if text], POOL, chosen, found)
+    drafts = {text: _draft(text, nearest.get(text, ())) for text in every}
+    scores = {text: name_scores(draft, found) for text, draft in drafts.items()}
+    marginal = {text: marginals(drafts[text], scores[text], found) for text in every}
+    compared: dict[int, dict[str, Compared]] = {}
+    for document, texts in strings.items():
+        of_document = [drafts[text] for text in texts]
+        counts = (
+            document_counts(of_document, [marginal[text] for text in texts])
+            if context
+            else [no_counts(draft) for draft in of_document]
+        )
+        compared[document] = {
+            text: (drafts[text], scores[text], marginal[text], of_text)
+            for text, of_text in zip(texts, counts, strict=True)
+        }
+    return compared, found
+
+
+def _draft(text: str, hits: Sequence[ConceptHit]) -> Draft:
+    return Draft(Mention(text), text, tuple(hit._replace(found_by="search") for hit in hits))
+
+
+def annotations_of(asked: Asked) -> AnnotationCounts:
+    """Return the annotations of the training mentions, where the protocol has them as names."""
+    counts = AnnotationCounts()
+    for (text, concept), times in zip(asked.learned, asked.times, strict=True):
+        counts.add(text, [concept], times)
+    return counts

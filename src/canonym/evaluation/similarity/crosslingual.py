@@ -1,0 +1,227 @@
+"""Names across languages: a name in one, the names of its concept in another.
+
+An encoder whose languages share a space finds "heart attack" by "infarto de miocardio". For every
+pair of languages each concept with names in both is asked for in both directions.
+
+References
+----------
+Yuan et al. (2020), CODER, section 5.3.1: the nearest English names of names in other languages.
+
+Examples
+--------
+>>> from canonym import Concept, Linker, Name, Terminology
+>>> terminology = Terminology.build(
+...     [
+...         Concept("X:1", "malaria"),
+...         Name("Malaria tropica", "X:1", language="de"),
+...         Concept("X:2", "asthma"),
+...         Name("Asthma bronchiale", "X:2", language="de"),
+...     ]
+... )
+>>> linker = Linker.build(terminology, encoders=["chargrams"])
+>>> [(one.source, one.target, one.n, one.accuracy[1].value) for one in crosslingual(linker)]
+[('de', 'en', 2, 1.0), ('en', 'de', 2, 1.0)]
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.errors import InvalidInput
+from canonym.evaluation.statistics import Interval, bound
+from canonym.linker import Linker
+from canonym.terminology import Terminology
+from canonym.text import normalise
+
+__all__ = ["Crossing", "crosslingual"]
+
+_Rows = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """How well names of one language find the concepts by their names in another.
+
+    Parameters
+    ----------
+    source, target : str
+        The languages of the names that are looked up, and of those that are searched.
+    n : int
+        Names looked up.
+    n_concepts : int
+        Concepts with names in both, the right answers.
+    n_searched : int
+        Concepts with names in the target language, the possible answers.
+    accuracy : dict of int to Interval
+        By cut-off: the share of the names whose concept is among the first ``k``, with its 95 %
+        interval.
+    n_same : int
+        Names whose concept has an equal name in the target language, which finds itself.
+    different : dict of int to Interval
+        The accuracy of the others; NaN where there are none.
+    """
+
+    source: str
+    target: str
+    n: int
+    n_concepts: int
+    n_searched: int
+    accuracy: dict[int, Interval]
+    n_same: int
+    different: dict[int, Interval]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures ready for JSON; None stands for a number that is not defined."""
+
+        def plain(found: dict[int, Interval]) -> dict[str, Any]:
+            return {
+                f"accuracy@{k}": {
+                    name: None if math.isnan(value) else value
+                    for name, value in interval._asdict().items()
+                }
+                for k, interval in found.items()
+            }
+
+        return {
+            "source": self.source,
+            "target": self.target,
+            "n": self.n,
+            "n_concepts": self.n_concepts,
+            "n_searched": self.n_searched,
+            "accuracy": plain(self.accuracy),
+            "n_same": self.n_same,
+            "different": plain(self.different),
+        }
+
+
+class _Asked(NamedTuple):
+    """A name, its concepts that have names in the target language, and whether one is equal."""
+
+    text: str
+    concepts: frozenset[int]
+    same: bool
+
+
+def crosslingual(
+    linker: Linker,
+    *,
+    languages: Sequence[str] = (),
+    k: Sequence[int] = (1, 5),
+    most: int = 10_000,
+    seed: int = 0,
+) -> list[Crossing]:
+    """Measure how well an index finds concepts across languages, in both directions of every pair.
+
+    Parameters
+    ----------
+    linker : Linker
+        An index with one encoder or more; its sieves play no role.
+    languages : sequence of str
+        BCP 47 tags as the terminology has them; all of it by default.
+    k : sequence of int
+        Cut-offs.
+    most : int
+        The most names looked up in a direction; more are drawn at random.
+    seed : int
+        Of that draw, and of the intervals.
+
+    Returns
+    -------
+    list of Crossing
+        By source, then target, in the order of `languages`. A direction in which no concept has
+        names in both languages is not in it.
+
+    Raises
+    ------
+    InvalidInput
+        If the terminology has fewer than two languages, a language is not in it, the index has no
+        encoder, or an option cannot be used.
+
+    Notes
+    -----
+    A name that several concepts have counts as right for each of them. Names in the target language
+    alone are searched, so that a name never finds itself; where the concept has an equal name in
+    the target language (many are the same in Latin letters) it is found by it, which is why the
+    accuracy of the others stands beside.
+    """
+    terminology = linker.terminology
+    known = [tag for tag in terminology.languages() if tag]
+    wanted = list(dict.fromkeys(languages or known))
+    if len(wanted) < 2:
+        raise InvalidInput(
+            f"names in {', '.join(wanted) or 'no language that is said'} cross no border; at least "
+            "two languages are expected"
+        )
+    if not k or min(k) < 1 or most < 1:
+        raise InvalidInput(f"k is {list(k)} and most is {most}; numbers of at least 1 are expected")
+    if not linker.manifest["encoders"]:
+        raise InvalidInput("the index has no encoder: without one nothing is near anything")
+    # A tag that the terminology does not have is told by rows_where.
+    rows = {tag: np.flatnonzero(terminology.rows_where(languages=[tag])) for tag in wanted}
+    found = []
+    for source, target in itertools.permutations(wanted, 2):
+        asked = _questions(terminology, rows[source], rows[target])
+        if not asked:
+            continue
+        rng = np.random.default_rng(seed)
+        drawn = np.sort(rng.permutation(len(asked))[:most])
+        found.append(
+            _cross(linker, source, target, [asked[i] for i in drawn], sorted(set(k)), seed)
+        )
+    return found
+
+
+def _questions(terminology: Terminology, source: _Rows, target: _Rows) -> list[_Asked]:
+    owners = terminology.concept_of_row()
+    names: dict[int, set[str]] = {}
+    for concept, text in zip(owners[target].tolist(), _texts(terminology, target), strict=True):
+        names.setdefault(concept, set()).add(normalise(text))
+    concepts: dict[str, set[int]] = {}
+    for concept, text in zip(owners[source].tolist(), _texts(terminology, source), strict=True):
+        if concept in names and normalise(text):
+            concepts.setdefault(text, set()).add(concept)
+    return [
+        _Asked(text, frozenset(its), any(normalise(text) in names[concept] for concept in its))
+        for text, its in concepts.items()
+    ]
+
+
+def _texts(terminology: Terminology, rows: _Rows) -> list[str]:
+    return [name.text for name in terminology.names_at(rows)]
+
+
+def _cross(
+    linker: Linker, source: str, target: str, asked: list[_Asked], k: list[int], seed: int
+) -> Crossing:
+    chosen = linker.pipeline.filters.choose(languages=[target])
+    hits = linker.pipeline.nearest([one.text for one in asked], k[-1], chosen)
+    places = []
+    for one in asked:
+        ranked = (hit.concept for hit in hits.get(one.text, ()))
+        places.append(next((i for i, c in enumerate(ranked, start=1) if c in one.concepts), 0))
+    place = np.array(places)
+    same = np.array([one.same for one in asked])
+
+    def accuracy(chosen: Any) -> dict[int, Interval]:
+        its = place[chosen]
+        if not len(its):
+            return dict.fromkeys(k, Interval(math.nan, math.nan, math.nan))
+        return {at: bound((its > 0) & (its <= at), rng=seed) for at in k}
+
+    return Crossing(
+        source,
+        target,
+        len(asked),
+        len(frozenset().union(*(one.concepts for one in asked))),
+        chosen.n_concepts,
+        accuracy(np.ones(len(asked), dtype=bool)),
+        int(same.sum()),
+        accuracy(~same),
+    )

@@ -1,0 +1,1 @@
+"""Files, streams, tables and XML: shared by readers and writers."""

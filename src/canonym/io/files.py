@@ -1,0 +1,270 @@
+"""How much of the machine this process may use."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from canonym.errors import InvalidInput, Mismatch, ReadError
+
+# --- cores ---
+
+
+def n_cores() -> int:
+    """Return how many cores this process may use: those it is pinned to, or all of them."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+# --- files ---
+# MODULE: Folders and files that are whole or absent: atomic writing, manifests, digests.
+#
+# A saved thing is a folder of plain files with a manifest, ``canonym.json``. It is written to a
+# hidden sibling, synced and renamed, so that a reader sees the old folder or the new one and never
+# half of one. Nothing is ever unpickled.
+
+MANIFEST = "canonym.json"
+_SIBLING = re.compile(r"\.(?:partial|replaced)-(\d+)-[0-9a-f]+$")
+
+
+def file_digest(path: str | Path) -> str:
+    """Hash a file with SHA-256 and return the digest in hexadecimal."""
+    with Path(path).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def cache_folder() -> Path:
+    """Return the folder for things that can be made again (``$XDG_CACHE_HOME/canonym``).
+
+    ``CANONYM_CACHE`` overrides it. The folder is not created.
+    """
+    named = os.environ.get("CANONYM_CACHE")
+    if named:
+        return Path(named)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "canonym"
+
+
+def _sibling(path: Path, kind: str) -> Path:
+    return path.with_name(f".{path.name}.{kind}-{os.getpid()}-{secrets.token_hex(4)}")
+
+
+def _abandoned(path: Path, kind: str) -> Iterator[Path]:
+    """Yield the hidden siblings of `path` whose process is gone."""
+    for sibling in path.parent.glob(f".{path.name}.{kind}-*"):
+        found = _SIBLING.search(sibling.name)
+        if found and not _alive(int(found[1])):
+            yield sibling
+
+
+def _restore(path: Path) -> None:
+    """Bring back a folder whose writer was killed between moving it away and moving its own in."""
+    if path.exists() or not path.parent.is_dir():
+        return
+    for old in _abandoned(path, "replaced"):
+        with contextlib.suppress(OSError):
+            old.rename(path)
+            return
+
+
+def _alive(process: int) -> bool:
+    if os.name == "nt":  # signal 0 would interrupt the process there: leave the sibling alone
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove the hidden siblings of `path` that a killed process left behind."""
+    if not path.parent.is_dir():
+        return
+    for kind in ("partial", "replaced"):
+        for sibling in _abandoned(path, kind):
+            _remove(sibling)
+
+
+def _sync(path: Path) -> None:
+    # Directories cannot be opened for syncing everywhere; there the rename alone has to do.
+    with contextlib.suppress(PermissionError):
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _check_target(path: Path, *, overwrite: bool, what: str) -> None:
+    if not path.parent.is_dir():
+        raise InvalidInput(f"{path}: the folder {path.parent} does not exist; create it first")
+    if path.exists() and not overwrite:
+        raise InvalidInput(
+            f"{path} exists already; choose another {what} or replace it with overwrite=True "
+            "(--overwrite on the command line)"
+        )
+
+
+@contextlib.contextmanager
+def write_file(path: str | Path, *, overwrite: bool = True) -> Iterator[Path]:
+    """Write a file so that it appears whole or not at all.
+
+    Yields the path of a temporary sibling to write to; on leaving the block it is synced and
+    renamed to `path`. If the block raises, the sibling is removed and `path` is as before.
+
+    Raises
+    ------
+    InvalidInput
+        If the parent folder is missing, `path` is a folder, or it exists and `overwrite` is false.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise InvalidInput(f"{path} is a folder; a file name is expected")
+    _check_target(path, overwrite=overwrite, what="file name")
+    remove_leftovers(path)
+    partial = _sibling(path, "partial")
+    try:
+        yield partial
+        _sync(partial)
+        partial.replace(path)
+        _sync(path.parent)
+    finally:
+        _remove(partial)
+
+
+@contextlib.contextmanager
+def write_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
+    """Write a folder so that it appears whole or not at all.
+
+    Yields a temporary sibling folder; on leaving the block its files are synced and it is renamed
+    to `path`. Only a folder that carries a manifest of ours, or an empty one, is ever replaced.
+
+    Raises
+    ------
+    InvalidInput
+        If the parent folder is missing, `path` exists and `overwrite` is false, or what stands
+        there was not written by canonym.
+    """
+    path = Path(path)
+    _restore(path)
+    _check_target(path, overwrite=overwrite, what="folder name")
+    if path.exists() and not (
+        path.is_dir() and ((path / MANIFEST).is_file() or not any(path.iterdir()))
+    ):
+        raise InvalidInput(
+            f"{path} was not written by canonym (no {MANIFEST} in it) and is left alone; "
+            "choose another folder name"
+        )
+    remove_leftovers(path)
+    partial = _sibling(path, "partial")
+    partial.mkdir()
+    try:
+        yield partial
+        for file in sorted(partial.rglob("*")):
+            if file.is_file():
+                _sync(file)
+        _sync(partial)
+        if path.exists():
+            old = _sibling(path, "replaced")
+            path.rename(old)
+            try:
+                partial.rename(path)
+            except BaseException:
+                old.rename(path)
+                raise
+            _remove(old)
+        else:
+            partial.rename(path)
+        _sync(path.parent)
+    finally:
+        _remove(partial)
+
+
+def write_manifest(folder: Path, *, kind: str, format_number: int, content: dict[str, Any]) -> None:
+    """Write ``canonym.json``: what the folder is, its format, and the size of every other file.
+
+    The bytes depend on the arguments and the files alone: no time, no machine, no path.
+    """
+    sizes = {
+        file.relative_to(folder).as_posix(): file.stat().st_size
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() and file != folder / MANIFEST
+    }
+    whole = {"kind": kind, "format": format_number, **content, "files": sizes}
+    text = json.dumps(whole, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
+    (folder / MANIFEST).write_text(text, encoding="utf-8")
+
+
+def read_manifest(folder: str | Path, *, kind: str, newest: int) -> dict[str, Any]:
+    """Read and check the manifest of a saved folder.
+
+    Parameters
+    ----------
+    folder : str or Path
+        The saved folder.
+    kind : str
+        What it has to be (``"linker"``).
+    newest : int
+        The newest format number this version of canonym can read.
+
+    Raises
+    ------
+    ReadError
+        If the folder or its manifest is missing or damaged, or a file has not the recorded size.
+    Mismatch
+        If the folder holds another kind of thing, or was written by a newer canonym.
+    """
+    folder = Path(folder)
+    manifest = folder / MANIFEST
+    _restore(folder)
+    if not folder.exists():
+        raise ReadError(folder, f"no such folder; expected a saved {kind}")
+    if not manifest.is_file():
+        raise ReadError(
+            folder, f"not a saved {kind}: there is no {MANIFEST} in it; was the right path given?"
+        )
+    try:
+        content = json.loads(manifest.read_text(encoding="utf-8"))
+        found_kind, found_format, sizes = content["kind"], content["format"], content["files"]
+        checks = [(str(name), int(size)) for name, size in sizes.items()]
+        found_format = int(found_format)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ReadError(manifest, f"the manifest is damaged ({error}); build it again") from error
+    if found_kind != kind:
+        raise Mismatch(f"{folder} holds a {found_kind}, a {kind} is expected")
+    if found_format > newest:
+        raise Mismatch(
+            f"{folder} was written by a newer canonym (format {found_format}, this version reads "
+            f"up to {newest}); upgrade canonym or build it again"
+        )
+    for name, size in checks:
+        file = folder / name
+        if not file.is_file():
+            raise ReadError(file, "this file of the saved folder is missing; build it again")
+        if file.stat().st_size != size:
+            raise ReadError(
+                file,
+                f"has {file.stat().st_size:,} bytes where {size:,} were written; it is damaged, "
+                "build it again",
+            )
+    return dict(content)

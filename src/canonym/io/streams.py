@@ -1,0 +1,416 @@
+"""Compressed files: recognised by their first bytes, decompressed piece by piece, guarded."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import io
+import lzma
+import stat
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from canonym.errors import InvalidInput, ReadError
+
+# --- compression ---
+
+# A small file may be repetitive (a header, a table of one id); only what grows on is a bomb.
+_FREE_BYTES = 64 << 20
+_MAX_RATIO = 200
+
+_OPENERS: dict[bytes, Callable[[Any], Any]] = {
+    b"\x1f\x8b": lambda raw: gzip.GzipFile(fileobj=raw, mode="rb"),
+    b"\xfd7zXZ\x00": lzma.LZMAFile,
+    b"BZh": bz2.BZ2File,
+}
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_FOREIGN = {
+    b"\x28\xb5\x2f\xfd": "a Zstandard file",
+    b"7z\xbc\xaf\x27\x1c": "a 7-Zip archive",
+    b"Rar!": "a RAR archive",
+    b"\x1f\x9d": "a file of Unix compress",
+    b"\xd0\xcf\x11\xe0": "an old Microsoft Office file",
+    b"%PDF": "a PDF file",
+    b"SQLite format 3\x00": "a SQLite database",
+}
+
+
+class GuardedBytes(io.RawIOBase):
+    """Decompressed bytes; damage and compression bombs become a `ReadError`."""
+
+    def __init__(
+        self, path: Path, source: IO[bytes], consumed: Callable[[], int] | None, limit: int | None
+    ) -> None:
+        self._path = path
+        self._source = source
+        self._consumed = consumed
+        self._limit = limit
+        self._given = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            block = self._source.read(len(buffer))
+        except EOFError as error:
+            raise ReadError(
+                self._path, "the compressed data end too early: copy or download the file again"
+            ) from error
+        except (zlib.error, lzma.LZMAError, zipfile.BadZipFile, OSError) as error:
+            raise ReadError(
+                self._path, f"cannot be read to its end ({error}): copy or download it again"
+            ) from error
+        self._given += len(block)
+        self._guard()
+        buffer[: len(block)] = block
+        return len(block)
+
+    def _guard(self) -> None:
+        if self._limit is not None and self._given > self._limit:
+            raise ReadError(
+                self._path,
+                f"holds more than the {self._limit:,} bytes allowed: raise max_bytes if that is "
+                "what you expect",
+            )
+        if self._consumed is None or self._given <= _FREE_BYTES:
+            return
+        if self._given > _MAX_RATIO * max(self._consumed(), 1):
+            raise ReadError(
+                self._path,
+                f"expands to more than {_MAX_RATIO} times its size, as no terminology does: it "
+                "looks like a compression bomb; decompress it yourself if you trust it",
+            )
+
+
+@contextmanager
+def decompressed(
+    path: Path, *, member: str | None = None, max_bytes: int | None = None
+) -> Iterator[GuardedBytes]:
+    """Open a file and decompress it where its first bytes ask for it.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    member : str, optional
+        Which file of a zip archive to read; needed when it has several.
+    max_bytes : int, optional
+        Most bytes accepted after decompression.
+
+    Yields
+    ------
+    GuardedBytes
+        The bytes, unbuffered.
+
+    Raises
+    ------
+    ReadError
+        If the file cannot be opened, or is an archive from which no single file can be taken.
+    """
+    if max_bytes is not None and max_bytes < 1:
+        raise InvalidInput(f"max_bytes={max_bytes} is not positive")
+    with ExitStack() as stack:
+        raw = stack.enter_context(_open_file(path))
+        head = raw.peek(16)[:16]
+        for magic, what in _FOREIGN.items():
+            if head.startswith(magic):
+                raise ReadError(
+                    path, f"is {what}: text was expected, plain or as gzip, xz, bzip2 or zip"
+                )
+        if head.startswith(_ZIP):
+            archive = stack.enter_context(_open_zip(path, raw))
+            info = _choose(path, archive, member)
+            source: Any = stack.enter_context(_open_member(path, archive, info))
+            yield GuardedBytes(path, source, lambda: info.compress_size, max_bytes)
+            return
+        if member is not None:
+            raise ReadError(path, f"member={member!r} was asked for, but this is no zip archive")
+        for magic, opener in _OPENERS.items():
+            if head.startswith(magic):
+                source = stack.enter_context(opener(raw))
+                yield GuardedBytes(path, source, raw.tell, max_bytes)
+                return
+        yield GuardedBytes(path, raw, None, max_bytes)
+
+
+def members(path: str | Path) -> tuple[str, ...]:
+    """List the files inside a zip archive, without folders and Finder's leftovers.
+
+    Returns
+    -------
+    tuple of str
+        Names in the order of the archive; empty for anything but a zip archive.
+    """
+    with _open_file(Path(path)) as raw:
+        if not raw.peek(4).startswith(_ZIP):
+            return ()
+        with _open_zip(Path(path), raw) as archive:
+            return tuple(info.filename for info in _files(archive))
+
+
+def _open_file(path: Path) -> io.BufferedReader:
+    try:
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise ReadError(path, "is a folder: a file was expected")
+        if not stat.S_ISREG(status.st_mode):
+            raise ReadError(path, "is a pipe or a device: save it as a file first")
+        if not status.st_size:
+            raise ReadError(path, "is empty (0 bytes)")
+        return path.open("rb")
+    except FileNotFoundError as error:
+        raise ReadError(path, "there is no such file: check the path") from error
+    except OSError as error:
+        raise ReadError(path, f"cannot be opened ({error.strerror})") from error
+    except ValueError as error:  # a NUL in the path
+        raise ReadError(path, f"is no path ({error})") from error
+
+
+def _open_zip(path: Path, raw: io.BufferedReader) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(raw)
+    except (zipfile.BadZipFile, EOFError, OSError, NotImplementedError) as error:
+        raise ReadError(
+            path, f"is a damaged zip archive ({error}): copy or download it again"
+        ) from error
+
+
+def _files(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    return [
+        info
+        for info in archive.infolist()
+        if not info.is_dir()
+        and not info.filename.startswith("__MACOSX/")
+        and not info.filename.endswith(".DS_Store")
+    ]
+
+
+def _choose(path: Path, archive: zipfile.ZipFile, member: str | None) -> zipfile.ZipInfo:
+    files = _files(archive)
+    names = [info.filename for info in files]
+    if "[Content_Types].xml" in names:
+        raise ReadError(path, "is an Office document: save the sheet as CSV or TSV")
+    listing = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+    if member is not None:
+        for info in files:
+            if info.filename == member:
+                return info
+        raise ReadError(path, f"has no member {member!r}: it has {listing or 'no files'}")
+    if not files:
+        raise ReadError(path, "is a zip archive without files")
+    if len(files) > 1:
+        raise ReadError(path, f"has {len(files)} members; name one with member=...: {listing}")
+    return files[0]
+
+
+def _open_member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
+    if info.flag_bits & 0x1:
+        raise ReadError(path, f"the member {info.filename!r} is encrypted: unpack it first")
+    try:
+        return archive.open(info)
+    except (zipfile.BadZipFile, NotImplementedError, OSError) as error:
+        raise ReadError(
+            path, f"the member {info.filename!r} cannot be read ({error}): unpack it first"
+        ) from error
+
+
+# --- streams ---
+# MODULE: Files opened for reading: decompressed, decoded and guarded.
+#
+# Every reader goes through this module, so that a missing, truncated, wrongly encoded or hostile file
+# ends in the same `ReadError` whatever the format. Memory stays bounded: nothing here holds more than
+# one block and one line.
+
+MAX_LINE = 10_000_000
+"""Longest line, in characters, that `open_text` accepts by default."""
+
+_BLOCK = 1 << 20
+_BOMS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+class TextStream:
+    """Lines of a text file, one at a time, each with its ``\\n`` (the last may lack it).
+
+    What `open_text` gives. Line ends of any system arrive as ``\\n``.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    line : int
+        Number of the line given last, counted from 1; 0 before the first.
+    encoding : str
+        The encoding in use: the one asked for, or the one a byte order mark announced.
+    """
+
+    def __init__(self, path: Path, source: io.RawIOBase, encoding: str, max_line: int) -> None:
+        self.path = path
+        self.line = 0
+        self.encoding = encoding
+        self._lines = self._read(source, max_line)
+
+    def __iter__(self) -> Iterator[str]:
+        # The generator itself, not `self`: one call less for each of millions of lines.
+        return self._lines
+
+    def __next__(self) -> str:
+        return next(self._lines)
+
+    def error(self, problem: str) -> ReadError:
+        """Make the `ReadError` of `problem` at the line given last."""
+        return ReadError(self.path, problem, line=self.line or None)
+
+    def _read(self, source: io.RawIOBase, max_line: int) -> Iterator[str]:
+        size = max(min(_BLOCK, max_line), 16)  # so that only a line over two blocks can be too long
+        first = source.read(size) or b""
+        for mark, encoding in _BOMS:
+            if first.startswith(mark):
+                self.encoding = encoding
+                first = first[len(mark) :]
+                break
+        if not first:
+            raise ReadError(self.path, "holds nothing: a file with at least one line was expected")
+        decoder = io.IncrementalNewlineDecoder(
+            codecs.getincrementaldecoder(self.encoding)(), translate=True
+        )
+        pending, block = "", first
+        while True:
+            text = self._decode(decoder, block)
+            if not text and not block:
+                break
+            head, newline, tail = text.partition("\n")
+            pending += head
+            if len(pending) > max_line:
+                self.line += 1
+                raise self.error(
+                    f"the line is longer than {max_line:,} characters: this is no text file with "
+                    "one record a line, or its line ends are missing"
+                )
+            if newline:
+                self.line += 1
+                yield pending + newline
+                lines = tail.split("\n")
+                pending = lines.pop()
+                for line in lines:
+                    self.line += 1
+                    yield line + "\n"
+            if not block:
+                break
+            block = source.read(size) or b""
+        if pending:
+            self.line += 1
+            yield pending
+
+    def _decode(self, decoder: io.IncrementalNewlineDecoder, block: bytes) -> str:
+        try:
+            text = decoder.decode(block, final=not block)
+        except UnicodeDecodeError as error:
+            before = error.object[: error.start].decode(self.encoding, errors="replace")
+            raise ReadError(
+                self.path,
+                f"the line is not {self.encoding.upper()} (byte 0x{error.object[error.start]:02x})"
+                ": save the file as UTF-8, or pass encoding=... (often 'latin-1' or 'cp1252')",
+                line=self.line + 1 + before.replace("\r\n", "\n").count("\n"),
+            ) from error
+        if "\0" in text:
+            raise ReadError(
+                self.path,
+                "the line holds a NUL character: this is a binary file or an archive to be "
+                "unpacked first, or it is UTF-16 without a mark (pass encoding='utf-16-le')",
+                line=self.line + 1 + text.count("\n", 0, text.index("\0")),
+            )
+        return text
+
+
+@contextmanager
+def open_text(
+    path: str | Path,
+    *,
+    member: str | None = None,
+    encoding: str = "utf-8",
+    max_line: int = MAX_LINE,
+    max_bytes: int | None = None,
+) -> Iterator[TextStream]:
+    """Open a text file for reading line by line, decompressing it where needed.
+
+    Compression (gzip, xz, bzip2, zip) is recognised by the first bytes, not by the suffix.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    member : str, optional
+        Which file of a zip archive to read; needed when it has several.
+    encoding : str
+        Encoding of the text. A byte order mark (UTF-8, UTF-16, UTF-32) overrules it.
+    max_line : int
+        Longest line accepted, in characters.
+    max_bytes : int, optional
+        Most bytes accepted after decompression; without it only compressed files are limited, to
+        200 times their size (from 64 MiB on).
+
+    Yields
+    ------
+    TextStream
+        The lines.
+
+    Raises
+    ------
+    ReadError
+        If the file is missing, a folder, empty, truncated, corrupt, a compression bomb, in another
+        encoding, with NUL characters, or has an endless line. All but the first three show while
+        the lines are read.
+    InvalidInput
+        If `encoding` is unknown or a limit is not positive.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "names.tsv"
+    >>> _ = file.write_text("MESH:D009203\\tMyocardial Infarction\\n")
+    >>> with open_text(file) as lines:
+    ...     [line.rstrip("\\n").split("\\t") for line in lines]
+    [['MESH:D009203', 'Myocardial Infarction']]
+    """
+    try:
+        " ".encode(encoding)
+    except LookupError as error:
+        raise InvalidInput(
+            f"encoding={encoding!r} is not known: use a name such as 'utf-8' or 'latin-1'"
+        ) from error
+    if max_line < 1:
+        raise InvalidInput(f"max_line={max_line} is not positive")
+    with decompressed(Path(path), member=member, max_bytes=max_bytes) as source:
+        yield TextStream(Path(path), source, encoding, max_line)
+
+
+@contextmanager
+def open_bytes(
+    path: str | Path, *, member: str | None = None, max_bytes: int | None = None
+) -> Iterator[IO[bytes]]:
+    """Open a file for reading bytes, decompressing it where needed: for XML and other parsers.
+
+    Parameters and errors are those of `open_text`, without the decoding.
+
+    Yields
+    ------
+    IO[bytes]
+        The decompressed bytes.
+    """
+    with decompressed(Path(path), member=member, max_bytes=max_bytes) as source:
+        buffered = io.BufferedReader(source, _BLOCK)
+        if not buffered.peek(1):
+            raise ReadError(path, "holds nothing after decompression")
+        yield buffered

@@ -1,0 +1,379 @@
+"""From a terminology to the folder that a linker opens.
+
+Many names are encoded in a second process, where the encoder keeps to one core: the rest is built
+meanwhile. It runs as ``python -m canonym.linking.build``, so that nothing of the caller's program
+is imported again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import logging
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from canonym.encoders import load_encoder, make_encoder, save_encoder
+from canonym.encoders.manifest import read_encoder_manifest
+from canonym.errors import CanonymError, InvalidInput, NotTrained
+from canonym.indexes.inverted import Inverted
+from canonym.indexes.verbatim import VerbatimBuilder
+from canonym.io.files import n_cores, read_manifest, write_folder, write_manifest
+from canonym.linking.extra_names import (
+    TrainingMention,
+    TrainingNames,
+    training_names,
+    with_search,
+    write_targets,
+)
+from canonym.linking.overlay import MergedTerminology, check_overlay, merge_into
+from canonym.linking.reranker import check_order, install_order
+from canonym.linking.settings import Settings, Sieve, chosen_sieves, complete
+from canonym.mentions.spelling import SpellerBuilder
+from canonym.terminology import Terminology
+from canonym.text import PLAIN, normalise_all
+from canonym.text.memo import MemoNormaliser
+from canonym.types import Encoder, Float32Array, SparseVectors
+
+_log = logging.getLogger(__name__)
+
+FORMAT = 1
+"""Format number of the folders this version writes, and the newest it reads."""
+
+_BATCH = 20_000
+_MANY = 50_000  # fewer names are encoded before a second process has begun
+_ONE_CORE = {"subword", "static"}  # encoders that keep to one core
+
+
+class Progress(Protocol):
+    """Called while something long is built: the stage, how much is done, and of how much."""
+
+    def __call__(self, stage: str, done: int, total: int) -> None: ...
+
+
+def build_index(
+    terminology: Terminology,
+    folder: str | Path | None,
+    *,
+    encoders: Sequence[str | Encoder],
+    weights: Sequence[float] | None = None,
+    overwrite: bool = False,
+    mentions: Iterable[TrainingMention] | None = None,
+    fold: str | Path | None = None,
+    order: str | Path = "nearest",
+    progress: Progress | None = None,
+    settings: Settings,
+) -> tuple[Path, Path | None]:
+    """Write an index that appears whole or not at all; see `canonym.Linker.build`.
+
+    Returns the folder, and the temporary folder around it that the caller has to remove, where no
+    folder was given.
+    """
+    if folder is not None and overwrite:
+        check_overlay(folder, fold)
+    check_order(order)
+    training = None if mentions is None else training_names(terminology, mentions)
+    settings = with_search(settings, training)
+    merged = MergedTerminology(terminology)
+    if fold is not None:
+        merged = merge_into(terminology, fold, newest=FORMAT)
+
+    def write(place: Path) -> None:
+        _write(
+            merged.terminology, place, encoders, weights, settings, training, progress or _silent
+        )
+        merged.finish(place)
+        if str(order) != "nearest":
+            described = read_manifest(place, kind="linker", newest=FORMAT)["encoders"]
+            install_order(order, [one["name"] for one in described], place)
+
+    if folder is not None:
+        with write_folder(folder, overwrite=overwrite) as partial:
+            write(partial)
+        return Path(folder), None
+    temporary = Path(tempfile.mkdtemp(prefix="canonym-"))
+    try:
+        target = temporary / "linker"
+        target.mkdir()
+        write(target)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    return target, temporary
+
+
+def _write(
+    terminology: Terminology,
+    folder: Path,
+    encoders: Sequence[str | Encoder],
+    weights: Sequence[float] | None,
+    settings: Settings,
+    training: TrainingNames | None,
+    report: Progress,
+) -> None:
+    """Write everything a linker needs to an existing, empty folder."""
+    chosen = complete(settings)
+    weights = _checked_weights(weights, len(encoders))
+    _log.info("index %s concepts, %s names", terminology.n_concepts, terminology.n_names)
+    _copy(terminology.path, folder / "terminology.db")
+    rows = folder / "rows"
+    rows.mkdir()
+    np.save(rows / "concept_of_row.npy", terminology.concept_of_row())
+    np.save(rows / "scope_of_row.npy", terminology.scope_of_row())
+    np.save(rows / "id_rank.npy", terminology.id_rank())
+    made = [_add_encoder(terminology, folder, n, given, report) for n, given in enumerate(encoders)]
+    with contextlib.ExitStack() as stack:
+        process: dict[int, EncodingProcess] = {}
+        for number, (_, kind, _) in enumerate(made):
+            place = folder / f"index-{number}"
+            place.mkdir()
+            if not process and EncodingProcess.is_worth_it(terminology, kind):
+                process[number] = stack.enter_context(
+                    EncodingProcess(terminology, place, folder / f"encoder-{number}", kind)
+                )
+        speller = SpellerBuilder() if chosen["spelling"] else None
+        _add_normal_forms(terminology, folder, chosen_sieves(chosen["sieves"]), speller, report)
+        described: list[dict[str, Any]] = []
+        for number, (encoder, kind, name) in enumerate(made):
+            if number in process and process[number].finished(report):
+                index = "exact"
+            else:
+                index = write_index(terminology, folder / f"index-{number}", encoder, kind, report)
+            same = sum(one["name"].partition(" ")[0] == name for one in described)
+            described.append(
+                {
+                    "name": f"{name} {same + 1}" if same else name,
+                    "weight": weights[number],
+                    "index": index,
+                    "steps": list(encoder_steps(encoder)),
+                }
+            )
+    write_targets(terminology, folder, training, chosen, described)
+    content = {
+        **({} if training is None else {"mentions": training.counts}),
+        "terminology": {
+            "digest": terminology.digest,
+            "n_concepts": terminology.n_concepts,
+            "n_names": terminology.n_names,
+        },
+        "encoders": described,
+        "settings": chosen,
+    }
+    write_manifest(folder, kind="linker", format_number=FORMAT, content=content)
+
+
+def _checked_weights(weights: Sequence[float] | None, n: int) -> list[float]:
+    weights = [1.0] * n if weights is None else list(weights)
+    if len(weights) != n:
+        raise InvalidInput(
+            f"{len(weights)} weights were given for {n} encoders; expected one for each"
+        )
+    if n and (min(weights) < 0 or sum(weights) <= 0):
+        raise InvalidInput(
+            f"the weights are {', '.join(f'{w:g}' for w in weights)}; expected numbers of at least "
+            "0, not all of them 0"
+        )
+    return weights
+
+
+def _add_encoder(
+    terminology: Terminology, folder: Path, number: int, given: str | Encoder, report: Progress
+) -> tuple[Encoder, str, str]:
+    """Make an encoder ready and save it; return it with its kind and its name."""
+    encoder = make_encoder(given) if isinstance(given, str) else given
+    place = folder / f"encoder-{number}"
+    fit_encoder(encoder, terminology, report)
+    save_encoder(encoder, place)
+    kind, _ = read_encoder_manifest(place)
+    # A path would make the same index differ from place to place: the kind is name enough.
+    return encoder, kind, getattr(encoder, "shipped", kind)
+
+
+def _add_normal_forms(
+    terminology: Terminology,
+    folder: Path,
+    sieves: Sequence[Sieve],
+    speller: SpellerBuilder | None,
+    report: Progress,
+) -> None:
+    """Write the sieves and the vocabulary of the speller, in one pass over the names."""
+    if not sieves and speller is None:
+        return
+    # A sieve whose steps begin with those of the one before goes on from its strings.
+    onwards: list[tuple[bool, MemoNormaliser, VerbatimBuilder]] = []
+    before: tuple[str, ...] = ()
+    for sieve in sieves:
+        follows = bool(before) and sieve.steps[: len(before)] == before
+        steps = sieve.steps[len(before) :] if follows else sieve.steps
+        onwards.append((follows, MemoNormaliser(steps), VerbatimBuilder()))
+        before = sieve.steps
+    for batch in reported(terminology, "normal forms", report):
+        plain = list(normalise_all(batch, PLAIN))
+        forms = batch
+        for follows, normalise, builder in onwards:
+            forms = normalise(forms) if follows else normalise(batch, plain)
+            builder.add(forms)
+        if speller is not None:
+            speller.add(plain)
+    for sieve, (_, _, builder) in zip(sieves, onwards, strict=True):
+        place = folder / f"sieve-{sieve.name}"
+        place.mkdir()
+        builder.finish().save(place)
+    if speller is not None:
+        place = folder / "speller"
+        place.mkdir()
+        speller.finish().save(place)
+
+
+def _silent(stage: str, done: int, total: int) -> None:
+    """Take a report of progress and do nothing with it."""
+
+
+def _copy(source: Path, target: Path) -> None:
+    # A terminology file is replaced, never changed: a hard link costs nothing and stays right.
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
+
+
+def encoder_steps(encoder: Any) -> tuple[str, ...]:
+    """Return the normalisation of names before an encoder sees them.
+
+    An encoder with `steps` gets names as they are written. All others get the plain form (lower
+    case, no punctuation), as BioSyn gives its encoders.
+    """
+    return () if hasattr(encoder, "steps") else PLAIN
+
+
+def fit_encoder(encoder: Any, terminology: Terminology, report: Progress) -> None:
+    """Fit an encoder to a terminology's names, unless it is ready for use already."""
+    try:
+        encoder.encode([""])
+    except NotTrained:
+        steps = encoder_steps(encoder)
+        texts = reported(terminology, "counting", report)
+        encoder.fit(itertools.chain.from_iterable(normalise_all(b, steps) for b in texts))
+
+
+def reported(terminology: Terminology, stage: str, report: Progress) -> Iterator[list[str]]:
+    """Yield the names of a terminology in batches, and report each that was used."""
+    done, total = 0, terminology.n_names
+    report(stage, done, total)
+    for batch in terminology.iter_texts(_BATCH):
+        yield batch
+        done += len(batch)
+        report(stage, done, total)
+
+
+def write_index(
+    terminology: Terminology, place: Path, encoder: Any, kind: str, report: Progress
+) -> str:
+    """Encode all names and write their index; return its kind, a key of `extra_names.INDEXES`."""
+    steps = encoder_steps(encoder)
+    batches = reported(terminology, f"{kind} vectors", report)
+    encoded = (encoder.encode(list(normalise_all(batch, steps))) for batch in batches)
+    first = next(encoded)
+    if isinstance(first, SparseVectors):
+        Inverted.build(_stack([first, *encoded])).save(place)
+        return "inverted"
+    _write_vectors(place, itertools.chain([first], encoded), terminology.n_names, first.shape[1])
+    return "exact"
+
+
+class EncodingProcess:
+    """A process that encodes the names of a terminology while this one does something else.
+
+    Leaving the context ends the process. If this process is killed, the other one ends when it
+    next reports its progress.
+    """
+
+    def __init__(self, terminology: Terminology, place: Path, encoder: Path, kind: str) -> None:
+        self._total, self._stage = terminology.n_names, f"{kind} vectors"
+        self._process = subprocess.Popen(
+            # -P: nothing is imported from the current folder.
+            [sys.executable, "-P", "-m", "canonym.linking.build"]
+            + [str(path) for path in (terminology.path, place, encoder)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+
+    @staticmethod
+    def is_worth_it(terminology: Terminology, kind: str) -> bool:
+        """Return whether a second process would make an index ready sooner."""
+        return (
+            kind in _ONE_CORE
+            and terminology.n_names >= _MANY
+            and n_cores() > 1
+            and bool(sys.executable)
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def finished(self, report: Progress) -> bool:
+        """Wait for the index; return whether it was written. If not, it has to be made here."""
+        assert self._process.stdout is not None
+        report(self._stage, 0, self._total)
+        for line in self._process.stdout:
+            report(self._stage, int(line), self._total)
+        return self._process.wait() == 0
+
+
+def _write_vectors(place: Path, batches: Iterable[Float32Array], n: int, width: int) -> None:
+    vectors = np.lib.format.open_memmap(
+        place / "vectors.npy", mode="w+", dtype=np.float32, shape=(n, width)
+    )
+    row = 0
+    for batch in batches:
+        vectors[row : row + len(batch)] = batch
+        row += len(batch)
+    vectors.flush()
+
+
+def _stack(batches: list[SparseVectors]) -> SparseVectors:
+    offsets = np.cumsum([0, *(batch.indptr[-1] for batch in batches)])
+    return SparseVectors(
+        np.concatenate(
+            [np.zeros(1, np.int64)]
+            + [b.indptr[1:] + offset for b, offset in zip(batches, offsets, strict=False)]
+        ),
+        np.concatenate([batch.indices for batch in batches]),
+        np.concatenate([batch.data for batch in batches]),
+        batches[0].n_columns,
+    )
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Encode beside another process: a terminology, the folder of the index, an encoder."""
+    path, place, encoder = map(Path, arguments)
+    try:
+        with Terminology(path) as terminology:
+            write_index(
+                terminology,
+                place,
+                load_encoder(encoder),
+                "",
+                lambda _stage, done, _total: print(done, flush=True),
+            )
+    except (CanonymError, OSError):
+        return 1  # the other process does it again, and reports the error
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,224 @@
+"""The probability that the best candidate of a link is right."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.errors import InvalidInput, Mismatch, NotTrained, ReadError
+from canonym.io.files import write_file
+from canonym.linking.settings import SIEVES, SIMILARITY
+from canonym.ranking.probability import Isotonic, Logistic, fit_isotonic, fit_platt
+from canonym.types import Link
+
+CONFIDENCE = "confidence.json"
+"""Name of the file in the folder of an index."""
+
+METHODS: tuple[str, ...] = ("isotonic", "platt")
+"""Ways of fitting; the first is the default."""
+
+_SIEVES = tuple(sieve.name for sieve in SIEVES)
+FEATURES: tuple[str, ...] = (
+    *("score", "margin", "agreement", *_SIEVES, "shared", "alone", "similarity"),
+)
+"""Features of a link, see `confidence_features`."""
+
+_FORMAT = 2
+
+
+def confidence_features(link: Link) -> npt.NDArray[np.float64]:
+    """Return the features of an undivided link, with two candidates if there are so many.
+
+    An array of ``len(FEATURES)`` float64: the score of the best candidate; its margin to the
+    second concept (the score, without one); the share of scorers that prefer it to the second (1
+    for a sieve, or without a second); one number per sieve, 1 if it decided; whether a sieve found
+    the second as well; whether there is no second; and the similarity of the best, which is not
+    its score where a re-ranker put it first.
+    """
+    best, *others = link.candidates
+    sieved = best.sieve in _SIEVES
+    agreement = 1.0
+    if others and best.parts and not sieved:
+        second = others[0].parts
+        agreement = float(
+            np.mean([part > second.get(name, -np.inf) for name, part in best.parts.items()])
+        )
+    return np.array(
+        [
+            best.score,
+            best.score - others[0].score if others else best.score,
+            agreement,
+            *(float(best.sieve == name) for name in _SIEVES),
+            float(sieved and bool(others) and others[0].sieve == best.sieve),
+            float(not others),
+            best.parts.get(SIMILARITY, best.score),
+        ]
+    )
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """A fitted confidence: a logistic regression, and an isotonic one of its log-odds.
+
+    It was fitted to `n` links, of which `n_right` were right.
+    """
+
+    logistic: Logistic
+    isotonic: Isotonic | None
+    n: int
+    n_right: int
+
+    @property
+    def method(self) -> str:
+        """One of `METHODS`."""
+        return "platt" if self.isotonic is None else "isotonic"
+
+    def predict(self, features: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return probabilities, ``(n,)`` float64 in (0, 1), for the features of n links."""
+        if self.isotonic is None:
+            found = self.logistic.predict(features)
+        else:
+            found = self.isotonic.predict(self.logistic.logit(features))
+        # Clip to [1/(n+2), 1 − 1/(n+2)] (Laplace).
+        least = 1 / (self.n + 2)
+        return np.clip(found, least, 1 - least)
+
+    def of(self, link: Link) -> float | None:
+        """Return the probability that the best candidate is right, None without one."""
+        if not link.candidates:
+            return None
+        return float(self.predict(confidence_features(link)[None])[0])
+
+    def grade(self, link: Link, min_confidence: float | None, k: int) -> Link:
+        """Return a link with its confidence and k candidates, NIL where the confidence is low.
+
+        The link has two candidates, if there are so many. A composite link is as certain as the
+        least certain of its parts.
+        """
+        if link.parts:
+            parts = tuple(self.grade(part, min_confidence, k) for part in link.parts)
+            known = [part.confidence for part in parts if part.confidence is not None]
+            nil = all(part.nil for part in parts)
+            reason = (link.reason or _reasons(parts)) if nil else ""
+            confidence = min(known) if known else None
+            return replace(link, parts=parts, nil=nil, reason=reason, confidence=confidence)
+        found = self.of(link)
+        low = found is not None and min_confidence is not None and found < min_confidence
+        low = low and not link.nil
+        return replace(
+            link,
+            candidates=link.candidates[:k],
+            nil=link.nil or low,
+            reason=f"the confidence, {found:.3f}, is below {min_confidence:g}"
+            if low
+            else link.reason,
+            confidence=found,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was fitted as plain lists and numbers."""
+        content: dict[str, Any] = {
+            "format": _FORMAT,
+            "features": FEATURES,
+            "weights": self.logistic.weights.tolist(),
+            "intercept": self.logistic.intercept,
+            "n": self.n,
+            "n_right": self.n_right,
+        }
+        if self.isotonic is not None:
+            content["knots"] = self.isotonic.knots.tolist()
+            content["values"] = self.isotonic.values.tolist()
+        return content
+
+    def save(self, path: Path) -> None:
+        """Write a JSON file that appears whole or not at all."""
+        with write_file(path) as partial:
+            partial.write_text(json.dumps(self.to_dict(), indent=1) + "\n", encoding="ascii")
+
+    @classmethod
+    def load(cls, path: Path) -> Confidence | None:
+        """Read what `save` wrote; None where there is nothing.
+
+        Raises
+        ------
+        ReadError
+            If the file is damaged.
+        Mismatch
+            If it was written by another version of canonym.
+        """
+        try:
+            content = json.loads(path.read_text(encoding="ascii"))
+            known = (content["format"], tuple(content["features"])) == (_FORMAT, FEATURES)
+            weights = np.array(content["weights"], dtype=np.float64)
+            logistic = Logistic(weights, float(content["intercept"]))
+            isotonic = None
+            if "knots" in content:
+                isotonic = Isotonic(np.array(content["knots"], float), np.array(content["values"]))
+            found = cls(logistic, isotonic, int(content["n"]), int(content["n_right"]))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ReadError(
+                path, f"is damaged ({error}); fit the confidence again, or remove the file"
+            ) from error
+        if not known:
+            raise Mismatch(
+                f"{path} was written by another version of canonym; fit the confidence again"
+            )
+        return found
+
+
+def fit_model(
+    features: npt.ArrayLike,
+    right: npt.ArrayLike,
+    *,
+    method: str = METHODS[0],
+    fewest: int = 20,
+) -> Confidence:
+    """Fit a confidence to the features of n links, and whether each is right.
+
+    ``"platt"`` is a logistic regression of the features; ``"isotonic"`` a rising function of the
+    odds that it gives. See `canonym.ranking.probability.fit_platt`.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such method, or there are fewer links than `fewest`.
+    """
+    x, y = np.asarray(features, dtype=np.float64), np.asarray(right, dtype=np.bool_)
+    if method not in METHODS:
+        raise InvalidInput(f"there is no method {method!r}; there are {', '.join(METHODS)}")
+    if len(y) < fewest:
+        raise InvalidInput(
+            f"{len(y):,} links are too few to fit a confidence to; at least {fewest} annotated "
+            "mentions with candidates are expected"
+        )
+    logistic = fit_platt(x, y)
+    isotonic = fit_isotonic(logistic.logit(x), y) if method == "isotonic" else None
+    return Confidence(logistic, isotonic, len(y), int(y.sum()))
+
+
+def check_confidence(confidence: Confidence | None, least: float | None) -> None:
+    """Refuse a least confidence that is no probability, or without a fitted confidence."""
+    if least is None:
+        return
+    if not 0 <= least <= 1:
+        raise InvalidInput(
+            f"min_confidence is {least}; a probability is expected, a number from 0 to 1"
+        )
+    if confidence is None:
+        raise NotTrained(
+            "the index does not know how sure its links are, which min_confidence goes by; let it "
+            "learn from annotated mentions first: Linker.fit_confidence(corpus) or `canonym "
+            "fit-confidence CORPUS --index FOLDER`"
+        )
+
+
+def _reasons(parts: Sequence[Link]) -> str:
+    return "; ".join(dict.fromkeys(part.reason for part in parts))

@@ -1,0 +1,139 @@
+"""From the hits of a mention and its parts to one draft: whole, split, or NIL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from canonym.errors import InvalidInput
+from canonym.linking.search import ConceptHit, StringHits
+from canonym.linking.settings import SIEVES
+from canonym.mentions.glosses import LEAST_GAIN
+from canonym.mentions.prepare import Part, Prepared
+from canonym.text import explain
+from canonym.types import Mention, Step
+
+_SIEVE_STEPS = {sieve.name: sieve.steps for sieve in SIEVES}
+
+
+class Draft(NamedTuple):
+    """A link before homonyms and re-ranking: hits are numbers still.
+
+    `string` is what was looked up in the end, `forbidden` are concepts that the mention does not
+    stand for. A composite mention has `parts`, and no hits itself.
+    """
+
+    mention: Mention
+    string: str
+    hits: tuple[ConceptHit, ...] = ()
+    nil: bool = False
+    reason: str = ""
+    steps: tuple[Step, ...] = ()
+    parts: tuple[Draft, ...] = ()
+    tied: tuple[ConceptHit, ...] = ()
+    forbidden: frozenset[int] = frozenset()
+
+    @property
+    def score(self) -> float:
+        """Score of the best hit, −inf without one."""
+        return self.hits[0].score if self.hits else float("-inf")
+
+    @property
+    def whole_or_parts(self) -> tuple[Draft, ...]:
+        """The parts of a composite mention, or the draft itself."""
+        return self.parts or (self,)
+
+
+def as_mention(given: str | Mention) -> Mention:
+    """Take a string for a mention of that text; refuse anything else but a mention."""
+    if isinstance(given, Mention):
+        return given
+    if isinstance(given, str):
+        return Mention(given)
+    raise InvalidInput(
+        f"a mention is a string or a Mention, not {type(given).__name__} ({given!r:.80})"
+    )
+
+
+def parts_of(prepared: Prepared) -> tuple[Part, ...]:
+    """Return everything to look up: the whole, and its parts if there are several."""
+    return (prepared.whole, *prepared.parts) if len(prepared.parts) > 1 else (prepared.whole,)
+
+
+def decide(
+    mention: Mention,
+    prepared: Prepared,
+    found: Mapping[str, StringHits],
+    min_score: float | None,
+    forbidden: frozenset[int],
+) -> Draft:
+    """Decide for one mention, by the hits of every string of `parts_of`.
+
+    The mention is split when no sieve knows the whole, every part scores better than it, and the
+    parts are not all the same concept. Best hits below `min_score` are NIL.
+    """
+    whole = _one(mention, prepared.whole, found, min_score, forbidden)
+    if len(prepared.parts) < 2 or found[whole.string].sieve != "search":
+        return whole
+    parts = tuple(
+        _one(replace(mention, text=part.text, ids=()), part, found, min_score, forbidden)
+        for part in prepared.parts
+    )
+    concepts = {None if part.nil or not part.hits else part.hits[0].concept for part in parts}
+    if len(concepts) == 1 and None not in concepts:
+        return whole  # "stage II and III cancer" is one concept
+    if min(part.score for part in parts) <= whole.score:
+        return whole
+    nil = all(part.nil for part in parts)
+    return Draft(
+        mention,
+        whole.string,
+        nil=nil,
+        reason="no part was found" if nil else "",
+        steps=prepared.whole.steps,
+        parts=parts,
+    )
+
+
+def _one(
+    mention: Mention,
+    part: Part,
+    found: Mapping[str, StringHits],
+    min_score: float | None,
+    forbidden: frozenset[int],
+) -> Draft:
+    string, best = _best(part, found)
+    reason = best.reason
+    if not reason and min_score is not None and best.score < min_score:
+        reason = f"the best score, {best.score:.3f}, is below {min_score:g}"
+    steps = part.steps
+    if string in part.guesses:
+        steps = (*steps, Step("spelling", part.text, string))
+    if string in part.glosses:
+        steps = (*steps, Step("gloss", part.text, string))
+    # How the string got the form in which a sieve knows it.
+    forms = _SIEVE_STEPS.get(best.sieve, ())
+    steps = (*steps, *explain(string, forms)) if forms else steps
+    tied = best.tied if best.hits else ()
+    return Draft(
+        mention, string, best.hits, bool(reason), reason, steps, tied=tied, forbidden=forbidden
+    )
+
+
+def _best(part: Part, found: Mapping[str, StringHits]) -> tuple[str, StringHits]:
+    """Choose between the strings of a part: the better found, on a tie the given one.
+
+    A gloss, and a guess at a misspelling, count where no sieve knows the mention itself. A guess
+    counts where a sieve knows it and no other guess.
+    """
+    texts = (part.text, *part.alternatives)
+    best = max(((text, found[text]) for text in texts), key=lambda pair: pair[1].score)
+    if best[1].sieve not in _SIEVE_STEPS:
+        known = [text for text in part.guesses if found[text].sieve in _SIEVE_STEPS]
+        if len(known) == 1 and found[known[0]].score > best[1].score:
+            best = known[0], found[known[0]]
+        for text in part.glosses:
+            if found[text].score > best[1].score + LEAST_GAIN:
+                best = text, found[text]
+    return best

@@ -1,0 +1,403 @@
+"""Rows beside the terminology's: training mentions, added synonyms, means of concepts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.encoders import load_encoder
+from canonym.errors import InvalidInput, ReadError
+from canonym.indexes.exact import Exact
+from canonym.indexes.inverted import Inverted
+from canonym.indexes.vectors import Vectors, index_of, join_vectors, mean_vectors, take_vectors
+from canonym.indexes.verbatim import Verbatim, keys_of
+from canonym.linking.settings import Settings, Sieve, chosen_sieves
+from canonym.linking.targets import Target, parse_search
+from canonym.terminology import Terminology
+from canonym.terminology.ids import ConceptIds
+from canonym.text import normalise, normalise_all
+from canonym.types import SCOPES, Int32Array, Mention, Name
+
+INDEXES: dict[str, type[Exact] | type[Inverted]] = {"exact": Exact, "inverted": Inverted}
+"""Kinds of indexes, by their name in a manifest."""
+
+TrainingMention = Mention | tuple[str, str | Sequence[str]]
+"""A training mention: annotated, or its text and the id or ids of its concepts."""
+
+_TRAINING_NAMES = "learned"  # folders of an index
+_MEANS = "means"
+
+
+class WeightedEncoder(NamedTuple):
+    """An encoder of an index: its name, its normalisation of names, its weight in the sum."""
+
+    name: str
+    encoder: Any
+    steps: tuple[str, ...]
+    weight: float
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Encode names as they are written."""
+        vectors: Vectors = self.encoder.encode(list(normalise_all(texts, self.steps)))
+        return vectors
+
+
+def load_encoders(folder: Path, described: Sequence[Mapping[str, Any]]) -> list[WeightedEncoder]:
+    """Open the encoders of an index, as its manifest describes them."""
+    return [
+        WeightedEncoder(
+            one["name"],
+            load_encoder(folder / f"encoder-{number}"),
+            tuple(one["steps"]),
+            float(one["weight"]),
+        )
+        for number, one in enumerate(described)
+    ]
+
+
+# --- names of training mentions and added synonyms ------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class ExtraNames:
+    """Rows of names that the terminology's file does not have.
+
+    `concepts` are ordinals, ``(n,)`` int32. `repeated` marks names that the terminology has of
+    that concept as well. There is one look-up per sieve, and one index per encoder.
+    """
+
+    names: Sequence[Name]
+    concepts: Int32Array
+    repeated: npt.NDArray[np.bool_]
+    sieves: tuple[Verbatim, ...]
+    indexes: tuple[Exact | Inverted, ...]
+
+    @property
+    def scopes(self) -> npt.NDArray[np.int8]:
+        """Position in `SCOPES` of the scope of every row, ``(n,)`` int8."""
+        return np.array([SCOPES.index(name.scope) for name in self.names], dtype=np.int8)
+
+
+class ExtraNamesBuilder:
+    """Makes rows of names, again and again as names are added.
+
+    Normal forms and vectors of names are remembered: one name more costs one name's work.
+    """
+
+    def __init__(self, sieves: Sequence[Sieve], encoders: Sequence[WeightedEncoder]) -> None:
+        self._sieves = tuple(sieves)
+        self._encoders = tuple(encoders)
+        self._place: dict[str, int] = {}
+        # For every sieve the key of each text, and whether there is a string to look up.
+        self._keys = [np.empty(0, dtype=np.uint64) for _ in sieves]
+        self._filled = [np.empty(0, dtype=np.bool_) for _ in sieves]
+        self._vectors: list[Vectors] = []
+
+    def build(
+        self,
+        names: Sequence[Name],
+        concepts: Sequence[int],
+        *,
+        repeated: Sequence[bool] | None = None,
+    ) -> ExtraNames:
+        """Make the rows of names with the ordinals of their concepts; see `ExtraNames`."""
+        texts = [name.text for name in names]
+        self._add(texts)
+        places = np.array([self._place[text] for text in texts], dtype=np.int32)
+        sieves = []
+        for keys, filled in zip(self._keys, self._filled, strict=True):
+            rows = np.flatnonzero(filled[places]).astype(np.int32)
+            sieves.append(Verbatim.of_keys(keys[places[rows]], rows))
+        return ExtraNames(
+            tuple(names),
+            np.array(concepts, dtype=np.int32),
+            np.zeros(len(names), dtype=np.bool_) if repeated is None else np.array(repeated),
+            tuple(sieves),
+            tuple(index_of(take_vectors(vectors, places)) for vectors in self._vectors),
+        )
+
+    def _add(self, texts: Sequence[str]) -> None:
+        if len(self._place) > 2 * len(set(texts)) + 1000:  # most remembered names are gone
+            self._place.clear()
+            self._vectors.clear()
+            self._keys = [keys[:0] for keys in self._keys]
+            self._filled = [filled[:0] for filled in self._filled]
+        new = [text for text in dict.fromkeys(texts) if text not in self._place]
+        if not new and len(self._vectors) == len(self._encoders):
+            return
+        first = len(self._place)
+        self._place.update((text, first + number) for number, text in enumerate(new))
+        for number, sieve in enumerate(self._sieves):
+            forms = list(normalise_all(new, sieve.steps))
+            self._keys[number] = np.concatenate([self._keys[number], keys_of(forms)])
+            filled = np.array([bool(form) for form in forms], dtype=np.bool_)
+            self._filled[number] = np.concatenate([self._filled[number], filled])
+        encoded = [encoder.encode(new) for encoder in self._encoders]
+        if self._vectors:
+            pairs = zip(self._vectors, encoded, strict=True)
+            encoded = [join_vectors([old, more]) for old, more in pairs]
+        self._vectors = encoded
+
+
+class TrainingNames(NamedTuple):
+    """The distinct names of training mentions, and how many mentions were used or left out.
+
+    `counts` has the mentions ``given`` and the ``names`` they made. Left out are ``composite``
+    ones, those ``without a concept``, and those whose concept is ``unknown`` to the terminology.
+    """
+
+    names: tuple[Name, ...]
+    counts: dict[str, int]
+
+
+def training_names(terminology: Terminology, mentions: Iterable[TrainingMention]) -> TrainingNames:
+    """Take the distinct names of training mentions, with the terminology's ids.
+
+    Each id of a mention is right by itself, unless the rule of the mention is ``"all"``.
+
+    Raises
+    ------
+    InvalidInput
+        If none of the mentions has a name and a concept.
+    """
+    ids = ConceptIds(terminology)
+    counts = dict.fromkeys(("given", "names", "composite", "without a concept", "unknown"), 0)
+    found: dict[tuple[str, str], None] = {}
+    for given in mentions:
+        counts["given"] += 1
+        text, gold, rule = _fields(given)
+        if not gold or not normalise(text):
+            counts["without a concept"] += 1
+        elif rule == "all" and len(gold) > 1:
+            counts["composite"] += 1
+        else:
+            known = [concept for concept in map(ids.find, gold) if concept is not None]
+            counts["unknown"] += not known
+            found.update(dict.fromkeys((text.strip(), concept) for concept in known))
+    if not found:
+        raise InvalidInput(
+            f"of {counts['given']:,} training mentions none has a name and a concept of the "
+            f"terminology ({counts['unknown']:,} have ids that it does not have); were the right "
+            "mentions given?"
+        )
+    counts["names"] = len(found)
+    return TrainingNames(tuple(Name(text, concept) for text, concept in found), counts)
+
+
+def _fields(given: TrainingMention) -> tuple[str, Sequence[str], str]:
+    if isinstance(given, Mention):
+        return given.text, given.ids, given.rule
+    text, gold = given if isinstance(given, tuple | list) and len(given) == 2 else (None, None)
+    gold = (gold,) if isinstance(gold, str) else gold
+    if not (
+        isinstance(text, str)
+        and isinstance(gold, Sequence)
+        and all(isinstance(id_, str) for id_ in gold)
+    ):
+        raise InvalidInput(
+            f"a training mention is a Mention, or a pair of its text and its ids, not {given!r:.80}"
+        )
+    return text, tuple(gold), "any"
+
+
+def with_search(settings: Settings, training: TrainingNames | None) -> Settings:
+    """Complete the settings with the search that fits the names given.
+
+    Raises
+    ------
+    InvalidInput
+        If the search wants training mentions and there are none, or the other way round.
+    """
+    written = settings.get("search") or ("O-T" if training is None else "D-T + OD-T")
+    wanted = any("D" in target.part for target in parse_search(written))
+    if wanted and training is None:
+        raise InvalidInput(
+            f"the search {written!r} looks at training mentions (D), and none were given: give "
+            "mentions, or search O-T or O-C"
+        )
+    if training is not None and not wanted:
+        raise InvalidInput(
+            f"training mentions were given, and the search {written!r} does not look at them: "
+            "leave them out, or search 'D-T + OD-T'"
+        )
+    return {**settings, "search": written}
+
+
+# --- means of concepts ----------------------------------------------------------------------------
+
+
+class ConceptMeans(NamedTuple):
+    """One vector per concept: ``owners`` are the rising ordinals; one index per encoder."""
+
+    owners: Int32Array
+    indexes: tuple[Exact | Inverted, ...]
+
+
+def concept_means(
+    indexes: Sequence[Sequence[Exact | Inverted]], owners: Int32Array, rows: npt.NDArray[np.intp]
+) -> ConceptMeans:
+    """Average rows by their concept.
+
+    For every encoder, `indexes` are numbered through; `owners` is the concept of every row, and
+    `rows` are the rising rows that count.
+    """
+    concepts, groups = np.unique(owners[rows], return_inverse=True)
+    means = tuple(
+        index_of(mean_vectors(_stored(parts, rows), groups.astype(np.int32), len(concepts)))
+        for parts in indexes
+    )
+    return ConceptMeans(concepts.astype(np.int32), means)
+
+
+def _stored(parts: Sequence[Exact | Inverted], rows: npt.NDArray[np.intp]) -> Vectors:
+    found: list[Vectors] = []
+    start = 0
+    for part in parts:
+        inside = rows[(rows >= start) & (rows < start + part.n_rows)] - start
+        found.append(take_vectors(part.vectors, inside))
+        start += part.n_rows
+    return join_vectors(found)
+
+
+# --- folders --------------------------------------------------------------------------------------
+
+
+def write_targets(
+    terminology: Terminology,
+    folder: Path,
+    training: TrainingNames | None,
+    settings: Mapping[str, Any],
+    described: Sequence[Mapping[str, Any]],
+) -> None:
+    """Write training names and concept means into an index, as its search needs them."""
+    names = None
+    if training is not None:
+        names = _build_training_names(terminology, folder, training, settings, described)
+        _save(names, folder / _TRAINING_NAMES, chosen_sieves(settings["sieves"]))
+    parts = sorted({t.part for t in parse_search(settings["search"]) if t.by_concept})
+    if not parts:
+        return
+    indexes = [
+        INDEXES[one["index"]].load(folder / f"index-{number}")
+        for number, one in enumerate(described)
+    ]
+    for part in parts:
+        means = _means_of_part(part, terminology.concept_of_row(), indexes, names)
+        place = folder / _MEANS / part
+        place.mkdir(parents=True)
+        np.save(place / "owners.npy", means.owners)
+        _save_indexes(place, means.indexes)
+
+
+def _build_training_names(
+    terminology: Terminology,
+    folder: Path,
+    training: TrainingNames,
+    settings: Mapping[str, Any],
+    described: Sequence[Mapping[str, Any]],
+) -> ExtraNames:
+    known = {
+        id_: {name.text for name in terminology.names(id_)}
+        for id_ in {name.concept_id for name in training.names}
+    }
+    builder = ExtraNamesBuilder(chosen_sieves(settings["sieves"]), load_encoders(folder, described))
+    return builder.build(
+        training.names,
+        [terminology.ordinal(name.concept_id) or 0 for name in training.names],
+        repeated=[name.text in known[name.concept_id] for name in training.names],
+    )
+
+
+def _means_of_part(
+    part: str, owners: Int32Array, indexes: Sequence[Exact | Inverted], names: ExtraNames | None
+) -> ConceptMeans:
+    if names is None:
+        return concept_means([(index,) for index in indexes], owners, np.arange(len(owners)))
+    n = len(owners)
+    counted = np.ones(n + len(names.names), dtype=np.bool_)
+    if part == "D":
+        counted[:n] = False
+    else:
+        counted[n:] = ~names.repeated if part == "OD" else False
+    parts = list(zip(indexes, names.indexes, strict=True))
+    return concept_means(parts, np.concatenate([owners, names.concepts]), np.flatnonzero(counted))
+
+
+def _save(names: ExtraNames, folder: Path, sieves: Sequence[Sieve]) -> None:
+    folder.mkdir()
+    texts = [name.text for name in names.names]
+    (folder / "texts.json").write_text(json.dumps(texts), encoding="ascii")
+    np.save(folder / "concepts.npy", names.concepts)
+    np.save(folder / "repeated.npy", names.repeated)
+    for sieve, verbatim in zip(sieves, names.sieves, strict=True):
+        place = folder / f"sieve-{sieve.name}"
+        place.mkdir()
+        verbatim.save(place)
+    _save_indexes(folder, names.indexes)
+
+
+def _save_indexes(folder: Path, indexes: Sequence[Exact | Inverted]) -> None:
+    for number, index in enumerate(indexes):
+        place = folder / f"index-{number}"
+        place.mkdir()
+        index.save(place)
+
+
+def load_targets(
+    terminology: Terminology,
+    folder: Path,
+    settings: Mapping[str, Any],
+    described: Sequence[Mapping[str, Any]],
+    steps: Sequence[Target],
+) -> tuple[ExtraNames | None, dict[str, ConceptMeans]]:
+    """Open what `write_targets` wrote: training names, and means by the part of a target.
+
+    Raises
+    ------
+    ReadError
+        If a file is damaged.
+    """
+    kinds = [one["index"] for one in described]
+    names = None
+    if any("D" in step.part for step in steps):
+        sieves = chosen_sieves(settings["sieves"])
+        names = _load_names(terminology, folder / _TRAINING_NAMES, sieves, kinds)
+    means = {}
+    for part in sorted({step.part for step in steps if step.by_concept}):
+        place = folder / _MEANS / part
+        try:
+            owners = np.load(place / "owners.npy", allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise ReadError(place, f"cannot be opened ({error}); build the index again") from error
+        means[part] = ConceptMeans(owners, _load_indexes(place, kinds))
+    return names, means
+
+
+def _load_names(
+    terminology: Terminology, folder: Path, sieves: Sequence[Sieve], kinds: Sequence[str]
+) -> ExtraNames:
+    try:
+        concepts = np.load(folder / "concepts.npy", allow_pickle=False)
+        texts = json.loads((folder / "texts.json").read_text(encoding="ascii"))
+        repeated = np.load(folder / "repeated.npy", allow_pickle=False)
+        ids = [concept.id for concept in terminology.concepts_at(concepts)]
+        names = [Name(text, id_) for text, id_ in zip(texts, ids, strict=True)]
+    except (OSError, ValueError, TypeError) as error:
+        raise ReadError(folder, f"cannot be opened ({error}); build the index again") from error
+    return ExtraNames(
+        names,
+        concepts,
+        repeated,
+        tuple(Verbatim.load(folder / f"sieve-{sieve.name}") for sieve in sieves),
+        _load_indexes(folder, kinds),
+    )
+
+
+def _load_indexes(folder: Path, kinds: Sequence[str]) -> tuple[Exact | Inverted, ...]:
+    return tuple(INDEXES[kind].load(folder / f"index-{n}") for n, kind in enumerate(kinds))

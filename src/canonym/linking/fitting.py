@@ -1,0 +1,345 @@
+"""Confidence and re-ranker, fitted to annotated mentions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.errors import InvalidInput
+from canonym.linking.confidence import METHODS, Confidence, confidence_features, fit_model
+from canonym.linking.decision import Draft
+from canonym.linking.features import (
+    AnnotationCounts,
+    FloatArray,
+    NameScores,
+    candidate_features,
+    feature_names,
+)
+from canonym.linking.pipeline import Pipeline, batches_of
+from canonym.linking.reranker import POOL, Reranker, draft_features
+from canonym.linking.search import BatchHits
+from canonym.ranking.additive_model import AdditiveModel, fit_additive_model
+from canonym.terminology import Terminology
+from canonym.terminology.ids import ConceptIds
+from canonym.types import Document, Link, Mention
+
+_CONFIDENCE_FOLDS = 5
+_RERANKER_FOLDS = 3
+_KNOTS = 5
+_FEWEST = 50
+
+# --- annotated mentions ---------------------------------------------------------------------------
+
+
+def annotated_documents(
+    terminology: Terminology, corpus: Iterable[Document | Mention], types: Sequence[str]
+) -> tuple[list[Document], Callable[[str], str | None]]:
+    """Return documents with their annotated mentions only, and a function that finds their ids.
+
+    Mentions with a gold concept, or annotated as NIL, are kept; with `types` only those of these
+    types.
+
+    Raises
+    ------
+    InvalidInput
+        If no mention has one of the types, or the terminology has none of the ids.
+    """
+    find = ConceptIds(terminology).find
+    documents = [
+        item if isinstance(item, Document) else Document(item.document_id, "", (item,))
+        for item in corpus
+    ]
+    known = {mention.type for document in documents for mention in document.mentions}
+    missing = [type_ for type_ in types if type_ not in known]
+    if missing:
+        raise InvalidInput(
+            f"no mention is of the type {missing[0]!r}; there are {', '.join(sorted(known))}"
+        )
+    kept = [_annotated(document, types) for document in documents]
+    given = {id_ for document in kept for mention in document.mentions for id_ in mention.ids}
+    if given and not any(map(find, sorted(given))):
+        raise InvalidInput(
+            f"none of the {len(given):,} different ids of the corpus, such as {min(given)!r}, is "
+            "in the terminology: every link would count as wrong; is the corpus annotated with "
+            "another one?"
+        )
+    return kept, find
+
+
+def _annotated(document: Document, types: Sequence[str]) -> Document:
+    mentions = tuple(
+        mention
+        for mention in document.mentions
+        if (mention.ids or mention.rule == "nil") and (not types or mention.type in types)
+    )
+    return replace(document, mentions=mentions)
+
+
+def _folds(groups: Sequence[int], n: int) -> npt.NDArray[np.int64]:
+    """Return the fold of each item; items of one group share a fold."""
+    distinct, place = np.unique(np.asarray(groups), return_inverse=True)
+    order = np.random.default_rng(0).permutation(len(distinct))
+    fold = np.empty(len(distinct), dtype=np.int64)
+    fold[order] = np.arange(len(distinct)) % n
+    return fold[place]
+
+
+# --- confidence -----------------------------------------------------------------------------------
+
+
+class Observed(NamedTuple):
+    """Features ``(n, d)`` of links, whether each is right, and the document of each."""
+
+    features: FloatArray
+    right: npt.NDArray[np.bool_]
+    document: npt.NDArray[np.int64]
+
+
+def fit_confidence(
+    pipeline: Pipeline,
+    corpus: Iterable[Document | Mention],
+    *,
+    types: Sequence[str] = (),
+    method: str = METHODS[0],
+) -> tuple[Confidence, dict[str, float]]:
+    """Fit a confidence, and say how good it is; see `canonym.Linker.fit_confidence`."""
+    from canonym.evaluation.calibration import ece
+
+    seen = observe(pipeline, corpus, types=types)
+    fitted = fit_model(seen.features, seen.right, method=method)
+    predicted = cross_fitted(seen, method=method)
+    answered = predicted >= 0.9
+    return fitted, {
+        "links": float(fitted.n),
+        "right": fitted.n_right / fitted.n,
+        "ece": ece(predicted, seen.right),
+        "answered at 0.9": float(answered.mean()),
+        "right at 0.9": float(seen.right[answered].mean()) if answered.any() else float("nan"),
+    }
+
+
+def observe(
+    pipeline: Pipeline, corpus: Iterable[Document | Mention], *, types: Sequence[str] = ()
+) -> Observed:
+    """Link annotated mentions, and compare the links with the annotations.
+
+    Raises
+    ------
+    InvalidInput
+        If no annotated mention has a candidate; and as `annotated_documents` does.
+    """
+    features, right, of_document = [], [], []
+    documents, find = annotated_documents(pipeline.terminology, corpus, types)
+    for number, (document, links) in enumerate(pipeline.link_documents(documents, k=2)):
+        for mention, link in zip(document.mentions, links, strict=True):
+            # An id that the terminology does not have is a concept that cannot be found.
+            gold = [find(id_) or "" for id_ in mention.ids]
+            for part, is_right in judged(link, gold, mention.rule):
+                features.append(confidence_features(part))
+                right.append(is_right)
+                of_document.append(number)
+    if not features:
+        raise InvalidInput(
+            "no annotated mention has a candidate: give a corpus with ids of the terminology"
+        )
+    return Observed(np.array(features), np.array(right), np.array(of_document))
+
+
+def judged(link: Link, gold: Sequence[str], rule: str) -> Iterator[tuple[Link, bool]]:
+    """Yield a link, or each of its parts, with whether its best candidate is right.
+
+    Links without a candidate are left out. One concept for a mention that stands for several
+    together is wrong.
+    """
+    whole = rule == "all" and len(gold) > 1
+    for part in link.parts or (link,):
+        if part.candidates:
+            yield part, part.candidates[0].id in gold and (bool(link.parts) or not whole)
+
+
+def cross_fitted(seen: Observed, *, method: str) -> FloatArray:
+    """Predict the links of each fifth of the documents from those of the others, ``(n,)``."""
+    fold = _folds(seen.document.tolist(), _CONFIDENCE_FOLDS)
+    predicted = np.empty(len(seen.right))
+    for number in np.unique(fold):
+        here = fold == number
+        model = fit_model(seen.features[~here], seen.right[~here], method=method, fewest=1)
+        predicted[here] = model.predict(seen.features[here])
+    return predicted
+
+
+# --- re-ranker ------------------------------------------------------------------------------------
+
+
+class ObservedDraft(NamedTuple):
+    """An undivided draft with hits: its document, what was compared, the ids that are right.
+
+    `annotated` says whether annotators gave the whole mention these ids.
+    """
+
+    document: int
+    draft: Draft
+    scores: NameScores
+    counts: FloatArray
+    found: BatchHits
+    gold: frozenset[str]
+    annotated: bool
+
+    @property
+    def right(self) -> list[bool]:
+        """Whether each hit is right."""
+        return [self.found.concepts[hit.concept].id in self.gold for hit in self.draft.hits]
+
+    def features(self, annotations: AnnotationCounts, encoders: Sequence[str]) -> FloatArray:
+        """Return the features of the hits, given past annotations."""
+        return candidate_features(
+            self.draft, self.scores, self.counts, self.found, annotations, encoders
+        )
+
+
+class Pools(NamedTuple):
+    """Features ``(n, k, f)``, the right candidates ``(n, k)``, and the filled places ``(n, k)``."""
+
+    features: FloatArray
+    right: npt.NDArray[np.bool_]
+    filled: npt.NDArray[np.bool_]
+
+
+def fit_reranker(
+    pipeline: Pipeline, corpus: Iterable[Document | Mention], *, types: Sequence[str] = ()
+) -> tuple[Reranker, dict[str, float]]:
+    """Fit a re-ranker, and say how good it is; see `canonym.Linker.fit_reranker`.
+
+    Past annotations are counted without the document of the mention: otherwise every training
+    mention would know its own answer.
+    """
+    seen = observe_drafts(pipeline, corpus, types=types)
+    encoders = tuple(encoder.name for encoder in pipeline.search.encoders)
+    documents = [one.document for one in seen]
+    if len(set(documents)) < _RERANKER_FOLDS:  # one text, or a list of names given as one
+        documents = list(range(len(documents)))
+    fold = _folds(documents, _RERANKER_FOLDS)
+    after = np.zeros(len(seen), dtype=bool)
+    for number in range(_RERANKER_FOLDS):
+        here = fold == number
+        rest = [one for one, held in zip(seen, here, strict=True) if not held]
+        reranker = _fitted(rest, encoders)
+        for place in np.flatnonzero(here):
+            one = seen[place]
+            features = one.features(reranker.annotations, encoders)
+            best = reranker.order_hits(one.draft, features, 1).hits[0]
+            after[place] = one.found.concepts[best.concept].id in one.gold
+    right = [one.right for one in seen]
+    return _fitted(seen, encoders), {
+        "links": float(len(seen)),
+        "right before": float(np.mean([of_draft[0] for of_draft in right])),
+        "right after": float(after.mean()),
+        "among the candidates": float(np.mean([any(of_draft) for of_draft in right])),
+    }
+
+
+def observe_drafts(
+    pipeline: Pipeline, corpus: Iterable[Document | Mention], *, types: Sequence[str] = ()
+) -> list[ObservedDraft]:
+    """Link annotated mentions without a re-ranker, 20 candidates each.
+
+    Mentions for which no one concept is right are left out.
+
+    Raises
+    ------
+    InvalidInput
+        As `canonym.Linker.fit_reranker` does.
+    """
+    plain = replace(pipeline, reranker=None, confidence=None)
+    documents, find = annotated_documents(pipeline.terminology, corpus, types)
+    request = plain.request(k=POOL)
+    seen: list[ObservedDraft] = []
+    number = 0
+    for batch in batches_of(documents, mentions=request.batch):
+        drafts, found = plain.draft(batch, request, {})
+        for document, of_document in zip(batch, drafts, strict=True):
+            seen += _observed(number, document, of_document, found, find)
+            number += 1
+    n_right = sum(any(one.right) for one in seen)
+    if n_right < _FEWEST:
+        raise InvalidInput(
+            f"{n_right:,} annotated mentions have the right concept among their {POOL} "
+            f"candidates; at least {_FEWEST} are expected to fit a re-ranker to"
+        )
+    return seen
+
+
+def _observed(
+    number: int,
+    document: Document,
+    drafts: Sequence[Draft],
+    found: BatchHits,
+    find: Callable[[str], str | None],
+) -> Iterator[ObservedDraft]:
+    compared = iter(draft_features(drafts, found))
+    for mention, draft in zip(document.mentions, drafts, strict=True):
+        gold = frozenset(filter(None, map(find, mention.ids)))
+        several = mention.rule == "all" and len(mention.ids) > 1
+        for _ in draft.whole_or_parts:
+            part, scores, _, counts = next(compared)
+            if part.hits and (draft.parts or not several):
+                annotated = not several and not draft.parts and bool(gold)
+                yield ObservedDraft(number, part, scores, counts, found, gold, annotated)
+
+
+def _fitted(seen: Sequence[ObservedDraft], encoders: tuple[str, ...]) -> Reranker:
+    pools = _pools(seen, encoders)
+    model = fit_pools(pools, encoders)
+    return Reranker(model, _annotations(seen), encoders)
+
+
+def fit_pools(pools: Pools, encoders: Sequence[str]) -> AdditiveModel:
+    """Fit the additive model to pools of candidates."""
+    return fit_additive_model(
+        pools.features, pools.right, feature_names(encoders), there=pools.filled, knots=_KNOTS
+    )
+
+
+def _annotations(seen: Iterable[ObservedDraft]) -> AnnotationCounts:
+    counts = AnnotationCounts()
+    for one in seen:
+        if one.annotated:
+            counts.add(one.draft.string, one.gold)
+    return counts
+
+
+def _pools(seen: Sequence[ObservedDraft], encoders: Sequence[str]) -> Pools:
+    """Stack the features of drafts; past annotations are those of the other documents."""
+    pools = empty_pools(len(seen), encoders)
+    annotations = _annotations(seen)
+    rows: dict[int, list[int]] = {}
+    for row, one in enumerate(seen):
+        rows.setdefault(one.document, []).append(row)
+    for members in rows.values():
+        own = [seen[row] for row in members if seen[row].annotated]
+        for one in own:
+            annotations.add(one.draft.string, one.gold, -1)
+        for row in members:
+            fill_pool(pools, row, seen[row].features(annotations, encoders), seen[row].right)
+        for one in own:
+            annotations.add(one.draft.string, one.gold)
+    return pools
+
+
+def empty_pools(n: int, encoders: Sequence[str]) -> Pools:
+    """Return pools of n mentions without candidates."""
+    features = np.full((n, POOL, len(feature_names(encoders))), np.nan)
+    right, filled = np.zeros((2, n, POOL), dtype=bool)
+    return Pools(features, right, filled)
+
+
+def fill_pool(pools: Pools, row: int, features: FloatArray, right: Sequence[bool]) -> None:
+    """Put the candidates of one mention into its row."""
+    n = len(features)
+    pools.features[row, :n] = features
+    pools.right[row, :n] = right
+    pools.filled[row, :n] = True

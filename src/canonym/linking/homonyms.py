@@ -1,0 +1,397 @@
+"""Choice between concepts that share a name, by the text around the mention.
+
+A sieve finds all concepts of a name by the way. A search returns k concepts, so which of several
+equal ones it returns depends on k; here all of them are looked up by the name. The surroundings
+then choose among tied concepts only; everything else is left unchanged.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.encoders import make_encoder
+from canonym.errors import InvalidInput
+from canonym.linking.decision import Draft
+from canonym.linking.search import BatchHits, ConceptHit
+from canonym.linking.settings import SIEVES
+from canonym.linking.sieves import concepts_of
+from canonym.linking.targets import Target
+from canonym.mentions.surroundings import phrases, sentence_of, without
+from canonym.ranking.overlap import type_words
+from canonym.ranking.pooling import TieRule
+from canonym.terminology import Terminology
+from canonym.text import STRONG, UNORDERED, normalise, normalise_all
+from canonym.types import SCOPES, Document, Encoder, Float32Array, Int32Array, Mention
+
+MOST_TIED = 50
+"""Concepts of one name that are compared: those that go first anyway."""
+
+EVIDENCE: tuple[str, ...] = ("document", "sentence", "hierarchy", "types")
+"""Kinds of evidence, each in [0, 1] but for cosines below 0."""
+
+WEIGHTS: tuple[float, ...] = (0.5, 0.1, 0.5, 0.75)
+"""What each kind counts; chosen on the train parts of two corpora (``benchmarks/homonyms.py``)."""
+
+TRUSTED = 0.2
+"""What those concepts have ahead whose name has the most trusted scope of all (a label)."""
+
+ANYWAY = 0.05
+"""What the concept has ahead that is first without a context."""
+
+AHEAD = ("scope", "first anyway")
+"""The names of these two among the evidence of a candidate."""
+
+_SIEVES = frozenset(sieve.name for sieve in SIEVES)
+_NAMES = 50
+_KINDS = (*EVIDENCE, *AHEAD)
+
+# Sums that differ by less are equal: what is left is the order without a context.
+_SAME = 1e-6
+
+
+def weigh(
+    evidence: npt.ArrayLike,
+    *,
+    trusted: Sequence[bool] | None = None,
+    weights: Sequence[float] = WEIGHTS,
+) -> tuple[npt.NDArray[np.float64], list[int]] | None:
+    """Order concepts of one name by what their surroundings say.
+
+    Parameters
+    ----------
+    evidence : array-like, shape (n, m)
+        For each concept, in the order that holds without a context, every kind of evidence; NaN
+        where nothing is known.
+    trusted : sequence of bool, optional
+        Which concepts have the name in its most trusted scope; all of them by default.
+    weights : sequence of float, m
+        What each kind counts.
+
+    Returns
+    -------
+    tuple of ndarray, shape (n, m + 2), float64, and list of int; or None
+        What each kind adds to a concept, and what its scope and being first do; and the concepts
+        best first. None where the evidence is the same for all of them: then nothing is to be said.
+
+    Raises
+    ------
+    InvalidInput
+        If the shapes do not fit.
+
+    Notes
+    -----
+    ``score(c) = Σ_j w_j · e_j(c) + TRUSTED · [c is trusted] + ANYWAY · [c is the first]``. What is
+    not known of one concept is taken to be the mean of what is known of the others: a concept
+    without a further name is neither nearer to a text nor farther from it. Equal scores keep their
+    order.
+
+    Examples
+    --------
+    >>> worth, order = weigh([[0.2, 0.1, 0, 0], [0.9, 0.3, 0, 0]])
+    >>> order
+    [1, 0]
+    """
+    given = np.array(evidence, dtype=np.float64)
+    fits = trusted is None or len(trusted) == len(given)
+    if given.ndim != 2 or given.shape[1] != len(weights) or not fits:
+        raise InvalidInput(
+            f"evidence of the shape {given.shape} was given with {len(weights)} weights; expected "
+            "a row for each concept, trusted or not, and a column for each weight"
+        )
+    known = ~np.isnan(given)
+    means = np.where(known, given, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    worth = np.where(known, given, means) * np.asarray(weights, dtype=np.float64)
+    if len(worth) < 2 or np.all(np.ptp(worth, axis=0) < _SAME):
+        return None
+    ahead = np.zeros((len(worth), 2))
+    ahead[:, 0] = TRUSTED * (np.ones(len(worth)) if trusted is None else np.asarray(trusted))
+    ahead[0, 1] = ANYWAY
+    worth = np.hstack([worth, ahead])
+    ranks = -np.round(worth.sum(axis=1) / _SAME)
+    return worth, [int(place) for place in np.argsort(ranks, kind="stable")]
+
+
+def kinship(above: Mapping[str, int], others: Iterable[Mapping[str, int]]) -> float:
+    """Say how near a concept is to the nearest of others in a hierarchy.
+
+    Parameters
+    ----------
+    above : mapping of str to int
+        The concept itself with 0, and all above it with the edges up to them.
+    others : iterable of mapping of str to int
+        The same of each of the others.
+
+    Returns
+    -------
+    float
+        ``1 / (1 + d)`` of the least number of edges ``d`` through a common ancestor: 1 for the
+        concept itself, 1/3 for a sibling; 0 where nothing is above both.
+
+    Examples
+    --------
+    >>> kinship({"cat": 0, "pet": 1}, [{"dog": 0, "pet": 1}, {"stone": 0}])
+    0.3333333333333333
+    """
+    nearest = [
+        min(above[each] + other[each] for each in common)
+        for other in others
+        if (common := above.keys() & other.keys())
+    ]
+    return 1 / (1 + min(nearest)) if nearest else 0.0
+
+
+# --- finding --------------------------------------------------------------------------------------
+
+
+def find_homonyms(drafts: Sequence[Draft], found: BatchHits) -> list[Draft]:
+    """Find all concepts that share the name by which a search found a best hit.
+
+    Such a name equals that of the best hit for the first sieve, and scores the same. Nothing is
+    tied without a sieve, and where means of names were searched.
+    """
+    parts = [part for draft in drafts for part in draft.whole_or_parts]
+    searched = {
+        (part.string, part.forbidden): (part, target)
+        for part in parts
+        if part.hits and (target := _target_of(part.hits[0], found)) is not None
+    }
+    if not searched or not found.sieves:
+        return list(drafts)
+    texts = [found.name(part.hits[0]).text for part, _ in searched.values()]
+    forms = list(normalise_all(texts, found.sieves[0].steps))
+    several: dict[tuple[str, frozenset[int]], tuple[Draft, Int32Array, TieRule]] = {}
+    for (key, (part, target)), rows in zip(
+        searched.items(), found.names.find(0, forms), strict=True
+    ):
+        forbidden = part.forbidden | found.names.forbidden_for(part.string)
+        chosen = found.names.filter(found.filter, target, forbidden, by_name=True)
+        kept = rows if chosen.allowed is None else rows[chosen.allowed[rows]]
+        if len(np.unique(chosen.ties.concept_of_row[kept])) > 1:
+            several[key] = (part, kept, chosen.ties)
+    scores = found.search.scores(
+        [string for string, _ in several],
+        [rows for _, rows, _ in several.values()],
+        found.names,
+        found.encoded,
+    )
+    tied = {
+        key: _tied(part, rows, each, ties)
+        for (key, (part, rows, ties)), each in zip(several.items(), scores, strict=True)
+    }
+    return [_with_tied(draft, tied) for draft in drafts]
+
+
+def _target_of(best: ConceptHit, found: BatchHits) -> Target | None:
+    """Return the step of the search that found a hit by a name, None for a sieve or a mean."""
+    steps = found.search.steps
+    target = {"search": steps[0], **{step.name: step for step in steps}}.get(best.found_by)
+    return None if target is None or target.by_concept else target
+
+
+def _tied(
+    part: Draft, rows: Int32Array, scores: npt.NDArray[np.float64], ties: TieRule
+) -> tuple[ConceptHit, ...]:
+    best = part.hits[0]
+    own = ties.concept_of_row[rows] == best.concept
+    same = rows[np.abs(scores - scores[own].max(initial=-np.inf)) < _SAME]
+    known = {hit.concept: hit for hit in part.hits}
+    others = [
+        known.get(concept, best._replace(concept=concept, row=row))
+        for concept, row in concepts_of(same, ties)
+        if concept != best.concept
+    ]
+    return (best, *others[: MOST_TIED - 1]) if others else part.tied
+
+
+def _with_tied(
+    draft: Draft, tied: Mapping[tuple[str, frozenset[int]], tuple[ConceptHit, ...]]
+) -> Draft:
+    if draft.parts:
+        return draft._replace(parts=tuple(_with_tied(part, tied) for part in draft.parts))
+    return draft._replace(tied=tied.get((draft.string, draft.forbidden), draft.tied))
+
+
+# --- choosing -------------------------------------------------------------------------------------
+
+
+class Homonyms:
+    """Chooses between concepts of one name by the surroundings of the mention.
+
+    Notes
+    -----
+    Four kinds of evidence count for a concept:
+
+    ``document``
+        The largest cosine between a phrase of the document, or another mention in it, and another
+        name of the concept or a phrase of its definition.
+    ``sentence``
+        The same with the phrases of the mention's sentence.
+    ``hierarchy``
+        The nearness of the concept to one that another mention stands for, see `kinship`.
+    ``types``
+        The share of the other mentions, of those of the same type where there are any, whose
+        concept has a semantic type of this one; or 1 where the mention's type is called like one
+        of the concept's.
+
+    Only mentions that a sieve decides, and that are not tied themselves, count as other mentions.
+    Vectors are those of the embedded encoder, whatever the index has: the weights were chosen for
+    its cosines. Phrases are found by English function words.
+    """
+
+    def __init__(self, terminology: Terminology) -> None:
+        self._terminology = terminology
+
+    @functools.cached_property
+    def _encoder(self) -> Encoder:
+        return make_encoder("default")
+
+    def choose(self, document: Document, drafts: Sequence[Draft], found: BatchHits) -> list[Draft]:
+        """Put tied hits in the order for which their surroundings speak.
+
+        A document without text stands for one mention with its `Mention.context`.
+        """
+        if not any(part.tied for draft in drafts for part in draft.whole_or_parts):
+            return list(drafts)
+        page = _Page(self._terminology, self._encoder, document.text, drafts, found)
+        return [page.ordered(draft) for draft in drafts]
+
+
+class _Plain(NamedTuple):
+    """A mention whose concept is certain: its type, and the id and the types of the concept."""
+
+    type: str
+    id: str
+    types: frozenset[str]
+
+
+class _Page:
+    """A document while its tied mentions are decided; remembers vectors and descriptions."""
+
+    def __init__(
+        self,
+        terminology: Terminology,
+        encoder: Encoder,
+        text: str,
+        drafts: Sequence[Draft],
+        found: BatchHits,
+    ) -> None:
+        self._terminology = terminology
+        self._encoder = encoder
+        self._text = text
+        self._found = found
+        self._strings = [part.string for draft in drafts for part in draft.whole_or_parts]
+        self._plain = list(self._plain_mentions(drafts))
+        self._vectors: dict[str, Float32Array] = {}
+        self._above: dict[str, dict[str, int]] = {}
+
+    def ordered(self, draft: Draft) -> Draft:
+        """Return a draft with its tied hits, or those of its parts, in their order."""
+        if draft.parts:
+            parts = tuple(
+                self._order(part, draft.mention) if part.tied else part for part in draft.parts
+            )
+            return draft._replace(parts=parts)
+        return self._order(draft, draft.mention) if draft.tied else draft
+
+    def _order(self, part: Draft, mention: Mention) -> Draft:
+        tied = part.tied
+        evidence = np.full((len(tied), len(EVIDENCE)), math.nan)
+        evidence[:, 0], evidence[:, 1] = self._similarities(part, mention, tied)
+        evidence[:, 2] = self._kinships(tied)
+        evidence[:, 3] = self._shared_types(mention, tied)
+        scopes = [SCOPES.index(self._found.name(hit).scope) for hit in tied]
+        weighed = weigh(evidence, trusted=[scope == min(scopes) for scope in scopes])
+        if weighed is None:
+            return part
+        worth, order = weighed
+        kinds = [dict(zip(_KINDS, row, strict=True)) for row in worth.tolist()]
+        first = [tied[place]._replace(evidence=kinds[place]) for place in order]
+        concepts = {hit.concept for hit in tied}
+        rest = [hit for hit in part.hits if hit.concept not in concepts]
+        return part._replace(hits=tuple([*first, *rest][: len(part.hits)]))
+
+    def _plain_mentions(self, drafts: Iterable[Draft]) -> Iterator[_Plain]:
+        for draft in drafts:
+            for part in draft.whole_or_parts:
+                if (
+                    not part.nil
+                    and part.hits
+                    and not part.tied
+                    and part.hits[0].found_by in _SIEVES
+                ):
+                    concept = self._found.concepts[part.hits[0].concept]
+                    yield _Plain(draft.mention.type, concept.id, frozenset(concept.types))
+
+    def _similarities(
+        self, part: Draft, mention: Mention, tied: Sequence[ConceptHit]
+    ) -> tuple[list[float], list[float]]:
+        texts = (mention.text, part.mention.text)
+        sentence, around = sentence_of(
+            self._text or mention.context, mention.text, start=mention.start if self._text else None
+        )
+        forms = {normalise(part.string, STRONG), normalise(part.mention.text, STRONG)}
+        others = [string for string in self._strings if normalise(string, STRONG) not in forms]
+        whole = list(dict.fromkeys([*phrases(without(around, texts)), *others]))
+        near = phrases(without(sentence, texts))
+        document, beside = [], []
+        for hit in tied:
+            described = self._vectors_of(self._description(hit, part, texts))
+            document.append(_largest(described, self._vectors_of(whole)))
+            beside.append(_largest(described, self._vectors_of(near)))
+        return document, beside
+
+    def _description(self, hit: ConceptHit, part: Draft, texts: Iterable[str]) -> list[str]:
+        # The name that all of them share says nothing.
+        matched = self._found.name(hit).text
+        shared = {normalise(text, UNORDERED) for text in (matched, part.string)}
+        concept = self._found.concepts[hit.concept]
+        names = [name.text for name in self._terminology.names(concept.id)[:_NAMES]]
+        further = [name for name in names if normalise(name, UNORDERED) not in shared]
+        return list(dict.fromkeys([*further, *phrases(without(concept.definition, texts))]))
+
+    def _vectors_of(self, texts: Sequence[str]) -> Float32Array:
+        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        if new:
+            vectors = np.asarray(self._encoder.encode(new), dtype=np.float32)
+            self._vectors.update(zip(new, vectors, strict=True))
+        if not texts:
+            return np.empty((0, 0), dtype=np.float32)
+        return np.stack([self._vectors[text] for text in texts])
+
+    def _kinships(self, tied: Sequence[ConceptHit]) -> list[float]:
+        others = [self._all_above(id_) for id_ in dict.fromkeys(one.id for one in self._plain)]
+        return [
+            kinship(self._all_above(self._found.concepts[hit.concept].id), others) for hit in tied
+        ]
+
+    def _all_above(self, id_: str) -> dict[str, int]:
+        known = self._above.get(id_)
+        if known is None:
+            known = self._above[id_] = {id_: 0}
+            level, distance = [id_], 0
+            while level:
+                distance += 1
+                reached = {p for each in level for p in self._terminology.parents(each)}
+                level = sorted(reached - known.keys())
+                known.update(dict.fromkeys(level, distance))
+        return known
+
+    def _shared_types(self, mention: Mention, tied: Sequence[ConceptHit]) -> list[float]:
+        alike = [one for one in self._plain if one.type == mention.type] or self._plain
+        called = type_words((mention.type,))
+        shares = []
+        for hit in tied:
+            types = self._found.concepts[hit.concept].types
+            share = sum(bool(one.types & set(types)) for one in alike) / max(len(alike), 1)
+            shares.append(max(share, float(bool(called & type_words(types)))))
+        return shares
+
+
+def _largest(one: Float32Array, other: Float32Array) -> float:
+    return float((one @ other.T).max()) if len(one) and len(other) else math.nan

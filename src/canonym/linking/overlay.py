@@ -1,0 +1,326 @@
+"""Synonyms and forbidden mention–concept pairs, added to a finished index, in one SQLite file.
+
+Any process may write and any number may read; all see a change at their next batch. Every change
+raises a number in the file (SQLite's ``user_version``), so that a reader finds out by one page.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from canonym.errors import InvalidInput, Mismatch, ReadError
+from canonym.io.files import read_manifest
+from canonym.terminology import Terminology
+from canonym.text import STRONG, normalise
+from canonym.types import Name, Record
+
+ADDED = "added"
+"""`Name.source` of synonyms that were added to an index."""
+
+OVERLAY = "overlay.db"
+"""Name of the file in the folder of an index."""
+
+_APPLICATION_ID = 0x63616F31  # "cao1": the last character is the format
+_SCHEMA = (
+    f"PRAGMA application_id = {_APPLICATION_ID}",
+    "CREATE TABLE identity (value TEXT NOT NULL)",
+    "CREATE TABLE synonyms (number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, "
+    "concept TEXT NOT NULL, language TEXT NOT NULL, UNIQUE (concept, name))",
+    "CREATE TABLE forbidden (mention TEXT NOT NULL, concept TEXT NOT NULL, "
+    "PRIMARY KEY (mention, concept)) WITHOUT ROWID",
+)
+_PATIENCE = 30.0  # seconds that a writer waits for another
+
+
+class OverlayContent(NamedTuple):
+    """Added names in their order, and pairs of a mention and the id of a forbidden concept."""
+
+    synonyms: tuple[Name, ...] = ()
+    forbidden: tuple[tuple[str, str], ...] = ()
+
+
+_NOTHING = OverlayContent()
+
+
+class Overlay:
+    """The file with the synonyms and forbidden pairs beside an index.
+
+    Safe to use from several threads and processes. The file appears with the first change.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        self._known: tuple[tuple[int, int] | None, OverlayContent] = (None, _NOTHING)
+        # Numbers are never used again within a file, and what has one never changes.
+        self._names: dict[int, Name] = {}
+        self._identity = ""
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def read(self) -> OverlayContent:
+        """Return the present content: the same object for as long as nothing changes."""
+        try:
+            place = self.path.stat().st_ino
+        except FileNotFoundError:
+            with self._lock:
+                self._known = (None, _NOTHING)
+            return _NOTHING
+        with self._connected("rw") as connection:
+            connection.execute("BEGIN")
+            if not self._is_made(connection):
+                return _NOTHING
+            version = (place, _number(connection, "user_version"))
+            with self._lock:
+                known, content = self._known
+                if known != version:
+                    identity = connection.execute("SELECT value FROM identity").fetchone()[0]
+                    names = self._names if identity == self._identity else {}
+                    self._names, content = _content(connection, names)
+                    self._identity = identity
+                    self._known = (version, content)
+                return content
+
+    def _is_made(self, connection: sqlite3.Connection) -> bool:
+        """Whether the tables are there; a file of something else is an error."""
+        found = _number(connection, "application_id")
+        if found == _APPLICATION_ID:
+            return True
+        if found >> 8 == _APPLICATION_ID >> 8:
+            raise Mismatch(f"{self.path} was written by a newer canonym; upgrade canonym")
+        if found or _number(connection, "schema_version"):
+            raise ReadError(self.path, "is not a file of added synonyms; move it elsewhere")
+        return False
+
+    @contextlib.contextmanager
+    def _connected(self, mode: str) -> Iterator[sqlite3.Connection]:
+        """Open the file for as long as the block lasts, and explain what goes wrong."""
+        try:
+            uri = f"{self.path.absolute().as_uri()}?mode={mode}"
+            connection = sqlite3.connect(uri, uri=True, timeout=_PATIENCE, isolation_level=None)
+            with contextlib.closing(connection):
+                yield connection
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error):
+                raise InvalidInput(
+                    f"{self.path} has been written to by another process for {_PATIENCE:.0f} "
+                    "seconds; try again when it is done"
+                ) from error
+            raise OSError(None, str(error), str(self.path)) from error
+        except sqlite3.DatabaseError as error:
+            raise ReadError(
+                self.path, f"is damaged ({error}); restore it, or remove it to begin anew"
+            ) from error
+
+    # --- writing --------------------------------------------------------------------------------
+
+    def write(self, content: OverlayContent) -> OverlayContent:
+        """Add synonyms and forbidden pairs, all of them or none; return those that were new."""
+
+        def change(connection: sqlite3.Connection) -> OverlayContent:
+            synonyms = [
+                name
+                for name in content.synonyms
+                if connection.execute(
+                    "INSERT INTO synonyms (name, concept, language) VALUES (?, ?, ?) "
+                    "ON CONFLICT DO NOTHING",
+                    (name.text, name.concept_id, name.language),
+                ).rowcount
+            ]
+            forbidden = [
+                pair
+                for pair in content.forbidden
+                if not _same_pairs(connection, *pair)
+                and connection.execute("INSERT INTO forbidden VALUES (?, ?)", pair).rowcount
+            ]
+            return OverlayContent(tuple(synonyms), tuple(forbidden))
+
+        return self._write(change)
+
+    def remove(self, content: OverlayContent) -> OverlayContent:
+        """Remove synonyms, and forbidden pairs by the normal form of the mention.
+
+        All of them or none; returns those that were there.
+        """
+
+        def change(connection: sqlite3.Connection) -> OverlayContent:
+            synonyms = [
+                name
+                for name in content.synonyms
+                if connection.execute(
+                    "DELETE FROM synonyms WHERE name = ? AND concept = ?",
+                    (name.text, name.concept_id),
+                ).rowcount
+            ]
+            forbidden = [
+                pair for given in content.forbidden for pair in _same_pairs(connection, *given)
+            ]
+            connection.executemany(
+                "DELETE FROM forbidden WHERE mention = ? AND concept = ?", forbidden
+            )
+            return OverlayContent(tuple(synonyms), tuple(forbidden))
+
+        return self._write(change)
+
+    def _write(self, change: Callable[[sqlite3.Connection], OverlayContent]) -> OverlayContent:
+        with self._connected("rwc") as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            if not self._is_made(connection):
+                self._make(connection)
+            changed = change(connection)
+            if changed == _NOTHING:
+                connection.execute("ROLLBACK")
+            else:
+                version = _number(connection, "user_version")
+                connection.execute(f"PRAGMA user_version = {(version + 1) % (1 << 31)}")
+                connection.execute("COMMIT")
+            return changed
+
+    def _make(self, connection: sqlite3.Connection) -> None:
+        for statement in _SCHEMA:
+            connection.execute(statement)
+        # A new file in the place of another differs by its name, and by its first number.
+        connection.execute("INSERT INTO identity VALUES (?)", (secrets.token_hex(16),))
+        connection.execute(f"PRAGMA user_version = {secrets.randbelow(1 << 30)}")
+
+    def copy(self, target: Path) -> None:
+        """Write a copy of the file, as it is at one moment, where there is anything to copy."""
+        if self.read() == _NOTHING:
+            return
+        with (
+            self._connected("rw") as connection,
+            contextlib.closing(sqlite3.connect(target)) as copy,
+        ):
+            connection.backup(copy)
+
+
+def _number(connection: sqlite3.Connection, pragma: str) -> int:
+    return int(connection.execute(f"PRAGMA {pragma}").fetchone()[0])
+
+
+def _content(
+    connection: sqlite3.Connection, known: Mapping[int, Name]
+) -> tuple[dict[int, Name], OverlayContent]:
+    """Read everything, the names by their numbers as well; those that are known are not read."""
+    numbers = [n for (n,) in connection.execute("SELECT number FROM synonyms ORDER BY number")]
+    rows = connection.execute(
+        "SELECT number, name, concept, language FROM synonyms WHERE number > ?",
+        (max(known, default=0),),
+    )
+    new = {n: Name(text, id_, language=tag, source=ADDED) for n, text, id_, tag in rows}
+    names = {n: known.get(n) or new[n] for n in numbers}
+    pairs = connection.execute("SELECT mention, concept FROM forbidden ORDER BY 1, 2")
+    return names, OverlayContent(tuple(names.values()), tuple((m, id_) for m, id_ in pairs))
+
+
+def _same_pairs(
+    connection: sqlite3.Connection, mention: str, concept: str
+) -> Iterable[tuple[str, str]]:
+    """Return the forbidden pairs whose mention has the same normal form."""
+    form = normalise(mention, STRONG)
+    found = connection.execute("SELECT mention FROM forbidden WHERE concept = ?", (concept,))
+    return [(other, concept) for (other,) in found.fetchall() if normalise(other, STRONG) == form]
+
+
+class MergedTerminology(NamedTuple):
+    """A terminology with the names of an overlay, and the rest of the overlay.
+
+    `rest` are all forbidden pairs, and the synonyms of concepts that the terminology does not have.
+    """
+
+    terminology: Terminology
+    rest: OverlayContent = OverlayContent()
+
+    def finish(self, folder: Path) -> None:
+        """Write the rest beside a new index."""
+        if self.rest != OverlayContent():
+            Overlay(folder / OVERLAY).write(self.rest)
+
+
+def merge_into(terminology: Terminology, index: str | Path, *, newest: int) -> MergedTerminology:
+    """Make the names that were added to an index part of a terminology.
+
+    The index is of that terminology or of another release of it. Names that became part of it
+    before are taken as well. The result is a new, temporary terminology, unless nothing is added.
+
+    Raises
+    ------
+    ReadError
+        If the index is missing or damaged.
+    """
+    read_manifest(index, kind="linker", newest=newest)
+    content = Overlay(Path(index) / OVERLAY).read()
+    with Terminology(Path(index) / "terminology.db") as old:
+        added = [*_added(old), *content.synonyms]
+    known: list[Name] = []
+    left: list[Name] = []
+    for name in added:
+        id_ = terminology.resolve(name.concept_id)
+        if id_ is None:
+            left.append(name)
+        elif all(one.text != name.text for one in terminology.names(id_)):
+            known.append(replace(name, concept_id=id_))
+    if known:
+        terminology = Terminology.build(_records(terminology, known))
+    return MergedTerminology(terminology, OverlayContent(tuple(left), content.forbidden))
+
+
+def _added(old: Terminology) -> list[Name]:
+    """Return the names that became part of a terminology before."""
+    try:
+        rows = old.rows_where(sources=[ADDED])
+    except InvalidInput:
+        return []
+    return [name for name in old.names_at(np.flatnonzero(rows)) if name.source == ADDED]
+
+
+def _records(terminology: Terminology, added: Iterable[Name]) -> Iterator[Record]:
+    """Yield a terminology, its rows in order, and further names."""
+    for concept in terminology.iter_concepts():
+        yield replace(concept, label="")
+    yield from terminology.iter_names()
+    yield from added
+    yield from terminology.iter_relations()
+    yield from terminology.iter_xrefs()
+
+
+def check_overlay(folder: str | Path, folded: str | Path | None) -> None:
+    """Refuse to replace an index whose added names and pairs would be lost."""
+    content = Overlay(Path(folder) / OVERLAY).read()
+    kept = folded is not None and Path(folded).resolve() == Path(folder).resolve()
+    if content != OverlayContent() and not kept:
+        raise InvalidInput(
+            f"{folder} holds {len(content.synonyms):,} added synonyms and "
+            f"{len(content.forbidden):,} forbidden pairs, which would be lost: take them along by "
+            f"fold={str(folder)!r} (--fold {folder}), or remove {Path(folder) / OVERLAY}"
+        )
+
+
+def checked_name(
+    terminology: Terminology, text: str, concept_id: str, language: str = "en"
+) -> Name:
+    """Return a name that can be added, with the concept's own id.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such concept, or the text has no letter or digit.
+    """
+    for what, value in (("name", text), ("id", concept_id), ("language", language)):
+        if not isinstance(value, str):
+            raise InvalidInput(f"the {what} is {value!r:.80}; a string is expected")
+    if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text + language):
+        raise InvalidInput(f"the name {text!r:.80} holds a character that is no text")
+    if not normalise(text, STRONG):
+        raise InvalidInput(f"the name {text!r:.80} has no letter and no digit to look up")
+    id_ = terminology.concept(concept_id).id
+    return Name(text.strip(), id_, language=language, source=ADDED)

@@ -1,0 +1,407 @@
+"""The way from a document to its links, stage by stage.
+
+1. **Prepare** (`canonym.mentions`): write abbreviations out, split composite mentions, correct
+   unknown words, explain a mention by the one before its bracket.
+2. **Look up**: sieves first; search for what no sieve knows, and to fill up to k.
+3. **Decide**: the whole mention, its parts, or NIL.
+4. **Homonyms**: between concepts of one name the context decides.
+5. **Order**: a re-ranker may put candidates in another order.
+6. **Confidence**: the probability that the first candidate is right.
+
+A batch holds whole documents, and sees the names of one moment.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple, Self, Unpack
+
+from canonym.linking.confidence import Confidence, check_confidence
+from canonym.linking.decision import Draft, decide, parts_of
+from canonym.linking.extra_names import load_encoders
+from canonym.linking.filters import Filter, Filters
+from canonym.linking.homonyms import MOST_TIED, Homonyms, find_homonyms
+from canonym.linking.links import Links
+from canonym.linking.names import CurrentNames, open_rows
+from canonym.linking.reranker import POOL, Reranker
+from canonym.linking.search import (
+    BatchHits,
+    ConceptHit,
+    ConceptTable,
+    Search,
+    StringHits,
+)
+from canonym.linking.settings import LinkOptions, Sieve, check_options, chosen_sieves
+from canonym.linking.sieves import sift
+from canonym.linking.targets import TARGETS, parse_search
+from canonym.mentions.abbreviations import find_abbreviations
+from canonym.mentions.glosses import find_glosses
+from canonym.mentions.prepare import Preparation, Prepared
+from canonym.mentions.spelling import Speller
+from canonym.terminology import Terminology
+from canonym.text import PLAIN, normalise_all
+from canonym.types import Candidate, Document, Link
+
+_log = logging.getLogger(__name__)
+_NAMES = TARGETS["O-T"]
+_NOTHING: frozenset[int] = frozenset()
+
+
+class Request(NamedTuple):
+    """The checked options of one call: `LinkOptions` with a filter over rows."""
+
+    k: int
+    filter: Filter
+    min_score: float | None
+    min_confidence: float | None
+    context: bool
+    batch: int
+
+
+@dataclass
+class Pipeline:
+    """Everything that links: what an index folder holds, opened."""
+
+    terminology: Terminology
+    settings: Mapping[str, Any]
+    preparation: Preparation
+    names: CurrentNames
+    filters: Filters
+    sieves: Sequence[Sieve]
+    search: Search
+    concepts: ConceptTable
+    homonyms: Homonyms
+    reranker: Reranker | None = None
+    confidence: Confidence | None = None
+
+    @classmethod
+    def open(cls, folder: Path, manifest: Mapping[str, Any], terminology: Terminology) -> Self:
+        """Open the folder of an index, memory-mapped."""
+        settings = manifest["settings"]
+        sieves = chosen_sieves(settings["sieves"])
+        steps = parse_search(settings.get("search", "O-T"))
+        encoders = load_encoders(folder, manifest["encoders"])
+        rows = open_rows(folder, terminology, sieves, manifest["encoders"])
+        speller = Speller.load(folder / "speller") if settings["spelling"] else None
+        return cls(
+            terminology,
+            settings,
+            Preparation(speller, settings["composites"], settings["trials"]),
+            CurrentNames.open(folder, manifest, rows, encoders, sieves, steps),
+            Filters(terminology, rows.ties),
+            sieves,
+            Search(encoders, steps, float(settings.get("search_threshold", 0.95))),
+            ConceptTable(terminology),
+            Homonyms(terminology),
+        )
+
+    def link_documents(
+        self,
+        documents: Iterable[Document],
+        abbreviations: Mapping[str, str] | None = None,
+        **options: Unpack[LinkOptions],
+    ) -> Iterator[tuple[Document, Links]]:
+        """Yield each document with its links, in order; see `canonym.Linker.link_documents`."""
+        request = self.request(**options)
+        batches = batches_of(documents, mentions=request.batch)
+        return chain.from_iterable(
+            self.link_batch(batch, request, abbreviations or {}) for batch in batches
+        )
+
+    def link_batch(
+        self, documents: Sequence[Document], request: Request, abbreviations: Mapping[str, str]
+    ) -> Iterator[tuple[Document, Links]]:
+        """Link whole documents, all of them against the names of one moment."""
+        drafts, found = self.draft(documents, request, abbreviations)
+        for document, of_document in zip(documents, drafts, strict=True):
+            ordered = self.order(of_document, found, request)
+            links = [link_of(draft, found) for draft in ordered]
+            yield document, Links(self.grade(link, request) for link in links)
+
+    def draft(
+        self,
+        documents: Sequence[Document],
+        request: Request,
+        abbreviations: Mapping[str, str],
+    ) -> tuple[list[list[Draft]], BatchHits]:
+        """Link documents up to their homonyms: the drafts of each, and all that was found."""
+        found = self.batch(request.filter)
+        prepared = [self.prepare(document, abbreviations) for document in documents]
+        self.look_up(documents, prepared, found, request)
+        drafts = [
+            self.decide(document, of_document, found, request)
+            for document, of_document in zip(documents, prepared, strict=True)
+        ]
+        if request.context:
+            drafts = self.choose_homonyms(documents, drafts, found)
+        return drafts, found
+
+    # --- stages ---------------------------------------------------------------------------------
+
+    def request(self, **options: Unpack[LinkOptions]) -> Request:
+        """Check the options of a call, and turn its filters into one over rows."""
+        given = check_options(options)
+        check_confidence(self.confidence, given["min_confidence"])
+        chosen = self.filters.choose(
+            types=given["types"],
+            sources=given["sources"],
+            languages=given["languages"],
+            ids=given["ids"],
+            seed=given["seed"],
+        )
+        return Request(
+            given["k"],
+            chosen,
+            given["min_score"],
+            given["min_confidence"],
+            # Ties that are broken at random are not broken by the context.
+            given["context"] and given["seed"] is None,
+            given["batch"],
+        )
+
+    def batch(self, chosen: Filter) -> BatchHits:
+        """Begin a batch: no hits yet, and the names of this moment."""
+        return BatchHits(self.search, self.names.snapshot(), chosen, self.concepts, self.sieves)
+
+    def prepare(self, document: Document, abbreviations: Mapping[str, str]) -> list[Prepared]:
+        """Turn the mentions of a document into strings to look up."""
+        known = self._abbreviations(document.text) if document.mentions and document.text else {}
+        glosses = (
+            find_glosses(document.mentions, document.text, defined=known) if document.text else {}
+        )
+        known = {**known, **abbreviations} if abbreviations else known
+        return [
+            self.preparation.prepare(
+                mention.text,
+                abbreviations=(
+                    {**self._abbreviations(mention.context), **known} if mention.context else known
+                ),
+                gloss=glosses.get((mention.text, mention.type), ""),
+            )
+            for mention in document.mentions
+        ]
+
+    def _abbreviations(self, text: str) -> Mapping[str, str]:
+        return find_abbreviations(text, engine=self.settings["abbreviations"])
+
+    def look_up(
+        self,
+        documents: Sequence[Document],
+        prepared: Sequence[Sequence[Prepared]],
+        found: BatchHits,
+        request: Request,
+    ) -> None:
+        """Find the hits of every string of a batch, each string once.
+
+        A forbidden pair holds for all strings of its mention. So those mentions are looked up
+        together for which the same concepts are forbidden.
+        """
+        groups: dict[frozenset[int], list[Prepared]] = {}
+        for document, of_document in zip(documents, prepared, strict=True):
+            for mention, strings in zip(document.mentions, of_document, strict=True):
+                forbidden = found.names.forbidden_for(mention.text)
+                groups.setdefault(forbidden, []).append(strings)
+        for forbidden, group in groups.items():
+            parts = [part for strings in group for part in parts_of(strings)]
+            texts = dict.fromkeys(text for part in parts for text in part.texts)
+            guesses = dict.fromkeys(text for part in parts for text in part.guesses)
+            found.by_forbidden[forbidden] = self.find(
+                list(texts | guesses),
+                self._wanted(request),
+                found,
+                forbidden=forbidden,
+                sieves_only=guesses.keys() - texts.keys(),
+            )
+        _log.debug("looked up %d groups of strings of %d documents", len(groups), len(documents))
+
+    def _wanted(self, request: Request) -> int:
+        """Return how many candidates to find: a re-ranker chooses among more than are shown."""
+        return max(self._kept(request), POOL if self.reranker is not None else 0)
+
+    def _kept(self, request: Request) -> int:
+        """Return how many candidates to keep; a confidence looks at the second as well."""
+        return request.k if self.confidence is None else max(request.k, 2)
+
+    def find(
+        self,
+        strings: Sequence[str],
+        k: int,
+        found: BatchHits,
+        *,
+        forbidden: frozenset[int] = _NOTHING,
+        sieves_only: Iterable[str] = (),
+    ) -> dict[str, StringHits]:
+        """Find up to k hits of distinct strings: sieves first, then search.
+
+        `forbidden` are concepts that none of the strings may find, beside those that a forbidden
+        pair names for a string. Strings of `sieves_only` are not searched.
+        """
+        if not found.names.forbidden:
+            return self._find(strings, k, found, forbidden, set(sieves_only))
+        groups: dict[frozenset[int], list[str]] = {}
+        for string in strings:
+            groups.setdefault(forbidden | found.names.forbidden_for(string), []).append(string)
+        hits: dict[str, StringHits] = {}
+        for of_group, group in groups.items():
+            hits |= self._find(group, k, found, of_group, set(sieves_only))
+        return hits
+
+    def _find(
+        self,
+        strings: Sequence[str],
+        k: int,
+        found: BatchHits,
+        forbidden: frozenset[int],
+        sieves_only: set[str],
+    ) -> dict[str, StringHits]:
+        names, chosen = found.names, found.filter
+        filters = [
+            names.filter(chosen, step, forbidden, by_name=True) for step in self.search.steps
+        ]
+        sifted = sift(strings, self.sieves, names, filters)
+        plain = dict(zip(strings, normalise_all(strings, PLAIN), strict=True))
+        shortest = int(self.settings["min_length"])
+        searched = [
+            string
+            for string in strings
+            if plain[string]
+            and string not in sieves_only
+            and (len(sifted[string][1]) < k if string in sifted else len(plain[string]) >= shortest)
+        ]
+        nearest = self.search.search(searched, k, names, chosen, forbidden, found.encoded)
+        hits: dict[str, StringHits] = {}
+        for string in strings:
+            sieve, pairs = sifted.get(string, (None, []))
+            name, score = ("search", 1.0) if sieve is None else (sieve.name, sieve.score)
+            known = [
+                ConceptHit(concept, row, score, {name: score}, name)
+                for concept, row in pairs[: max(k, MOST_TIED)]
+            ]
+            taken = {concept for concept, _ in pairs}
+            further = [
+                self._searched(hit, score)
+                for hit in nearest.get(string, ())
+                if hit.concept not in taken
+            ]
+            best = tuple([*known[:k], *further][:k])
+            tied = tuple(known[:MOST_TIED]) if len(known) > 1 else ()
+            reason = "" if best else _why_none(plain[string], shortest)
+            hits[string] = StringHits(best, name, reason, tied)
+        return hits
+
+    def _searched(self, hit: ConceptHit, most: float) -> ConceptHit:
+        # Hits of a sieve stay ahead, and scores fall down the list.
+        step = "search" if self.search.steps == (_NAMES,) else hit.found_by
+        return hit._replace(score=min(hit.score, most), found_by=step)
+
+    def nearest(
+        self, strings: Sequence[str], k: int, chosen: Filter, found: BatchHits | None = None
+    ) -> dict[str, list[ConceptHit]]:
+        """Search the terminology's names alone, for whatever owns the rows of a filter.
+
+        The owners are those of ``chosen.ties.concept_of_row``: concepts, or any other number for
+        every row. Strings are distinct, and not empty in normal form.
+        """
+        if not strings or not self.search.encoders:
+            return {}
+        found = found or self.batch(chosen)
+        indexes = found.names.base.indexes
+        vectors = found.encoded.of(strings)
+        hits = self.search.nearest(vectors, k, indexes, chosen, step=_NAMES)
+        return dict(zip(strings, hits, strict=True))
+
+    def decide(
+        self,
+        document: Document,
+        prepared: Sequence[Prepared],
+        found: BatchHits,
+        request: Request,
+    ) -> list[Draft]:
+        """Decide for every mention of a document: whole, parts, or NIL."""
+        drafts = []
+        for mention, strings in zip(document.mentions, prepared, strict=True):
+            forbidden = found.names.forbidden_for(mention.text)
+            hits = found.by_forbidden[forbidden]
+            drafts.append(decide(mention, strings, hits, request.min_score, forbidden))
+        return drafts
+
+    def choose_homonyms(
+        self,
+        documents: Sequence[Document],
+        drafts: Sequence[Sequence[Draft]],
+        found: BatchHits,
+    ) -> list[list[Draft]]:
+        """Put concepts of one name in the order for which the context speaks."""
+        flat = iter(find_homonyms([one for of_document in drafts for one in of_document], found))
+        return [
+            self.homonyms.choose(document, [next(flat) for _ in of_document], found)
+            for document, of_document in zip(documents, drafts, strict=True)
+        ]
+
+    def order(self, drafts: Sequence[Draft], found: BatchHits, request: Request) -> Sequence[Draft]:
+        """Let the re-ranker put the candidates of a document in order, if there is one."""
+        if self.reranker is None:
+            return drafts
+        return self.reranker.order(drafts, found, self._kept(request), context=request.context)
+
+    def grade(self, link: Link, request: Request) -> Link:
+        """Add the probability that a link is right, if the index knows it."""
+        if self.confidence is None:
+            return link
+        return self.confidence.grade(link, request.min_confidence, request.k)
+
+
+def batches_of(documents: Iterable[Document], *, mentions: int) -> Iterator[list[Document]]:
+    """Yield lists of whole documents, each with that many mentions or a few more."""
+    batch: list[Document] = []
+    n = 0
+    for document in documents:
+        batch.append(document)
+        n += max(len(document.mentions), 1)
+        if n >= mentions:
+            yield batch
+            batch, n = [], 0
+    if batch:
+        yield batch
+
+
+def link_of(draft: Draft, found: BatchHits) -> Link:
+    """Turn numbers into what a caller receives."""
+    candidates = []
+    for hit in draft.hits:
+        concept, name = found.concepts[hit.concept], found.name(hit)
+        candidates.append(
+            Candidate(
+                concept.id,
+                concept.label,
+                hit.score,
+                name.text,
+                name.scope,
+                concept.types,
+                hit.found_by,
+                hit.scores,
+                hit.contributions,
+                hit.evidence,
+            )
+        )
+    return Link(
+        draft.mention,
+        tuple(candidates),
+        draft.nil,
+        draft.reason,
+        draft.string,
+        draft.steps,
+        tuple(link_of(part, found) for part in draft.parts),
+    )
+
+
+def _why_none(plain: str, shortest: int) -> str:
+    if not plain:
+        return "nothing to look up: no letters or digits are left"
+    if len(plain) < shortest:
+        return f"no name is {plain!r}, and {len(plain)} characters are too few to search with"
+    return "no name has anything in common with it"

@@ -1,0 +1,317 @@
+"""Orders of candidates: by all names of a concept, or as annotated mentions taught it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from canonym.errors import InvalidInput, Mismatch, ReadError
+from canonym.io.files import write_file
+from canonym.linking.confidence import CONFIDENCE, Confidence
+from canonym.linking.decision import Draft
+from canonym.linking.features import (
+    MARGINAL,
+    SAME_CONCEPT,
+    AnnotationCounts,
+    FloatArray,
+    NameScores,
+    candidate_features,
+    document_counts,
+    feature_names,
+    marginals,
+    name_scores,
+    no_counts,
+)
+from canonym.linking.search import BatchHits
+from canonym.linking.settings import SIMILARITY
+from canonym.ranking.additive_model import AdditiveModel, Curve
+from canonym.ranking.pooling import COSINE_SCALE
+
+RERANKER = "reranker.json"
+"""Name of the file in the folder of an index."""
+
+POOL = 20
+"""Candidates that are put in a new order."""
+
+_FORMAT = 5
+# Features of the order that is fitted to nothing.
+_BY_NAMES = (MARGINAL, SAME_CONCEPT)
+_MANY = 20.0  # log(1 + n) of more mentions than any document has
+_FOUND = 1000.0  # for a candidate found by the mention itself: more than anything else adds
+
+
+def draft_features(
+    drafts: Sequence[Draft], found: BatchHits, *, context: bool = True
+) -> list[tuple[Draft, NameScores, FloatArray, FloatArray]]:
+    """Compare the undivided drafts of one document with all names of their candidates.
+
+    Returns each with its `name_scores`, its `marginals` and its `document_counts`; without
+    `context` every mention counts as a document.
+    """
+    parts = [part for draft in drafts for part in draft.whole_or_parts]
+    scores = [name_scores(part, found) for part in parts]
+    marginal = [marginals(part, each, found) for part, each in zip(parts, scores, strict=True)]
+    counts = document_counts(parts, marginal) if context else [no_counts(part) for part in parts]
+    return list(zip(parts, scores, marginal, counts, strict=True))
+
+
+@dataclass(frozen=True)
+class Reranker:
+    """An additive model of the features of candidates, and the annotations it was fitted to.
+
+    `encoders` are the scorers of the index, whose scores are among the features.
+    """
+
+    model: AdditiveModel
+    annotations: AnnotationCounts
+    encoders: tuple[str, ...]
+
+    @classmethod
+    def marginal(cls, encoders: Sequence[str]) -> Reranker:
+        """Order candidates by all names of a concept and by the document; fitted to nothing.
+
+        A share is the marginal probability of BioSyn among the candidates
+        (`canonym.ranking.pooling.marginal_score`) times 1 + n, where n other mentions of the
+        document have the concept first. A concept found by the mention itself stays first.
+        """
+        model = AdditiveModel(
+            [
+                Curve(MARGINAL, (-2.0, 2.0), (-2 * COSINE_SCALE, 2 * COSINE_SCALE), _FOUND),
+                Curve(SAME_CONCEPT, (0.0, _MANY), (0.0, _MANY), 0.0),
+            ]
+        )
+        return cls(model, AnnotationCounts(), tuple(encoders))
+
+    @property
+    def by_names(self) -> bool:
+        """Whether this is the marginal order."""
+        return self.model.names == _BY_NAMES
+
+    def facts(self) -> dict[str, Any]:
+        """Describe the order, for a description of the index."""
+        if self.by_names:
+            return {"order": MARGINAL}
+        pairs = self.annotations.pairs.values()
+        return {
+            "order": "fitted",
+            "features": len(self.model.curves),
+            "annotations": sum(sum(counts.values()) for counts in pairs),
+        }
+
+    def order(
+        self, drafts: Sequence[Draft], found: BatchHits, k: int, *, context: bool = True
+    ) -> list[Draft]:
+        """Put the hits of the drafts of one document in order, and keep k of each.
+
+        A score is a share of the hits then, all of which sum to 1; the similarity stands among the
+        scores. Equal shares keep their order.
+        """
+        ordered = iter(
+            [
+                self.order_hits(part, self.features(part, scores, marginal, counts, found), k)
+                for part, scores, marginal, counts in draft_features(drafts, found, context=context)
+            ]
+        )
+        return [
+            draft._replace(parts=tuple(next(ordered) for _ in draft.parts))
+            if draft.parts
+            else next(ordered)
+            for draft in drafts
+        ]
+
+    def features(
+        self,
+        draft: Draft,
+        scores: NameScores,
+        marginal: FloatArray,
+        counts: FloatArray,
+        found: BatchHits,
+    ) -> FloatArray:
+        """Return the features that the model takes, one row per hit."""
+        if self.by_names:
+            return np.stack([marginal, counts[:, 0]], axis=1)
+        return candidate_features(draft, scores, counts, found, self.annotations, self.encoders)
+
+    def order_hits(self, draft: Draft, features: FloatArray, k: int) -> Draft:
+        """Put the hits of an undivided draft in the order that their features give them."""
+        if not draft.hits:
+            return draft
+        worth = self.model.worth(features)
+        scores = worth.sum(axis=1)
+        shares = np.exp(scores - scores.max())
+        shares /= shares.sum()
+        ordered = []
+        for rank, place in enumerate(np.argsort(-shares, kind="stable")[:k].tolist()):
+            hit = draft.hits[place]
+            ordered.append(
+                hit._replace(
+                    score=float(shares[place]),
+                    scores={SIMILARITY: hit.score, **hit.scores},
+                    contributions=self.model.named(worth[place]) if rank < 2 else {},
+                )
+            )
+        return draft._replace(hits=tuple(ordered))
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the curves."""
+        content = json.dumps([curve._asdict() for curve in self.model.curves])
+        return hashlib.sha256(content.encode("ascii")).hexdigest()
+
+    def renamed(self, encoders: Sequence[str]) -> Reranker:
+        """Return the same for as many encoders of other names, in the order of the old ones."""
+        if len(encoders) != len(self.encoders):
+            raise InvalidInput(
+                f"{len(encoders)} names were given for {len(self.encoders)} encoders; one for each "
+                "is expected"
+            )
+        names = self.model.names if self.by_names else feature_names(encoders)
+        curves = [c._replace(name=name) for c, name in zip(self.model.curves, names, strict=True)]
+        return Reranker(AdditiveModel(curves), self.annotations, tuple(encoders))
+
+    def save(self, path: Path) -> None:
+        """Write a JSON file that appears whole or not at all."""
+        content = {
+            "format": _FORMAT,
+            "encoders": self.encoders,
+            "curves": [curve._asdict() for curve in self.model.curves],
+            "decisions": {
+                text: {id_: n for id_, n in sorted(counts.items()) if n}
+                for text, counts in sorted(self.annotations.pairs.items())
+                if any(counts.values())
+            },
+        }
+        with write_file(path) as partial:
+            text = json.dumps(content, ensure_ascii=False)
+            partial.write_text(text + "\n", encoding="utf-8", newline="\n")
+
+    @classmethod
+    def load(cls, path: Path, *, encoders: Sequence[str]) -> Reranker | None:
+        """Read what `save` wrote; None where there is no file.
+
+        Raises
+        ------
+        ReadError
+            If the file is damaged.
+        Mismatch
+            If it was written by another version of canonym, or for other encoders.
+        """
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            written = content["format"], tuple(content["encoders"])
+            model = AdditiveModel([_curve(curve) for curve in content["curves"]])
+            annotations = AnnotationCounts()
+            for text, counts in content["decisions"].items():
+                annotations.count(text, {str(id_): int(n) for id_, n in counts.items()})
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, InvalidInput) as error:
+            raise ReadError(
+                path, f"is damaged ({error}); fit the re-ranker again, or remove the file"
+            ) from error
+        known = (feature_names(encoders), _BY_NAMES)
+        if written != (_FORMAT, tuple(encoders)) or model.names not in known:
+            raise Mismatch(
+                f"{path} was written by another version of canonym, or for other encoders; fit "
+                "the re-ranker again, or remove the file"
+            )
+        return cls(model, annotations, tuple(encoders))
+
+
+def _curve(given: dict[str, Any]) -> Curve:
+    return Curve(
+        str(given["name"]),
+        tuple(map(float, given["knots"])),
+        tuple(map(float, given["values"])),
+        float(given["missing"]),
+    )
+
+
+ORDERS = ("nearest", "marginal", "fitted")
+"""Words for the order of candidates; a file with a fitted re-ranker is the fourth choice.
+
+``"nearest"``: the most similar name first. ``"marginal"``: `Reranker.marginal`. ``"fitted"``: the
+re-ranker that is shipped for the encoders in use.
+"""
+
+_OLD_ORDERS = {"default": "fitted", "collective": "marginal"}
+_FOLDER = Path(__file__).parents[1] / "models" / "rerankers"
+
+
+def shipped_file(encoders: Sequence[str]) -> Path:
+    """Return the place of the re-ranker shipped for these encoders."""
+    return _FOLDER / f"{'+'.join(encoders)}.json"
+
+
+def confidence_beside(path: Path) -> Path:
+    """Return the place of the confidence that belongs to a re-ranker."""
+    return path.with_name(f"{path.stem}.confidence.json")
+
+
+def confidence_of(order: str | Path, encoders: Sequence[str]) -> Confidence | None:
+    """Open the confidence shipped with an order, None where there is none."""
+    if str(order) != "fitted":
+        return None
+    return Confidence.load(confidence_beside(shipped_file(encoders)))
+
+
+def install_order(order: str | Path, encoders: Sequence[str], folder: Path) -> None:
+    """Write an order into the folder of an index; a confidence of another order is removed."""
+    reranker = open_order(order, encoders)
+    confidence = confidence_of(order, encoders)
+    for name, saved in ((RERANKER, reranker), (CONFIDENCE, confidence)):
+        if saved is None:
+            (folder / name).unlink(missing_ok=True)
+        else:
+            saved.save(folder / name)
+
+
+def open_order(order: str | Path, encoders: Sequence[str]) -> Reranker | None:
+    """Open the re-ranker of an order: one of `ORDERS`, or a file. None for ``"nearest"``.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such order or file, or none is shipped for these encoders.
+    ReadError
+        If the file is damaged.
+    Mismatch
+        If it was fitted to other encoders, or by another version.
+    """
+    check_order(order)
+    if str(order) == "nearest":
+        return None
+    if str(order) == MARGINAL:
+        return Reranker.marginal(encoders)
+    path = shipped_file(encoders) if str(order) == "fitted" else Path(order)
+    found = Reranker.load(path, encoders=encoders)
+    if found is not None:
+        return found
+    files = {file.name.split(".")[0] for file in _FOLDER.glob("*.json")}
+    shipped = sorted(name.replace("+", " + ") for name in files)
+    raise InvalidInput(
+        f"no re-ranker is shipped for the encoders {' + '.join(encoders) or 'none'}; there are "
+        f"some for {', '.join(shipped)}. Fit one to annotated mentions: `canonym train reranker "
+        "CORPUS --index FOLDER`"
+    )
+
+
+def check_order(order: str | Path) -> None:
+    """Refuse an unknown order or a missing file, before anything takes time."""
+    if str(order) in ORDERS or Path(order).is_file():
+        return
+    if str(order) in _OLD_ORDERS:
+        raise InvalidInput(
+            f"the order {str(order)!r} is called {_OLD_ORDERS[str(order)]!r} now; expected "
+            f"{', '.join(ORDERS)} or a file written by `canonym train reranker`"
+        )
+    raise InvalidInput(
+        f"the order is {str(order)!r}; expected {', '.join(ORDERS)}, or a file written by "
+        "`canonym train reranker`, such as the reranker.json of an index"
+    )

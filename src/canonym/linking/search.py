@@ -1,0 +1,277 @@
+"""Strings to their nearest concepts by similarity, in one step or two."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.indexes import BoolArray, Searchable
+from canonym.indexes.vectors import Vectors, join_vectors, take_vectors
+from canonym.linking.extra_names import WeightedEncoder
+from canonym.linking.filters import Filter
+from canonym.linking.names import Names
+from canonym.linking.settings import Sieve
+from canonym.linking.targets import TARGETS, Target
+from canonym.ranking.fusion import FusedHits, Scorer, fuse
+from canonym.ranking.pooling import search_concepts
+from canonym.terminology import Terminology
+from canonym.terminology.hierarchy import Hierarchy
+from canonym.types import Concept, Int32Array, Name
+
+_REMEMBERED = 200_000  # concepts
+
+
+class ConceptHit(NamedTuple):
+    """A concept found for a string, as numbers.
+
+    `concept` is its ordinal and `row` its best row, −1 where the mean of its names was found.
+    `scores` holds what each scorer gave that row; `found_by` is a sieve, ``"search"`` or a target.
+    A re-ranker adds `contributions`, the choice between homonyms `evidence`.
+    """
+
+    concept: int
+    row: int
+    score: float
+    scores: dict[str, float]
+    found_by: str
+    contributions: dict[str, float] = {}  # noqa: RUF012  # never changed
+    evidence: dict[str, float] = {}  # noqa: RUF012
+
+
+class StringHits(NamedTuple):
+    """The hits of a string, best first, and the sieve that decided, or ``"search"``.
+
+    `reason` says why there are none. `tied` are all concepts of the best hit's name, if several.
+    """
+
+    hits: tuple[ConceptHit, ...]
+    sieve: str
+    reason: str = ""
+    tied: tuple[ConceptHit, ...] = ()
+
+    @property
+    def score(self) -> float:
+        """Score of the best hit, −inf without one."""
+        return self.hits[0].score if self.hits else float("-inf")
+
+
+class EncodedStrings:
+    """The strings of a batch with their vectors; every string is encoded once."""
+
+    def __init__(self, encoders: Sequence[WeightedEncoder]) -> None:
+        self._encoders = tuple(encoders)
+        self._place: dict[str, int] = {}
+        self._vectors: list[Vectors] = []
+
+    def of(self, strings: Sequence[str]) -> list[Vectors]:
+        """Return the vectors of strings, one array per encoder, encoding what is new."""
+        new = [string for string in dict.fromkeys(strings) if string not in self._place]
+        if new:
+            first = len(self._place)
+            self._place.update((string, first + number) for number, string in enumerate(new))
+            encoded = [encoder.encode(new) for encoder in self._encoders]
+            self._vectors = (
+                [join_vectors(pair) for pair in zip(self._vectors, encoded, strict=True)]
+                if first
+                else encoded
+            )
+        places = np.array([self._place[string] for string in strings], dtype=np.intp)
+        return [take_vectors(vectors, places) for vectors in self._vectors]
+
+
+class Search:
+    """The encoders of a linker and the steps of its search.
+
+    The concepts of the first step that score at least the threshold come first; the second step
+    fills the list up, with scores that fall. So an accepted concept of the first step is the
+    answer, and otherwise the list is that of the second step.
+
+    Differences: Xu and Bethard (2021, section 3.2.3) look at the best concept only, and ask for a
+    cosine above 0.95.
+    """
+
+    def __init__(
+        self, encoders: Sequence[WeightedEncoder], steps: Sequence[Target], threshold: float
+    ) -> None:
+        self.encoders = tuple(encoders)
+        self.steps = tuple(steps)
+        self._threshold = threshold
+
+    def search(
+        self,
+        strings: Sequence[str],
+        k: int,
+        names: Names,
+        chosen: Filter,
+        forbidden: frozenset[int],
+        encoded: EncodedStrings,
+    ) -> dict[str, list[ConceptHit]]:
+        """Find up to k concepts of each string in all steps; scores above 0, best first."""
+        if not strings or not self.encoders:
+            return {}
+        vectors = encoded.of(strings)
+        found: list[list[ConceptHit]] = [[] for _ in strings]
+        for place, target in enumerate(self.steps):
+            left = np.flatnonzero([len(hits) < k for hits in found])
+            last = place == len(self.steps) - 1
+            least = 0.0 if last else self._threshold
+            nearest = self.nearest(
+                [take_vectors(each, left) for each in vectors],
+                k,
+                names.rows_of_target(target).indexes,
+                names.filter(chosen, target, forbidden),
+                step=target,
+            )
+            for i, further in zip(left, nearest, strict=True):
+                _fill(found[i], [hit for hit in further if last or hit.score >= least], k)
+        return dict(zip(strings, found, strict=True))
+
+    def scores(
+        self,
+        strings: Sequence[str],
+        rows: Sequence[Int32Array],
+        names: Names,
+        encoded: EncodedStrings,
+    ) -> list[npt.NDArray[np.float64]]:
+        """Score chosen names of each string by the weighted mean of the encoders."""
+        found = [np.zeros(len(each)) for each in rows]
+        total = sum(encoder.weight for encoder in self.encoders)
+        indexes = names.rows_of_target(TARGETS["O-T"]).indexes
+        for encoder, index, vectors in zip(
+            self.encoders, indexes, encoded.of(strings), strict=True
+        ):
+            for place, each in enumerate(rows):
+                query = take_vectors(vectors, np.array([place]))
+                found[place] += encoder.weight / total * index.score(query, each[None, :])[0]
+        return found
+
+    def nearest(
+        self,
+        vectors: Sequence[Vectors],
+        k: int,
+        indexes: Sequence[Searchable],
+        chosen: Filter,
+        *,
+        step: Target,
+    ) -> list[list[ConceptHit]]:
+        """Find the k nearest owners of rows, by the vectors and the index of every encoder.
+
+        The owners are those of ``chosen.ties.concept_of_row``: concepts, or any other numbers.
+        """
+        first = vectors[0]
+        n = first.shape[0] if isinstance(first, np.ndarray) else first.n_rows
+        if not n:
+            return []
+
+        def search(queries: npt.NDArray[np.intp], fetch: int) -> FusedHits:
+            scorers = [
+                _scorer(encoder, index, take_vectors(each, queries), chosen.allowed)
+                for encoder, index, each in zip(self.encoders, indexes, vectors, strict=True)
+            ]
+            return fuse(scorers, fetch)
+
+        ranked = search_concepts(
+            search, n, chosen.n_rows, k, chosen.ties, n_concepts=chosen.n_concepts
+        )
+        names = [encoder.name for encoder in self.encoders]
+        columns = (ranked.concepts, ranked.rows, ranked.scores, np.stack(ranked.parts, axis=-1))
+        return [
+            [
+                ConceptHit(
+                    concept,
+                    -1 if step.by_concept else row,
+                    score,
+                    dict(zip(names, parts, strict=True)),
+                    step.name,
+                )
+                for concept, row, score, parts in zip(*lists, strict=True)
+                if score > 0
+            ]
+            for lists in zip(*(column.tolist() for column in columns), strict=True)
+        ]
+
+
+class ConceptTable:
+    """Concepts of a terminology by their ordinal, remembered; with depths in its hierarchy."""
+
+    def __init__(self, terminology: Terminology) -> None:
+        self.terminology = terminology
+        self._known: dict[int, Concept] = {}
+
+    def __getitem__(self, ordinal: int) -> Concept:
+        known = self._known.get(ordinal)
+        if known is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            known = self._known[ordinal] = self.terminology.concepts_at([ordinal])[0]
+        return known
+
+    @functools.cached_property
+    def hierarchy(self) -> Hierarchy | None:
+        """The hierarchy, read once; None where the terminology has none."""
+        if not self.terminology.n_relations:
+            return None
+        hierarchy = Hierarchy.from_terminology(self.terminology)
+        return hierarchy if hierarchy.n_edges else None
+
+
+class BatchHits:
+    """Everything found for a batch of documents, against the names of one moment.
+
+    `by_forbidden` has the hits of every string, by the concepts that its mention may not find.
+    """
+
+    def __init__(
+        self,
+        search: Search,
+        names: Names,
+        chosen: Filter,
+        concepts: ConceptTable,
+        sieves: Sequence[Sieve] = (),
+    ) -> None:
+        self.search = search
+        self.names = names
+        self.filter = chosen
+        self.concepts = concepts
+        self.sieves = sieves
+        self.encoded = EncodedStrings(search.encoders)
+        self.by_forbidden: dict[frozenset[int], dict[str, StringHits]] = {}
+        self._names: dict[int, Name] = {}
+
+    def name(self, hit: ConceptHit) -> Name:
+        """Return the name that matched; the label where the mean of a concept's names did."""
+        if hit.row < 0:
+            concept = self.concepts[hit.concept]
+            return Name(concept.label, concept.id, scope="label")
+        known = self._names.get(hit.row)
+        if known is None:
+            known = self._names[hit.row] = self.names.name(hit.row)
+        return known
+
+    def label(self, hit: ConceptHit) -> str:
+        """Return the preferred name of the concept."""
+        return self.concepts[hit.concept].label
+
+
+def _fill(found: list[ConceptHit], further: Sequence[ConceptHit], k: int) -> None:
+    """Add what an earlier step has not found, with scores that fall down the list."""
+    taken = {hit.concept for hit in found}
+    for hit in further:
+        if hit.concept not in taken and len(found) < k:
+            highest = found[-1].score if found else hit.score
+            found.append(hit._replace(score=min(hit.score, highest)))
+
+
+def _scorer(
+    encoder: WeightedEncoder, index: Searchable, queries: Any, allowed: BoolArray | None
+) -> Scorer:
+    return Scorer(
+        encoder.name,
+        lambda n: index.search(queries, n, allowed=allowed),
+        lambda rows: index.score(queries, rows),
+        encoder.weight,
+    )

@@ -1,0 +1,194 @@
+"""Settings of an index, and options of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, TypedDict
+
+from canonym.errors import InvalidInput
+from canonym.linking.targets import parse_search
+from canonym.mentions.abbreviations import ENGINES
+from canonym.text import PLAIN, STRONG, UNORDERED
+
+
+class Sieve(NamedTuple):
+    """A way of finding a mention without similarity.
+
+    `steps` normalise both sides; `score` is what its candidates get.
+    """
+
+    name: str
+    steps: tuple[str, ...]
+    score: float
+
+
+SIEVES = (
+    Sieve("verbatim", PLAIN, 1.0),
+    Sieve("normalised", STRONG, 0.99),
+    Sieve("reordered", UNORDERED, 0.98),
+)
+"""Tried in this order; the first that finds anything decides."""
+
+SIMILARITY = "similarity"
+"""The score before re-ranking, among the scores of a candidate."""
+
+
+class Settings(TypedDict, total=False):
+    """How a linker prepares and looks up mentions; stored with its index.
+
+    Attributes
+    ----------
+    spelling : bool
+        Whether unknown words are corrected from the terminology's vocabulary; true by default.
+    composites : bool
+        Whether composite mentions are split; true by default.
+    trials : bool
+        Whether doses, forms and arms are cleaned off, as for fields of clinical trials; false by
+        default.
+    abbreviations : str
+        Engine for the abbreviations of a document: ``"auto"`` (the default), ``"ab3p"`` or
+        ``"schwartz-hearst"``.
+    min_length : int
+        Strings shorter than this, in normal form, are looked up but not searched: similarity says
+        nothing about two letters. 3 by default.
+    sieves : sequence of str
+        Which of `SIEVES` go before the search; all by default.
+    search : str
+        What is searched, one of `canonym.linking.targets.SEARCHES`: ``"O-T"``, the names of the
+        terminology, by default, and ``"D-T + OD-T"`` where training mentions are given.
+    search_threshold : float
+        In a search of two steps, the least score that the first step decides with; 0.95 by default.
+    """
+
+    spelling: bool
+    composites: bool
+    trials: bool
+    abbreviations: str
+    min_length: int
+    sieves: Sequence[str]
+    search: str
+    search_threshold: float
+
+
+def complete(settings: Settings) -> dict[str, Any]:
+    """Return the settings with every default filled in.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such setting, sieve, search or engine, or the threshold is no number.
+    """
+    whole: dict[str, Any] = {
+        "spelling": True,
+        "composites": True,
+        "trials": False,
+        "abbreviations": "auto",
+        "min_length": 3,
+        "sieves": [sieve.name for sieve in SIEVES],
+        "search": "O-T",
+        "search_threshold": 0.95,
+    }
+    unknown = [name for name in settings if name not in whole]
+    if unknown:
+        raise InvalidInput(f"there is no setting {unknown[0]!r}; there are {', '.join(whole)}")
+    whole.update(settings)
+    whole["sieves"] = [sieve.name for sieve in chosen_sieves(whole["sieves"])]
+    whole["search"] = " + ".join(target.name for target in parse_search(whole["search"]))
+    threshold = whole["search_threshold"]
+    if not isinstance(threshold, int | float) or not -1 <= threshold <= 1:
+        raise InvalidInput(
+            f"search_threshold is {threshold!r}; a cosine is expected, a number from -1 to 1"
+        )
+    if whole["abbreviations"] not in ENGINES:
+        raise InvalidInput(
+            f"there is no engine {whole['abbreviations']!r} for abbreviations; there are "
+            f"{', '.join(ENGINES)}"
+        )
+    return whole
+
+
+def chosen_sieves(names: Sequence[str]) -> list[Sieve]:
+    """Return the sieves of these names, in the order of `SIEVES`.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such sieve.
+    """
+    known = [sieve.name for sieve in SIEVES]
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise InvalidInput(f"there is no sieve {unknown[0]!r}; there are {', '.join(known)}")
+    return [sieve for sieve in SIEVES if sieve.name in names]
+
+
+class LinkOptions(TypedDict, total=False):
+    """How mentions are linked in one call. Every key is optional.
+
+    Attributes
+    ----------
+    k : int
+        Candidates per mention, at least 1; 5 by default.
+    types, sources, languages : sequence of str
+        Only concepts of these types and sources, and names of these languages. Filters hold before
+        ranking.
+    ids : iterable of str
+        Only these concepts.
+    min_score : float or None
+        Mentions whose best candidate scores less are NIL; the candidates are still returned.
+    min_confidence : float or None
+        Mentions whose link is right with a smaller probability are NIL. The linker needs a
+        confidence for it, see `canonym.Linker.fit_confidence`.
+    seed : int or None
+        Break ties between equal scores at random, as Xu & Bethard (2021) do, the same way for the
+        same seed. By default the more trusted scope goes first (a label), then the id.
+    context : bool
+        Whether the surroundings of a mention choose between concepts of the same name, and the
+        other mentions of a document count for a re-ranker; true by default. Not with a seed.
+    batch : int
+        Mentions handled at once, 1,024 by default.
+    """
+
+    k: int
+    types: Sequence[str]
+    sources: Sequence[str]
+    languages: Sequence[str]
+    ids: Iterable[str]
+    min_score: float | None
+    min_confidence: float | None
+    seed: int | None
+    context: bool
+    batch: int
+
+
+def check_options(options: LinkOptions) -> dict[str, Any]:
+    """Return the options of a call with every default filled in.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such option, or `k` or `batch` is less than 1.
+    """
+    whole: dict[str, Any] = {
+        "k": 5,
+        "types": (),
+        "sources": (),
+        "languages": (),
+        "ids": (),
+        "min_score": None,
+        "min_confidence": None,
+        "seed": None,
+        "context": True,
+        "batch": 1024,
+    }
+    unknown = [name for name in options if name not in whole]
+    if unknown:
+        raise InvalidInput(f"there is no option {unknown[0]!r}; there are {', '.join(whole)}")
+    whole.update(options)
+    if whole["k"] < 1:
+        raise InvalidInput(
+            f"k is {whole['k']}; expected the number of candidates wanted, at least 1"
+        )
+    if whole["batch"] < 1:
+        raise InvalidInput(f"batch is {whole['batch']}; expected a number of mentions, at least 1")
+    return whole

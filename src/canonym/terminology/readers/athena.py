@@ -1,0 +1,234 @@
+"""OMOP vocabularies as Athena delivers them: CONCEPT.csv and its companions."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from canonym.errors import InvalidInput, ReadError
+from canonym.terminology.readers.releases import Release, check_known, curie, headed_rows
+from canonym.types import Concept, Name, Record, Relation, Xref
+
+__all__ = ["LANGUAGES", "read_athena"]
+
+LANGUAGES = {
+    "4180186": "en",
+    "4180190": "fr",
+    "4181524": "ja",
+    "4181536": "pt",
+    "4182503": "nl",
+    "4182504": "de",
+    "4182507": "it",
+    "4182511": "es",
+    "4182948": "zh",
+    "4175771": "ko",
+}
+"""BCP 47 tag of a language (``language_concept_id``); of another one the language stays empty."""
+
+_CONCEPT = (
+    "concept_id",
+    "concept_name",
+    "domain_id",
+    "vocabulary_id",
+    "concept_class_id",
+    "standard_concept",
+    "concept_code",
+    "invalid_reason",
+)
+_RELATIONSHIP = ("concept_id_1", "concept_id_2", "relationship_id", "invalid_reason")
+_ANCESTOR = ("ancestor_concept_id", "descendant_concept_id", "min_levels_of_separation")
+_SYNONYM = ("concept_id", "concept_synonym_name", "language_concept_id")
+_IS_A = ("Is a", "RxNorm is a")
+_NEEDS = ("CONCEPT.csv", "CONCEPT_SYNONYM.csv", "CONCEPT_RELATIONSHIP.csv")
+
+
+class _Maps:
+    """Standard concepts that other concepts map to, as pairs of numbers sorted by the source."""
+
+    def __init__(self) -> None:
+        self._sources = array("q")
+        self._targets = array("q")
+        self._from = self._to = array("q")
+
+    def add(self, source: int, target: int) -> None:
+        self._sources.append(source)
+        self._targets.append(target)
+
+    def sort(self, sources: array[int]) -> None:
+        """Keep the pairs with one of `sources`, each once, and make them searchable."""
+        pairs = np.stack([np.array(self._sources, np.int64), np.array(self._targets, np.int64)])
+        pairs = np.unique(pairs[:, np.isin(pairs[0], np.array(sources, np.int64))], axis=1)
+        # Searched one id at a time, where an array of Python is faster than one of numpy.
+        self._from = array("q", pairs[0].tobytes())
+        self._to = array("q", pairs[1].tobytes())
+        self._sources, self._targets = array("q"), array("q")
+
+    def of(self, source: int) -> list[int]:
+        start = bisect_left(self._from, source)
+        return list(self._to[start : bisect_right(self._from, source, start)])
+
+
+def read_athena(
+    folder: str | Path,
+    *,
+    vocabularies: Collection[str] | None = None,
+    standard_only: bool = True,
+    languages: Collection[str] | None = ("en",),
+    relations: Collection[str] = _IS_A,
+    ancestors: bool = False,
+    version: str = "",
+) -> Iterator[Record]:
+    """Read a folder of vocabularies downloaded from Athena.
+
+    Parameters
+    ----------
+    folder : str or Path
+        The folder with the files, unpacked. They are tab-separated in spite of their names.
+    vocabularies : collection of str, optional
+        Vocabularies (``vocabulary_id``) whose concepts and names are taken; None takes all. Name
+        source vocabularies as well to get their names on the standard concepts.
+    standard_only : bool
+        Take standard concepts only, and give each the names and codes of the concepts that map to
+        it. Otherwise every concept is taken, and ``Maps to`` is a relation ``maps_to``.
+    languages : collection of str, optional
+        BCP 47 tags of the languages of synonyms to take (see `LANGUAGES`); None takes all.
+    relations : collection of str
+        Relationships (``relationship_id``) to take: by default ``Is a`` and ``RxNorm is a``, which
+        become ``is_a``; ``Has brand name`` would become ``has_brand_name``.
+    ancestors : bool
+        Take ``is_a`` from the rows of CONCEPT_ANCESTOR that span one level instead: a hierarchy of
+        standard concepts across vocabularies.
+    version : str
+        Version of the vocabularies.
+
+    Yields
+    ------
+    Concept, Name, Xref or Relation
+        All concepts with their codes, then relations, then names. Types are the domain and the
+        concept class (``"Condition"``, ``"Disorder"``). A concept that maps to several standard
+        ones gives them its names with scope ``narrow``, for it means all of them at once.
+
+    Raises
+    ------
+    ReadError
+        If a file or a column is missing, or a row is ragged.
+    InvalidInput
+        If a vocabulary or relationship asked for is not in the release, or an id is no number.
+
+    Notes
+    -----
+    Held in memory: the ids of the concepts taken, and 16 bytes per mapping.
+    """
+    release = Release(folder, "an Athena folder", _NEEDS)
+    concept_file = release.need("CONCEPT.csv")[0]
+    synonym_file = release.need("CONCEPT_SYNONYM.csv")[0]
+    edge_file = release.need("CONCEPT_RELATIONSHIP.csv")[0]
+    ancestor_file = release.need("CONCEPT_ANCESTOR.csv")[0] if ancestors else None
+    successors = {} if standard_only else _successors(edge_file)
+    kept: set[int] = set()
+    others = array("q")
+    seen = set()
+    for id_, name, domain, vocabulary, class_, standard, code, invalid in headed_rows(
+        concept_file, _CONCEPT
+    ):
+        seen.add(vocabulary)
+        if vocabularies is not None and vocabulary not in vocabularies:
+            continue
+        if standard_only and (standard != "S" or invalid):
+            others.append(_number(id_, concept_file))
+            continue
+        kept.add(_number(id_, concept_file))
+        yield Concept(
+            f"OMOP:{id_}",
+            name,
+            types=(domain, class_),
+            source=vocabulary,
+            version=version,
+            deprecated=bool(invalid),
+            replaced_by=tuple(successors.get(id_, ())),
+        )
+        yield Xref(f"OMOP:{id_}", curie(vocabulary, code))
+    check_known(concept_file, "vocabularies", vocabularies, seen)
+    if not kept:
+        raise InvalidInput(
+            f"{concept_file} has no standard concept of the vocabularies asked for: add the "
+            "vocabularies that they map to, or pass standard_only=False"
+        )
+    maps = _Maps()
+    wanted = [each for each in relations if not (ancestors and each in _IS_A)]
+    yield from _relations(edge_file, kept, wanted, maps, standard_only)
+    if ancestor_file is not None:
+        for old, new, levels in headed_rows(ancestor_file, _ANCESTOR):
+            if levels == "1" and {_number(old, ancestor_file), int(new)} <= kept:
+                yield Relation(f"OMOP:{new}", "is_a", f"OMOP:{old}")
+    maps.sort(others)
+    if standard_only:
+        yield from _mapped_names(concept_file, kept, maps)
+    for id_, text, tongue in headed_rows(synonym_file, _SYNONYM):
+        language = LANGUAGES.get(tongue, "")
+        if languages is not None and language not in languages:
+            continue
+        number = _number(id_, synonym_file)
+        targets = [number] if number in kept else maps.of(number)
+        for target in targets:
+            scope = "exact" if len(targets) == 1 else "narrow"
+            yield Name(text, f"OMOP:{target}", scope, language)
+
+
+def _mapped_names(path: Path, kept: set[int], maps: _Maps) -> Iterator[Name | Xref]:
+    for id_, name, _, vocabulary, _, _, code, _ in headed_rows(path, _CONCEPT):
+        number = int(id_)
+        if number in kept:
+            continue
+        targets = maps.of(number)
+        for target in targets:
+            scope = "exact" if len(targets) == 1 else "narrow"
+            yield Name(name, f"OMOP:{target}", scope, "en", vocabulary)
+            if scope == "exact":
+                yield Xref(f"OMOP:{target}", curie(vocabulary, code))
+
+
+def _relations(
+    path: Path, kept: set[int], wanted: Collection[str], maps: _Maps, standard_only: bool
+) -> Iterator[Relation]:
+    names = {each: "is_a" if each in _IS_A else _snake(each) for each in wanted}
+    if not standard_only:
+        names["Maps to"] = "maps_to"
+    seen = set(_IS_A)
+    for first, second, kind, invalid in headed_rows(path, _RELATIONSHIP):
+        seen.add(kind)
+        if invalid or first == second or (kind not in names and kind != "Maps to"):
+            continue
+        head, tail = _number(first, path), _number(second, path)
+        if tail not in kept:
+            continue
+        if head in kept:
+            if kind in names:
+                yield Relation(f"OMOP:{first}", names[kind], f"OMOP:{second}")
+        elif kind == "Maps to":
+            maps.add(head, tail)
+    check_known(path, "relations", wanted, seen)
+
+
+def _successors(path: Path) -> dict[str, list[str]]:
+    successors: dict[str, list[str]] = {}
+    for old, new, kind, invalid in headed_rows(path, _RELATIONSHIP):
+        if kind == "Concept replaced by" and not invalid:
+            successors.setdefault(old, []).append(f"OMOP:{new}")
+    return successors
+
+
+def _snake(relationship: str) -> str:
+    return re.sub(r"\W+", "_", relationship.lower()).strip("_")
+
+
+def _number(id_: str, path: Path) -> int:
+    try:
+        return int(id_)
+    except ValueError as error:
+        raise ReadError(path, f"the concept id {id_!r} is no number") from error

@@ -1,0 +1,123 @@
+"""The vocabularies of the Comparative Toxicogenomics Database: diseases and chemicals."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from canonym.io.streams import TextStream, open_text
+from canonym.terminology.delimited import columns, rows
+from canonym.types import Concept, Name, Record, Relation, Xref
+
+__all__ = ["read_ctd"]
+
+_KINDS = ("Disease", "Chemical")
+_YEAR = re.compile(r"#\s*Report created:.*?(\w{3}) (\d{2}) .*(\d{4})\s*$")
+_MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
+
+
+def read_ctd(path: str | Path, *, version: str | None = None) -> Iterator[Record]:
+    """Read ``CTD_diseases`` or ``CTD_chemicals``, as TSV or CSV.
+
+    Columns are found by the names in the ``# Fields:`` line, so that files of all years are read.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, plain or compressed.
+    version : str, optional
+        The version to record; by default the day in the ``# Report created:`` line.
+
+    Yields
+    ------
+    Concept, Name, Relation or Xref
+        Row by row, the concept first.
+
+    Raises
+    ------
+    ReadError
+        If the ``# Fields:`` line or a column is missing, or a row has another number of cells.
+
+    Notes
+    -----
+    An ``AltDiseaseIDs`` entry of MeSH or OMIM is another id of the same concept; one of the Disease
+    Ontology (``DO:DOID:1287``) is a cross-reference. Slim mappings of diseases are their types.
+
+    References
+    ----------
+    Davis AP et al. Comparative Toxicogenomics Database. http://ctdbase.org/downloads/
+    """
+    with open_text(path) as stream:
+        names, delimiter, created = _header(stream)
+        kind = next((kind for kind in _KINDS if f"{kind}Name" in names), None)
+        if kind is None:
+            raise stream.error(
+                f"the fields {', '.join(names)[:80]!r} are not those of CTD_diseases or "
+                "CTD_chemicals"
+            )
+        columns(stream, names, [f"{kind}ID", "Synonyms", "ParentIDs"])
+        found = 0
+        for cells in rows(stream, delimiter=delimiter, quoted=delimiter == ","):
+            if len(cells) == 1 and not cells[0].strip("# "):
+                continue  # the header ends with an empty comment
+            if len(cells) != len(names):
+                raise stream.error(f"{len(cells)} cells where the header has {len(names)}")
+            found += 1
+            row = {name: cell.strip() for name, cell in zip(names, cells, strict=True)}
+            yield from _row(stream, kind, row, created if version is None else version)
+        if not found:
+            raise stream.error("the file has no rows after its header")
+
+
+def _header(stream: TextStream) -> tuple[list[str], str, str]:
+    """Names of the columns, what separates them, and the day of the report."""
+    created, announced = "", False
+    for line in stream:
+        text = line.strip()
+        day = _YEAR.match(text)
+        if day:
+            month = _MONTHS.find(day[1]) // 3 + 1
+            created = f"{day[3]}-{month:02d}-{day[2]}"
+        bare = text.lstrip("# ")
+        if announced or bare.startswith(("DiseaseName", "ChemicalName")):
+            delimiter = "\t" if "\t" in bare else ","
+            return [name.strip() for name in bare.split(delimiter)], delimiter, created
+        announced = text.lower() == "# fields:"
+        if text and not text.startswith("#"):
+            break
+    raise stream.error("no '# Fields:' line before the rows: a CTD file was expected")
+
+
+def _list(row: dict[str, str], name: str) -> list[str]:
+    return [part.strip() for part in row.get(name, "").split("|") if part.strip()]
+
+
+def _row(stream: TextStream, kind: str, row: dict[str, str], version: str) -> Iterator[Record]:
+    id_, label = row[f"{kind}ID"], row[f"{kind}Name"]
+    if not id_:
+        raise stream.error(f"the {kind}ID of {label!r} is empty")
+    types = tuple(dict.fromkeys(_list(row, "SlimMappings")))
+    yield Concept(id_, label, row.get("Definition", ""), types, "CTD", version)
+    for text in dict.fromkeys(
+        [*_list(row, "Synonyms"), *_list(row, "MESHSynonyms"), *_list(row, "CTDCuratedSynonyms")]
+    ):
+        if text != label:
+            yield Name(text, id_)
+    for parent in dict.fromkeys(_list(row, "ParentIDs")):
+        yield Relation(id_, "is_a", parent)
+    for other in dict.fromkeys(_list(row, "AltDiseaseIDs")):
+        if other.startswith("DO:"):
+            yield Xref(id_, other.removeprefix("DO:"))
+        else:
+            yield Xref(id_, other, "alternative")
+    for column, prefix in (
+        ("CasRN", "CAS"),
+        ("PubChemCID", "PUBCHEM.COMPOUND"),
+        ("DTXSID", "COMPTOX"),
+        ("InChIKey", "INCHIKEY"),
+        ("DrugBankIDs", "DRUGBANK"),
+    ):
+        for other in dict.fromkeys(_list(row, column)):
+            # Some columns of some years carry the prefix already.
+            yield Xref(id_, f"{prefix}:{other.split(':', 1)[-1]}")

@@ -1,0 +1,89 @@
+"""Everyday English names of ICD-10-CM categories and codes, which come with canonym."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator
+from pathlib import Path
+
+from canonym.io.streams import open_text
+from canonym.terminology.delimited import columns, rows
+from canonym.types import Name
+
+__all__ = ["SOURCE", "read_everyday"]
+
+SOURCE = "canonym everyday names"
+"""The source that every name of `read_everyday` carries, to keep or to leave them out by."""
+
+_NAMES = Path(__file__).parents[2] / "models" / "everyday" / "names.tsv"
+_COLUMNS = ("name", "code", "scope")
+_SCOPES = ("exact", "narrow", "broad", "related")
+_CODE = re.compile(r"[A-Z][0-9A-Z]{2}(\.[0-9A-Z]{1,4})?")
+
+
+def read_everyday(
+    path: str | Path | None = None, *, known: Container[str] | None = None
+) -> Iterator[Name]:
+    """Read what people say where ICD-10-CM says something else: "pink eye", "water on the knee".
+
+    The names belong to concepts of `canonym.terminology.readers.icd10cm.read_icd10cm` and are read after
+    it. They say no more than which category or code is meant; NOTICE.md beside the file says how
+    they were made, and that they are no coding advice.
+
+    Parameters
+    ----------
+    path : str or Path, optional
+        Another file of the same layout, to be used instead of the one that comes with canonym: the
+        columns name, code and scope, in any order, separated by tabs, below a header.
+    known : container of str, optional
+        Ids of the concepts that there are (``ICD10CM:H10``): names of others are left out. For a
+        release of ICD-10-CM that lacks a code of the file, which would otherwise become a concept
+        made from names alone.
+
+    Yields
+    ------
+    Name
+        In the order of the file: English, with the id ``ICD10CM:`` and the code, scope ``exact``,
+        ``narrow``, ``broad`` or ``related``, and `SOURCE` as its source.
+
+    Raises
+    ------
+    ReadError
+        If a column is missing, a row is ragged or incomplete, a code is not written like one, or a
+        scope is none of the four.
+
+    Notes
+    -----
+    The scope relates the name to the concept: ``narrow`` is a name of something that the concept
+    includes ("flu shot" of Z23, immunization), ``broad`` one that means other concepts as well
+    ("diabetes" of E11), ``related`` one of something that comes along with it. A name that
+    ICD-10-CM has word for word in the same category is not in the file.
+
+    Examples
+    --------
+    >>> [(name.concept_id, name.scope) for name in read_everyday() if name.text == "pink eye"]
+    [('ICD10CM:H10', 'exact')]
+    """
+    with open_text(_NAMES if path is None else path) as stream:
+        table = rows(stream, delimiter="\t", quoted=False, width=len(_COLUMNS))
+        places = columns(stream, next(table, []), _COLUMNS)
+        for cells in table:
+            text, code, scope = (cells[place].strip() for place in places)
+            if problem := _problem(text, code, scope):
+                raise stream.error(problem)
+            id_ = f"ICD10CM:{code}"
+            if known is None or id_ in known:
+                yield Name(text, id_, scope, source=SOURCE)
+
+
+def _problem(text: str, code: str, scope: str) -> str:
+    if not text:
+        return f"the name of {code or 'a code'} is empty: write one, or take the line out"
+    if not _CODE.fullmatch(code):
+        return (
+            f"{code!r} is not written like an ICD-10-CM category or code: a letter and two digits "
+            "or letters, then up to four more after a point (H10, H10.9, C4A, S72.001A)"
+        )
+    if scope not in _SCOPES:
+        return f"{scope!r} is no scope of a name: use {', '.join(_SCOPES)}"
+    return ""

@@ -1,0 +1,413 @@
+"""One step of training as a torch module, and its optimizer.
+
+Everything that a loss touches is inside one module with one forward pass, so that several
+processes exchange the gradients of the encoder and of what an objective trains besides it alike."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from canonym.errors import InvalidInput, ReadError, require
+from canonym.training.loop.checkpoints import (
+    Checkpoint,
+    Keeper,
+    all_finite,
+    check_same_run,
+    module_arrays,
+    module_digest,
+    optimizer_arrays,
+    restore_module,
+    restore_optimizer,
+)
+from canonym.training.loop.processes import Processes
+from canonym.training.loop.progress import Journal
+from canonym.training.loop.settings import FitSettings, rate_factor
+from canonym.training.objective import Encode, Objective, Plan, Trainable
+from canonym.types import Float32Array
+
+# --- step ---
+
+_EXTRA = "extra"
+
+
+def make_step(
+    trainable: Trainable, objective: Objective, settings: FitSettings, *, several: bool = False
+) -> Any:
+    """Return the module whose forward pass is the loss of a batch.
+
+    Parameters
+    ----------
+    trainable : Trainable
+        The encoder; its network becomes part of the module.
+    objective : Objective
+        Its extra modules, made here, do so as well.
+    settings : FitSettings
+        The seed of the extra modules, and the precision.
+    several : bool
+        Whether several processes train together: they wait for the gradients of each other, also of
+        a batch that gives none.
+
+    Returns
+    -------
+    torch.nn.Module
+        Called with a plan and the number of a batch, or without a plan for no batch; returns a
+        scalar, None where the objective does, or with `several` a 0 that every weight takes part
+        in. ``taught`` says whether the last batch had a loss, ``n_names`` counts the names that
+        went through the encoder, ``rates`` are the learning rates of the extra modules.
+
+    Notes
+    -----
+    The encoder computes in ``settings.precision``; the loss itself is float32.
+    """
+    require("torch", "training an encoder", "torch")
+    import torch
+
+    half = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(settings.precision)
+
+    class Step(torch.nn.Module):  # type: ignore[misc]
+        """The encoder, what is trained besides it, and the loss of both."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.encoder = trainable.network
+            torch.manual_seed(settings.seed)
+            made = objective.extra_modules(trainable.width)
+            self.extra = torch.nn.ModuleDict({name: module for name, (module, _) in made.items()})
+            self.rates: dict[str, float | None] = {name: rate for name, (_, rate) in made.items()}
+            self.n_names = 0
+            self.taught = False
+
+        def embed(self, names: Sequence[str]) -> Any:
+            self.n_names += len(names)
+            if half is None:
+                return trainable.embed(names)
+            device = next(self.encoder.parameters()).device.type
+            with torch.autocast(device, dtype=half):
+                return trainable.embed(names).float()
+
+        def encode(self, names: Sequence[str]) -> Float32Array:
+            """Encode names to be searched between epochs, in the precision of the training."""
+            if half is None:
+                return trainable.encode(names)
+            device = next(self.encoder.parameters()).device.type
+            with torch.autocast(device, dtype=half):
+                return trainable.encode(names)
+
+        def forward(self, plan: Plan | None, batch: int) -> Any:
+            found = None
+            if plan is not None:
+                device = next(self.encoder.parameters()).device.type
+                # A loss of distances or exponentials needs more digits than half of a float has.
+                plain = contextlib.nullcontext() if half is None else torch.autocast(
+                    device, enabled=False
+                )  # fmt: skip
+                with plain:
+                    found = objective.loss(self.embed, plan, batch)
+            if found is not None and (found.ndim or not found.requires_grad):
+                raise InvalidInput(
+                    f"the objective {objective.name!r} gives a loss that cannot be followed: a "
+                    f"scalar with gradients is expected, found {tuple(found.shape)}"
+                )
+            self.taught = found is not None
+            if found is None and several:
+                return sum((p * 0).sum() for p in self.parameters() if p.requires_grad)
+            return found
+
+    return Step()
+
+
+def make_optimizer(step: Any, settings: FitSettings) -> Any:
+    """Return the optimizer of a step, with one group for each learning rate and weight decay.
+
+    Notes
+    -----
+    ``"adam"`` adds the decay of all weights of the encoder to the gradient, as BioSyn does.
+    ``"adamw"`` takes it off the matrices directly, and leaves biases and norms as they are.
+    """
+    torch = require("torch", "training an encoder", "torch")
+    encoder = [p for p in step.encoder.parameters() if p.requires_grad]
+    decayed = [p for p in encoder if settings.optimizer == "adam" or p.ndim > 1]
+    rest = [p for p in encoder if settings.optimizer != "adam" and p.ndim <= 1]
+    groups = [
+        {"params": decayed, "rate": settings.learning_rate, "weight_decay": settings.weight_decay},
+        {"params": rest, "rate": settings.learning_rate, "weight_decay": 0.0},
+    ]
+    for name, module in step.extra.items():
+        rate = step.rates[name]
+        rate = settings.learning_rate if rate is None else rate
+        groups.append({"params": list(module.parameters()), "rate": rate, "weight_decay": 0.0})
+    kind = torch.optim.AdamW if settings.optimizer == "adamw" else torch.optim.Adam
+    return kind([group for group in groups if group["params"]], lr=settings.learning_rate)
+
+
+# --- run ---
+# MODULE: A run of the training loop: where it stands, its steps, its epochs, its checkpoints.
+
+
+class EpochRecord(NamedTuple):
+    """An epoch that is over: its number, the steps taken by then, mean loss and dev score."""
+
+    epoch: int
+    step: int
+    mean_loss: float
+    dev: float | None
+
+
+@dataclass
+class RunState:
+    """Where a run stands; with weights and plan it is all there is to know.
+
+    Attributes
+    ----------
+    step, total : int
+        Steps taken, and steps the learning rate is laid out for; 0 before the first plan.
+    epoch, position : int
+        The epoch, from 0, and the steps of it that are taken.
+    loss_sum : float
+        Over the steps of the epoch.
+    best, waiting : int or None, int
+        The epoch of the best dev score so far, and epochs without a better one since.
+    stopped_early : bool
+        Whether the dev score ended the run.
+    epochs : list of EpochRecord
+        Those that are over.
+    """
+
+    step: int = 0
+    total: int = 0
+    epoch: int = 0
+    position: int = 0
+    loss_sum: float = 0.0
+    best: int | None = None
+    waiting: int = 0
+    stopped_early: bool = False
+    epochs: list[EpochRecord] = field(default_factory=list)
+
+
+class Run:
+    """A run; see `canonym.training.loop.fit.fit` for what the arguments are.
+
+    Attributes
+    ----------
+    state : RunState
+        Where it stands.
+    identity : dict
+        What has to be the same for it to go on.
+    step : torch.nn.Module
+        Encoder and extra modules.
+    """
+
+    def __init__(
+        self,
+        trainable: Trainable,
+        objective: Objective,
+        settings: FitSettings,
+        processes: Processes,
+        *,
+        data: Mapping[str, str],
+        folder: Path | None,
+    ) -> None:
+        self.trainable, self.objective, self.settings = trainable, objective, settings
+        self.processes = processes
+        self.keeper = Keeper(folder, writes=processes.first)
+        self.state = RunState()
+        self.plan: Plan | None = None
+        self.step = make_step(trainable, objective, settings, several=processes.n > 1)
+        self.identity: dict[str, Any] = {
+            "objective": objective.name,
+            "objective_settings": dict(objective.settings),
+            "encoder": dict(trainable.settings),
+            "start": module_digest(self.step),
+            "settings": settings.shaping(),
+            "data": dict(data),
+            "processes": processes.n,
+        }
+        optimizer = make_optimizer(self.step, settings)
+        self._rates = [float(group["rate"]) for group in optimizer.param_groups]
+        self._model, self._optimizer = processes.prepare(self.step, optimizer)
+
+    @property
+    def finished(self) -> bool:
+        """Whether there is nothing left to do."""
+        most = self.settings.max_steps
+        return (
+            self.state.epoch >= self.settings.epochs
+            or (most is not None and self.state.step >= most)
+            or self.state.stopped_early
+        )
+
+    # --- steps ------------------------------------------------------------------------------------
+
+    def train_epoch(self, journal: Journal, *, checkpoint_every: int | None) -> None:
+        """Take the steps that are left of the epoch, as far as the settings allow."""
+        state, most = self.state, self.settings.max_steps
+        if self.plan is None:
+            self.plan = self._sample()
+        size = self.settings.accumulation * self.processes.n
+        n_batches = self.objective.n_batches(self.plan)
+        n_steps = -(-n_batches // size)
+        if not state.total:
+            state.total = min(
+                n_steps * self.settings.epochs, most or n_steps * self.settings.epochs
+            )
+        self.trainable.network.train()
+        while state.position < n_steps and (most is None or state.step < most):
+            start = state.position * size
+            with self.keeper.memory_explained(accumulation=self.settings.accumulation):
+                loss, names, rate = self._take_step(start, min(start + size, n_batches))
+            state.step += 1
+            state.position += 1
+            state.loss_sum += loss
+            journal.add_step(
+                step=state.step,
+                total=max(state.total, state.step),
+                epoch=state.epoch,
+                loss=loss,
+                learning_rate=rate,
+                names=names,
+            )
+            due = checkpoint_every is not None and state.step % checkpoint_every == 0
+            if due and state.position < n_steps and state.step != most:
+                self._save()
+
+    def _sample(self) -> Plan:
+        state = self.state
+        rng = np.random.default_rng([self.settings.seed, state.epoch])
+        with self.keeper.memory_explained(accumulation=self.settings.accumulation):
+            plan = self.processes.share(
+                lambda: self.objective.plan(self.step.encode, state.epoch, rng)
+            )
+        for name, array in plan.items():
+            if not isinstance(array, np.ndarray) or array.dtype.kind not in "biuf":
+                raise InvalidInput(
+                    f"the plan of the objective {self.objective.name!r} holds {name!r}, which is "
+                    "no array of numbers; a checkpoint could not keep it"
+                )
+        if self.objective.n_batches(plan) < 1:
+            raise InvalidInput(
+                f"the objective {self.objective.name!r} finds nothing to train on; give more names"
+            )
+        return plan
+
+    def _take_step(self, start: int, stop: int) -> tuple[float, int, float]:
+        """Follow the mean loss of some batches; return it, the names used, and the rate."""
+        import torch
+
+        processes, state = self.processes, self.state
+        factor = rate_factor(self.settings, state.step, state.total)
+        for group, rate in zip(self._optimizer.param_groups, self._rates, strict=True):
+            group["lr"] = rate * factor
+        seed = np.random.SeedSequence([self.settings.seed, state.step, processes.rank])
+        torch.manual_seed(int(seed.generate_state(1, np.uint64)[0] >> np.uint64(1)))
+        self._optimizer.zero_grad()
+        self.step.n_names = 0
+        rounds = -(-(stop - start) // processes.n)
+        total, used = 0.0, 0
+        for turn in range(rounds):
+            batch = start + turn * processes.n + processes.rank
+            last = turn == rounds - 1
+            waiting = (
+                contextlib.nullcontext() if last else processes.accelerator.no_sync(self._model)
+            )
+            with waiting:
+                loss = self._model(self.plan if batch < stop else None, batch)
+                if loss is not None:
+                    total += float(loss.detach())
+                    used += self.step.taught
+                    # Gradients are averaged over processes: what is left is 1 / batches.
+                    processes.accelerator.backward(loss * (processes.n / (stop - start)))
+        total, n_used, names = processes.total([total, float(used), float(self.step.n_names)])
+        mean = total / (stop - start)
+        if not math.isfinite(mean):
+            raise self.keeper.lost(f"the loss of step {state.step + 1} is {mean}")
+        if n_used:
+            if self.settings.clip is not None:
+                processes.accelerator.clip_grad_norm_(self._model.parameters(), self.settings.clip)
+            self._optimizer.step()
+        return mean, int(names), self.settings.learning_rate * factor
+
+    # --- epochs -----------------------------------------------------------------------------------
+
+    def end_epoch(self, journal: Journal, dev_score: Callable[[Encode], float] | None) -> None:
+        """Ask for the dev score, decide whether to go on, and write a checkpoint."""
+        state, processes = self.state, self.processes
+        dev = None
+        if dev_score is not None:
+            with self.keeper.memory_explained(accumulation=self.settings.accumulation):
+                dev = processes.share_number(lambda: float(dev_score(self.trainable.encode)))
+            if not math.isfinite(dev):
+                raise self.keeper.lost(f"the dev score of epoch {state.epoch} is {dev}")
+        mean = state.loss_sum / max(state.position, 1)
+        record = EpochRecord(state.epoch, state.step, mean, dev)
+        best = None if state.best is None else state.epochs[state.best].dev
+        state.epochs.append(record)
+        if dev is not None:
+            if best is None or dev > best:
+                state.best, state.waiting = state.epoch, 0
+                if self.settings.keep == "best":
+                    self.keeper.save_best(module_arrays(self.step), epoch=state.epoch)
+            else:
+                state.waiting += 1
+            patience = self.settings.patience
+            state.stopped_early = patience is not None and state.waiting >= patience
+        journal.add_epoch(record._asdict())
+        state.epoch, state.position, state.loss_sum, self.plan = state.epoch + 1, 0, 0.0, None
+        if self.keeper.folder is not None:
+            self._save()
+
+    def keep_weights(self) -> int | None:
+        """Put the best weights back, if they are wanted, and return their epoch."""
+        best = self.state.best
+        if self.settings.keep == "last" or best is None:
+            return None
+        arrays = self.keeper.read_best(best)
+        if arrays is not None:
+            restore_module(self.step, arrays, source=self.keeper.folder or Path("memory"))
+        return best
+
+    # --- checkpoints ------------------------------------------------------------------------------
+
+    def restore(self, checkpoint: Checkpoint, *, source: Path) -> None:
+        """Go on where a checkpoint stands.
+
+        Raises
+        ------
+        Mismatch
+            If it is of another run.
+        ReadError
+            If it is damaged in a way that its sizes do not show.
+        """
+        check_same_run(checkpoint.identity, self.identity, folder=source)
+        restore_module(self.step, checkpoint.model, source=source)
+        restore_optimizer(self._optimizer, checkpoint.optimizer, source=source)
+        try:
+            content = dict(checkpoint.state)
+            epochs = [EpochRecord(**entry) for entry in content.pop("epochs")]
+            self.processes.restore_loss_scale(content.pop("loss_scale"))
+            self.state = RunState(**content, epochs=epochs)
+        except (TypeError, KeyError) as error:
+            raise ReadError(source, f"the checkpoint is damaged ({error}); train anew") from error
+        self.plan = checkpoint.plan
+
+    def _save(self) -> None:
+        if not all_finite(self.step):
+            raise self.keeper.lost(f"a weight after step {self.state.step} is NaN or infinite")
+        state = asdict(self.state)
+        state["epochs"] = [record._asdict() for record in self.state.epochs]
+        state["loss_scale"] = self.processes.loss_scale
+        checkpoint = Checkpoint(
+            self.identity,
+            state,
+            module_arrays(self.step),
+            optimizer_arrays(self._optimizer),
+            self.plan,
+        )
+        self.keeper.save(checkpoint, step=self.state.step, best=self.state.best)
+        self.processes.wait()

@@ -1,0 +1,204 @@
+"""What training leaves: an encoder that others can load, what it was made of, and its card."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import canonym
+from canonym.encoders import ENCODERS
+from canonym.encoders.tensors import write_tensors
+from canonym.errors import InvalidInput
+from canonym.io import files
+from canonym.training.loop.fit import Fitted
+from canonym.training.objective import Trainable
+
+__all__ = ["save_trained", "training_facts"]
+
+
+def training_facts(
+    fitted: Fitted,
+    *,
+    paper: str = "",
+    data: Mapping[str, object] | None = None,
+    asked: Mapping[str, object] | None = None,
+) -> dict[str, Any]:
+    """Return what ``canonym.json`` says about a training run.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        What came out of it.
+    paper : str
+        The publication that the objective is from.
+    data : mapping of str to object, optional
+        Counts and the like, as JSON can hold them; digests are part of `fitted`.
+    asked : mapping of str to object, optional
+        What an experiment asked for, by which it knows the model again.
+
+    Returns
+    -------
+    dict
+        Objective, settings, data, history, version, and the commit of a checkout.
+    """
+    return {
+        **fitted.identity,
+        "paper": paper,
+        "counts": dict(data or {}),
+        **({"asked": dict(asked)} if asked else {}),
+        "steps": fitted.steps,
+        "epochs": [record._asdict() for record in fitted.epochs],
+        "kept_epoch": fitted.kept,
+        "stopped_early": fitted.stopped_early,
+        "version": canonym.__version__,
+        "commit": _commit(),
+    }
+
+
+def save_trained(
+    folder: str | Path,
+    trainable: Trainable,
+    fitted: Fitted,
+    *,
+    paper: str = "",
+    data: Mapping[str, object] | None = None,
+    asked: Mapping[str, object] | None = None,
+    dev: str = "dev score",
+    overwrite: bool = False,
+) -> None:
+    """Write a trained encoder.
+
+    The folder is one that `canonym.encoders.load_encoder` opens and, for a transformer, that
+    sentence-transformers and transformers load without canonym. ``canonym.json`` says how it was
+    trained, ``extra.safetensors`` holds what was trained besides it, ``README.md`` is its card.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Appears whole or not at all; its parent has to exist.
+    trainable : Trainable
+        The encoder.
+    fitted : Fitted
+        What came out of its training.
+    paper, data, asked
+        Those of `training_facts`.
+    dev : str
+        What the dev score is, for the card.
+    overwrite : bool
+        Whether an encoder that was saved there before is replaced.
+
+    Raises
+    ------
+    InvalidInput
+        If the folder cannot be written to, or the kind of encoder is not known.
+    """
+    encoder: Any = trainable.to_encoder()
+    kinds = {place: kind for kind, place in ENCODERS.items()}
+    kind = kinds.get(f"{type(encoder).__module__}:{type(encoder).__qualname__}")
+    if kind is None:
+        raise InvalidInput(f"{type(encoder).__name__} is no encoder that canonym could open again")
+    facts = training_facts(fitted, paper=paper, data=data, asked=asked)
+    with files.write_folder(folder, overwrite=overwrite) as partial:
+        encoder.save(partial)
+        if fitted.extra:
+            write_tensors(partial / "extra.safetensors", fitted.extra)
+        card = _card(Path(folder).name, facts, kind=kind, dev=dev)
+        (partial / "README.md").write_text(card, encoding="utf-8")
+        files.write_manifest(
+            partial,
+            kind="encoder",
+            format_number=1,
+            content={"encoder": kind, "training": facts},
+        )
+
+
+def _commit() -> str | None:
+    """Return the commit that canonym runs from, None where it was installed from a package."""
+    root = Path(__file__).parents[4]
+    if not (root / ".git").exists():
+        return None
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(root), "rev-parse", "HEAD"], capture_output=True, text=True, timeout=9
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip() or None
+
+
+def _card(name: str, facts: Mapping[str, Any], *, kind: str, dev: str) -> str:
+    """Return the model card."""
+    settings = {**facts["settings"], **facts["objective_settings"]}
+    paper = f", after {facts['paper']}" if facts["paper"] else ""
+    use = [
+        "```python",
+        "from canonym.encoders import load_encoder",
+        "",
+        f'vectors = load_encoder("{name}").encode(["heart attack", "myocardial infarction"])',
+        "```",
+        "",
+    ]
+    if kind == "transformer":
+        use += ["sentence-transformers loads the folder as well, without canonym:", ""]
+        use += ["```python", "from sentence_transformers import SentenceTransformer", ""]
+        use += [f'vectors = SentenceTransformer("{name}").encode(["heart attack"])', "```", ""]
+    head = ["---", "tags:", "- concept-normalization", "- canonym"]
+    if kind == "transformer":
+        head += ["library_name: sentence-transformers", "pipeline_tag: sentence-similarity"]
+    kept = facts["kept_epoch"]
+    rows = [
+        [str(e["epoch"] + 1) + (" (kept)" if e["epoch"] == kept else ""), f"{e['step']:,}",
+         f"{e['mean_loss']:.4f}", "" if e["dev"] is None else f"{e['dev']:.4f}"]
+        for e in facts["epochs"]
+    ]  # fmt: skip
+    return "\n".join(
+        [
+            *head,
+            "---",
+            "",
+            f"# {name}",
+            "",
+            "An encoder of names of biomedical concepts, trained by canonym "
+            f"{facts['version']} with the objective `{facts['objective']}`{paper}.",
+            "",
+            *use,
+            "## Measured",
+            "",
+            *_table(["epoch", "steps", "mean loss", dev], rows),
+            "",
+            "The weights are those of the last step."
+            if kept is None
+            else f"The weights are those of epoch {kept + 1}, chosen by the last column, which is "
+            "no estimate for new data therefore.",
+            "",
+            "## Settings",
+            "",
+            *_table(["setting", "value"], [[f"`{k}`", _shown(v)] for k, v in settings.items()]),
+            "",
+            "## Encoder",
+            "",
+            *_table(["", ""], [[k, _shown(v)] for k, v in facts["encoder"].items()]),
+            "",
+            "## Data",
+            "",
+            *_table(
+                ["", ""],
+                [[k, _shown(v)] for k, v in facts["counts"].items()]
+                + [[f"{k}, SHA-256", f"`{v}`"] for k, v in facts["data"].items()],
+            ),
+            "",
+        ]
+    )
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:g}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def _table(columns: list[str], rows: list[list[str]]) -> list[str]:
+    lines = [columns, ["---"] * len(columns), *rows]
+    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in lines]

@@ -1,0 +1,1 @@
+"""Trainable encoders: transformer, residual, from scratch, word vectors."""

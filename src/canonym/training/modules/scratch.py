@@ -1,0 +1,160 @@
+"""A small BERT made from nothing but names, for training where no checkpoint is to be had."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from canonym.encoders.inputs import check_count, checked_names, without_surrogates
+from canonym.errors import InvalidInput, require
+from canonym.training.modules.transformer import NameModule
+
+__all__ = ["new_module", "train_tokenizer"]
+
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+
+def train_tokenizer(names: Iterable[str], *, vocabulary: int = 8000, lowercase: bool = True) -> Any:
+    """Train a WordPiece tokenizer on names.
+
+    Parameters
+    ----------
+    names : iterable of str
+        What the tokens are taken from.
+    vocabulary : int
+        Most tokens, at least 16: the special ones, up to a quarter of single letters, and pieces.
+    lowercase : bool
+        Whether names are lower-cased and stripped of accents first.
+
+    Returns
+    -------
+    PreTrainedTokenizerFast
+        With ``[CLS]`` in front and ``[SEP]`` at the end of a name, as BERT has it.
+
+    Raises
+    ------
+    MissingExtra
+        If transformers is not installed (extra ``torch``).
+    InvalidInput
+        If there are no names.
+    """
+    transformers = require("transformers", "training an encoder", "torch")
+    import tokenizers
+    from tokenizers import models, normalizers, pre_tokenizers, processors, trainers
+
+    check_count("vocabulary", vocabulary, least=16)
+    texts = sorted({without_surrogates(name) for name in checked_names(names)})
+    if not any(text.strip() for text in texts):
+        raise InvalidInput("no names to train a tokenizer on; give those of the terminology")
+    tokenizer = tokenizers.Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    letters = _letters(tokenizer.normalizer.normalize_str(text) for text in texts)
+    # The trainer numbers letters as a hash table has them, and breaks ties by these numbers; those
+    # of special tokens are given. They are special in training alone: the model is made anew.
+    first = [
+        *SPECIAL,
+        *(mark + letter for mark in ("", "##") for letter in letters[: vocabulary // 4]),
+    ]
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=vocabulary, special_tokens=first, show_progress=False
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    pieces = tokenizer.get_vocab()
+    fresh = tokenizers.Tokenizer(models.WordPiece(pieces, unk_token="[UNK]"))
+    fresh.normalizer, fresh.pre_tokenizer = tokenizer.normalizer, tokenizer.pre_tokenizer
+    tokenizer = fresh
+    tokenizer.add_special_tokens(list(SPECIAL))
+    marks = [(mark, tokenizer.token_to_id(mark)) for mark in ("[CLS]", "[SEP]")]
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=marks
+    )
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        mask_token="[MASK]",
+        model_max_length=512,
+    )
+
+
+def _letters(texts: Iterable[str]) -> list[str]:
+    """Return every letter, the most frequent first."""
+    counts: Counter[str] = Counter()
+    for text in texts:
+        counts.update(text)
+    return sorted(
+        (letter for letter in counts if not letter.isspace()),
+        key=lambda letter: (-counts[letter], letter),
+    )
+
+
+def new_module(
+    names: Iterable[str],
+    *,
+    width: int = 256,
+    layers: int = 4,
+    heads: int = 4,
+    vocabulary: int = 8000,
+    lowercase: bool = True,
+    pooling: str = "mean",
+    max_length: int = 25,
+    batch_size: int = 128,
+    seed: int = 0,
+) -> NameModule:
+    """Make a BERT with random weights and a tokenizer of its own.
+
+    Parameters
+    ----------
+    names : iterable of str
+        What the tokenizer is trained on: all names of the terminology, and mentions if there are.
+    width : int
+        Columns of a vector, a multiple of `heads`; the inner layers are four times as wide.
+    layers, heads : int
+        Of the transformer.
+    vocabulary, lowercase
+        Those of `train_tokenizer`.
+    pooling, max_length, batch_size
+        Those of `canonym.training.modules.transformer.NameModule`.
+    seed : int
+        Of the weights.
+
+    Returns
+    -------
+    NameModule
+        To be trained; as it is, it knows nothing.
+
+    Raises
+    ------
+    MissingExtra
+        If torch or transformers is not installed (extra ``torch``).
+    InvalidInput
+        If a setting is out of range, or there are no names.
+    """
+    torch = require("torch", "training an encoder", "torch")
+    transformers = require("transformers", "training an encoder", "torch")
+    for what, value in (("width", width), ("layers", layers), ("heads", heads)):
+        check_count(what, value)
+    if width % heads:
+        raise InvalidInput(f"width={width} is no multiple of heads={heads}; choose one")
+    check_count("max_length", max_length, least=3)
+    tokenizer = train_tokenizer(names, vocabulary=vocabulary, lowercase=lowercase)
+    longest = max(64, int(max_length))
+    tokenizer.model_max_length = longest
+    config = transformers.BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=width,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        intermediate_size=4 * width,
+        max_position_embeddings=longest,
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        network = transformers.BertModel(config)
+    return NameModule(
+        network, tokenizer, pooling=pooling, max_length=max_length, batch_size=batch_size
+    )

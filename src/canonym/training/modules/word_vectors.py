@@ -1,0 +1,195 @@
+"""Word vectors from running text: what the few-shot names of Fivez et al. start from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from canonym.encoders.inputs import check_count, check_option
+from canonym.encoders.static import StaticVectors
+from canonym.errors import InvalidInput, require
+from canonym.io import files
+from canonym.io.streams import open_text
+
+__all__ = ["KINDS", "train_word_vectors", "write_vec"]
+
+KINDS: tuple[str, ...] = ("fasttext", "word2vec")
+"""With vectors of character n-grams, so that every word has one; or of known words alone."""
+
+# What `StaticVectors` cuts names into.
+_WORDS = re.compile(r"\w+")
+_LONGEST = 1_000  # words of a line; gensim leaves out what is beyond 10,000
+
+
+class _Lines:
+    """The words of files line by line, as often as they are asked for."""
+
+    def __init__(self, texts: Sequence[str | Path]) -> None:
+        self.texts = texts
+
+    def __iter__(self) -> Iterator[list[str]]:
+        for path in self.texts:
+            with open_text(path) as lines:
+                for line in lines:
+                    words = _WORDS.findall(line.lower())
+                    for start in range(0, len(words), _LONGEST):
+                        yield words[start : start + _LONGEST]
+
+
+def train_word_vectors(
+    texts: Sequence[str | Path],
+    *,
+    kind: str = "fasttext",
+    dimensions: int = 300,
+    epochs: int = 5,
+    window: int = 5,
+    negative: int = 5,
+    min_count: int = 5,
+    learning_rate: float = 0.05,
+    n_min: int = 3,
+    n_max: int = 6,
+    buckets: int = 200_000,
+    seed: int = 0,
+    workers: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> StaticVectors:
+    """Train skip-gram word vectors.
+
+    Parameters
+    ----------
+    texts : sequence of str or Path
+        Files of running text, plain or compressed, a sentence or paragraph a line; in lower case
+        they are cut into runs of letters and digits, as names are.
+    kind : str
+        One of `KINDS`.
+    dimensions : int
+        Columns of a vector; the paper has 300.
+    epochs, window, negative, min_count : int
+        Passes over the text, words to either side, negatives of a pair, and how often a word has to
+        occur.
+    learning_rate : float
+        In the beginning; it falls to 0 in a line.
+    n_min, n_max, buckets : int
+        Of fastText: shortest and longest character n-gram, and how many vectors they share.
+    seed : int
+        Of every draw.
+    workers : int
+        Threads; with more than one, two runs differ.
+    progress : callable, optional
+        Told the epochs that are over, and all.
+
+    Returns
+    -------
+    StaticVectors
+        An encoder of names.
+
+    Raises
+    ------
+    MissingExtra
+        If gensim is not installed (extra ``wordvectors``).
+    InvalidInput
+        If an option is out of range, or no word occurs often enough.
+    ReadError
+        If a file cannot be read.
+
+    Differences
+    -----------
+    The paper trains fastText on 76 million sentences of MEDLINE, with that program's 2 million
+    buckets, 2.4 GB of them; the paper names no other setting, and the others here are those of the
+    program.
+
+    References
+    ----------
+    Fivez et al. (2021), section 3.1. Bojanowski et al. (2017), Enriching Word Vectors with Subword
+    Information.
+    """
+    check_option("kind", kind, KINDS)
+    counts = {
+        **{"dimensions": dimensions, "epochs": epochs, "window": window, "negative": negative},
+        **{"min_count": min_count, "n_min": n_min, "buckets": buckets, "workers": workers},
+    }
+    for name, value in counts.items():
+        check_count(name, value)
+    check_count("n_max", n_max, least=n_min)
+    check_count("seed", seed, least=0)
+    if not 0 < learning_rate < 10:
+        raise InvalidInput(f"learning_rate={learning_rate}: a number above 0 is expected")
+    models: Any = require("gensim.models", "training word vectors", "wordvectors")
+    lines = _Lines(texts)
+    common: dict[str, Any] = {
+        **{"vector_size": dimensions, "window": window, "negative": negative, "sg": 1},
+        **{"min_count": min_count, "alpha": learning_rate, "min_alpha": learning_rate / 1e4},
+        **{"seed": seed, "workers": workers, "epochs": epochs},
+    }
+    if kind == "fasttext":
+        model = models.FastText(min_n=n_min, max_n=n_max, bucket=buckets, **common)
+    else:
+        model = models.Word2Vec(**common)
+    model.build_vocab(lines)
+    if not model.wv.index_to_key:
+        raise InvalidInput(
+            f"no word occurs {min_count} times in the text; give more of it, or lower min_count"
+        )
+    model.train(
+        lines,
+        total_examples=model.corpus_count,
+        epochs=epochs,
+        callbacks=[_report(epochs, progress)] if progress else [],
+    )
+    return _encoder(model.wv, kind)
+
+
+def _report(epochs: int, progress: Callable[[int, int], None]) -> Any:
+    callbacks: Any = require("gensim.models.callbacks", "training word vectors", "wordvectors")
+
+    class Report(callbacks.CallbackAny2Vec):  # type: ignore[misc]
+        done = 0
+
+        def on_epoch_end(self, model: Any) -> None:  # noqa: ARG002
+            self.done += 1
+            progress(self.done, epochs)
+
+    return Report()
+
+
+def _encoder(vectors: Any, kind: str) -> StaticVectors:
+    words = list(vectors.index_to_key)
+    if kind == "word2vec":
+        return StaticVectors(words, np.array(vectors.vectors, np.float32))
+    return StaticVectors(
+        words,
+        np.array(vectors.vectors_vocab, np.float32),
+        buckets=np.array(vectors.vectors_ngrams, np.float32),
+        n_min=vectors.min_n,
+        n_max=vectors.max_n,
+    )
+
+
+def write_vec(encoder: StaticVectors, path: str | Path) -> None:
+    """Write word vectors as text, ``n d`` and a line per word, most frequent first.
+
+    Parameters
+    ----------
+    encoder : StaticVectors
+        Of fastText, the vector of a word is the mean with its n-grams; those of other words are
+        left out, which a saved encoder keeps.
+    path : str or Path
+        Appears whole or not at all.
+
+    Raises
+    ------
+    InvalidInput
+        If the file cannot be written.
+    """
+    with (
+        files.write_file(path) as partial,
+        partial.open("w", encoding="utf-8", newline="\n") as lines,
+    ):
+        lines.write(f"{len(encoder.words)} {encoder.n_columns}\n")
+        for word in encoder.words:
+            vector = encoder.word_vector(word)
+            lines.write(f"{word} {' '.join(f'{x:.6g}' for x in vector.tolist())}\n")

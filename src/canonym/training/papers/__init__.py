@@ -1,0 +1,1 @@
+"""The training objectives of the five papers, one per file."""

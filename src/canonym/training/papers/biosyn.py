@@ -1,0 +1,292 @@
+"""BioSyn: synonym marginalization over candidates that are searched anew every epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from canonym.encoders import make_encoder
+from canonym.errors import InvalidInput, NotTrained, require
+from canonym.terminology import Terminology
+from canonym.training import losses
+from canonym.training.loop.checkpoints import encoder_digest
+from canonym.training.objective import Embed, Encode, Plan
+from canonym.training.sampling.candidates import CandidateSearch
+from canonym.training.sampling.names import NameTable
+from canonym.training.sampling.random import check_sizes, n_batches_of
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+__all__ = ["LOSSES", "BioSyn"]
+
+LOSSES: Mapping[str, Callable[[Any, Any], Any]] = {
+    "marginal": losses.marginal_likelihood,
+    "hard-em": losses.hard_em,
+    "pair-wise": losses.pair_wise_cross_entropy,
+}
+"""What is made of the scores of a mention's candidates."""
+
+_WEIGHT = "sparse_weight"
+
+
+class BioSyn:
+    """Raises the probability of the right names among the nearest candidates of each mention.
+
+    Parameters
+    ----------
+    table : NameTable
+        Names, prepared as mentions are.
+    mentions : iterable of (str, collection of str)
+        Training mentions and the ids of their concepts, see
+        `canonym.training.sampling.mentions.training_mentions`.
+    k : int
+        Candidates of a mention.
+    dense_ratio : float
+        Share of the candidates that the encoder finds; the sparse scores find the others.
+    loss : str
+        One of `LOSSES`.
+    batch_size : int
+        Mentions in a batch.
+    sparse : str
+        What gives the sparse scores, as `canonym.encoders.make_encoder` takes it. It stays as it
+        is; names and mentions come to it as they are prepared here.
+    sparse_weight : float
+        ``λ`` in the beginning.
+    sparse_rate : float
+        Learning rate of ``λ``.
+    merge : bool
+        Whether training mentions are candidates too, as names of their concepts.
+    cosine_scale : float, optional
+        Take the cosine of the vectors, times this, instead of their inner product.
+    cosine_middle : float
+        Taken off the cosine first. Only the pair-wise loss, which asks whether a score is above 0,
+        is another for it.
+
+    Attributes
+    ----------
+    fit_settings, encoder_settings : dict
+        What the paper says about the loop and the encoder.
+
+    Raises
+    ------
+    InvalidInput
+        If a setting is out of range, or no mention has a concept of the terminology.
+
+    Notes
+    -----
+    ::
+
+        S(m, n) = ⟨e_m, e_n⟩ + λ · S_sparse(m, n)
+
+    with the vectors of the encoder as they are pooled, not normalised, and the cosine of TF-IDF
+    vectors of character 1- and 2-grams, or of what `sparse` names. A candidate is right if it is a
+    name of any concept of the mention. ``λ`` is trained with the encoder, is kept with it as
+    ``sparse_weight.weight``, and is on the scale of inner products: a linker, which scores by
+    cosines, wants a weight of its own.
+
+    Differences
+    -----------
+    - Candidates are retrieved by cosine, see `canonym.training.sampling.candidates.CandidateSearch`; they
+      are scored and trained on by inner product, as in the paper.
+    - Mentions without a right candidate drop out of the mean, as in the released code (but not of
+      the pair-wise loss, whose pairs may all be negative).
+    - The paper merges training mentions into the dictionary "to increase the coverage". In the
+      authors' released files the dictionary to train against lacks them and those to evaluate
+      against have them; a mention that is its own candidate teaches nothing. So it is here, unless
+      ``merge`` says otherwise.
+    - ``λ`` starts at 0 as in the released code; the paper gives no value.
+    - ``cosine_scale`` is ours. Inner products suit vectors of [CLS]; an encoder that was trained
+      with cosines, as sentence encoders are, can lower the loss by making vectors longer, which no
+      search by cosine sees. Near names of other concepts begin at cosines of some 0.8: without a
+      ``cosine_middle`` the pair-wise loss moves everything away from everything.
+    - ``sparse`` is ours. With a trained encoder of subwords in the place of TF-IDF, the transformer
+      learns what that one does not know; with a ``cosine_scale``, ``λ`` divided by it is the weight
+      of that encoder beside this one in a linker.
+
+    References
+    ----------
+    Sung et al. (2020), Biomedical Entity Representations with Synonym Marginalization.
+
+    Examples
+    --------
+    >>> table = NameTable.from_pairs([("flu", "X:1"), ("influenza", "X:1"), ("fever", "X:2")])
+    >>> objective = BioSyn(table, [("the flu", ["X:1"])], k=2)
+    >>> objective.settings["k"], objective.n_mentions
+    (2, 1)
+    """
+
+    name: str = "biosyn"
+    fit_settings: ClassVar[Mapping[str, object]] = {
+        "epochs": 10,
+        "learning_rate": 1e-5,
+        "weight_decay": 0.01,
+        "optimizer": "adam",
+        "schedule": "constant",
+    }
+    encoder_settings: ClassVar[Mapping[str, object]] = {"pooling": "cls", "max_length": 25}
+
+    def __init__(
+        self,
+        table: NameTable,
+        mentions: Iterable[tuple[str, Collection[str]]],
+        *,
+        k: int = 20,
+        dense_ratio: float = 0.5,
+        loss: str = "marginal",
+        batch_size: int = 16,
+        sparse: str = "chargrams",
+        sparse_weight: float = 0.0,
+        sparse_rate: float = 0.01,
+        merge: bool = False,
+        cosine_scale: float | None = None,
+        cosine_middle: float = 0.0,
+    ) -> None:
+        if cosine_scale is not None and not 0 < cosine_scale < float("inf"):
+            raise InvalidInput(f"cosine_scale is {cosine_scale}; a number above 0 is expected")
+        if not -1 <= cosine_middle <= 1 or (cosine_middle and cosine_scale is None):
+            raise InvalidInput(
+                f"cosine_middle is {cosine_middle} and cosine_scale {cosine_scale}; a number "
+                "from -1 to 1 is expected, and only with a cosine_scale"
+            )
+        if loss not in LOSSES:
+            raise InvalidInput(f"loss is {loss!r}; expected one of {', '.join(map(repr, LOSSES))}")
+        check_sizes(batch_size=batch_size)
+        self.mentions = table.link(mentions)
+        if merge:
+            owners = np.repeat(np.arange(self.mentions.n_mentions), self.mentions.concepts.counts)
+            table = table.with_names(
+                (self.mentions.texts[self.mentions.text_of[mention]], int(concept))
+                for mention, concept in zip(owners, self.mentions.concepts.ends, strict=True)
+            )
+        self.table = table
+        scorer = make_encoder(sparse)
+        self.search = CandidateSearch(
+            table.texts,
+            self.mentions.texts,
+            k=k,
+            dense_ratio=dense_ratio,
+            sparse=scorer,
+        )
+        self.batch_size = batch_size
+        self._loss = LOSSES[loss]
+        self._cosine_scale, self._middle = cosine_scale, cosine_middle
+        self._first_weight, self._rate = sparse_weight, sparse_rate
+        self._weight: nn.ParameterDict | None = None
+        self.settings: Mapping[str, object] = {
+            "k": k,
+            "dense_ratio": dense_ratio,
+            "loss": loss,
+            "batch_size": batch_size,
+            "sparse": sparse,
+            "sparse_encoder": encoder_digest(scorer),
+            "sparse_weight": sparse_weight,
+            "sparse_rate": sparse_rate,
+            "merge": merge,
+            "cosine_scale": cosine_scale,
+            **({"cosine_middle": cosine_middle} if cosine_middle else {}),
+            "preparation": table.preparation,
+            "n_names": table.n_names,
+            "n_mentions": self.n_mentions,
+            "n_left_out": self.mentions.n_left_out,
+        }
+
+    @classmethod
+    def from_terminology(
+        cls,
+        terminology: Terminology,
+        mentions: Iterable[tuple[str, Collection[str]]],
+        *,
+        preparation: str = "biosyn",
+        **options: Any,
+    ) -> Self:
+        """Train on the names of a terminology; `options` are those of the class."""
+        table = NameTable.from_terminology(terminology, preparation=preparation)
+        return cls(table, mentions, **options)
+
+    @property
+    def n_mentions(self) -> int:
+        """Number of mentions trained on."""
+        return self.mentions.n_mentions
+
+    def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
+        """Search the candidates of every distinct string, and shuffle the mentions.
+
+        Returns
+        -------
+        dict of str to ndarray
+            ``mentions`` ``(n,)`` int32, the mentions in order; ``candidates`` ``(t, k)`` int32 and
+            ``sparse`` ``(t, k)`` float32, the candidates of each distinct string and their scores.
+        """
+        del epoch  # every epoch is sampled alike
+        found = self.search.refresh(encode)
+        order = rng.permutation(self.n_mentions).astype(np.int32)
+        return {"mentions": order, "candidates": found.rows, "sparse": found.sparse}
+
+    def n_batches(self, plan: Plan) -> int:
+        """Return the number of batches of a plan."""
+        return n_batches_of(len(plan["mentions"]), self.batch_size)
+
+    def loss(self, embed: Embed, plan: Plan, batch: int) -> Tensor | None:
+        """Return the loss of a batch of mentions with their candidates.
+
+        Raises
+        ------
+        NotTrained
+            Before `extra_modules` has made ``λ``.
+        """
+        import torch
+
+        part = slice(batch * self.batch_size, (batch + 1) * self.batch_size)
+        mentions = plan["mentions"][part]
+        candidates = plan["candidates"][self.mentions.text_of[mentions]]
+        right = np.stack(
+            [np.isin(rows, self._right(m)) for m, rows in zip(mentions, candidates, strict=True)]
+        )
+        used = np.arange(len(mentions))
+        if self._loss is not losses.pair_wise_cross_entropy:
+            # What the loss will leave out need not be encoded.
+            used = np.flatnonzero(right.any(axis=1))
+        if not len(used):
+            return None
+        mentions, candidates, right = mentions[used], candidates[used], right[used]
+        places = self.mentions.text_of[mentions]
+        names = [self.mentions.texts[place] for place in places]
+        names += [self.table.texts[row] for row in candidates.ravel()]
+        vectors = losses.wide(embed(names))
+        if self._cosine_scale is not None:
+            # The root on both sides makes the scale itself in the product.
+            vectors = torch.nn.functional.normalize(vectors, dim=1) * self._cosine_scale**0.5
+        queries, found = vectors[: len(used)], vectors[len(used) :]
+        with losses.exactly(vectors):
+            dense = torch.einsum(
+                "md,mkd->mk", queries, found.reshape(*candidates.shape, vectors.shape[1])
+            )
+        if self._cosine_scale is not None:
+            dense = dense - self._cosine_scale * self._middle
+        sparse = torch.from_numpy(plan["sparse"][places]).to(vectors)
+        scores = dense + self._lambda().to(vectors.dtype) * sparse
+        loss: Tensor | None = self._loss(scores, torch.from_numpy(right).to(vectors.device))
+        return loss
+
+    def extra_modules(self, width: int) -> Mapping[str, tuple[nn.Module, float | None]]:
+        """Return ``λ``, a scalar under the name ``weight``, with its learning rate."""
+        del width  # λ weighs scores, whatever the vectors
+        torch = require("torch", "training an encoder", "torch")
+        weight = torch.nn.ParameterDict({"weight": torch.tensor(float(self._first_weight))})
+        self._weight = weight
+        return {_WEIGHT: (weight, self._rate)}
+
+    def _lambda(self) -> Tensor:
+        if self._weight is None:
+            raise NotTrained(
+                "the weight of the sparse scores is not made yet; call extra_modules(width) first, "
+                "as the training loop does"
+            )
+        return self._weight["weight"]
+
+    def _right(self, mention: int) -> np.ndarray[Any, Any]:
+        concepts = np.array(self.mentions.concepts.of(mention), dtype=np.int32)
+        return self.table.names.of_all(concepts)

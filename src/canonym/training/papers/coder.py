@@ -1,0 +1,265 @@
+"""CODER: terms of one concept together, and heads, sent through their relation, near tails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from canonym.errors import InvalidInput, NotTrained, require
+from canonym.terminology import Terminology
+from canonym.training import losses
+from canonym.training.objective import Embed, Encode, Plan
+from canonym.training.sampling.names import NameTable
+from canonym.training.sampling.relations import RelationBatches, RelationTable
+from canonym.types import Relation
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+__all__ = ["VARIANTS", "Coder", "Weighing"]
+
+
+class Weighing(NamedTuple):
+    """What `canonym.training.losses.multi_similarity` weighs pairs with."""
+
+    alpha: float = 2.0
+    beta: float = 50.0
+    threshold: float = 0.5
+    margin: float = 0.1
+
+
+VARIANTS: Mapping[str, tuple[Weighing, float]] = {
+    "matrix": (Weighing(), 1.0),
+    "translation": (Weighing(0.2, 5.0, -28.0, 0.1), 0.1),
+    "none": (Weighing(), 0.0),
+}
+"""How relations are learned from, with the weighing of their pairs and their share ``μ``: one
+matrix per relation, one vector per relation (the paper's ablation), or not at all."""
+
+_RELATIONS = "relations"
+
+
+class Coder:
+    """Learns from synonyms and relations at once, with the multi-similarity loss on both.
+
+    Parameters
+    ----------
+    table : NameTable
+        Names, in as many languages as there are.
+    relations : iterable of Relation
+        Triplets of concepts of the table.
+    variant : str
+        One of `VARIANTS`.
+    weighing : Weighing
+        Of pairs of terms.
+    relation_weighing : Weighing, optional
+        Of pairs through relations; that of the variant by default.
+    relation_share : float, optional
+        ``μ``; that of the variant by default.
+    batch_size : int
+        ``k``, triplets in a batch, with two terms each.
+    repeats : int
+        ``m``, how often each triplet comes in its batch.
+    n_batches : int, optional
+        Batches in an epoch; all triplets once by default.
+    strict : bool
+        Whether relations of unknown concepts are an error.
+
+    Attributes
+    ----------
+    fit_settings, encoder_settings : dict
+        What the paper says about the loop and the encoder.
+    relations : RelationTable
+        The triplets.
+
+    Raises
+    ------
+    InvalidInput
+        If a setting is out of range, or no relation between named concepts is left.
+
+    Notes
+    -----
+    ::
+
+        L = L_MS(S) + μ L_MS(S_rel),   S_ij = cos(e_i, e_j),   S_rel_ij = cos(M_rᵀ e_i, e_j)
+
+    with all ``2 k`` terms in ``S`` and heads against tails in ``S_rel``. Two terms belong together
+    if their concepts are the same, a head with its relation and a tail if the tail is of the same
+    concept as its own; other tails that the relations name are taken for negatives, as in the
+    paper. The matrices begin as the identity, with which ``S_rel`` is ``S``; ``n_relations · d²``
+    numbers are trained with the encoder and kept as ``relations.weight``.
+
+    Differences
+    -----------
+    - The paper does not say how the matrices begin.
+    - It writes ``λ_rel = 28`` for translations, whose similarity is a negative distance near −28
+      in the beginning; here −28, without which no negative would ever count. Their vectors begin
+      as standard normal ones, whose length in 768 columns is that 28.
+    - The first released code has a hinge with corrupted triplets and no attention mask.
+
+    References
+    ----------
+    Yuan et al. (2020), CODER: Knowledge infused cross-lingual medical term embedding for term
+    normalization, sections 3.3, 4.2 and 5.1, appendix A.5.
+
+    Examples
+    --------
+    >>> table = NameTable.from_pairs([("flu", "X:1"), ("influenza", "X:1"), ("fever", "X:2")])
+    >>> Coder(table, [Relation("X:1", "causes", "X:2")]).settings["n_relations"]
+    1
+    """
+
+    name: str = "coder"
+    fit_settings: ClassVar[Mapping[str, object]] = {
+        "max_steps": 100_000,
+        "learning_rate": 2e-5,
+        "optimizer": "adamw",
+        "warm_up": 0.1,
+        "schedule": "linear",
+        "accumulation": 8,
+    }
+    encoder_settings: ClassVar[Mapping[str, object]] = {"pooling": "cls", "max_length": 32}
+
+    def __init__(
+        self,
+        table: NameTable,
+        relations: Iterable[Relation],
+        *,
+        variant: str = "matrix",
+        weighing: Weighing = Weighing(),  # noqa: B008 (immutable)
+        relation_weighing: Weighing | None = None,
+        relation_share: float | None = None,
+        batch_size: int = 128,
+        repeats: int = 8,
+        n_batches: int | None = None,
+        strict: bool = True,
+    ) -> None:
+        if variant not in VARIANTS:
+            raise InvalidInput(
+                f"variant is {variant!r}; expected one of {', '.join(map(repr, VARIANTS))}"
+            )
+        usual, share = VARIANTS[variant]
+        self.variant = variant
+        self.weighing = weighing
+        self.relation_weighing = usual if relation_weighing is None else relation_weighing
+        self.relation_share = share if relation_share is None else relation_share
+        if self.relation_share < 0:
+            raise InvalidInput(f"relation_share is {relation_share}; 0 or more is expected")
+        self.table = table
+        self.relations = RelationTable(table, relations, strict=strict)
+        self.batches = RelationBatches(
+            table.names,
+            self.relations.triplets,
+            batch_size=batch_size,
+            repeats=repeats,
+            n_batches=n_batches,
+        )
+        self._module: nn.ParameterDict | None = None
+        self.settings: Mapping[str, object] = {
+            "variant": variant,
+            "weighing": self.weighing._asdict(),
+            "relation_weighing": self.relation_weighing._asdict(),
+            "relation_share": self.relation_share,
+            "batch_size": batch_size,
+            "repeats": repeats,
+            "n_batches": n_batches,
+            "preparation": table.preparation,
+            "n_names": table.n_names,
+            "n_triplets": len(self.relations.triplets),
+            "n_relations": len(self.relations.relations),
+            "n_left_out": self.relations.n_left_out,
+            "relations": list(self.relations.relations),
+        }
+
+    @classmethod
+    def from_terminology(
+        cls,
+        terminology: Terminology,
+        relations: Iterable[Relation] | None = None,
+        *,
+        preparation: str = "none",
+        **options: Any,
+    ) -> Self:
+        """Train on the names and relations of a terminology, or on other relations.
+
+        Relations of the terminology itself that lead out of it are left out and counted; `options`
+        are those of the class.
+        """
+        table = NameTable.from_terminology(terminology, preparation=preparation)
+        if relations is None:
+            relations = terminology.iter_relations()
+            options.setdefault("strict", False)
+        return cls(table, relations, **options)
+
+    def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
+        """Shuffle the triplets and draw names for their repetitions.
+
+        See `canonym.training.sampling.relations.RelationBatches.draw`.
+        """
+        del encode, epoch  # pairs are mined in the batch
+        return self.batches.draw(rng)
+
+    def n_batches(self, plan: Plan) -> int:
+        """Return the number of batches of a plan."""
+        return self.batches.count(plan)
+
+    def loss(self, embed: Embed, plan: Plan, batch: int) -> Tensor:
+        """Return the loss of a batch of triplets.
+
+        Raises
+        ------
+        NotTrained
+            Before `extra_modules` has made what relations are learned with.
+        """
+        import torch
+
+        triplets, heads, tails = self.batches.batch(plan, batch)
+        vectors = embed([self.table.texts[row] for row in (*heads, *tails)])
+        given = torch.from_numpy(triplets).to(vectors.device).long()
+        concepts = torch.cat([given[:, 0], given[:, 2]])
+        same = concepts[:, None] == concepts[None]
+        others = same.clone().fill_diagonal_(False)
+        loss: Tensor = losses.multi_similarity(
+            losses.cosine_similarities(vectors, vectors), others, ~same, **self.weighing._asdict()
+        )
+        if self.variant == "none":
+            return loss
+        first, second = vectors.chunk(2)
+        right = given[:, 2, None] == given[None, :, 2]
+        through = losses.multi_similarity(
+            self._similarities(first, second, given[:, 1]),
+            right,
+            ~right,
+            **self.relation_weighing._asdict(),
+        )
+        return loss + self.relation_share * through
+
+    def _similarities(self, heads: Tensor, tails: Tensor, relations: Tensor) -> Tensor:
+        if self._module is None:
+            raise NotTrained(
+                "what relations are learned with is not made yet; call extra_modules(width) first, "
+                "as the training loop does"
+            )
+        weight = self._module["weight"]
+        if self.variant == "matrix":
+            return losses.relation_similarities(heads, tails, relations, weight)
+        return losses.translation_similarities(heads, tails, weight[relations])
+
+    def extra_modules(self, width: int) -> Mapping[str, tuple[nn.Module, float | None]]:
+        """Return the matrices ``(n_relations, width, width)``, or the vectors, of all relations.
+
+        They are trained with the learning rate of the encoder. Vectors are drawn by torch's own
+        generator, which the training loop seeds.
+        """
+        if self.variant == "none":
+            return {}
+        torch = require("torch", "training an encoder", "torch")
+        n = len(self.relations.relations)
+        if self.variant == "matrix":
+            weight = torch.eye(width).repeat(n, 1, 1)
+        else:
+            weight = torch.randn(n, width)
+        self._module = torch.nn.ParameterDict({"weight": weight})
+        return {_RELATIONS: (self._module, None)}

@@ -1,0 +1,353 @@
+"""Training on triplets of strings with the hinge loss, wherever they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from canonym.errors import InvalidInput
+from canonym.terminology import Terminology
+from canonym.terminology.hierarchy import Hierarchy
+from canonym.training import losses
+from canonym.training.losses.triplets import DISTANCES
+from canonym.training.objective import Embed, Encode, Plan
+from canonym.training.sampling.names import NameTable, RelatedNames
+from canonym.training.sampling.random import check_sizes, n_batches_of
+from canonym.training.sampling.triplets import SEARCHED, Triplet, TripletSampler
+from canonym.types import Int32Array
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+# --- hinge ---
+
+_COLUMNS = ("mentions", "positives", "negatives")
+
+
+class TripletHinge:
+    """What objectives of triplets have in common: batches, and their loss.
+
+    Parameters
+    ----------
+    mentions, names : sequence of str
+        The strings that triplets are made of.
+    distance : str
+        ``"euclidean"`` or ``"cosine"``.
+    margin : float
+        ``ε``.
+    batch_size : int
+        Triplets in a batch.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such distance, or the batch size is below 1.
+    """
+
+    def __init__(
+        self,
+        mentions: Sequence[str],
+        names: Sequence[str],
+        *,
+        distance: str,
+        margin: float,
+        batch_size: int,
+    ) -> None:
+        if distance not in DISTANCES:
+            raise InvalidInput(
+                f"distance is {distance!r}; expected {' or '.join(map(repr, DISTANCES))}"
+            )
+        check_sizes(batch_size=batch_size)
+        self.mention_texts, self.name_texts = mentions, names
+        self.distance, self.margin, self.batch_size = distance, margin, batch_size
+
+    @property
+    def loss_settings(self) -> dict[str, object]:
+        """What shapes the loss, as JSON can hold it."""
+        return {"distance": self.distance, "margin": self.margin, "batch_size": self.batch_size}
+
+    def shuffled(
+        self, triplets: Int32Array, rng: np.random.Generator
+    ) -> dict[str, np.ndarray[tuple[int], np.dtype[np.int32]]]:
+        """Return triplets ``(n, 3)`` in random order, one array a column."""
+        mixed = triplets[rng.permutation(len(triplets))]
+        return {name: mixed[:, i].copy() for i, name in enumerate(_COLUMNS)}
+
+    def n_batches(self, plan: Plan) -> int:
+        """Return the number of batches of a plan."""
+        return n_batches_of(len(plan["mentions"]), self.batch_size)
+
+    def loss(self, embed: Embed, plan: Plan, batch: int) -> Tensor | None:
+        """Return the hinge of a batch of triplets; every distinct string is encoded once."""
+        import torch
+
+        part = slice(batch * self.batch_size, (batch + 1) * self.batch_size)
+        strings = [self.mention_texts[mention] for mention in plan["mentions"][part]]
+        strings += [self.name_texts[row] for name in _COLUMNS[1:] for row in plan[name][part]]
+        if not strings:
+            return None
+        places = {text: i for i, text in enumerate(dict.fromkeys(strings))}
+        vectors = embed(list(places))
+        rows = torch.tensor([places[text] for text in strings], device=vectors.device)
+        anchors, positives, negatives = vectors[rows].chunk(3)
+        return losses.triplet_hinge(
+            anchors, positives, negatives, distance=self.distance, margin=self.margin
+        )
+
+    def extra_modules(self, width: int) -> Mapping[str, tuple[nn.Module, float | None]]:
+        """Return nothing: the encoder alone is trained."""
+        del width
+        return {}
+
+
+class GivenTriplets(TripletHinge):
+    """Trains on given triplets, the same in every epoch, as they are written.
+
+    Parameters
+    ----------
+    triplets : iterable of Triplet
+        As `canonym.training.sampling.triplets.read_triplet_file` returns them.
+    distance, margin, batch_size
+        As `TripletHinge` takes them; the defaults are DILBERT's.
+
+    Raises
+    ------
+    InvalidInput
+        If there are no triplets, or a setting is out of range.
+
+    Examples
+    --------
+    >>> GivenTriplets([Triplet("the flu", "influenza", "fever")]).settings["n_triplets"]
+    1
+    """
+
+    name: str = "triplets"
+
+    def __init__(
+        self,
+        triplets: Iterable[Triplet],
+        *,
+        distance: str = "euclidean",
+        margin: float = 1.0,
+        batch_size: int = 48,
+    ) -> None:
+        numbers: dict[str, int] = {}
+        rows = [[numbers.setdefault(s, len(numbers)) for s in each[:3]] for each in triplets]
+        if not rows:
+            raise InvalidInput("there are no triplets to train on; give at least one")
+        self._triplets = np.array(rows, dtype=np.int32)
+        strings = tuple(numbers)
+        super().__init__(strings, strings, distance=distance, margin=margin, batch_size=batch_size)
+        self.settings: Mapping[str, object] = {**self.loss_settings, "n_triplets": len(rows)}
+
+    def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
+        """Shuffle the triplets."""
+        del encode, epoch  # they are given
+        return self.shuffled(self._triplets, rng)
+
+
+# --- dilbert ---
+# MODULE: DILBERT: triplets of mentions and names, chosen by four strategies.
+
+STRATEGIES: tuple[str, ...] = ("random", "random+parents", "re-sampling", "re-sampling+siblings")
+"""Ways to choose positives and negatives."""
+
+
+class Dilbert(TripletHinge):
+    """Brings every mention nearer to names of its concept than to others, by a margin.
+
+    Parameters
+    ----------
+    table : NameTable
+        Names, prepared as mentions are.
+    mentions : iterable of (str, collection of str)
+        Training mentions and the ids of their concepts.
+    hierarchy : Hierarchy, optional
+        Of the same concepts; the strategies with parents and siblings need it.
+    strategy : str
+        One of `STRATEGIES`.
+    n_positives, n_negatives : int
+        Names chosen for a mention.
+    n_relatives : int
+        Names of parents, or of siblings, added to them.
+    distance : str
+        ``"euclidean"`` or ``"cosine"``.
+    margin : float
+        ``ε``.
+    batch_size : int
+        Triplets in a batch.
+    random_epochs : int
+        Epochs of random sampling before re-sampling starts: 0 for an encoder that was trained with
+        random sampling already.
+    searched : str
+        What re-sampling searches, one of `canonym.training.sampling.triplets.SEARCHED`.
+    allow_cycles : bool
+        Whether the hierarchy may have cycles.
+
+    Attributes
+    ----------
+    fit_settings, encoder_settings : dict
+        What the paper says about the loop and the encoder.
+
+    Raises
+    ------
+    InvalidInput
+        If a setting is out of range, a hierarchy is missing or has cycles, or no mention has a
+        concept of the terminology.
+
+    Notes
+    -----
+    Every positive of a mention is paired with every negative. Triplets are sampled anew in every
+    epoch, by the re-sampling strategies with the encoder as it is then.
+
+    Differences
+    -----------
+    The paper re-samples once, with a model that was trained with random sampling; here it is done
+    in every epoch after ``random_epochs``. Its parents are the direct ones, in the released code
+    all ancestors. A positive may equal its mention, which the released code leaves out.
+
+    References
+    ----------
+    Miftahutdinov et al. (2021), Drug and Disease Interpretation Learning with Biomedical Entity
+    Representation Transformer, sections 4 and 5.3.
+
+    Examples
+    --------
+    >>> table = NameTable.from_pairs([("flu", "X:1"), ("influenza", "X:1"), ("fever", "X:2")])
+    >>> objective = Dilbert(table, [("the flu", ["X:1"])])
+    >>> plan = objective.plan(lambda names: None, 0, np.random.default_rng(0))
+    >>> sorted(triplet.positive for triplet in objective.triplets(plan))
+    ['flu', 'influenza']
+    """
+
+    name: str = "dilbert"
+    fit_settings: ClassVar[Mapping[str, object]] = {"learning_rate": 1e-5}
+    encoder_settings: ClassVar[Mapping[str, object]] = {"pooling": "mean"}
+
+    def __init__(
+        self,
+        table: NameTable,
+        mentions: Iterable[tuple[str, Collection[str]]],
+        *,
+        hierarchy: Hierarchy | None = None,
+        strategy: str = "random",
+        n_positives: int = 30,
+        n_negatives: int = 5,
+        n_relatives: int = 2,
+        distance: str = "euclidean",
+        margin: float = 1.0,
+        batch_size: int = 48,
+        random_epochs: int = 1,
+        searched: str = "training",
+        allow_cycles: bool = False,
+    ) -> None:
+        if strategy not in STRATEGIES:
+            raise InvalidInput(
+                f"strategy is {strategy!r}; expected one of {', '.join(map(repr, STRATEGIES))}"
+            )
+        if searched not in SEARCHED:
+            raise InvalidInput(
+                f"searched is {searched!r}; expected {' or '.join(map(repr, SEARCHED))}"
+            )
+        if random_epochs < 0:
+            raise InvalidInput(f"random_epochs is {random_epochs}; 0 or more is expected")
+        wants = strategy.endswith(("+parents", "+siblings"))
+        if wants:
+            check_sizes(n_relatives=n_relatives)
+        self.mentions = table.link(mentions)
+        super().__init__(
+            [self.mentions.texts[place] for place in self.mentions.text_of],
+            table.texts,
+            distance=distance,
+            margin=margin,
+            batch_size=batch_size,
+        )
+        related = None
+        if wants and hierarchy is not None:
+            related = RelatedNames(table, hierarchy, allow_cycles=allow_cycles)
+        self.sampler = TripletSampler(
+            table,
+            self.mentions,
+            n_positives=n_positives,
+            n_negatives=n_negatives,
+            related=related,
+            n_parents=n_relatives if strategy == "random+parents" else 0,
+            n_siblings=n_relatives if strategy == "re-sampling+siblings" else 0,
+        )
+        self.strategy, self.random_epochs, self.searched = strategy, random_epochs, searched
+        self._mention_ids = [
+            tuple(table.ids[concept] for concept in self.mentions.concepts.of(mention))
+            for mention in range(self.mentions.n_mentions)
+        ]
+        self.settings: Mapping[str, object] = {
+            "strategy": strategy,
+            "n_positives": n_positives,
+            "n_negatives": n_negatives,
+            "n_relatives": n_relatives if wants else 0,
+            "random_epochs": random_epochs,
+            "searched": searched,
+            "allow_cycles": allow_cycles,
+            **self.loss_settings,
+            "preparation": table.preparation,
+            "n_names": table.n_names,
+            "n_mentions": self.mentions.n_mentions,
+            "n_left_out": self.mentions.n_left_out,
+        }
+
+    @classmethod
+    def from_terminology(
+        cls,
+        terminology: Terminology,
+        mentions: Iterable[tuple[str, Collection[str]]],
+        *,
+        preparation: str = "biosyn",
+        **options: Any,
+    ) -> Self:
+        """Train on the names and the hierarchy of a terminology; see the class for `options`."""
+        table = NameTable.from_terminology(terminology, preparation=preparation)
+        if str(options.get("strategy", "")).endswith(("+parents", "+siblings")):
+            options.setdefault("hierarchy", Hierarchy.from_terminology(terminology))
+        return cls(table, mentions, **options)
+
+    def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
+        """Choose triplets and shuffle them.
+
+        Returns
+        -------
+        dict of str to ndarray
+            ``mentions``, ``positives`` and ``negatives``, ``(n,)`` int32, and ``strategy``, the
+            position in `STRATEGIES` of how they were chosen.
+
+        Raises
+        ------
+        InvalidInput
+            If the first re-sampling finds no negatives. Later ones may leave an epoch empty.
+        """
+        number = STRATEGIES.index(self.strategy)
+        if self.strategy.startswith("random"):
+            found = self.sampler.random(rng)
+        elif epoch < self.random_epochs:
+            found, number = self.sampler.random(rng), 0
+        else:
+            found = self.sampler.resampled(encode, rng, searched=self.searched)
+            if not len(found) and epoch <= self.random_epochs:
+                raise InvalidInput(
+                    "a right name is the nearest for every mention, so that re-sampling finds no "
+                    "negatives: train with random sampling, search all names, or add siblings"
+                )
+        return {**self.shuffled(found, rng), "strategy": np.array([number], dtype=np.int32)}
+
+    def triplets(self, plan: Plan) -> Iterator[Triplet]:
+        """Yield the triplets of a plan as strings, to be written and looked at."""
+        chosen = STRATEGIES[int(plan["strategy"][0])]
+        columns = (plan["mentions"], plan["positives"], plan["negatives"])
+        for mention, positive, negative in zip(*columns, strict=True):
+            yield Triplet(
+                self.mention_texts[mention],
+                self.name_texts[positive],
+                self.name_texts[negative],
+                self._mention_ids[mention],
+                chosen,
+            )

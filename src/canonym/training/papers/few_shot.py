@@ -1,0 +1,273 @@
+"""Few-shot names: a head on frozen vectors, trained on a handful of names of each concept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.errors import InvalidInput
+from canonym.training import losses
+from canonym.training.objective import Embed, Encode, Plan
+from canonym.training.sampling.few_names import (
+    WEIGHTINGS,
+    FewNames,
+    distance_weights,
+    draw_negatives,
+    sample_few_names,
+)
+from canonym.training.sampling.random import check_sizes, n_batches_of
+from canonym.types import Float32Array, Int32Array
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+__all__ = ["FewShot"]
+
+
+class FewShot:
+    """Groups names by their concept, and keeps each near where its frozen vector was.
+
+    Parameters
+    ----------
+    names : FewNames
+        What `canonym.training.sampling.few_names.sample_few_names` has drawn.
+    inputs : callable
+        Names to the frozen vectors ``u``, ``(n, d)`` float32, that the head works on, projected
+        where it is wider: `canonym.training.modules.residual.ResidualModule.inputs`.
+    margin : float
+        Of the hinge, on cosine distances.
+    alpha, beta : float
+        Weights of the hinge and of the grounding.
+    weighting : str
+        How negatives are weighed, one of `canonym.training.sampling.few_names.WEIGHTINGS`.
+    batch_size : int
+        Anchors in a batch.
+
+    Attributes
+    ----------
+    fit_settings, encoder_settings : dict
+        What the paper says about the loop and the head.
+
+    Raises
+    ------
+    InvalidInput
+        If a setting is out of range, or the vectors do not fit the names.
+
+    Notes
+    -----
+    ::
+
+        L = α max(d(f(n), f(n_pos)) − d(f(n), f(n_neg)) + margin, 0) + β d(f(n), (u_c + u_n) / 2)
+
+    with ``d = 1 − cos`` and ``u_c`` the mean frozen vector of the training names of the concept.
+    Every training name is an anchor once in an epoch. Its positives are all other training names
+    of its concept, its negative is one name of another concept, drawn by distance as the vectors
+    are when the epoch starts.
+
+    Differences
+    -----------
+    The released code takes the hinge of the mean distances of a batch; here, as in eq. 2, each
+    triplet has its own.
+
+    References
+    ----------
+    Fivez et al. (2021), Scalable few-shot learning of robust biomedical name representations,
+    sections 2.2 and 3.2.
+
+    Examples
+    --------
+    >>> groups = {"heart": ["angina", "infarct", "carditis", "stroke"], "skin": list("abcd")}
+    >>> names = sample_few_names(groups, 2, np.random.default_rng(0))
+    >>> FewShot(names, lambda texts: np.ones((len(texts), 3), np.float32)).settings["n_names"]
+    4
+    """
+
+    name: str = "few-shot"
+    fit_settings: ClassVar[Mapping[str, object]] = {
+        "learning_rate": 1e-3,
+        "weight_decay": 0.0,
+        "optimizer": "adam",
+        "schedule": "constant",
+    }
+    encoder_settings: ClassVar[Mapping[str, object]] = {"hidden": 9600, "dropout": 0.5}
+
+    def __init__(
+        self,
+        names: FewNames,
+        inputs: Callable[[Sequence[str]], Float32Array],
+        *,
+        margin: float = 0.1,
+        alpha: float = 1.0,
+        beta: float = 1.0,
+        weighting: str = "sphere",
+        batch_size: int = 16,
+    ) -> None:
+        if weighting not in WEIGHTINGS:
+            raise InvalidInput(
+                f"weighting is {weighting!r}; expected {' or '.join(map(repr, WEIGHTINGS))}"
+            )
+        if min(alpha, beta) < 0 or alpha + beta == 0:
+            raise InvalidInput(
+                f"alpha is {alpha} and beta {beta}; 0 or more are expected, and one above 0"
+            )
+        check_sizes(batch_size=batch_size)
+        self.names = names
+        self.margin, self.alpha, self.beta = margin, alpha, beta
+        self.weighting, self.batch_size = weighting, batch_size
+        frozen = _checked(inputs(names.training), len(names.training))
+        validation = _checked(inputs(names.validation), len(names.validation))
+        n = len(names.concepts)
+        sums = np.zeros((n, frozen.shape[1]))
+        np.add.at(sums, names.training_concepts, frozen)
+        centres = sums / np.bincount(names.training_concepts, minlength=n)[:, None]
+        self._targets = _halfway(frozen, centres[names.training_concepts])
+        self._validation_targets = _halfway(validation, centres[names.validation_concepts])
+        self.settings: Mapping[str, object] = {
+            "margin": margin,
+            "alpha": alpha,
+            "beta": beta,
+            "weighting": weighting,
+            "batch_size": batch_size,
+            "n_concepts": n,
+            "n_names": len(names.training),
+            "n_validation": len(names.validation),
+        }
+
+    @classmethod
+    def from_groups(
+        cls,
+        groups: Mapping[str, Sequence[str]],
+        inputs: Callable[[Sequence[str]], Float32Array],
+        rng: np.random.Generator,
+        *,
+        n: int = 15,
+        margin: float = 0.1,
+        alpha: float = 1.0,
+        beta: float = 1.0,
+        weighting: str = "sphere",
+        batch_size: int = 16,
+    ) -> FewShot:
+        """Draw `n` names of each concept, and as many for validation, and train on them.
+
+        Parameters
+        ----------
+        groups : mapping of str to sequence of str
+            The names of every high-level concept, see `canonym.training.sampling.names.names_below`.
+        inputs, margin, alpha, beta, weighting, batch_size
+            As for the class.
+        rng : numpy.random.Generator
+            Draws the names.
+        n : int
+            Names of each concept; the paper has 5 to 15.
+        """
+        names = sample_few_names(groups, n, rng)
+        return cls(
+            names,
+            inputs,
+            margin=margin,
+            alpha=alpha,
+            beta=beta,
+            weighting=weighting,
+            batch_size=batch_size,
+        )
+
+    def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
+        """Draw a negative for every name by distance, and shuffle the names.
+
+        Returns
+        -------
+        dict of str to ndarray
+            ``anchors`` and ``negatives``, ``(n,)`` int32.
+        """
+        del epoch  # every epoch is sampled alike
+        vectors, concepts = encode(self.names.training), self.names.training_concepts
+        negatives = draw_negatives(
+            vectors, concepts, vectors, concepts, rng, weighting=self.weighting
+        )
+        order = rng.permutation(len(concepts)).astype(np.int32)
+        return {"anchors": order, "negatives": negatives[order]}
+
+    def n_batches(self, plan: Plan) -> int:
+        """Return the number of batches of a plan."""
+        return n_batches_of(len(plan["anchors"]), self.batch_size)
+
+    def loss(self, embed: Embed, plan: Plan, batch: int) -> Tensor:
+        """Return the loss of a batch of anchors."""
+        import torch
+
+        part = slice(batch * self.batch_size, (batch + 1) * self.batch_size)
+        anchors, negatives = plan["anchors"][part], plan["negatives"][part]
+        owners, positives = self._positives(anchors)
+        rows = np.concatenate([anchors, positives, negatives])
+        vectors = embed([self.names.training[row] for row in rows])
+        n = len(anchors)
+        first, near, far = vectors[:n], vectors[n:-n], vectors[-n:]
+        targets = torch.from_numpy(self._targets[anchors]).to(vectors.device)
+        place = torch.from_numpy(owners).to(vectors.device)
+        hinge = losses.triplet_hinge(
+            first[place], near, far[place], distance="cosine", margin=self.margin
+        )
+        loss: Tensor = self.alpha * hinge + self.beta * losses.grounding(first, targets)
+        return loss
+
+    def _positives(self, anchors: Int32Array) -> tuple[npt.NDArray[np.int64], Int32Array]:
+        """Return the other names of each anchor's concept, and whose each is."""
+        concepts = self.names.training_concepts
+        same = concepts[anchors][:, None] == concepts
+        same[np.arange(len(anchors)), anchors] = False
+        owners, rows = np.nonzero(same)
+        return owners, rows.astype(np.int32)
+
+    def extra_modules(self, width: int) -> Mapping[str, tuple[nn.Module, float | None]]:
+        """Return nothing: the head alone is trained."""
+        del width
+        return {}
+
+    def validation_score(self, encode: Encode) -> float:
+        """Return the negative of the loss of the validation names: larger is better.
+
+        What early stopping goes by. Positives and negatives are training names; instead of a
+        negative drawn, the mean over all of them, weighted as they would be drawn, so that the
+        score does not change by chance.
+
+        Parameters
+        ----------
+        encode : Encode
+            The head as it is now.
+
+        Returns
+        -------
+        float
+            0 or less.
+        """
+        anchors = encode(self.names.validation).astype(np.float64)
+        names = encode(self.names.training).astype(np.float64)
+        near = 1 - anchors @ names.T
+        own = self.names.validation_concepts[:, None] == self.names.training_concepts
+        apart = np.where(own, np.nan, np.sqrt(np.clip(2 * near, 0, 4)))
+        weights = distance_weights(apart, names.shape[1], weighting=self.weighting)
+        # Anchor by positive by negative.
+        gaps = np.maximum(near[:, :, None] - near[:, None, :] + self.margin, 0)
+        expected = (gaps * weights[:, None, :]).sum(axis=2)
+        hinge = expected[own].mean()
+        lengths = np.linalg.norm(self._validation_targets, axis=1, keepdims=True)
+        targets = self._validation_targets / np.where(lengths > 0, lengths, 1)
+        grounding = (1 - (anchors * targets).sum(axis=1)).mean()
+        return -float(self.alpha * hinge + self.beta * grounding)
+
+
+def _halfway(vectors: Float32Array, centres: npt.NDArray[np.float64]) -> Float32Array:
+    """Return ``(u_c + u_n) / 2``."""
+    return ((vectors + centres) / 2).astype(np.float32)
+
+
+def _checked(vectors: Float32Array, n: int) -> Float32Array:
+    if vectors.ndim != 2 or len(vectors) != n or not np.isfinite(vectors).all():
+        raise InvalidInput(
+            f"the frozen vectors of {n} names have the shape {vectors.shape}, or numbers that are "
+            "not finite; one finite vector a name is expected"
+        )
+    return vectors

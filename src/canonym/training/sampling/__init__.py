@@ -1,0 +1,1 @@
+"""Names, groups, pairs and triplets drawn for training batches."""

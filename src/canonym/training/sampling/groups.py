@@ -1,0 +1,446 @@
+"""Names that an encoder takes for one another although their concepts differ."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.encoders.hashing import hash_features
+from canonym.encoders.subword import Subword
+from canonym.encoders.tables import sum_rows
+from canonym.errors import InvalidInput, ReadError
+from canonym.io.streams import open_text
+from canonym.types import Float32Array, Int32Array, Relation
+
+# --- neighbours ---
+
+_BLOCK = 1024
+
+
+def find_hard_neighbours(
+    queries: Float32Array,
+    query_concepts: Int32Array,
+    vectors: Float32Array,
+    concepts: Int32Array,
+    rng: np.random.Generator,
+    *,
+    k: int = 8,
+    query_sources: npt.NDArray[Any] | None = None,
+    sources: npt.NDArray[Any] | None = None,
+) -> npt.NDArray[np.int64]:
+    """Find near names of other concepts: the nearest one in each of `k` random parts of the names.
+
+    The nearest of each part instead of the `k` nearest of all: they are as near, as good as, for
+    many names, less alike among themselves, and a maximum is found many times faster than a
+    selection.
+
+    Parameters
+    ----------
+    queries, vectors : (q, d) and (n, d) float32
+        L2-normalised vectors of the names asked for and of those to search.
+    query_concepts, concepts : (q,) and (n,) int32
+        Their concepts.
+    rng : numpy.random.Generator
+        Deals the names into parts.
+    k : int
+        Number of neighbours of each query.
+    query_sources, sources : (q,) and (n,) int, optional
+        Sets of sources as bits. A neighbour that shares no source with the query is passed over:
+        two sources have their own concept for one thing, one source has not.
+
+    Returns
+    -------
+    (q, k) int64
+        Rows of `vectors`, −1 where a part holds no name of another concept (and common source).
+    """
+    found = np.full((len(queries), k), -1, dtype=np.int64)
+    for column, part in enumerate(np.array_split(rng.permutation(len(vectors)), k)):
+        if not len(part):
+            continue
+        # Sorted by concept, the names of the query's own concept are one stretch.
+        part = part[np.argsort(concepts[part], kind="stable")]
+        own = concepts[part]
+        candidates = np.ascontiguousarray(vectors[part].T)
+        for start in range(0, len(queries), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            scores = queries[block] @ candidates
+            low = np.searchsorted(own, query_concepts[block])
+            high = np.searchsorted(own, query_concepts[block], side="right")
+            lengths = high - low
+            rows = np.repeat(np.arange(len(scores)), lengths)
+            offsets = np.repeat(low - (np.cumsum(lengths) - lengths), lengths)
+            scores[rows, offsets + np.arange(len(rows))] = -np.inf
+            if sources is not None and query_sources is not None:
+                apart = (query_sources[block, None] & sources[part]) == 0
+                np.copyto(scores, -np.inf, where=apart)
+            best = scores.argmax(axis=1)
+            good = np.isfinite(scores[np.arange(len(scores)), best])
+            found[block, column] = np.where(good, part[best], -1)
+    return found
+
+
+# --- groups ---
+# MODULE: Names by concept, to draw batches from: synonyms, and names that are taken for one another.
+
+# Names asked for, and searched, when hard neighbours are refreshed: seconds rather than minutes.
+POOL_SIZE, SEARCHED = 16_384, 131_072
+NEAREST = 8
+_GROUPS_BLOCK = 2048
+
+
+class SynonymGroups:
+    """Distinct names of each concept, as rows sorted by concept."""
+
+    def __init__(
+        self,
+        encoder: Subword,
+        names: list[str],
+        concepts: Int32Array,
+        weights: npt.NDArray[Any] | None,
+        sources: npt.NDArray[Any] | None,
+        name_weights: npt.NDArray[Any] | None = None,
+    ) -> None:
+        self.encoder = encoder
+        texts = encoder.texts(names)
+        numbers: dict[str, int] = {"": 0}
+        number_of = np.fromiter(
+            (numbers.setdefault(text, len(numbers)) for text in texts), np.int64, count=len(texts)
+        )
+        keys = concepts.astype(np.int64) * len(numbers) + number_of
+        given = np.flatnonzero(number_of > 0)
+        _, rows, places = np.unique(keys[given], return_index=True, return_inverse=True)
+        rows = given[rows]
+        self.given = rows
+        self.texts = [texts[row] for row in rows]
+        self.text_numbers = number_of[rows]
+        self.concepts = concepts[rows]
+        n_concepts = int(self.concepts[-1]) + 1 if len(rows) else 0
+        self.sources = None
+        if sources is not None:
+            bits = np.asarray(sources)
+            # Compared pair by pair in the search: the fewer bytes the better.
+            self.sources = bits.astype(np.min_scalar_type(bits.max(initial=0)))[self.concepts]
+        self.sizes = np.bincount(self.concepts, minlength=n_concepts)
+        self.starts = np.cumsum(self.sizes) - self.sizes
+        chances = self.sizes[self.concepts] > 1
+        if not chances.any():
+            raise InvalidInput(
+                f"none of {len(np.unique(concepts)):,} concepts has two different names, and an "
+                "encoder learns from synonyms: use a terminology with synonyms, or the default "
+                "encoder as it is"
+            )
+        shares = chances.astype(np.float64)
+        if weights is not None:
+            shares *= np.asarray(weights, dtype=np.float64)[self.concepts]
+        if name_weights is not None:
+            each = np.asarray(name_weights, dtype=np.float64)
+            if each.shape != (len(names),):
+                raise InvalidInput(
+                    f"{len(names):,} names were given with name_weights of shape {each.shape}; "
+                    "one number for each name is expected"
+                )
+            # A name that stands there twice is one name, as it is without weights.
+            largest = np.full(len(rows), -np.inf)
+            with np.errstate(invalid="ignore"):  # told below
+                np.maximum.at(largest, places, each[given])
+                shares *= largest
+        if not (shares.min() >= 0 and 0 < shares.sum() < np.inf):
+            raise InvalidInput(
+                "weights have to be finite, none below 0, and at least one name of a concept with "
+                "two names needs one above 0"
+            )
+        self.cumulative = np.cumsum(shares)
+
+    def hashed(self, texts: Sequence[str]) -> tuple[npt.NDArray[np.int64], Int32Array]:
+        """Return `hash_features` of normalised texts."""
+        encoder = self.encoder
+        return hash_features(
+            texts,
+            grams=(encoder.n_min, encoder.n_max),
+            n_bits=encoder.table.shape[0].bit_length() - 1,
+        )
+
+    def encode(self, table: Float32Array, rows: npt.NDArray[np.int64]) -> Float32Array:
+        """Encode some rows with the table so far."""
+        return self.encode_texts(table, [self.texts[row] for row in rows])
+
+    def encode_texts(self, table: Float32Array, texts: Sequence[str]) -> Float32Array:
+        """Encode normalised texts with the table so far."""
+        vectors = np.empty((len(texts), table.shape[1]), dtype=np.float32)
+        for start in range(0, len(texts), _GROUPS_BLOCK):
+            place = slice(start, start + _GROUPS_BLOCK)
+            vectors[place] = sum_rows(table, *self.hashed(texts[place]))
+        vectors /= np.sqrt(np.square(vectors).sum(axis=1, keepdims=True) + 1e-12)
+        return vectors
+
+    def draw_names(self, n: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+        """Draw names that have synonyms, by weight."""
+        points = rng.random(n) * self.cumulative[-1]
+        rows: npt.NDArray[np.int64] = np.searchsorted(self.cumulative, points, side="right")
+        return rows
+
+    def draw(self, n: int, positives: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+        """Draw names with `positives` synonyms each."""
+        return self.with_synonyms(self.draw_names(n, rng), positives, rng)
+
+    def with_synonyms(
+        self, rows: npt.NDArray[np.int64], positives: int, rng: np.random.Generator
+    ) -> npt.NDArray[np.int64]:
+        """Add `positives` names of the concept of each row, with replacement."""
+        return np.concatenate((rows, self.names_of(np.tile(self.concepts[rows], positives), rng)))
+
+    def names_of(
+        self, concepts: npt.NDArray[Any], rng: np.random.Generator
+    ) -> npt.NDArray[np.int64]:
+        """Draw a name of each concept; each has one."""
+        places = (rng.random(len(concepts)) * self.sizes[concepts]).astype(np.int64)
+        rows: npt.NDArray[np.int64] = self.starts[concepts] + places
+        return rows
+
+    def has(self, concept: int) -> bool:
+        """Whether a concept has a name."""
+        return concept < len(self.sizes) and bool(self.sizes[concept])
+
+
+class HardPool:
+    """Hard neighbours of a pool of names, found with the table of the moment."""
+
+    def __init__(
+        self,
+        groups: SynonymGroups,
+        table: Float32Array,
+        rng: np.random.Generator,
+        *,
+        searched: int = SEARCHED,
+    ) -> None:
+        self.groups = groups
+        # Each name is searched for once, and used as often as it was drawn.
+        self.rows, self.draws = np.unique(groups.draw_names(POOL_SIZE, rng), return_inverse=True)
+        places = np.sort(rng.permutation(len(groups.texts))[:searched])
+        sources = groups.sources
+        found = find_hard_neighbours(
+            groups.encode(table, self.rows),
+            groups.concepts[self.rows],
+            groups.encode(table, places),
+            groups.concepts[places],
+            rng,
+            k=NEAREST,
+            query_sources=None if sources is None else sources[self.rows],
+            sources=None if sources is None else sources[places],
+        )
+        self.found = np.where(found >= 0, places[found], -1)
+
+    def draw(
+        self,
+        drawn: int,
+        positives: int,
+        n: int,
+        rng: np.random.Generator,
+    ) -> npt.NDArray[np.int64]:
+        """Draw names of the pool, with `positives` synonyms and `n` neighbours each."""
+        places = self.draws[rng.integers(len(self.draws), size=drawn)]
+        anchors = self.groups.with_synonyms(self.rows[places], positives, rng)
+        columns = rng.integers(NEAREST, size=(n, drawn))
+        near = self.found[places, columns].ravel()
+        near = self.groups.with_synonyms(near[near >= 0], 1, rng)
+        return np.concatenate((anchors, near))
+
+
+# --- group files ---
+# MODULE: Names by high-level concept, and relations, read from files.
+
+
+def read_groups(path: str | Path) -> dict[str, list[str]]:
+    """Read lists of names by concept from JSON, in gzip or not.
+
+    Raises
+    ------
+    ReadError
+        If the file is missing or holds something else.
+    """
+    try:
+        raw = Path(path).read_bytes()
+        text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8")
+        found = json.loads(text)
+        if not isinstance(found, dict) or not all(
+            isinstance(names, list) and all(isinstance(name, str) for name in names)
+            for names in found.values()
+        ):
+            raise ValueError("something else")
+    except (OSError, EOFError, ValueError) as error:
+        raise ReadError(
+            path, f"an object of lists of names by concept is expected, found {error}"
+        ) from error
+    return found
+
+
+def read_tree_groups(
+    path: str | Path, *, letters: str, name: str = "descriptor_name", number: str = "tree_number"
+) -> dict[str, list[str]]:
+    """Group names by the category that their tree number begins with, such as ``C14``.
+
+    Parameters
+    ----------
+    path : str or Path
+        A tab-separated table with a header, a row per tree number.
+    letters : str
+        Only categories that begin so: ``"C"`` for diseases in MeSH.
+    name, number : str
+        Its columns.
+
+    Returns
+    -------
+    dict of str to list of str
+        Each name once; the name of a category itself is none of its names.
+
+    Raises
+    ------
+    ReadError
+        If a column is missing, or no tree number begins so.
+
+    References
+    ----------
+    Fivez et al. (2021), section 2.3, have the first children of a concept of SNOMED CT; MeSH is
+    what can be had without a licence.
+    """
+    groups: dict[str, dict[str, None]] = {}
+    with open_text(path) as lines:
+        rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+        missing = [column for column in (name, number) if column not in (rows.fieldnames or ())]
+        if missing:
+            raise ReadError(path, f"there is no column {missing[0]!r}", line=1)
+        for row in rows:
+            category, point, _ = (row[number] or "").strip().partition(".")
+            if point and category.startswith(letters):
+                groups.setdefault(category, {})[row[name]] = None
+    if not groups:
+        raise ReadError(path, f"no tree number begins with {letters!r}")
+    return {category: list(names) for category, names in sorted(groups.items())}
+
+
+def largest_groups(
+    groups: dict[str, list[str]], n: int | None, *, least: int
+) -> dict[str, list[str]]:
+    """Keep the groups with the most names, and of these the names that are in one only.
+
+    Parameters
+    ----------
+    groups : dict of str to list of str
+        Names by concept.
+    n : int, optional
+        How many groups; all by default.
+    least : int
+        Names that a group has to have left.
+
+    Raises
+    ------
+    InvalidInput
+        If fewer than two groups are left.
+    """
+    chosen = sorted(groups, key=lambda name: -len(set(groups[name])))[:n]
+    owners: dict[str, set[str]] = {}
+    for concept in chosen:
+        for name in groups[concept]:
+            owners.setdefault(name.lower(), set()).add(concept)
+    kept = {
+        concept: [name for name in groups[concept] if len(owners[name.lower()]) == 1]
+        for concept in groups
+        if concept in chosen
+    }
+    found = {concept: names for concept, names in kept.items() if len(set(names)) >= least}
+    if len(found) < 2:
+        raise InvalidInput(
+            f"{len(found)} of {len(groups)} concepts have {least} names of their own; at least two "
+            "are needed to tell one from another"
+        )
+    return found
+
+
+def read_relations(path: str | Path) -> list[Relation]:
+    """Read relations, ``head<tab>relation<tab>tail`` a line.
+
+    Raises
+    ------
+    ReadError
+        If the file is missing, empty, or a line has another number of columns.
+    """
+    found = []
+    with open_text(path) as lines:
+        for number, line in enumerate(lines, start=1):
+            cells = line.rstrip("\r\n").split("\t")
+            if not line.strip():
+                continue
+            if len(cells) != 3 or not all(cell.strip() for cell in cells):
+                raise ReadError(
+                    path,
+                    f"head, relation and tail are expected with tabs between, found {line[:60]!r}",
+                    line=number,
+                )
+            found.append(Relation(*(cell.strip() for cell in cells)))
+    if not found:
+        raise ReadError(path, "holds no relation; head<tab>relation<tab>tail lines are expected")
+    return found
+
+
+# --- relatives ---
+# MODULE: Concepts that a relation joins, to bring names of both into a batch.
+
+_SHARE = 0.25  # of the names of a batch that bring a name of a related concept along
+
+
+class Relatives:
+    """Which concepts are related, in either direction, whatever the relation.
+
+    Parameters
+    ----------
+    groups : SynonymGroups
+        The names of the concepts.
+    pairs : (n, 2) int
+        Concepts that are related; those without a name do not count.
+
+    Raises
+    ------
+    InvalidInput
+        If they are no pairs of whole numbers.
+    """
+
+    def __init__(self, groups: SynonymGroups, pairs: npt.NDArray[Any]) -> None:
+        from scipy.sparse import csr_array
+
+        if pairs.ndim != 2 or pairs.shape[1] != 2 or not np.issubdtype(pairs.dtype, np.integer):
+            raise InvalidInput(
+                f"related concepts of shape {pairs.shape} and type {pairs.dtype} were given; pairs "
+                "of whole numbers are expected"
+            )
+        self.groups = groups
+        n = len(groups.sizes)
+        there = ((pairs >= 0) & (pairs < n)).all(axis=1) & (pairs[:, 0] != pairs[:, 1])
+        named = pairs[there][(groups.sizes[pairs[there]] > 0).all(axis=1)]
+        both = np.concatenate((named, named[:, ::-1]))
+        ones = np.ones(len(both), dtype=bool)  # numbers would be added up where a pair is repeated
+        self._joined = csr_array((ones, (both[:, 0], both[:, 1])), shape=(n, n))
+        self._counts = np.diff(self._joined.indptr)
+
+    def along(self, rows: npt.NDArray[np.int64], rng: np.random.Generator) -> npt.NDArray[np.int64]:
+        """Return the rows with a name of a related concept for some of them."""
+        some = rows[rng.random(len(rows)) < _SHARE]
+        concepts = self.groups.concepts[some]
+        concepts = concepts[self._counts[concepts] > 0]
+        places = (rng.random(len(concepts)) * self._counts[concepts]).astype(np.int64)
+        others = self._joined.indices[self._joined.indptr[concepts] + places]
+        names = (rng.random(len(others)) * self.groups.sizes[others]).astype(np.int64)
+        return np.concatenate((rows, self.groups.starts[others] + names))
+
+    def among(self, concepts: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        """Return, for each two of some concepts, whether they are related."""
+        distinct, places = np.unique(concepts, return_inverse=True)
+        joined = self._joined[distinct][:, distinct].toarray()
+        related: npt.NDArray[np.bool_] = joined[places][:, places]
+        return related

@@ -1,0 +1,127 @@
+"""Training mentions of a corpus, prepared as an evaluation prepares them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from canonym.corpora.duplicates import drop_duplicates
+from canonym.errors import InvalidInput
+from canonym.evaluation.protocols import Protocol, choose_protocol
+from canonym.evaluation.questions import ask
+from canonym.terminology import Terminology
+from canonym.terminology.ids import ConceptIds
+from canonym.types import Document
+
+__all__ = ["SEVERAL", "TrainingMentions", "training_mentions"]
+
+SEVERAL = "of several concepts, whose parts cannot be told apart"
+"""Why a composite mention is no training mention."""
+
+
+class TrainingMentions(NamedTuple):
+    """Mentions to train on.
+
+    Attributes
+    ----------
+    pairs : tuple of (str, frozenset of str)
+        Text and ids of the concepts that it may stand for, in the order of the corpus.
+    dropped : dict of str to int
+        How many mentions were left out, by reason.
+    documents : tuple of str
+        The id of the document of each, as the mention has it; of the first of equal ones.
+    """
+
+    pairs: tuple[tuple[str, frozenset[str]], ...]
+    dropped: dict[str, int]
+    documents: tuple[str, ...] = ()
+
+
+def training_mentions(
+    documents: Iterable[Document],
+    terminology: Terminology,
+    *,
+    protocol: str | Protocol = "biosyn",
+    types: Sequence[str] = (),
+    corrections: Mapping[str, str] | None = None,
+    engine: str = "auto",
+    distinct: bool = False,
+) -> TrainingMentions:
+    """Bring the mentions of a corpus to the form in which an evaluation will ask for others.
+
+    Parameters
+    ----------
+    documents : iterable of Document
+        The training part of a corpus; repeated documents count once.
+    terminology : Terminology
+        The concepts.
+    protocol : str or Protocol
+        Of `canonym.evaluation.protocols.PROTOCOLS`, one that prepares strings itself: under
+        ``"biosyn"`` abbreviations are written out and strings brought to lower case without
+        punctuation, under ``"plain"`` they stay as they are written.
+    types : sequence of str
+        Only mentions of these types; all by default.
+    corrections : mapping of str to str, optional
+        Words and what they should be.
+    engine : str
+        What finds abbreviations, see `canonym.mentions.abbreviations.find_abbreviations`.
+    distinct : bool
+        Whether mentions of the same text and concepts count once.
+
+    Returns
+    -------
+    TrainingMentions
+        What is left of them, and why others are not.
+
+    Raises
+    ------
+    InvalidInput
+        If the protocol leaves strings to the linker, or no mention is left.
+
+    Differences
+    -----------
+    BioSyn's released code trains without composite mentions, as here, and with each pair of text
+    and concept once, which is ``distinct``; the paper averages over all training mentions.
+
+    Examples
+    --------
+    >>> from canonym import Concept, Mention
+    >>> terminology = Terminology.build([Concept("MESH:D1", "Migraine")])
+    >>> document = Document("7", "Migraines hurt.", (Mention("Migraines", 0, 9, ids=("D1",)),))
+    >>> training_mentions([document], terminology).pairs
+    (('migraines', frozenset({'MESH:D1'})),)
+    """
+    chosen = choose_protocol(protocol)
+    if not chosen.prepared:
+        raise InvalidInput(
+            f"the protocol {chosen.name!r} leaves strings to the linker; train with one that "
+            "prepares them, such as 'biosyn' or 'plain'"
+        )
+    asked = ask(
+        drop_duplicates(documents),
+        ConceptIds(terminology),
+        chosen,
+        types=types,
+        corrections=corrections,
+        engine=engine,
+    )
+    dropped = {reason: len(mentions) for reason, mentions in asked.dropped}
+    pairs, places = [], []
+    for question in asked.questions:
+        reason = "of which nothing is left when prepared" if not question.text else ""
+        if len(question.gold) > 1 or len(question.parts) > 1:
+            reason = SEVERAL
+        if reason:
+            dropped[reason] = dropped.get(reason, 0) + 1
+        else:
+            pairs.append((question.text, question.concepts))
+            places.append(question.mention.document_id)
+    if not pairs:
+        told = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items())
+        raise InvalidInput(f"the corpus leaves no mention to train on: {told}")
+    if distinct:
+        first: dict[tuple[str, frozenset[str]], str] = {}
+        for pair, place in zip(pairs, places, strict=True):
+            first.setdefault(pair, place)
+        pairs, places = list(first), list(first.values())
+    return TrainingMentions(tuple(pairs), dropped, tuple(places))

@@ -1,0 +1,400 @@
+"""Names and mentions as training sees them: distinct strings, and the concepts that have them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from canonym.errors import InvalidInput
+from canonym.terminology import Terminology
+from canonym.terminology.adjacency import Adjacency
+from canonym.terminology.hierarchy import Hierarchy
+from canonym.text import biosyn_normal
+from canonym.types import SCOPES, Int32Array
+
+# --- names ---
+
+PREPARATIONS: Mapping[str, Callable[[str], str]] = {"biosyn": biosyn_normal, "none": str}
+"""What is done to strings before they are compared or encoded: ``"biosyn"`` is lower case without
+punctuation, ``"none"`` leaves them as they are."""
+
+SYNONYMS: tuple[str, ...] = ("label", "exact", "abbreviation", "narrow")
+"""Scopes of names that are taken for synonyms of one another."""
+
+
+class LinkedMentions(NamedTuple):
+    """Mentions of which the table has a concept.
+
+    Attributes
+    ----------
+    texts : tuple of str
+        Distinct strings.
+    text_of : ndarray, shape (n,), int32
+        The string of each mention.
+    concepts : Adjacency
+        The concepts of each mention, of which any is right.
+    n_left_out : int
+        Mentions of no concept that the table has, or of which nothing is left when prepared.
+    """
+
+    texts: tuple[str, ...]
+    text_of: Int32Array
+    concepts: Adjacency
+    n_left_out: int
+
+    @property
+    def n_mentions(self) -> int:
+        """Number of mentions."""
+        return len(self.text_of)
+
+
+class NameTable:
+    """The names of concepts: every string once, with all the concepts that have it.
+
+    Made by `from_terminology` or `from_pairs`. A concept is its ordinal and a name its position
+    among the distinct strings; both stand in the order of the source.
+
+    Attributes
+    ----------
+    ids : tuple of str
+        The concepts.
+    texts : tuple of str
+        The names.
+    names : Adjacency
+        The names of every concept.
+    concepts : Adjacency
+        The concepts of every name.
+    preparation : str
+        What was done to the strings, a key of `PREPARATIONS`.
+
+    Examples
+    --------
+    >>> table = NameTable.from_pairs(
+    ...     [("Heart Attack", "X:1"), ("heart attack", "X:1"), ("MI", "X:1"), ("MI", "X:2")],
+    ...     preparation="biosyn",
+    ... )
+    >>> table.texts, table.names.of(0), table.concepts.of(1)
+    (('heart attack', 'mi'), [0, 1], [0, 1])
+    """
+
+    def __init__(
+        self,
+        ids: Sequence[str],
+        texts: Iterable[str],
+        concept_of_text: Iterable[int],
+        *,
+        preparation: str = "none",
+        alternatives: Mapping[str, int] | None = None,
+    ) -> None:
+        if preparation not in PREPARATIONS:
+            raise InvalidInput(
+                f"there is no preparation {preparation!r}; there are "
+                + ", ".join(map(repr, PREPARATIONS))
+            )
+        self.ids = tuple(ids)
+        self.preparation = preparation
+        self._ordinals = {**(alternatives or {}), **{id_: i for i, id_ in enumerate(self.ids)}}
+        prepare = PREPARATIONS[preparation]
+        numbers: dict[str, int] = {}
+        pairs: dict[tuple[int, int], None] = {}
+        for text, concept in zip(texts, concept_of_text, strict=True):
+            if prepared := prepare(text):
+                pairs[concept, numbers.setdefault(prepared, len(numbers))] = None
+        if not pairs:
+            raise InvalidInput("the terminology has no names to train on: give one that has")
+        self.texts = tuple(numbers)
+        self._numbers = numbers
+        owners, members = np.array(list(pairs), dtype=np.int32).T
+        self.names = Adjacency.build(owners, members, len(self.ids))
+        self.concepts = Adjacency.build(members, owners, len(self.texts))
+
+    @classmethod
+    def from_terminology(
+        cls,
+        terminology: Terminology,
+        *,
+        preparation: str = "none",
+        scopes: Collection[str] = SYNONYMS,
+    ) -> NameTable:
+        """Take the names of a terminology.
+
+        Parameters
+        ----------
+        terminology : Terminology
+            The concepts.
+        preparation : str
+            A key of `PREPARATIONS`.
+        scopes : collection of str
+            Scopes of the names to take, of `canonym.types.SCOPES`.
+
+        Raises
+        ------
+        InvalidInput
+            If there is no such scope or preparation, or no name is left.
+        """
+        unknown = sorted(set(scopes) - set(SCOPES))
+        if unknown:
+            raise InvalidInput(f"there is no scope {unknown[0]!r}; there are {', '.join(SCOPES)}")
+        ids = [concept.id for concept in terminology.iter_concepts()]
+        ordinals = {id_: i for i, id_ in enumerate(ids)}
+        alternatives: dict[str, int] = {}
+        for xref in terminology.iter_xrefs():
+            ordinal = ordinals.get(xref.concept_id)
+            if xref.kind == "alternative" and ordinal is not None:
+                # As `Terminology.resolve`: the first concept that claims an id has it.
+                alternatives[xref.target] = min(ordinal, alternatives.get(xref.target, ordinal))
+        taken = np.isin(terminology.scope_of_row(), [SCOPES.index(scope) for scope in scopes])
+        rows = zip(
+            (text for batch in terminology.iter_texts() for text in batch),
+            terminology.concept_of_row().tolist(),
+            taken.tolist(),
+            strict=True,
+        )
+        chosen = [(text, concept) for text, concept, wanted in rows if wanted]
+        return cls(
+            ids,
+            (text for text, _ in chosen),
+            (concept for _, concept in chosen),
+            preparation=preparation,
+            alternatives=alternatives,
+        )
+
+    @classmethod
+    def from_pairs(
+        cls, pairs: Iterable[tuple[str, str]], *, preparation: str = "none"
+    ) -> NameTable:
+        """Take names with the id of their concept; concepts stand in the order of their first."""
+        listed = list(pairs)
+        ids = {id_: i for i, id_ in enumerate(dict.fromkeys(id_ for _, id_ in listed))}
+        return cls(
+            list(ids),
+            (text for text, _ in listed),
+            (ids[id_] for _, id_ in listed),
+            preparation=preparation,
+        )
+
+    def __repr__(self) -> str:
+        return f"<NameTable: {self.n_concepts:,} concepts, {self.n_names:,} names>"
+
+    @property
+    def n_concepts(self) -> int:
+        """Number of concepts, with and without names."""
+        return len(self.ids)
+
+    @property
+    def n_names(self) -> int:
+        """Number of distinct strings."""
+        return len(self.texts)
+
+    def ordinal(self, id: str) -> int | None:
+        """Return the concept that an id or alternative id names, None if there is none."""
+        return self._ordinals.get(id)
+
+    def number(self, text: str) -> int | None:
+        """Return the number of a prepared string, None if it is no name."""
+        return self._numbers.get(text)
+
+    def pairs(self) -> tuple[Int32Array, Int32Array]:
+        """Return all (name, concept) pairs as two ``(n,)`` int32 arrays, by concept."""
+        owners = np.repeat(np.arange(self.n_concepts, dtype=np.int32), self.names.counts)
+        return self.names.ends, owners
+
+    def with_names(self, pairs: Iterable[tuple[str, int]]) -> NameTable:
+        """Return a table with further names, prepared strings and their concepts, at its end."""
+        names, owners = self.pairs()
+        added = list(pairs)
+        # In the order of the strings, so that the numbers of those that are there do not change.
+        order = np.argsort(names, kind="stable")
+        table = NameTable(
+            self.ids,
+            [*(self.texts[name] for name in names[order]), *(text for text, _ in added)],
+            [*owners[order].tolist(), *(concept for _, concept in added)],
+            alternatives=self._ordinals,
+        )
+        table.preparation = self.preparation  # done already
+        return table
+
+    def link(self, mentions: Iterable[tuple[str, Collection[str]]]) -> LinkedMentions:
+        """Find the concepts of training mentions.
+
+        Parameters
+        ----------
+        mentions : iterable of (str, collection of str)
+            Strings, prepared as the names are, and the ids of the concepts that each may stand
+            for. Ids of concepts without names here are passed over.
+
+        Returns
+        -------
+        LinkedMentions
+            In the order given.
+
+        Raises
+        ------
+        InvalidInput
+            If there are no mentions, or none has a concept of the table.
+        """
+        prepare = PREPARATIONS[self.preparation]
+        counts = self.names.counts
+        numbers: dict[str, int] = {}
+        text_of: list[int] = []
+        edges: list[tuple[int, int]] = []
+        n_left_out, example = 0, ""
+        for text, ids in mentions:
+            if isinstance(ids, str):
+                raise InvalidInput(f"the ids of {text!r} are {ids!r}; a list of ids is expected")
+            found = {self._ordinals[id_] for id_ in ids if id_ in self._ordinals}
+            named = sorted(concept for concept in found if counts[concept])
+            prepared = prepare(text)
+            if not named or not prepared:
+                n_left_out += 1
+                example = example or next(iter(sorted(ids)), "")
+                continue
+            edges += ((len(text_of), concept) for concept in named)
+            text_of.append(numbers.setdefault(prepared, len(numbers)))
+        if not text_of:
+            raise InvalidInput(
+                f"none of {n_left_out:,} training mentions has a concept of the terminology "
+                f"({example!r}, where ids look like {self.ids[0]!r}): is it the right one?"
+                if n_left_out
+                else "there are no training mentions; give at least one"
+            )
+        rows, ordinals = np.array(edges, dtype=np.int32).T
+        return LinkedMentions(
+            tuple(numbers),
+            np.array(text_of, dtype=np.int32),
+            Adjacency.build(rows, ordinals, len(text_of)),
+            n_left_out,
+        )
+
+
+# --- related ---
+# MODULE: Names of concepts near by in the hierarchy: parents, siblings, and all below a high-level one.
+
+
+def check_hierarchy(hierarchy: Hierarchy, *, allow_cycles: bool = False) -> None:
+    """Raise `InvalidInput` if a hierarchy has no edges, or has cycles that are not allowed."""
+    if not hierarchy.n_edges:
+        raise InvalidInput(
+            "the hierarchy has no edges: import a terminology that says which concept is below "
+            "which, or train without parents and siblings"
+        )
+    cycles = [] if allow_cycles else hierarchy.cycles()
+    if cycles:
+        shown = " → ".join((*cycles[0], cycles[0][0]))
+        raise InvalidInput(
+            f"the hierarchy has cycles ({len(cycles):,}), such as {shown}: a concept in one is its "
+            "own ancestor. Mend the terminology, or allow cycles, which training survives: no "
+            "concept is ever taken for its own parent or sibling"
+        )
+
+
+class RelatedNames:
+    """Names of the parents and siblings of concepts.
+
+    Parameters
+    ----------
+    table : NameTable
+        The names.
+    hierarchy : Hierarchy
+        Of the same concepts.
+    allow_cycles : bool
+        Whether a concept may be above itself.
+
+    Raises
+    ------
+    InvalidInput
+        If the hierarchy has no edges, or cycles.
+    """
+
+    def __init__(
+        self, table: NameTable, hierarchy: Hierarchy, *, allow_cycles: bool = False
+    ) -> None:
+        check_hierarchy(hierarchy, allow_cycles=allow_cycles)
+        self.table, self.hierarchy = table, hierarchy
+
+    def parents(self, concepts: Iterable[int]) -> Int32Array:
+        """Return the names of the direct parents of concepts, rising; none of their own."""
+        return self._names(self.hierarchy.parents, concepts)
+
+    def siblings(self, concepts: Iterable[int]) -> Int32Array:
+        """Return the names of the other children of the parents of concepts; none of their own."""
+        return self._names(self.hierarchy.siblings, concepts)
+
+    def _names(
+        self, relatives: Callable[[str], tuple[str, ...]], concepts: Iterable[int]
+    ) -> Int32Array:
+        own = sorted(concepts)
+        ids = [self.table.ids[concept] for concept in own]
+        near = {other for id_ in ids if id_ in self.hierarchy for other in relatives(id_)}
+        ordinals = [self.table.ordinal(id_) for id_ in near - set(ids)]
+        found = np.array(sorted(o for o in ordinals if o is not None), dtype=np.int32)
+        names = self.table.names
+        return np.setdiff1d(names.of_all(found), names.of_all(np.array(own, dtype=np.int32)))
+
+
+def names_below(
+    table: NameTable,
+    hierarchy: Hierarchy,
+    top: str,
+    *,
+    n_concepts: int | None = None,
+    exclude: Collection[str] = (),
+    allow_cycles: bool = False,
+) -> dict[str, list[str]]:
+    """Group names by the high-level concept that they are below.
+
+    Parameters
+    ----------
+    table : NameTable
+        The names; of labels alone, it gives reference terms.
+    hierarchy : Hierarchy
+        Of the same concepts.
+    top : str
+        The concept whose children are the high-level ones. A child that is a parent of another
+        child is left out.
+    n_concepts : int, optional
+        Only the concepts with the most names.
+    exclude : collection of str
+        Children that are no high-level concepts.
+    allow_cycles : bool
+        Whether a concept may be above itself.
+
+    Returns
+    -------
+    dict of str to list of str
+        Names of the concepts below each, most names first. A name that belongs to several of those
+        chosen is left out everywhere.
+
+    Raises
+    ------
+    InvalidInput
+        If `top` is unknown or has fewer than two children with names of their own, or the hierarchy
+        has cycles.
+
+    References
+    ----------
+    Fivez et al. (2021), Scalable few-shot learning of robust biomedical name representations,
+    section 2.3.
+    """
+    check_hierarchy(hierarchy, allow_cycles=allow_cycles)
+    children = [child for child in hierarchy.children(top) if child not in set(exclude)]
+    above = {parent for child in children for parent in hierarchy.parents(child)}
+    chosen = [child for child in children if child not in above]
+    rows: dict[str, Int32Array] = {}
+    for child in chosen:
+        ids = [id_ for id_ in hierarchy.descendants(child) if id_ != child]
+        ordinals = [o for id_ in ids if (o := table.ordinal(id_)) is not None]
+        rows[child] = np.unique(table.names.of_all(np.array(ordinals, dtype=np.int32)))
+    largest = sorted(rows, key=lambda child: -len(rows[child]))[:n_concepts]
+    every = np.concatenate([np.empty(0, np.int32), *(rows[child] for child in largest)])
+    once = np.bincount(every, minlength=table.n_names) == 1
+    kept = {child: rows[child][once[rows[child]]] for child in largest}
+    found = {child: [table.texts[i] for i in names] for child, names in kept.items() if len(names)}
+    if len(found) < 2:
+        raise InvalidInput(
+            f"{top!r} has {len(found)} children with names of their own below them; at least two "
+            "are needed to tell one from another: choose a concept further up"
+        )
+    return found

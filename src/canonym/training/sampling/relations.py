@@ -1,0 +1,177 @@
+"""Batches of relation triplets in which every concept comes several times (CODER)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.errors import InvalidInput
+from canonym.terminology.adjacency import Adjacency
+from canonym.training.sampling.names import NameTable
+from canonym.training.sampling.random import check_sizes, n_batches_of
+from canonym.types import Int32Array, Relation
+
+__all__ = ["RelationBatches", "RelationTable"]
+
+
+class RelationTable:
+    """Relation triplets between named concepts, as numbers.
+
+    Attributes
+    ----------
+    relations : tuple of str
+        Distinct relations, in the order in which they are met.
+    triplets : ndarray, shape (n, 3), int32
+        Head, relation and tail; distinct.
+    n_left_out : int
+        Triplets one end of which is unknown or has no name.
+
+    Parameters
+    ----------
+    table : NameTable
+        The names.
+    relations : iterable of Relation
+        The triplets.
+    strict : bool
+        Whether an unknown concept is an error; else its triplets are left out and counted.
+
+    Raises
+    ------
+    InvalidInput
+        If no triplet is left, or, with `strict`, a concept is unknown.
+    """
+
+    def __init__(
+        self, table: NameTable, relations: Iterable[Relation], *, strict: bool = True
+    ) -> None:
+        numbers: dict[str, int] = {}
+        found: dict[tuple[int, int, int], None] = {}
+        named = table.names.counts > 0
+        unknown: dict[str, None] = {}
+        self.n_left_out = 0
+        for relation in relations:
+            ends = (table.ordinal(relation.head), table.ordinal(relation.tail))
+            for id_, end in zip((relation.head, relation.tail), ends, strict=True):
+                if end is None:
+                    unknown[id_] = None
+            head, tail = ends
+            if head is None or tail is None or not (named[head] and named[tail]):
+                self.n_left_out += 1
+                continue
+            number = numbers.setdefault(relation.relation, len(numbers))
+            found[head, number, tail] = None
+        if unknown and strict:
+            raise InvalidInput(
+                f"relations name {len(unknown):,} concepts that the terminology does not have, "
+                f"such as {next(iter(unknown))!r} (ids look like {table.ids[0]!r}); drop those "
+                "relations, or give the terminology they belong to"
+            )
+        if not found:
+            raise InvalidInput(
+                f"no relation between named concepts is left ({self.n_left_out:,} were left out): "
+                "import a terminology with relations, or give some"
+            )
+        self.relations = tuple(numbers)
+        self.triplets = np.array(list(found), dtype=np.int32)
+
+    def __repr__(self) -> str:
+        return f"<RelationTable: {len(self.triplets):,} triplets, {len(self.relations)} relations>"
+
+
+class RelationBatches:
+    """Deals triplets into batches, each several times, with names drawn anew each time.
+
+    Parameters
+    ----------
+    names : Adjacency
+        The names of every concept.
+    triplets : ndarray, shape (n, 3), int32
+        Head, relation and tail.
+    batch_size : int
+        ``k``, triplets in a batch, repetitions included: ``2 k`` terms.
+    repeats : int
+        ``m``, how often each triplet comes in its batch: at least 2, and ``m² ≤ k``.
+    n_batches : int, optional
+        Batches in an epoch; as many as all triplets make by default.
+
+    Raises
+    ------
+    InvalidInput
+        If `repeats` is out of range.
+
+    Notes
+    -----
+    A batch holds ``⌊k / m⌋`` different triplets, the last of an epoch perhaps fewer. Each of its
+    concepts has ``m`` terms at least, so that every term has a positive.
+
+    References
+    ----------
+    Yuan et al. (2020), CODER, sections 3.3 and 4.2.
+    """
+
+    def __init__(
+        self,
+        names: Adjacency,
+        triplets: Int32Array,
+        *,
+        batch_size: int = 128,
+        repeats: int = 8,
+        n_batches: int | None = None,
+    ) -> None:
+        check_sizes(batch_size=batch_size, n_batches=1 if n_batches is None else n_batches)
+        if not 2 <= repeats <= batch_size**0.5:
+            raise InvalidInput(
+                f"repeats is {repeats} of batch_size {batch_size}; expected between 2 and the root "
+                f"of batch_size ({int(batch_size**0.5)}), so that a batch has positives and "
+                "negatives"
+            )
+        self.names, self.triplets = names, triplets
+        self.repeats = repeats
+        self.n_different = batch_size // repeats
+        self.n_batches = n_batches
+
+    def draw(self, rng: np.random.Generator) -> Mapping[str, npt.NDArray[Any]]:
+        """Sample an epoch.
+
+        Returns
+        -------
+        dict of str to ndarray
+            ``triplets`` ``(n,)`` int32, numbers of triplets in the order of the batches, each in a
+            batch once; ``heads`` and ``tails`` ``(n, m)`` int32, the names drawn for them.
+        """
+        order = rng.permutation(len(self.triplets))
+        if self.n_batches is not None:
+            order = order[: self.n_batches * self.n_different]
+        return {
+            "triplets": order.astype(np.int32),
+            "heads": self._draw_names(self.triplets[order, 0], rng),
+            "tails": self._draw_names(self.triplets[order, 2], rng),
+        }
+
+    def count(self, plan: Mapping[str, npt.NDArray[Any]]) -> int:
+        """Return the number of batches of an epoch."""
+        return n_batches_of(len(plan["triplets"]), self.n_different)
+
+    def batch(
+        self, plan: Mapping[str, npt.NDArray[Any]], number: int
+    ) -> tuple[Int32Array, Int32Array, Int32Array]:
+        """Return one batch with its repetitions.
+
+        Returns
+        -------
+        triplets : ndarray, shape (k, 3), int32
+            Head, relation and tail of each place.
+        heads, tails : ndarray, shape (k,), int32
+            Their names.
+        """
+        part = slice(number * self.n_different, (number + 1) * self.n_different)
+        triplets = np.repeat(self.triplets[plan["triplets"][part]], self.repeats, axis=0)
+        return triplets, plan["heads"][part].ravel(), plan["tails"][part].ravel()
+
+    def _draw_names(self, concepts: Int32Array, rng: np.random.Generator) -> Int32Array:
+        counts = self.names.counts[concepts][:, None]
+        places = (rng.random((len(concepts), self.repeats)) * counts).astype(np.int64)
+        return np.asarray(self.names.ends[self.names.starts[concepts][:, None] + places])

@@ -1,0 +1,1 @@
+"""Training of subword encoders in numpy, without torch."""

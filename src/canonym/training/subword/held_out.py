@@ -1,0 +1,382 @@
+"""How much an encoder gains by being fitted: names set aside, and found or not.
+
+Some concepts lose one of their names. The encoder is fitted to the rest, and each name set aside is
+looked up among the rest: does the nearest name belong to its concept? The same with another
+encoder, and the difference is the gain to be expected on names that the terminology does not have.
+Mentions of a corpus are set aside in the same way, by documents."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.encoders.subword import Subword
+from canonym.errors import InvalidInput
+from canonym.text import PLAIN, normalise_all
+from canonym.training.subword.fit import fit_subword
+from canonym.training.subword.mention_names import MentionNames, mention_weights
+from canonym.types import Encoder, Float32Array, Int32Array, SparseVectors
+
+# --- held out ---
+
+_BLOCK = 4096
+_FEW = 10
+
+
+class HeldOut(NamedTuple):
+    """Names set aside, and those they are looked up among.
+
+    Attributes
+    ----------
+    names : list of str
+        The names set aside.
+    concepts : (n,) int32
+        Their concepts.
+    rest : (m,) int64
+        Rows that are left to be fitted to.
+    searched : (s,) int64
+        Rows, all of them in `rest`, that the names are looked up among.
+    """
+
+    names: list[str]
+    concepts: Int32Array
+    rest: npt.NDArray[np.int64]
+    searched: npt.NDArray[np.int64]
+
+
+def hold_out(
+    names: Sequence[str],
+    concepts: npt.NDArray[np.int32],
+    *,
+    n: int = 1000,
+    n_searched: int = 200_000,
+    seed: int = 0,
+) -> HeldOut:
+    """Set names aside.
+
+    Parameters
+    ----------
+    names : sequence of str
+        All names.
+    concepts : (len(names),) int32
+        The concept of each.
+    n : int
+        Most names to set aside: one of a concept that keeps two others, and at most a tenth of
+        those concepts. No name is set aside that is, in normal form, left elsewhere: finding it
+        would say nothing about the encoder.
+    n_searched : int
+        Most names looked up among: all of the concepts concerned, and others drawn at random.
+    seed : int
+        Seed of the draws.
+
+    Returns
+    -------
+    HeldOut
+        The two parts.
+
+    Raises
+    ------
+    InvalidInput
+        If no concept can spare a name.
+    """
+    rng = np.random.default_rng(seed)
+    forms: dict[str, int] = {}
+    number_of = np.fromiter(
+        (forms.setdefault(form, len(forms)) for form in normalise_all(names, PLAIN)),
+        dtype=np.int64,
+        count=len(names),
+    )
+    unique = np.bincount(number_of, minlength=len(forms))[number_of] == 1
+    sizes = np.bincount(concepts)
+    eligible = np.flatnonzero(unique & (sizes[concepts] >= 3))
+    eligible = rng.permutation(eligible)
+    _, first = np.unique(concepts[eligible], return_index=True)
+    candidates = rng.permutation(eligible[first])
+    chosen = np.sort(candidates[: min(n, max(1, len(candidates) // 10))])
+    if not len(chosen):
+        raise InvalidInput(
+            "no concept has three names, one of which could be set aside to measure the gain; "
+            "fit without measuring"
+        )
+    rest = np.setdiff1d(np.arange(len(names)), chosen)
+    return HeldOut(
+        [names[row] for row in chosen],
+        concepts[chosen].astype(np.int32),
+        rest,
+        _searched(rest, concepts, concepts[chosen], n_searched, rng),
+    )
+
+
+def hold_out_mentions(
+    mentions: MentionNames,
+    names: Sequence[str],
+    concepts: npt.NDArray[np.int32],
+    *,
+    rest: npt.NDArray[np.int64] | None = None,
+    share: float = 0.2,
+    n_searched: int = 200_000,
+    seed: int = 0,
+) -> tuple[HeldOut, npt.NDArray[np.int64]]:
+    """Set the mentions of some documents aside.
+
+    Parameters
+    ----------
+    mentions : MentionNames
+        Those of a corpus.
+    names : sequence of str
+        All names of the terminology.
+    concepts : (len(names),) int32
+        The concept of each.
+    rest : (m,) int64, optional
+        Rows of names that are fitted to, as `hold_out` leaves them; all by default.
+    share : float
+        Share of the documents, in (0, 1); of the distinct mentions where there are fewer than ten
+        documents, as in tables that name none.
+    n_searched, seed
+        As for `hold_out`.
+
+    Returns
+    -------
+    held : HeldOut
+        Mentions of these documents, each once, that are in normal form neither a name nor a mention
+        of another document: finding those would say nothing about the encoder. Maybe none.
+    kept : (k,) int64
+        Mentions left to be fitted to: of other documents, and no name set aside by `hold_out`.
+    """
+    rng = np.random.default_rng(seed)
+    rest = np.arange(len(names)) if rest is None else rest
+    forms = list(normalise_all(mentions.names, PLAIN))
+    known = list(normalise_all(names, PLAIN))
+    places = list(dict.fromkeys(mentions.documents))
+    units = mentions.documents if len(places) >= _FEW else forms
+    listed = list(dict.fromkeys(units))
+    n_away = min(max(1, round(share * len(listed))), len(listed) - 1)
+    away = {listed[i] for i in rng.permutation(len(listed))[:n_away]}
+    hidden = set(known).difference(known[row] for row in rest)
+    apart = np.array([unit in away for unit in units], dtype=bool)
+    secret = np.array([form in hidden for form in forms], dtype=bool)
+    seen = set(known) | {forms[row] for row in np.flatnonzero(~apart)}
+    asked: dict[tuple[str, int], int] = {}
+    for row in np.flatnonzero(apart).tolist():
+        if forms[row] and forms[row] not in seen:
+            asked.setdefault((forms[row], int(mentions.concepts[row])), row)
+    chosen = np.array(list(asked.values()), dtype=np.int64)
+    of_chosen = mentions.concepts[chosen]
+    held = HeldOut(
+        [mentions.names[row] for row in chosen],
+        of_chosen,
+        rest,
+        _searched(rest, concepts, of_chosen, n_searched, rng),
+    )
+    return held, np.flatnonzero(~apart & ~secret)
+
+
+def _searched(
+    rest: npt.NDArray[np.int64],
+    concepts: npt.NDArray[np.int32],
+    wanted: npt.NDArray[np.int32],
+    n: int,
+    rng: np.random.Generator,
+) -> npt.NDArray[np.int64]:
+    """Return all rows of some concepts, and of others as many as make `n` together."""
+    near = rest[np.isin(concepts[rest], wanted)]
+    others = np.setdiff1d(rest, near)
+    others = rng.permutation(others)[: max(0, n - len(near))]
+    return np.sort(np.concatenate((near, others)))
+
+
+def accuracy(
+    encoder: Encoder,
+    held: HeldOut,
+    names: Sequence[str],
+    concepts: npt.NDArray[np.int32],
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> float:
+    """Return the share of names set aside whose nearest name is one of their concept, in [0, 1].
+
+    Parameters
+    ----------
+    encoder : Encoder
+        One that gives dense vectors, normalised.
+    held : HeldOut
+        What `hold_out` returned.
+    names, concepts
+        What `hold_out` was given.
+    progress : callable, optional
+        Called with the number of names searched and in all.
+
+    Raises
+    ------
+    InvalidInput
+        If the encoder gives sparse vectors.
+
+    Notes
+    -----
+    Of names equally near the first in the terminology counts.
+    """
+    queries = _dense(encoder, held.names)
+    best = np.full(len(queries), -np.inf, dtype=np.float32)
+    found = np.full(len(queries), -1, dtype=np.int64)
+    for start in range(0, len(held.searched), _BLOCK):
+        rows = held.searched[start : start + _BLOCK]
+        scores = queries @ _dense(encoder, [names[row] for row in rows]).T
+        place = scores.argmax(axis=1)
+        top = scores[np.arange(len(queries)), place]
+        better = top > best
+        best[better] = top[better]
+        found[better] = concepts[rows[place[better]]]
+        if progress is not None:
+            progress(start + len(rows), len(held.searched))
+    return float(np.mean(found == held.concepts))
+
+
+def _dense(encoder: Encoder, names: Sequence[str]) -> Float32Array:
+    steps = tuple(getattr(encoder, "steps", PLAIN))
+    vectors = encoder.encode(list(normalise_all(names, steps)))
+    if isinstance(vectors, SparseVectors):
+        raise InvalidInput("the gain is measured with encoders that give dense vectors")
+    return vectors
+
+
+# --- gain ---
+# MODULE: Fitting a subword encoder to names and mentions, and what is gained on those it is not shown.
+#
+# `fit_names` takes the mentions of a corpus for further names of their concepts: they teach the
+# encoder how people write, and no terminology gets them. `measure_gain` does the same without some of
+# the names and documents, and looks these up.
+
+SHARE = 0.2
+
+
+class Found(NamedTuple):
+    """How many of the names set aside are found.
+
+    Attributes
+    ----------
+    n, n_searched : int
+        Names looked up, and names that they were looked up among.
+    before, after : float
+        The share whose nearest name is one of their concept, in [0, 1]: by the encoder compared
+        with, and by the fitted one.
+    """
+
+    n: int
+    n_searched: int
+    before: float
+    after: float
+
+
+class Gain(NamedTuple):
+    """What fitting gains; None where nothing could be set aside.
+
+    Attributes
+    ----------
+    names : Found or None
+        On names of the terminology, set aside by `canonym.training.subword.held_out.hold_out`.
+    mentions : Found or None
+        On mentions, set aside by `canonym.training.subword.held_out.hold_out_mentions`.
+    """
+
+    names: Found | None
+    mentions: Found | None
+
+
+def fit_names(
+    names: Sequence[str],
+    concepts: npt.NDArray[np.int32],
+    *,
+    mentions: MentionNames | None = None,
+    share: float = SHARE,
+    **options: Any,
+) -> Subword:
+    """Fit an encoder to the names of a terminology and, if there are any, mentions.
+
+    Parameters
+    ----------
+    names : sequence of str
+        All names of the terminology.
+    concepts : (len(names),) int32
+        The concept of each.
+    mentions : MentionNames, optional
+        Those of a corpus.
+    share : float
+        How many of the names drawn are mentions, in (0, 1).
+    **options
+        Those of `canonym.training.subword.fit.fit_subword`.
+
+    Raises
+    ------
+    InvalidInput
+        If there is nothing to learn from, or an option is out of range.
+    """
+    if mentions is None or not mentions.names:
+        return fit_subword(names, concepts, **options)
+    every = [*names, *mentions.names]
+    owners = np.concatenate((concepts, mentions.concepts))
+    weights = mention_weights(every, owners, len(mentions.names), share=share)
+    return fit_subword(every, owners, name_weights=weights, **options)
+
+
+def measure_gain(
+    names: Sequence[str],
+    concepts: npt.NDArray[np.int32],
+    *,
+    baseline: Encoder,
+    mentions: MentionNames | None = None,
+    n: int = 1000,
+    seed: int = 0,
+    **options: Any,
+) -> Gain:
+    """Fit without some names and some documents, look these up, and compare with an encoder.
+
+    Parameters
+    ----------
+    names, concepts, mentions
+        As for `fit_names`.
+    baseline : Encoder
+        The one to compare with; it gives dense vectors.
+    n : int
+        Most names to set aside; of the documents it is a fifth.
+    seed : int
+        Of what is set aside, and of the fit.
+    **options
+        Further ones of `fit_names`.
+
+    Raises
+    ------
+    InvalidInput
+        If there is nothing to learn from, or an option is out of range.
+
+    Notes
+    -----
+    Names that `baseline` was trained on are no secret to it, nor wholly to an encoder that starts
+    from it: where it has read the terminology or the corpus, its share is higher than on what is
+    new, and the gain is smaller.
+    """
+    apart: HeldOut | None = None
+    with contextlib.suppress(InvalidInput):
+        apart = hold_out(names, concepts, n=n, seed=seed)
+    rest = np.arange(len(names)) if apart is None else apart.rest
+    asked: HeldOut | None = None
+    kept = None
+    if mentions is not None:
+        asked, left = hold_out_mentions(mentions, names, concepts, rest=rest, seed=seed)
+        kept = mentions.at(left)
+    if not any(held and held.names for held in (apart, asked)):
+        return Gain(None, None)
+    fitted = fit_names(
+        [names[row] for row in rest], concepts[rest], mentions=kept, seed=seed, **options
+    )
+
+    def found(held: HeldOut | None) -> Found | None:
+        if held is None or not held.names:
+            return None
+        before, after = (accuracy(one, held, names, concepts) for one in (baseline, fitted))
+        return Found(len(held.names), len(held.searched), before, after)
+
+    return Gain(found(apart), found(asked))

@@ -1,0 +1,193 @@
+"""Annotated mentions as further names of their concepts, to fit an encoder to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.encoders.subword import NORMAL_STEPS
+from canonym.errors import InvalidInput
+from canonym.terminology import Terminology
+from canonym.text.memo import MemoNormaliser
+from canonym.training.sampling.mentions import training_mentions
+from canonym.types import Document, Int32Array
+
+__all__ = ["EITHER", "MentionNames", "mention_names", "mention_weights"]
+
+EITHER = "of several concepts, any of which is right"
+"""Why a mention with alternatives is not the name of a concept."""
+
+
+class MentionNames(NamedTuple):
+    """Annotated mentions as names of concepts.
+
+    Attributes
+    ----------
+    names : list of str
+        The mentions in the order of the corpus, as often as they are there; abbreviations that
+        their document explains are written out.
+    concepts : (n,) int32
+        Their concepts, as `canonym.Terminology.concept_of_row` counts them.
+    documents : list of str
+        The ids of their documents.
+    dropped : dict of str to int
+        How many mentions were left out, by reason.
+    """
+
+    names: list[str]
+    concepts: Int32Array
+    documents: list[str]
+    dropped: dict[str, int]
+
+    def at(self, rows: npt.NDArray[Any]) -> MentionNames:
+        """Return some of the mentions; `dropped` stays."""
+        return MentionNames(
+            [self.names[row] for row in rows],
+            self.concepts[rows],
+            [self.documents[row] for row in rows],
+            self.dropped,
+        )
+
+
+def mention_names(
+    documents: Iterable[Document],
+    terminology: Terminology,
+    *,
+    types: Sequence[str] = (),
+    engine: str = "auto",
+) -> MentionNames:
+    """Take the mentions of a corpus for names of their concepts.
+
+    Parameters
+    ----------
+    documents : iterable of Document
+        Annotated; of documents with the same id the first counts.
+    terminology : Terminology
+        The concepts.
+    types : sequence of str
+        Only mentions of these types; all by default.
+    engine : str
+        What finds abbreviations, see `canonym.mentions.abbreviations.find_abbreviations`.
+
+    Returns
+    -------
+    MentionNames
+        Mentions of one known concept each. Composite mentions and those with alternatives are left
+        out, since it is not known which part, or which concept, is meant.
+
+    Raises
+    ------
+    InvalidInput
+        If no mention is left, or none is of the types.
+
+    Examples
+    --------
+    >>> from canonym import Concept, Mention
+    >>> terminology = Terminology.build([Concept("MESH:D1", "Migraine")])
+    >>> document = Document("7", "Megrims hurt.", (Mention("Megrims", 0, 7, ids=("D1",)),))
+    >>> mention_names([document], terminology).names
+    ['megrims']
+    """
+    stamped = [
+        replace(
+            document,
+            mentions=tuple(replace(one, document_id=document.id) for one in document.mentions),
+        )
+        for document in documents
+    ]
+    found = training_mentions(stamped, terminology, types=types, engine=engine)
+    dropped = dict(found.dropped)
+    names: list[str] = []
+    ids: list[str] = []
+    places: list[str] = []
+    for (text, concepts), place in zip(found.pairs, found.documents, strict=True):
+        if len(concepts) > 1:
+            dropped[EITHER] = dropped.get(EITHER, 0) + 1
+            continue
+        names.append(text)
+        ids.extend(concepts)
+        places.append(place)
+    if not names:
+        told = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items())
+        raise InvalidInput(f"the corpus leaves no mention to fit to: {told}")
+    ordinals = {id_: terminology.ordinal(id_) for id_ in dict.fromkeys(ids)}
+    return MentionNames(
+        names, np.array([ordinals[id_] for id_ in ids], dtype=np.int32), places, dropped
+    )
+
+
+def mention_weights(
+    names: Sequence[str],
+    concepts: npt.NDArray[np.int32],
+    n_mentions: int,
+    *,
+    share: float,
+    weights: npt.NDArray[Any] | None = None,
+    normalisation: Sequence[str] = NORMAL_STEPS,
+) -> npt.NDArray[np.float64]:
+    """Weigh names so that a share of those drawn are mentions, common ones more often.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of a terminology and, at the end, mentions, each as often as it was annotated.
+    concepts : (len(names),) int32
+        The concept of each.
+    n_mentions : int
+        How many of them are mentions.
+    share : float
+        How many of those drawn are to be mentions, in (0, 1). A name of the terminology that is
+        also a mention of its concept counts as one.
+    weights : (n_concepts,) float, optional
+        The `weights` that are given to `canonym.training.subword.fit.fit_subword` as well.
+    normalisation : sequence of str
+        Steps under which names are equal; those of the encoder.
+
+    Returns
+    -------
+    (len(names),) float64
+        The `name_weights` of `canonym.training.subword.fit.fit_subword`: 1, or that of a mention.
+
+    Raises
+    ------
+    InvalidInput
+        If the share is out of range.
+
+    Notes
+    -----
+    Of concepts that have a synonym, a mention that stands ``n`` times for its concept, and ``N``
+    times for any, is drawn in proportion to ``√n · n / N``: what is common more often, but not as
+    much as it is, and what annotators were of two minds about by their majority.
+
+    Examples
+    --------
+    >>> concepts = np.array([0, 0, 0, 1, 1, 0], dtype=np.int32)
+    >>> mention_weights(["a", "b", "c", "d", "e", "f"], concepts, 1, share=0.5).tolist()
+    [1.0, 1.0, 1.0, 1.0, 1.0, 5.0]
+    """
+    if not 0 < share < 1:
+        raise InvalidInput(f"share={share!r}: more than 0 and less than 1 is expected")
+    numbers: dict[str, int] = {}
+    forms = MemoNormaliser(tuple(normalisation))(names)
+    number_of = np.array([numbers.setdefault(f, len(numbers)) for f in forms], dtype=np.int64)
+    n_forms = max(1, len(numbers))
+    keys, places = np.unique(
+        np.asarray(concepts, dtype=np.int64) * n_forms + number_of, return_inverse=True
+    )
+    owners, forms_of = keys // n_forms, keys % n_forms
+    chances = np.ones(len(keys)) if weights is None else np.asarray(weights, np.float64)[owners]
+    chances = np.where(np.bincount(owners)[owners] > 1, chances, 0.0)
+    times = np.bincount(places[len(names) - n_mentions :], minlength=len(keys))
+    in_all = np.bincount(forms_of, times, minlength=n_forms)[forms_of]
+    wanted = np.sqrt(times) * times / np.maximum(in_all, 1) * (chances > 0)
+    found = np.ones(len(keys))
+    if wanted.sum() and (chances * (times == 0)).sum():
+        mass = share / (1 - share) * float((chances * (times == 0)).sum())
+        drawn = wanted > 0
+        found[drawn] = mass * wanted[drawn] / wanted.sum() / chances[drawn]
+    named: npt.NDArray[np.float64] = found[places]
+    return named
