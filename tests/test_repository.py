@@ -10,7 +10,6 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 LARGEST = 5_000_000
-LONGEST = 300
 
 
 def _tracked() -> list[Path]:
@@ -71,14 +70,6 @@ def test_nothing_large_is_tracked_but_the_model() -> None:
         if path.stat().st_size > LARGEST and ROOT / "src/canonym/models" not in path.parents
     ]
     assert not large
-
-
-def test_modules_stay_readable() -> None:
-    long = {
-        str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines())
-        for path in (ROOT / "src").rglob("*.py")
-    }
-    assert {path: lines for path, lines in long.items() if lines > LONGEST} == {}
 
 
 def test_what_a_repository_needs_is_there() -> None:

@@ -1,13 +1,36 @@
 """canonym finds the concept a biomedical name stands for.
 
-The public names below are resolved on first use, so that ``import canonym`` stays fast and loads no
-heavy dependency.
+The public names are resolved on first use, so that ``import canonym`` stays fast and loads no heavy
+dependency. Type checkers and editors see them as imports.
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from canonym.errors import (
+        CanonymError,
+        InvalidInput,
+        Mismatch,
+        MissingExtra,
+        NotTrained,
+        ReadError,
+    )
+    from canonym.linker import Linker, LinkOptions, Links, Settings
+    from canonym.terminology import Terminology, import_terminology, read_terminology
+    from canonym.types import (
+        Candidate,
+        Concept,
+        Document,
+        Hits,
+        Link,
+        Mention,
+        Name,
+        Relation,
+        Xref,
+    )
 
 __version__ = "0.1.0"
 
@@ -19,6 +42,7 @@ _PUBLIC = {
     "Hits": "canonym.types",
     "InvalidInput": "canonym.errors",
     "Link": "canonym.types",
+    "LinkOptions": "canonym.linker",
     "Linker": "canonym.linker",
     "Links": "canonym.linker",
     "Mention": "canonym.types",
@@ -28,13 +52,38 @@ _PUBLIC = {
     "NotTrained": "canonym.errors",
     "ReadError": "canonym.errors",
     "Relation": "canonym.types",
+    "Settings": "canonym.linker",
     "Terminology": "canonym.terminology",
     "Xref": "canonym.types",
     "import_terminology": "canonym.terminology",
     "read_terminology": "canonym.terminology",
 }
 
-__all__ = ["__version__", *_PUBLIC]
+__all__ = [  # literal, for type checkers
+    "Candidate",
+    "CanonymError",
+    "Concept",
+    "Document",
+    "Hits",
+    "InvalidInput",
+    "Link",
+    "LinkOptions",
+    "Linker",
+    "Links",
+    "Mention",
+    "Mismatch",
+    "MissingExtra",
+    "Name",
+    "NotTrained",
+    "ReadError",
+    "Relation",
+    "Settings",
+    "Terminology",
+    "Xref",
+    "__version__",
+    "import_terminology",
+    "read_terminology",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -17,7 +17,7 @@ from canonym.linking.confidence import CONFIDENCE, METHODS, Confidence
 from canonym.linking.decision import as_mention
 from canonym.linking.extra_names import TrainingMention
 from canonym.linking.links import Links
-from canonym.linking.overlay import OVERLAY, OverlayContent, check_overlay, checked_name
+from canonym.linking.overlay import OVERLAY, Overlay, OverlayContent, check_overlay, checked_name
 from canonym.linking.pipeline import Pipeline
 from canonym.linking.reranker import RERANKER, Reranker, install_order
 from canonym.linking.settings import LinkOptions, Settings
@@ -570,7 +570,7 @@ class Linker:
         self.pipeline.confidence = confidence
 
     @property
-    def _overlay(self) -> Any:
+    def _overlay(self) -> Overlay:
         return self.pipeline.names.overlay
 
     def _open_order(self) -> None:

@@ -14,7 +14,6 @@ from canonym.evaluation.protocols import Protocol
 from canonym.evaluation.questions import Asked
 from canonym.linker import Linker
 from canonym.linking.confidence import Confidence
-from canonym.linking.decision import Draft
 from canonym.linking.features import (
     AnnotationCounts,
     FloatArray,
@@ -24,6 +23,7 @@ from canonym.linking.features import (
     name_scores,
     no_counts,
 )
+from canonym.linking.hits import ConceptHit, Draft
 from canonym.linking.pipeline import link_of
 from canonym.linking.reranker import (
     POOL,
@@ -32,7 +32,7 @@ from canonym.linking.reranker import (
     confidence_of,
     open_order,
 )
-from canonym.linking.search import BatchHits, ConceptHit
+from canonym.linking.search import BatchHits
 from canonym.types import SCOPES, Mention
 
 Compared = tuple[Draft, NameScores, FloatArray, FloatArray]

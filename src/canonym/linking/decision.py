@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 from canonym.errors import InvalidInput
-from canonym.linking.search import ConceptHit, StringHits
+from canonym.linking.hits import Draft, StringHits
 from canonym.linking.settings import SIEVES
 from canonym.mentions.glosses import LEAST_GAIN
 from canonym.mentions.prepare import Part, Prepared
@@ -15,34 +14,6 @@ from canonym.text import explain
 from canonym.types import Mention, Step
 
 _SIEVE_STEPS = {sieve.name: sieve.steps for sieve in SIEVES}
-
-
-class Draft(NamedTuple):
-    """A link before homonyms and re-ranking: hits are numbers still.
-
-    `string` is what was looked up in the end, `forbidden` are concepts that the mention does not
-    stand for. A composite mention has `parts`, and no hits itself.
-    """
-
-    mention: Mention
-    string: str
-    hits: tuple[ConceptHit, ...] = ()
-    nil: bool = False
-    reason: str = ""
-    steps: tuple[Step, ...] = ()
-    parts: tuple[Draft, ...] = ()
-    tied: tuple[ConceptHit, ...] = ()
-    forbidden: frozenset[int] = frozenset()
-
-    @property
-    def score(self) -> float:
-        """Score of the best hit, −inf without one."""
-        return self.hits[0].score if self.hits else float("-inf")
-
-    @property
-    def whole_or_parts(self) -> tuple[Draft, ...]:
-        """The parts of a composite mention, or the draft itself."""
-        return self.parts or (self,)
 
 
 def as_mention(given: str | Mention) -> Mention:

@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 from canonym.linking.confidence import METHODS, Confidence, confidence_features, fit_model
-from canonym.linking.decision import Draft
 from canonym.linking.features import (
     AnnotationCounts,
     FloatArray,
@@ -19,6 +18,7 @@ from canonym.linking.features import (
     candidate_features,
     feature_names,
 )
+from canonym.linking.hits import Draft
 from canonym.linking.pipeline import Pipeline, batches_of
 from canonym.linking.reranker import POOL, Reranker, draft_features
 from canonym.linking.search import BatchHits

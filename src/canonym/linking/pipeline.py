@@ -21,20 +21,15 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, Unpack
 
 from canonym.linking.confidence import Confidence, check_confidence
-from canonym.linking.decision import Draft, decide, parts_of
+from canonym.linking.decision import decide, parts_of
 from canonym.linking.extra_names import load_encoders
 from canonym.linking.filters import Filter, Filters
+from canonym.linking.hits import ConceptHit, Draft, StringHits
 from canonym.linking.homonyms import MOST_TIED, Homonyms, find_homonyms
 from canonym.linking.links import Links
 from canonym.linking.names import CurrentNames, open_rows
 from canonym.linking.reranker import POOL, Reranker
-from canonym.linking.search import (
-    BatchHits,
-    ConceptHit,
-    ConceptTable,
-    Search,
-    StringHits,
-)
+from canonym.linking.search import BatchHits, ConceptTable, Search
 from canonym.linking.settings import LinkOptions, Sieve, check_options, chosen_sieves
 from canonym.linking.sieves import sift
 from canonym.linking.targets import TARGETS, parse_search

@@ -14,7 +14,6 @@ import numpy as np
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io.files import write_file
 from canonym.linking.confidence import CONFIDENCE, Confidence
-from canonym.linking.decision import Draft
 from canonym.linking.features import (
     MARGINAL,
     SAME_CONCEPT,
@@ -28,6 +27,7 @@ from canonym.linking.features import (
     name_scores,
     no_counts,
 )
+from canonym.linking.hits import Draft
 from canonym.linking.search import BatchHits
 from canonym.linking.settings import SIMILARITY
 from canonym.ranking.additive_model import AdditiveModel, Curve

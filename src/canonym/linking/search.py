@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from canonym.indexes import BoolArray, Searchable
 from canonym.indexes.vectors import Vectors, join_vectors, take_vectors
 from canonym.linking.extra_names import WeightedEncoder
 from canonym.linking.filters import Filter
+from canonym.linking.hits import ConceptHit, StringHits
 from canonym.linking.names import Names
 from canonym.linking.settings import Sieve
 from canonym.linking.targets import TARGETS, Target
@@ -23,40 +24,6 @@ from canonym.terminology.hierarchy import Hierarchy
 from canonym.types import Concept, Int32Array, Name
 
 _REMEMBERED = 200_000  # concepts
-
-
-class ConceptHit(NamedTuple):
-    """A concept found for a string, as numbers.
-
-    `concept` is its ordinal and `row` its best row, −1 where the mean of its names was found.
-    `scores` holds what each scorer gave that row; `found_by` is a sieve, ``"search"`` or a target.
-    A re-ranker adds `contributions`, the choice between homonyms `evidence`.
-    """
-
-    concept: int
-    row: int
-    score: float
-    scores: dict[str, float]
-    found_by: str
-    contributions: dict[str, float] = {}  # noqa: RUF012  # never changed
-    evidence: dict[str, float] = {}  # noqa: RUF012
-
-
-class StringHits(NamedTuple):
-    """The hits of a string, best first, and the sieve that decided, or ``"search"``.
-
-    `reason` says why there are none. `tied` are all concepts of the best hit's name, if several.
-    """
-
-    hits: tuple[ConceptHit, ...]
-    sieve: str
-    reason: str = ""
-    tied: tuple[ConceptHit, ...] = ()
-
-    @property
-    def score(self) -> float:
-        """Score of the best hit, −inf without one."""
-        return self.hits[0].score if self.hits else float("-inf")
 
 
 class EncodedStrings:

@@ -1,0 +1,158 @@
+"""The shape of the code: no circle of imports, short functions, few floors in linking."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import tokenize
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "canonym"
+LONGEST_FUNCTION = 60
+LONGEST_FILE = 600
+MOST_FLOORS = 10
+MOST_FILES_AT_THE_TOP = 5
+
+
+def _modules() -> dict[str, Path]:
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        dotted = ".".join(["canonym", *path.relative_to(PACKAGE).with_suffix("").parts])
+        found[dotted.removesuffix(".__init__")] = path
+    return found
+
+
+def _for_types_only(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+
+
+def _imported(node: ast.AST, modules: dict[str, Path]) -> set[str]:
+    """The modules of ours that a tree imports anywhere, but for type checkers."""
+    found: set[str] = set()
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ImportFrom) and child.module:
+            for alias in child.names:
+                module = f"{child.module}.{alias.name}"
+                found.add(module if module in modules else child.module)
+        elif isinstance(child, ast.Import):
+            found.update(alias.name for alias in child.names)
+        elif not _for_types_only(child):
+            found |= _imported(child, modules)
+    return {name for name in found if name in modules}
+
+
+@functools.cache
+def _graph() -> dict[str, set[str]]:
+    modules = _modules()
+    return {
+        name: _imported(ast.parse(path.read_text(encoding="utf-8")), modules) - {name}
+        for name, path in modules.items()
+    }
+
+
+def _circles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """The strongly connected components of more than one module, by Tarjan's algorithm."""
+    number: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    stack: list[str] = []
+    circles = []
+
+    def visit(name: str) -> None:
+        number[name] = lowest[name] = len(number)
+        stack.append(name)
+        for other in graph[name]:
+            if other not in number:
+                visit(other)
+                lowest[name] = min(lowest[name], lowest[other])
+            elif other in stack:
+                lowest[name] = min(lowest[name], number[other])
+        if lowest[name] == number[name]:
+            circle = stack[stack.index(name) :]
+            del stack[-len(circle) :]
+            if len(circle) > 1:
+                circles.append(sorted(circle))
+
+    for name in graph:
+        if name not in number:
+            visit(name)
+    return circles
+
+
+def test_no_imports_run_in_a_circle() -> None:
+    # A package's front door imports its modules, and a module may name its package.
+    assert _circles(_graph()) == []
+
+
+def test_circles_are_found() -> None:
+    assert _circles({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == [["b", "c"]]
+    assert _circles({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
+
+
+def test_linking_has_few_floors() -> None:
+    graph = _graph()
+    room = {name for name in graph if name.startswith("canonym.link")}
+
+    @functools.cache
+    def floors(name: str) -> int:
+        return 1 + max((floors(other) for other in graph[name] & room), default=0)
+
+    assert floors("canonym.linker") <= MOST_FLOORS
+
+
+def test_linking_stands_below_evaluation_and_training() -> None:
+    for name, imported in _graph().items():
+        if name.startswith(("canonym.linking", "canonym.linker")):
+            above = {one for one in imported if one.startswith(("canonym.eval", "canonym.train"))}
+            assert not above, f"{name} imports {above}"
+
+
+def test_few_files_stand_at_the_top() -> None:
+    assert len(list(PACKAGE.glob("*.py"))) <= MOST_FILES_AT_THE_TOP
+
+
+def _lines_of_code(path: Path) -> set[int]:
+    """Numbers of the lines that hold code: no blanks, no comments."""
+    skipped = {
+        *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT),
+        tokenize.ENCODING,
+    }
+    lines: set[int] = set()
+    with path.open("rb") as stream:
+        for token in tokenize.tokenize(stream.readline):
+            if token.type not in skipped:
+                lines.update(range(token.start[0], token.end[0] + 1))
+    return lines
+
+
+def _docstring_lines(node: ast.AST) -> set[int]:
+    lines: set[int] = set()
+    for one in ast.walk(node):
+        if (
+            isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+            and one.body
+            and isinstance(one.body[0], ast.Expr)
+            and isinstance(one.body[0].value, ast.Constant)
+            and isinstance(one.body[0].value.value, str)
+        ):
+            lines.update(range(one.body[0].lineno, (one.body[0].end_lineno or 0) + 1))
+    return lines
+
+
+@pytest.mark.parametrize("name", _modules())
+def test_functions_are_short(name: str) -> None:
+    path = _modules()[name]
+    code = _lines_of_code(path)
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            lines = set(range(node.lineno, (node.end_lineno or 0) + 1)) & code
+            n = len(lines - _docstring_lines(node))
+            assert n <= LONGEST_FUNCTION, f"{name}.{node.name} has {n} lines of code"
+
+
+@pytest.mark.parametrize("name", _modules())
+def test_files_are_no_longer_than_a_subject(name: str) -> None:
+    lines = len(_modules()[name].read_text(encoding="utf-8").splitlines())
+    assert lines <= LONGEST_FILE, f"{name} has {lines} lines"
