@@ -31,15 +31,50 @@ import torch
 from canonym import Terminology
 from canonym.terminology.readers.medic import read_medic
 from canonym.text import biosyn_normal
+from canonym.training import losses
 from canonym.training.loop.fit import fit
 from canonym.training.loop.settings import FitSettings
 from canonym.training.modules.transformer import NameModule
-from canonym.training.papers.dilbert import GivenTriplets
+from canonym.training.objective import Embed, Encode, Plan
 from canonym.training.sampling.triplets import Triplet
 from record import data_folder, save
 
 WARM_UP = 2
 RATE = 2e-5
+
+
+class GivenTriplets:
+    """Trains on the same triplets in every epoch, with a hinge of Euclidean distances."""
+
+    name = "triplets"
+
+    def __init__(self, triplets: Sequence[Triplet], *, batch_size: int) -> None:
+        self.triplets, self.batch_size = triplets, batch_size
+        self.settings = {"batch_size": batch_size, "n_triplets": len(triplets)}
+
+    def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
+        """Shuffle the triplets."""
+        del encode, epoch
+        return {"rows": rng.permutation(len(self.triplets))}
+
+    def n_batches(self, plan: Plan) -> int:
+        """Return the number of batches."""
+        return -(-len(plan["rows"]) // self.batch_size)
+
+    def loss(self, embed: Embed, plan: Plan, batch: int) -> Any:
+        """Return the hinge of a batch; every distinct string is encoded once."""
+        part = slice(batch * self.batch_size, (batch + 1) * self.batch_size)
+        chosen = [self.triplets[row] for row in plan["rows"][part]]
+        strings = [one[column] for column in range(3) for one in chosen]
+        places = {text: i for i, text in enumerate(dict.fromkeys(strings))}
+        vectors = embed(list(places))
+        anchors, near, far = vectors[[places[text] for text in strings]].chunk(3)
+        return losses.triplet_hinge(anchors, near, far)
+
+    def extra_modules(self, width: int) -> dict[str, Any]:
+        """Return nothing: the encoder alone is trained."""
+        del width
+        return {}
 
 
 def draw_triplets(path: Any, n: int) -> list[Triplet]:

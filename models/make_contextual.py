@@ -11,10 +11,9 @@ import click
 
 from canonym.encoders.subword import Subword
 from canonym.io.files import MANIFEST, read_manifest
-from canonym.training.loop.averaging import average_weights
 from canonym.training.loop.processes import usual_precision
 from canonym.training.loop.settings import FitSettings
-from canonym.training.modules.transformer import NameModule
+from canonym.training.modules.transformer import NameModule, average_weights
 from canonym.training.papers.biosyn import BioSyn
 from canonym.training.sampling.names import NameTable
 from models.annotated import PARTS, read_annotated

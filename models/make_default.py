@@ -15,7 +15,7 @@ from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
 from canonym.training.loop.checkpoints import encoder_digest
 from canonym.training.subword.fit import fit_subword
-from canonym.training.subword.mention_search import Asking, questions_of
+from canonym.training.subword.mention_search import MentionQueries, make_query_set
 from canonym.types import Encoder
 from models.annotated import PARTS, read_annotated
 from models.mixture import Mixture, digests, mixture_files, read_mixture
@@ -173,7 +173,7 @@ def make_default_encoder(
             sources=mixture.sources,
             teacher=told,
             related=mixture.related if "related_share" in options else None,
-            asking=asking(data, parts) if name == "mentions ask" else (),
+            mention_queries=asking(data, parts) if name == "mentions ask" else (),
             start=encoder,
             quantise=done + options["steps"] == total,
             seed=seed,
@@ -198,7 +198,9 @@ def make_default_encoder(
     return Subword(encoder.table, scale=encoder.scale, **encoder.options() | {"trained": trained})
 
 
-def asking(data: Path, parts: Sequence[str], kinds: Mapping[str, int] = ASKING) -> list[Asking]:
+def asking(
+    data: Path, parts: Sequence[str], kinds: Mapping[str, int] = ASKING
+) -> list[MentionQueries]:
     """Return what asks in a batch, of `parts` under `data`.
 
     Parameters
@@ -208,16 +210,16 @@ def asking(data: Path, parts: Sequence[str], kinds: Mapping[str, int] = ASKING) 
 
     Returns
     -------
-    list of Asking
+    list of MentionQueries
         Mentions of diseases, and of chemicals; only those of which there are some.
     """
     found = []
     for annotated in read_annotated(data, parts):
         names = ((name.text, name.concept_id) for name in annotated.terminology.iter_names())
-        questions = questions_of(annotated.pairs, names)
+        questions = make_query_set(annotated.pairs, names)
         n = kinds["chemicals" if annotated.chemicals else "diseases"]
         if questions.texts:
-            found.append(Asking(questions, n=n, wrong=kinds["wrong"], right=kinds["right"]))
+            found.append(MentionQueries(questions, n=n, wrong=kinds["wrong"], right=kinds["right"]))
     return found
 
 

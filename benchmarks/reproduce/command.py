@@ -149,7 +149,7 @@ def _train(experiment: Experiment, folder: str, *, quiet: bool, **options: Any) 
 def _list(folder: object) -> None:
     from pathlib import Path
 
-    from canonym.cli.tables import print_table
+    from canonym.cli.output import print_table
     from canonym.errors import InvalidInput
     from reproduce.files import read_experiment
 
@@ -168,7 +168,7 @@ def _list(folder: object) -> None:
 def _print(table: Table, *, quiet: bool) -> None:
     from canonym.cli.failures import printable
     from canonym.cli.progress import note
-    from canonym.cli.tables import print_table
+    from canonym.cli.output import print_table
 
     columns, right = _columns(table)
     print_table(

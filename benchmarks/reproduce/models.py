@@ -22,7 +22,7 @@ setting         meaning
 ==============  ==================================================================================
 recipe          a key of `canonym.training.recipes.RECIPES`, ``"word-vectors"``, or
                 ``"average"``: the weights of ``encoder`` and of ``other``, whose weight is
-                ``share``, see `canonym.training.loop.averaging`
+                ``share``, see `canonym.training.modules.transformer`
 encoder         what training begins with: as `canonym train --encoder` takes it, or another model
                 of the file
 like            another model, whose settings are taken where they are not given here
@@ -61,7 +61,7 @@ from typing import Any
 
 from canonym.errors import InvalidInput
 from canonym.training.loop.settings import FitSettings
-from canonym.training.recipes import RECIPES, recipe_class
+from canonym.training.recipes import RECIPES, objective_options, recipe_class
 
 __all__ = ["AVERAGE", "WORD_VECTORS", "ModelSettings", "in_order", "read_models"]
 
@@ -88,7 +88,6 @@ _SOURCES = {
 _TRANSFORMER = {"pooling", "max_length", "layers", "heads", "vocabulary", "width"}
 _HEAD = {"hidden", "dropout", "width"}
 _LOOP = {field.name for field in fields(FitSettings)} - {"seed"}
-_GIVEN = {"table", "mentions", "relations", "hierarchy", "inputs", "groups", "rng", "self", "cls"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +283,4 @@ def _settings_of(recipe: str, given: Mapping[str, Any]) -> tuple[tuple[str, ...]
 
 
 def _class_options(recipe: str) -> list[str]:
-    made = recipe_class(recipe)
-    given = made.from_groups if recipe == "few-shot" else made.__init__
-    parameters = inspect.signature(given).parameters.values()
-    return [one.name for one in parameters if one.name not in _GIVEN and one.name != "strict"]
+    return [*objective_options(recipe), *(["relation_weighing"] if recipe == "coder" else [])]

@@ -13,13 +13,14 @@ from canonym.evaluation.questions import read_corrections
 from canonym.io.files import file_digest
 from canonym.terminology import Terminology
 from canonym.terminology.hierarchy import Hierarchy
-from canonym.training.loop.dev_score import DevAccuracy
+from canonym.training.dev_score import DevAccuracy
 from canonym.training.modules.transformer import NameModule
 from canonym.training.papers.coder import Weighing
 from canonym.training.recipes import build_objective, data_digests, open_head, open_trainable
-from canonym.training.sampling.groups import largest_groups, read_groups, read_tree_groups
+from canonym.training.sampling.few_names import read_groups
 from canonym.training.sampling.mentions import training_mentions
 from reproduce.data import NotHereError, Shelf
+from reproduce.groups import largest_groups, read_tree_groups
 from reproduce.models import AVERAGE, WORD_VECTORS, ModelSettings
 
 __all__ = ["TrainingParts", "open_parts", "open_start", "open_text_files"]
@@ -285,7 +286,7 @@ def _transformer(model: ModelSettings, sample: int, spec: str, terminology: Term
             spec,
             names=lambda: [text for texts in terminology.iter_texts() for text in texts],
             seed=model.seed(sample),
-            sizes=options,
+            **options,
             **reading,
         ),
         spec,

@@ -18,9 +18,10 @@ from typing import Any
 
 from canonym.errors import InvalidInput, Mismatch
 from canonym.io import files
-from canonym.training.loop.averaging import average_weights
-from canonym.training.loop.fit import FitProgress, fit
+from canonym.training.loop.fit import fit
+from canonym.training.loop.progress import FitProgress
 from canonym.training.loop.save import save_trained
+from canonym.training.modules.transformer import average_weights
 from canonym.training.recipes import PAPERS
 from reproduce.data import NotHereError, Shelf
 from reproduce.files import Experiment

@@ -18,9 +18,9 @@ from canonym.linking.decision import as_mention
 from canonym.linking.extra_names import TrainingMention
 from canonym.linking.links import Links
 from canonym.linking.overlay import OVERLAY, Overlay, OverlayContent, check_overlay, checked_name
-from canonym.linking.pipeline import Pipeline
+from canonym.linking.pipeline import LinkOptions, Pipeline
 from canonym.linking.reranker import RERANKER, Reranker, install_order
-from canonym.linking.settings import LinkOptions, Settings
+from canonym.linking.settings import Settings
 from canonym.terminology import Terminology
 from canonym.types import Document, Encoder, Link, Mention, Name
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
-import os
-import pty
+import re
 import shutil
 import signal
 import subprocess
@@ -15,9 +13,8 @@ import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from canonym.cli import main
+from tests.cli.running import command, in_terminal, rows, run
 
 TABLE = """\
 id,name,type,source,language
@@ -30,19 +27,6 @@ D:4,Hip fracture,injury,two,en
 D:4,Broken hip,injury,two,en
 D:5,Knee fracture,injury,two,en
 """
-
-
-def run(*arguments: str, input: str | None = None, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, list(arguments), input=input)
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    assert "Traceback" not in result.output
-    return result
-
-
-def rows(text: str, delimiter: str = "\t") -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +60,7 @@ def test_an_index_reports_what_it_is(db: Path, tmp_path: Path) -> None:
     assert "concepts     5" in text
     assert "name: chargrams" in text
     assert "weight: 0.5" in text
+    assert not re.search(r": *(,|$)", text, re.MULTILINE)
     info = json.loads(run("info", str(out), "--format", "json").stdout)
     assert [encoder["weight"] for encoder in info["encoders"]] == [1.0, 0.5]
     assert info["fingerprint"] in text
@@ -111,9 +96,7 @@ def test_every_setting_of_an_index_is_kept(
     assert after == {**before, setting: value}
 
 
-def test_an_index_that_is_there_is_kept_unless_told_otherwise(
-    db: Path, index: Path, tmp_path: Path
-) -> None:
+def test_an_existing_index_is_kept_without_overwrite(db: Path, index: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     shutil.copytree(index, out)
     arguments = ("index", str(db), "-o", str(out), "--encoder", "chargrams", "--trials")
@@ -121,6 +104,31 @@ def test_an_index_that_is_there_is_kept_unless_told_otherwise(
     assert "trials: no" in run("info", str(out)).stdout
     run(*arguments, "--overwrite")
     assert "trials: yes" in run("info", str(out)).stdout
+
+
+def test_the_order_of_an_index_is_chosen_and_shown(db: Path, index: Path, tmp_path: Path) -> None:
+    assert re.search("^order +nearest$", run("info", str(index)).stdout, re.MULTILINE)
+    make = ("index", str(db), "--encoder", "chargrams", "--quiet")
+    run(*make, "-o", str(tmp_path / "a"), "--order", "marginal")
+    described = json.loads(run("info", str(tmp_path / "a"), "--format", "json").stdout)
+    assert described["order"] == "marginal"
+    run("index", str(db), "-o", str(tmp_path / "c"), "--order", "fitted", "--quiet")
+    described = json.loads(run("info", str(tmp_path / "c"), "--format", "json").stdout)
+    assert (described["order"], described["re-ranker"]["decisions"]) == ("fitted", 0)
+    reranker = str(tmp_path / "c" / "reranker.json")
+    run("index", str(db), "-o", str(tmp_path / "d"), "--order", reranker, "--quiet")
+    again = json.loads(run("info", str(tmp_path / "d"), "--format", "json").stdout)
+    assert again["re-ranker"] == described["re-ranker"]
+    near, shares = (linked(one, "hert atack")[0]["score"] for one in (index, tmp_path / "a"))
+    assert near != shares
+    for given, problem in (
+        (("--order", "nonsense"), "the order is 'nonsense'; expected nearest, marginal, fitted"),
+        (("--reranker", "default"), "--reranker default is now --order fitted"),
+        (("--reranker", "collective"), "--reranker collective is now --order marginal"),
+        (("--reranker", "my.json"), "--reranker my.json is now --order my.json"),
+    ):
+        assert problem in run(*make, "-o", str(tmp_path / "b"), *given, code=2).stderr
+    assert not (tmp_path / "b").exists()
 
 
 @pytest.mark.parametrize(
@@ -160,11 +168,11 @@ def test_training_mentions_are_searched_as_well(db: Path, tmp_path: Path) -> Non
     assert "mean of a concept's names" in run(
         *("link", "--index", str(tmp_path / "b"), "a lump", "--explain", "--format", "table")
     ).stdout  # fmt: skip
-    for wrong, told in (
+    for wrong, problem in (
         (("--search", "D-D"), "there is no search"),
         (("--mention-type", "Drug"), "no mention is of the type 'Drug'; there are Disease, Sign"),
     ):
-        assert told in run(*make, *wrong, "-o", str(tmp_path / "c"), code=2).stderr
+        assert problem in run(*make, *wrong, "-o", str(tmp_path / "c"), code=2).stderr
     alone = ("index", str(db), "-o", str(tmp_path / "c"))
     assert "give mentions" in run(*alone, "--search", "D-T", code=2).stderr
     assert "goes with --mentions" in run(*alone, "--mention-type", "X", code=2).stderr
@@ -307,48 +315,23 @@ def test_info_describes_the_installation(
     monkeypatch.setenv("CANONYM_CACHE", str(tmp_path / "cache"))
     content = json.loads(run("info", "--format", "json").stdout)
     assert content["cached indexes"] == {}
-    assert set(content["extras"]) == {
-        *("torch", "onnx", "abbreviations", "arrow", "pandas", "owl", "pictures", "umap")
-    }
+    assert {"torch", "onnx", "arrow"} < set(content["extras"])
+    assert not {"all", "dev"} & set(content["extras"])
     shutil.copytree(index, tmp_path / "cache" / "one")
-    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
-    text = run("info").stdout
-    assert "one" in text
-    assert "not installed: pip install 'canonym[torch]'" in text
+    needed = [
+        *("click>=8", "nothing_of_the_kind>=1; extra == 'missing'", "numpy; extra == 'there'"),
+        *("numpy; extra == 'half'", "nothing_of_the_kind; extra == 'half'", "x; extra == 'dev'"),
+    ]
+    monkeypatch.setattr("importlib.metadata.requires", lambda _name: needed)
+    assert "one" in run("info").stdout
+    assert json.loads(run("info", "--format", "json").stdout)["extras"] == {
+        "half": "not installed: pip install 'canonym[half]'",
+        "missing": "not installed: pip install 'canonym[missing]'",
+        "there": "installed",
+    }
 
 
 # --- in a real process ----------------------------------------------------------------------------
-
-
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "canonym", *arguments]
-
-
-def in_terminal(arguments: list[str], *, columns: int = 100) -> str:
-    """Run a command whose output and errors are a terminal; return what it shows."""
-    import fcntl
-    import struct
-    import termios
-
-    outer, inner = pty.openpty()
-    fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": str(columns)}
-    process = subprocess.Popen(
-        arguments, stdin=inner, stdout=inner, stderr=inner, env=environment, close_fds=True
-    )
-    os.close(inner)
-    shown = b""
-    while True:
-        try:
-            block = os.read(outer, 65536)
-        except OSError:
-            break
-        if not block:
-            break
-        shown += block
-    os.close(outer)
-    process.wait()
-    return shown.decode()
 
 
 def test_a_terminal_gets_a_table_and_progress(index: Path, tmp_path: Path) -> None:
@@ -377,11 +360,11 @@ def test_progress_of_importing_and_indexing(db: Path, tmp_path: Path) -> None:
     assert "chargrams" in shown
 
 
-def test_a_killed_run_is_gone_on_with(index: Path, tmp_path: Path) -> None:
+def test_a_killed_run_is_resumed(index: Path, tmp_path: Path) -> None:
     names, out = tmp_path / "names.txt", tmp_path / "out.tsv"
     names.write_text("".join(f"broken hip {i}\n" for i in range(2000)))
     arguments = ("link", "--index", str(index), "--file", str(names), "-o", str(out), "-q")
-    often = "import canonym.cli.journal as j, canonym.cli as c; j._INTERVAL = 0.2; c.main()"
+    often = "import canonym.cli.resume as j, canonym.cli as c; j._INTERVAL = 0.2; c.main()"
     process = subprocess.Popen([sys.executable, "-c", often, *arguments])
     record = tmp_path / "out.tsv.partial.json"
     deadline = time.monotonic() + 60

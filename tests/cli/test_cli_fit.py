@@ -1,4 +1,4 @@
-"""``canonym fit``: what it starts from, what it learns from, what it says."""
+"""``canonym fit``: start, annotated mentions, report."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
-from canonym.cli import main
 from canonym.encoders import load_encoder, save_encoder
 from canonym.encoders.chargrams import CharGrams
 from canonym.encoders.subword import Subword
 from canonym.types import Encoder
+from tests.cli.running import run
 
 SYNONYMS = "id,name\n" + "".join(
     f"{i},{a} {b}\n{i},{b} of {a}\n{i},{a}al {b}\n{i},{b} in the {a}\n"
@@ -25,14 +24,6 @@ SYNONYMS = "id,name\n" + "".join(
         for b in ("fracture", "pain", "tumour", "wound", "burn", "swelling")
     )
 )
-
-
-def run(*arguments: str, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, list(arguments))
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
 
 
 @pytest.fixture
@@ -47,7 +38,7 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    """Learned names that the terminology does not have, each in a document of its own."""
+    """Learned names that the terminology does not have, one a document."""
     lines = [
         f"{n}|t|{sign} of the {organ}\n{n}|a|\n"
         f"{n}\t0\t{len(sign) + 8 + len(organ)}\t{sign} of the {organ}\tDisease\t{n}\n"
@@ -88,7 +79,7 @@ def vectors_of(folder: Path, *names: str) -> np.ndarray:
 def test_fit_shows_what_is_gained(source: Path, tmp_path: Path) -> None:
     out = tmp_path / "encoder"
     found = facts(run("fit", str(source), "-o", str(out), *SCRATCH).stdout)
-    assert found["goes on from"] == "none"
+    assert found["starts from"] == "none"
     assert found["names set aside"] == "3 looked up among 117"
     assert gained(found)
     assert "mentions" not in found
@@ -98,7 +89,7 @@ def test_fit_shows_what_is_gained(source: Path, tmp_path: Path) -> None:
     assert "kind" in run("info", str(out)).stdout
 
 
-def test_fit_hears_its_options(source: Path, tmp_path: Path) -> None:
+def test_every_option_changes_the_encoder(source: Path, tmp_path: Path) -> None:
     def fitted(name: str, *arguments: str) -> bytes:
         run("fit", str(source), "-o", str(tmp_path / name), "--held-out", "0", *arguments)
         return vectors_of(tmp_path / name, "hip fracture", "burn").tobytes()
@@ -120,12 +111,12 @@ def test_fit_without_measuring_says_no_gain(source: Path, tmp_path: Path) -> Non
     assert "names" in text
 
 
-# --- what it starts from -------------------------------------------------------------------------
+# --- the start ----------------------------------------------------------------------------------
 
 
-def test_fit_goes_on_from_the_default_encoder(source: Path, tmp_path: Path) -> None:
+def test_fit_starts_from_the_default_encoder(source: Path, tmp_path: Path) -> None:
     found = facts(run("fit", str(source), "-o", str(tmp_path / "a"), *WARM).stdout)
-    assert found["goes on from"] == "default"
+    assert found["starts from"] == "default"
     assert gained(found)
     assert vectors_of(tmp_path / "a", "x").shape == (1, 8)
     settings = json.loads((tmp_path / "a" / "encoder.json").read_text())["settings"]
@@ -137,11 +128,11 @@ def test_fit_goes_on_from_the_default_encoder(source: Path, tmp_path: Path) -> N
     assert len(trained["data"]["terminology"]) == 64
 
 
-def test_fit_goes_on_from_a_folder(source: Path, tmp_path: Path) -> None:
+def test_fit_starts_from_a_folder(source: Path, tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     run("fit", str(source), "-o", str(first), "--held-out", "0", *SCRATCH)
     found = facts(run("fit", str(source), "-o", str(second), "--start", str(first), *WARM).stdout)
-    assert found["goes on from"] == str(first)
+    assert found["starts from"] == str(first)
     assert f"found, {first}" in found
     assert vectors_of(second, "x").shape == (1, 16)
     names = ("hip fracture", "fracture of hip", "burn")
@@ -165,7 +156,7 @@ def test_random_vectors_take_more_steps(
         assert settings["dimensions"] == (128 if start == "none" else 8)
 
 
-def test_what_cannot_be_gone_on_from(source: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_fitted_further(source: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     failed = run("fit", str(source), "-o", str(out), "--dimensions", "16", code=2)
     assert "keeps its 8 dimensions" in failed.stderr
@@ -196,7 +187,9 @@ def test_fit_learns_from_mentions(source: Path, corpus: Path, tmp_path: Path) ->
     assert near[0] @ near[1] > near[0] @ near[2]
 
 
-def test_fit_hears_what_is_said_of_mentions(source: Path, corpus: Path, tmp_path: Path) -> None:
+def test_every_option_of_mentions_changes_the_encoder(
+    source: Path, corpus: Path, tmp_path: Path
+) -> None:
     def fitted(name: str, *arguments: str) -> bytes:
         options = ("--held-out", "0", "-q", *SCRATCH, *arguments)
         run("fit", str(source), "-o", str(tmp_path / name), *options)
@@ -212,7 +205,7 @@ def test_fit_hears_what_is_said_of_mentions(source: Path, corpus: Path, tmp_path
     assert fitted("e", *given, "--format", "pubtator") == base
     more = fitted("f", *given, "--corpus", str(table))
     assert more != base
-    # Tables name no document; each is one of its own.
+    # A table names no document: each is one document.
     other = tmp_path / "other.tsv"
     other.write_text("2\tlump of hip\n")
     assert fitted("g", *given, "--corpus", str(table), "--corpus", str(other)) != more
@@ -252,7 +245,7 @@ def test_a_terminology_without_synonyms_cannot_be_fitted_to(tmp_path: Path) -> N
     assert not (tmp_path / "out").exists()
 
 
-def test_an_encoder_that_is_there_is_kept(source: Path, tmp_path: Path) -> None:
+def test_an_existing_encoder_is_kept(source: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     failed = run("fit", str(source), "-o", str(tmp_path / "out"), *SCRATCH, code=2)
     assert "exists already" in failed.stderr

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Iterable, Iterator
@@ -10,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from canonym.cli import main
 from canonym.errors import InvalidInput
 from canonym.types import Candidate, Document, Link, Mention, Step
+from tests.cli import running
+from tests.cli.running import rows
 
 KNOWN = {
     "heart attack": [("I21", "Acute myocardial infarction", 1.0), ("I22", "Subsequent", 0.5)],
@@ -24,11 +24,11 @@ KNOWN = {
 
 
 class Linker:
-    """Knows three names; remembers what it was asked."""
+    """Knows three names; remembers mentions and options."""
 
     def __init__(self) -> None:
         self.options: dict[str, Any] = {}
-        self.asked: list[Mention] = []
+        self.mentions: list[Mention] = []
         self.fingerprint = "f1"
 
     def info(self) -> dict[str, Any]:
@@ -44,7 +44,7 @@ class Linker:
         while block := [m for _, m in zip(range(3), stream, strict=False)]:  # three at a time
             for mention in block:
                 assert isinstance(mention, Mention)
-                self.asked.append(mention)
+                self.mentions.append(mention)
                 yield self.one(mention, long)
 
     def one(self, mention: Mention, long: str = "") -> Link:
@@ -85,15 +85,7 @@ def linker(monkeypatch: pytest.MonkeyPatch) -> Linker:
 
 
 def run(*arguments: str, input: str | bytes | None = None, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, ["link", *arguments], input=input)
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.stderr
-    return result
-
-
-def rows(text: str, delimiter: str = "\t") -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
+    return running.run("link", *arguments, input=input, code=code)
 
 
 @pytest.fixture
@@ -168,9 +160,9 @@ def test_a_column_of_a_table_with_its_context(linker: Linker, table: Path) -> No
         ("2", "FH", "hip fracture (FH)", ""),
         ("3", "", "", ""),
     ]
-    assert [m.context for m in linker.asked] == ["", "", ""]
+    assert [m.context for m in linker.mentions] == ["", "", ""]
     run("--file", str(table), "--mention-column", "dx", "--context-column", "note")
-    assert [m.context for m in linker.asked[3:]] == ["a, b", "hip fracture (FH)", ""]
+    assert [m.context for m in linker.mentions[3:]] == ["a, b", "hip fracture (FH)", ""]
 
 
 @pytest.mark.usefixtures("linker")
@@ -220,7 +212,7 @@ def test_json_documents_and_json_mentions() -> None:
 
 
 @pytest.mark.usefixtures("linker")
-def test_the_kind_of_input_can_be_said(corpus: Path) -> None:
+def test_the_kind_of_input_can_be_given(corpus: Path) -> None:
     found = rows(run("--file", str(corpus), "--input-format", "lines").stdout)
     assert found[0]["mention"] == "1|t|A hip fracture (FH)"
     failed = run("--input-format", "pubtator", input="broken hip\n", code=2)
@@ -228,7 +220,7 @@ def test_the_kind_of_input_can_be_said(corpus: Path) -> None:
 
 
 @pytest.mark.usefixtures("linker")
-def test_documents_without_mentions_are_said_to_have_none() -> None:
+def test_documents_without_mentions_get_a_note() -> None:
     result = run(input="1|t|nothing here\n")
     assert "no annotated mentions" in result.stderr
     assert rows(result.stdout) == []
@@ -279,7 +271,7 @@ def test_a_table_for_people() -> None:
 
 @pytest.mark.usefixtures("linker")
 def test_long_input_is_many_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("canonym.cli.tables._BLOCK", 2)
+    monkeypatch.setattr("canonym.cli.output._BLOCK", 2)
     result = run("--format", "table", *["heart attack"] * 3, "x" * 1000 + "\x1b[31m")
     assert result.stdout.count("matched name") == 2
     assert "\x1b" not in result.stdout
@@ -473,7 +465,7 @@ def test_a_table_without_a_column_is_refused_with_its_columns(tmp_path: Path, su
 
 
 @pytest.mark.usefixtures("linker")
-def test_ids_must_be_there(tmp_path: Path) -> None:
+def test_a_file_without_ids_is_refused(tmp_path: Path) -> None:
     (tmp_path / "ids").write_text("# none\n\n")
     assert "holds no ids" in run("x", "--ids", str(tmp_path / "ids"), code=2).stderr
 

@@ -1,4 +1,4 @@
-"""The default linker, and pieces that no command shows alone."""
+"""The default linker, counted items, and progress that nobody watches."""
 
 from __future__ import annotations
 
@@ -7,19 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-from canonym.cli import main
-from canonym.cli.inputs import count_items
+from canonym.cli.input import count_items
 from canonym.cli.progress import counter, stages
-
-
-def run(*arguments: str, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, list(arguments))
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
+from tests.cli.running import run
 
 
 def test_without_an_index_the_default_linker_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,7 +47,7 @@ def test_items_are_counted_where_that_is_cheap(tmp_path: Path) -> None:
     assert count_items(None, documents=False) is None
 
 
-def test_nobody_is_shown_progress_who_does_not_watch(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_is_hidden_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     with counter("Counting", unit="sheep") as report:
         report(1)
     with stages() as staged:

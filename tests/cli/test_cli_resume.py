@@ -1,4 +1,4 @@
-"""Output files that survive being stopped: what is kept, what is gone on from, what is refused."""
+"""Output files that survive being stopped: what is kept, resumed and refused."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from canonym.cli import journal as journal_module
-from canonym.cli import main
-from canonym.cli.inputs import Entry
-from canonym.cli.journal import Journal
+from canonym.cli import resume as journal_module
+from canonym.cli.input import Entry
+from canonym.cli.resume import Journal
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.types import Candidate, Document, Link, Mention
+from tests.cli import running
 
 
 class Linker:
-    """Finds itself; stops where it is told to."""
+    """Links a mention to itself; stops at `stop_at`."""
 
     def __init__(self) -> None:
         self.stop_at: str | None = None
         self.error: BaseException = KeyboardInterrupt()
         self.fingerprint = "f1"
-        self.asked: list[str] = []
+        self.linked: list[str] = []
 
     def info(self) -> dict[str, Any]:
         return {"fingerprint": self.fingerprint}
@@ -34,7 +34,7 @@ class Linker:
         for mention in mentions:
             if mention.text == self.stop_at:
                 raise self.error
-            self.asked.append(mention.text)
+            self.linked.append(mention.text)
             yield Link(
                 mention, tuple(Candidate(f"X:{i}", mention.text, 1.0, "n") for i in range(3))
             )
@@ -50,12 +50,8 @@ def linker(monkeypatch: pytest.MonkeyPatch) -> Linker:
     return fake
 
 
-def run(*arguments: str, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, ["link", *arguments])
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.stderr
-    return result
+def run(*arguments: str, input: str | bytes | None = None, code: int = 0) -> Result:
+    return running.run("link", *arguments, input=input, code=code)
 
 
 @pytest.fixture
@@ -69,7 +65,7 @@ def names(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("error", "code"), [(KeyboardInterrupt(), 130), (OSError(28, "No space left on device"), 1)]
 )
-def test_a_stopped_run_is_gone_on_with_to_the_same_bytes(
+def test_a_stopped_run_is_resumed_to_the_same_bytes(
     linker: Linker, names: Path, tmp_path: Path, suffix: str, error: BaseException, code: int
 ) -> None:
     whole, out = tmp_path / f"whole{suffix}", tmp_path / f"out{suffix}"
@@ -80,10 +76,10 @@ def test_a_stopped_run_is_gone_on_with_to_the_same_bytes(
     assert "--resume" in stopped.stderr
     assert not out.exists()
     linker.stop_at = None
-    linker.asked.clear()
+    linker.linked.clear()
     resumed = run("--file", str(names), "-k", "3", "-o", str(out), "--resume")
-    assert "Going on after 12 mentions" in resumed.stderr
-    assert linker.asked == [f"name {i}" for i in range(12, 20)]
+    assert "Continuing after 12 mentions" in resumed.stderr
+    assert linker.linked == [f"name {i}" for i in range(12, 20)]
     assert out.read_bytes() == whole.read_bytes()
     assert sorted(f.name for f in tmp_path.iterdir()) == [
         "names.txt",
@@ -106,7 +102,7 @@ def test_what_was_written_after_the_last_record_is_cut(
     assert out.read_bytes() == whole.read_bytes()
 
 
-def test_documents_are_gone_on_with(linker: Linker, tmp_path: Path) -> None:
+def test_documents_are_resumed(linker: Linker, tmp_path: Path) -> None:
     corpus = tmp_path / "corpus.pubtator"
     corpus.write_text(
         "0|t|none\n\n"
@@ -121,7 +117,7 @@ def test_documents_are_gone_on_with(linker: Linker, tmp_path: Path) -> None:
     assert out.read_bytes() == whole.read_bytes()
 
 
-def test_a_table_is_gone_on_with(linker: Linker, tmp_path: Path) -> None:
+def test_a_table_is_resumed(linker: Linker, tmp_path: Path) -> None:
     file = tmp_path / "x.csv"
     file.write_text("n,dx\n" + "".join(f"{i},name {i}\n" for i in range(9)))
     whole, out = tmp_path / "whole.csv", tmp_path / "out.csv"
@@ -140,17 +136,17 @@ def test_a_table_is_gone_on_with(linker: Linker, tmp_path: Path) -> None:
     assert "the input has changed" in run(*arguments, "-o", str(out), "--resume", code=2).stderr
 
 
-def test_with_nothing_to_go_on_with_it_begins(names: Path, tmp_path: Path, linker: Linker) -> None:
+def test_with_nothing_to_resume_it_starts(names: Path, tmp_path: Path, linker: Linker) -> None:
     out = tmp_path / "out.tsv"
     run("--file", str(names), "-o", str(out), "--resume")
     assert len(out.read_text().splitlines()) == 21
     again = run("--file", str(names), "-o", str(out), "--resume", code=2)
     assert "is finished, there is nothing to resume" in again.stderr
     run("--file", str(names), "-o", str(out))
-    assert linker.asked == [f"name {i}" for i in range(20)] * 2
+    assert linker.linked == [f"name {i}" for i in range(20)] * 2
 
 
-def test_a_run_without_resume_begins_anew(linker: Linker, names: Path, tmp_path: Path) -> None:
+def test_a_run_without_resume_starts_over(linker: Linker, names: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.tsv"
     linker.stop_at = "name 12"
     run("--file", str(names), "-o", str(out), code=130)

@@ -6,21 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from canonym import Linker
-from canonym.cli import main
+from tests.cli.running import run
 
 TABLE = "id,name,language\nD:1,Myocardial infarction,en\nD:1,Heart attack,en\nD:2,Migraine,en\n"
-
-
-def run(*arguments: str, input: str | None = None, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, list(arguments), input=input)
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    assert "Traceback" not in result.output
-    return result
 
 
 @pytest.fixture
@@ -84,7 +75,7 @@ def test_two_columns_are_names_and_ids(index: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "problem"),
     [
         ("b\tD:9", "line 2: no concept has the id 'D:9'"),
         ("b", "line 2: 2 cells are expected (name, id)"),
@@ -92,8 +83,8 @@ def test_two_columns_are_names_and_ids(index: Path, tmp_path: Path) -> None:
         ("...\tD:1", "line 2: the name '...' has no letter"),
     ],
 )
-def test_a_file_is_imported_whole_or_not_at_all(index: Path, line: str, told: str) -> None:
-    assert told in synonyms(index, "import", "-", input=f"a\tD:1\n{line}\n", code=2).stderr
+def test_a_file_is_imported_whole_or_not_at_all(index: Path, line: str, problem: str) -> None:
+    assert problem in synonyms(index, "import", "-", input=f"a\tD:1\n{line}\n", code=2).stderr
     assert Linker.load(index).synonyms() == ()
 
 
@@ -103,10 +94,10 @@ def test_unknown_kinds_are_refused(index: Path) -> None:
 
 
 def test_failures_are_messages(index: Path, tmp_path: Path) -> None:
-    told = synonyms(index, "remove", "heart attack", "D:1", code=2).stderr
-    assert "was not added" in told
-    told = synonyms(index, "remove", "Heart attack", "D:1", code=2).stderr
-    assert "canonym synonyms forbid" in told
+    problem = synonyms(index, "remove", "heart attack", "D:1", code=2).stderr
+    assert "was not added" in problem
+    problem = synonyms(index, "remove", "Heart attack", "D:1", code=2).stderr
+    assert "canonym synonyms forbid" in problem
     assert "not forbidden" in synonyms(index, "allow", "x", "D:1", code=2).stderr
     assert "no such folder" in synonyms(tmp_path / "none", "list", code=2).stderr
     assert "--index" in run("synonyms", "list", code=2).stderr

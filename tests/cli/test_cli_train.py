@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import re
@@ -19,8 +18,13 @@ from canonym.cli.train.command import train
 from canonym.encoders import load_encoder
 from canonym.errors import InvalidInput
 from canonym.io.files import read_manifest
-from canonym.training.loop.settings import FitSettings
-from canonym.training.recipes import PAPERS, RECIPES, recipe_class
+from canonym.training.recipes import (
+    PAPERS,
+    RECIPES,
+    TrainingSpec,
+    checked_values,
+    spec_options,
+)
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
@@ -260,39 +264,94 @@ def test_several_terminologies_are_read_one_after_the_other(place: Path) -> None
     assert re.search(r"^concepts +22$", told, re.MULTILINE)  # 21, and one
 
 
-# --- the options against the papers ---------------------------------------------------------------
+# --- options in a file ----------------------------------------------------------------------------
 
-UNLIKE = {"max_steps": None}
-FLAGS = {"n_positives": "positives", "n_negatives": "negatives", "n_relatives": "relatives"}
+
+def test_a_file_fills_the_options_and_the_command_line_wins(place: Path) -> None:
+    (place / "run.toml").write_text(
+        'encoder = "scratch"\nterminology = "x.db"\ncorpus = ["train.txt"]\nk = 4\nwidth = 16\n'
+        "layers = 1\nheads = 2\nvocabulary = 90\nmax-steps = 2\nbatch_size = 4\n"
+        'merge = true\nlearning-rate = 1\noutput = "by-file"\ndevice = "cpu"\n'
+    )
+    run("train", "biosyn", "--config", "run.toml")
+    run("train", "biosyn", "--config", "run.toml", "-k", "3", "-o", "other", "--quiet")
+    facts = {
+        name: read_manifest(place / name, kind="encoder", newest=1)["training"]
+        for name in ("by-file", "other")
+    }
+    assert [facts[name]["objective_settings"]["k"] for name in facts] == [4, 3]
+    for one in facts.values():
+        assert one["objective_settings"]["merge"] is True
+        assert one["settings"]["learning_rate"] == 1.0
+        assert one["steps"] == 2
+        assert one["counts"]["mentions"] == 8
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("size = 3", "biosyn has no option 'size'; it has accumulation, batch_size, checkpoint"),
+        ("positives = 3", "biosyn has no option 'positives'"),
+        ("k = 2.5", "k is 2.5; a whole number at least 1 is expected"),
+        ("k = 0", "k is 0; a whole number at least 1 is expected"),
+        ("k = true", "k is True; a whole number"),
+        ("merge = 1", "merge is 1; true or false is expected"),
+        ('loss = "softmax"', "loss is 'softmax'; one of 'marginal', 'hard-em', 'pair-wise' is"),
+        ("cosine-scale = 0", "cosine_scale is 0; a number above 0 is expected"),
+        ("dense_ratio = 2", "dense_ratio is 2; a number at least 0 and at most 1 is expected"),
+        ("corpus = [1]", "corpus is [1]; a list of strings is expected"),
+        ("k 3", "cannot be read as TOML"),
+    ],
+)
+def test_a_file_that_does_not_fit_is_a_message(line: str, message: str, place: Path) -> None:
+    (place / "run.toml").write_text(line)
+    told = run("train", "biosyn", "--config", "run.toml", "-o", "out", code=2).output
+    assert message in told
+    assert "run.toml" in told
+    assert "none.toml" in run("train", "coder", "--config", "none.toml", code=2).output
+
+
+def test_a_recipe_checks_options_without_the_command_line() -> None:
+    assert checked_values("dilbert", {"positives": 3, "n_negatives": 2, "margin": 1}) == {
+        "n_positives": 3,
+        "n_negatives": 2,
+        "margin": 1,
+    }
+    spec = TrainingSpec.from_values("dilbert", {"n_positives": 3, "max_steps": 7})
+    assert spec.objective["n_positives"] == 3
+    assert (spec.loop.max_steps, spec.loop.epochs) == (7, 10)
+    assert (spec.module["pooling"], spec.preparation) == ("mean", "biosyn")
+
+
+PUBLISHED: dict[str, dict[str, object]] = {
+    "biosyn": {
+        **{"k": 20, "dense_ratio": 0.5, "epochs": 10, "batch_size": 16, "learning_rate": 1e-5},
+        **{"weight_decay": 0.01, "pooling": "cls", "max_length": 25, "preparation": "biosyn"},
+    },
+    "triplet": {
+        **{"share": pytest.approx(1 / 3), "batch_size": 1500, "learning_rate": 3e-5},
+        **{"pooling": "mean", "max_length": 8, "preparation": "none"},
+    },
+    "dilbert": {
+        **{"n_positives": 30, "n_negatives": 5, "batch_size": 48, "learning_rate": 1e-5},
+        **{"margin": 1.0, "distance": "euclidean", "pooling": "mean", "preparation": "biosyn"},
+    },
+    "coder": {
+        **{"alpha": 2.0, "beta": 50.0, "threshold": 0.5, "margin": 0.1, "batch_size": 128},
+        **{"repeats": 8, "accumulation": 8, "max_steps": 100_000, "max_length": 32, "epochs": None},
+    },
+    "few-shot": {"margin": 0.1, "hidden": 9600, "dropout": 0.5, "n": 15, "patience": 5},
+}
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_defaults_are_those_of_the_paper(recipe: str) -> None:
-    command = train.commands[recipe]
-    default = {option.name: option.default for option in command.params}
-    made = recipe_class(recipe)
-    loop = {name: field.default for name, field in FitSettings.__dataclass_fields__.items()}
-    expected = {**loop, **made.fit_settings, **made.encoder_settings}
-    if recipe == "few-shot":
-        expected |= {"epochs": 100, "patience": 5}
-    if recipe == "coder":
-        expected |= {"epochs": None}
-    assert default["seed"] == 0
-    for name, value in expected.items():
-        found = default[name]
-        assert (found if isinstance(found, str | int | float) else None) == value, name
-    options = inspect.signature(made).parameters
-    for name, parameter in options.items():
-        flag = FLAGS.get(name, name)
-        if parameter.default is inspect.Parameter.empty or flag not in default:
-            continue
-        found = default[flag]
-        if not isinstance(found, str | bool | int | float):
-            found = False if isinstance(parameter.default, bool) else None
-        assert found == pytest.approx(parameter.default), name
+    found = {name: option.default for name, option in spec_options(recipe).items()}
+    assert {name: found[name] for name in PUBLISHED[recipe]} == PUBLISHED[recipe]
+    assert found["seed"] == 0
 
 
-MADE = ("contextual", "default", "reranker", "student", "word-vectors")
+MADE = ("reranker", "word-vectors")
 
 
 def test_every_flag_says_what_it_is() -> None:

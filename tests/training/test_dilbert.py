@@ -1,9 +1,8 @@
-"""DILBERT: strategies over epochs, triplets as a file, and the loss of a batch."""
+"""DILBERT: strategies over epochs, and the loss of a batch."""
 
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,8 @@ import pytest
 
 from canonym import Concept, InvalidInput, Name, Terminology
 from canonym.terminology.hierarchy import Hierarchy
-from canonym.training.papers.dilbert import STRATEGIES, Dilbert, GivenTriplets
+from canonym.training.papers.dilbert import STRATEGIES, Dilbert
 from canonym.training.sampling.names import NameTable
-from canonym.training.sampling.triplets import Triplet, read_triplet_file, write_triplet_file
 from canonym.types import Relation
 
 NAMES = [(f"{concept}{i}", concept) for concept in "ABCDE" for i in range(4)]
@@ -129,26 +127,6 @@ def test_training_brings_mentions_to_their_names(small_table: Any, strategy: str
     queries, names = table.encode([text for text, _ in MENTIONS[:3]]), table.encode(TABLE.texts)
     best = [TABLE.texts[i] for i in (queries @ names.T).argmax(axis=1)]
     assert all(owner(name) in ids for name, (_, ids) in zip(best, MENTIONS, strict=False))
-
-
-def test_triplets_can_be_written_looked_at_and_trained_on(small_table: Any, tmp_path: Path) -> None:
-    made, table = objective(), small_table.Table(STRINGS)
-    plan = made.plan(table.encode, 0, np.random.default_rng(0))
-    path = tmp_path / "triplets.tsv"
-    n = write_triplet_file(path, made.triplets(plan))
-    given = GivenTriplets(read_triplet_file(path), batch_size=n)
-    again = small_table.check_objective(given, table)
-    assert given.settings["n_triplets"] == n
-    whole = Dilbert(TABLE, MENTIONS, batch_size=n)
-    expected = whole.loss(table.embed, plan, 0)
-    found = given.loss(table.embed, again, 0)
-    assert found is not None
-    assert expected is not None
-    assert found.item() == pytest.approx(expected.item())
-    with pytest.raises(InvalidInput, match="no triplets to train on"):
-        GivenTriplets([])
-    with pytest.raises(InvalidInput, match="distance is 'l1'"):
-        GivenTriplets([Triplet("a", "b", "c")], distance="l1")
 
 
 def test_a_terminology_brings_its_hierarchy(small_table: Any) -> None:

@@ -17,11 +17,10 @@ from safetensors.numpy import load_file
 from canonym import InvalidInput, Mismatch, ReadError
 from canonym.cli import main
 from canonym.io.files import read_manifest
-from canonym.training.loop.averaging import average_weights
-from canonym.training.modules.transformer import NameModule
-from canonym.training.sampling.groups import largest_groups, read_tree_groups
+from canonym.training.modules.transformer import NameModule, average_weights
 from reproduce.data import Shelf
 from reproduce.files import read_experiment
+from reproduce.groups import largest_groups, read_tree_groups
 from reproduce.models import in_order, read_models
 from reproduce.run import reproduce
 from reproduce.trained import train_models

@@ -20,7 +20,8 @@ import pytest
 
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io.files import MANIFEST
-from canonym.training.loop.fit import FitProgress, Fitted, fit
+from canonym.training.loop.fit import Fitted, fit
+from canonym.training.loop.progress import FitProgress
 from canonym.training.loop.settings import FitSettings
 
 SETTINGS: dict[str, Any] = {"epochs": 3, "learning_rate": 1e-3, "warm_up": 0.2}
@@ -221,7 +222,7 @@ def test_weights_of_another_shape_are_told_apart(
     wide = small.make_module(layers=2)
     content = json.loads(manifest.read_text())
     from canonym.training.loop.checkpoints import module_digest
-    from canonym.training.loop.run import make_step
+    from canonym.training.loop.fit import make_step
 
     step = make_step(wide, small.Synonyms(), FitSettings(**SETTINGS))
     content["identity"]["start"] = module_digest(step)

@@ -18,7 +18,7 @@ from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
 from canonym.evaluation.run import evaluate_corpus
 from canonym.io.files import read_manifest
-from canonym.training.loop.dev_score import DevAccuracy
+from canonym.training.dev_score import DevAccuracy
 from canonym.training.loop.fit import Fitted, fit
 from canonym.training.loop.save import save_trained
 from canonym.training.loop.settings import FitSettings

@@ -1,6 +1,6 @@
 """The command line: ``canonym import | index | link | fit | evaluate`` and others.
 
-Commands are imported when they are called for, and import what they need when they run, so that
+A command is imported when it is called, and imports what it needs when it runs, so that
 ``canonym --help`` answers at once.
 """
 
@@ -13,6 +13,7 @@ import click
 
 from canonym import __version__
 from canonym.cli.failures import reported
+from canonym.cli.verbosity import with_verbosity
 
 __all__ = ["main"]
 
@@ -28,32 +29,34 @@ _COMMANDS = {
     "picture": "canonym.cli.picture:picture",
     "terminology": "canonym.cli.terminology:terminology",
     "info": "canonym.cli.info:info",
-    "completion": "canonym.cli.completion:completion",
+    "completion": "canonym.cli:completion",
 }
 
 
 class Commands(click.Group):
-    """A group whose commands are imported on demand and whose failures are messages."""
+    """A group that imports its commands on demand and turns failures into messages."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Name the commands in the order in which a newcomer meets them."""
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Import one command, or return None where there is none of that name."""
+        """Import a command; return None for an unknown name."""
         if cmd_name not in _COMMANDS:
             return None
         module, attribute = _COMMANDS[cmd_name].split(":")
         command: click.Command = getattr(importlib.import_module(module), attribute)
-        return command
+        return with_verbosity(command)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, turning the errors that are expected into messages."""
+        """Run the command; turn expected errors into messages."""
         with reported():
             return super().invoke(ctx)
 
 
+@with_verbosity
 @click.command(
+    "canonym",
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -62,15 +65,15 @@ def main() -> None:
     """Find the concept a biomedical name stands for.
 
     canonym takes names ("heart attack", a column of a table, the mentions of a corpus) and finds
-    the concepts of a terminology they stand for: ICD-10-CM, which it brings along, or any
-    terminology in a file. Everything runs on this machine.
+    their concepts in a terminology: in ICD-10-CM, which is bundled, or in any terminology file.
+    Everything runs on this machine.
 
     \b
     Link names to ICD-10-CM, nothing to prepare:
       canonym link "heart attack" "type 2 diabetes" "broken hip"
 
     \b
-    Link a column of a table to a terminology of your own:
+    Link a column of a table to another terminology:
       canonym import doid.obo -o doid.db
       canonym index doid.db -o doid-index
       canonym link --index doid-index --file visits.csv --column diagnosis -o linked.csv
@@ -84,6 +87,23 @@ def main() -> None:
     Measure how good linking is, on an annotated corpus:
       canonym evaluate corpus.pubtator --index doid-index --html report.html
 
-    Exit codes: 0 done, 2 the input or an option cannot be used, 1 the machine got in the way (disk,
-    permission, memory), 130 stopped with Ctrl-C, 141 the reader of the output has gone.
+    Exit codes: 0 done; 2 the input or an option cannot be used; 1 the machine got in the way (disk,
+    permission, memory); 130 stopped with Ctrl-C; 141 the reader of the output has gone.
     """
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the script that lets a shell complete commands and options.
+
+    \b
+    bash, in ~/.bashrc:    eval "$(canonym completion bash)"
+    zsh, in ~/.zshrc:      eval "$(canonym completion zsh)"
+    fish, once:            canonym completion fish > ~/.config/fish/completions/canonym.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    assert kind is not None, "click knows all three"
+    click.echo(kind(main, {}, "canonym", "_CANONYM_COMPLETE").source())

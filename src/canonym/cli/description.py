@@ -69,7 +69,7 @@ def _lines(value: Any) -> Iterator[str]:
     if isinstance(value, list):
         for part in value:
             if isinstance(part, Mapping):
-                yield ", ".join(f"{key}: {_shown(one)}" for key, one in part.items())
+                yield ", ".join(f"{key}: {_shown(one)}" for key, one in part.items() if one != [])
             else:
                 yield _shown(part)
     elif isinstance(value, Mapping) and all(type(one) is int for one in value.values()):
@@ -78,7 +78,7 @@ def _lines(value: Any) -> Iterator[str]:
         if len(ranked) > _MOST:
             yield f"… and {len(ranked) - _MOST:,} more"
     elif isinstance(value, Mapping):
-        yield from (f"{key}: {_shown(one)}" for key, one in value.items())
+        yield from (f"{key}: {_shown(one)}" for key, one in value.items() if one != [])
     else:
         yield _shown(value)
 

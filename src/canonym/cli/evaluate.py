@@ -168,8 +168,8 @@ def evaluate(
     from pathlib import Path
 
     from canonym.cli.annotated import open_corpus
+    from canonym.cli.open import open_system
     from canonym.cli.progress import note
-    from canonym.cli.systems import open_system
     from canonym.corpora.census import take_census
     from canonym.evaluation.comparison import compare, read_predictions
     from canonym.evaluation.protocols import choose_protocol
@@ -280,8 +280,8 @@ def _write_json(summary: Summary, run: Run, path: str, *, mentions: bool) -> Non
 
 def _print(summary: Summary, *, quiet: bool) -> None:
     from canonym.cli.failures import printable
+    from canonym.cli.output import print_table
     from canonym.cli.progress import note
-    from canonym.cli.tables import print_table
     from canonym.evaluation.report import tables
 
     for one in tables(summary):

@@ -1,4 +1,4 @@
-"""Why a mention was linked as it was, in words."""
+"""Explanations: why a mention was linked as it was, in words."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping
 
 from canonym.text import PLAIN, STRONG, UNORDERED, normalise
 from canonym.types import Link
-
-__all__ = ["explain"]
 
 _SIEVES = {
     "verbatim": "the name is the same but for case, accents and punctuation",
@@ -29,19 +27,11 @@ _FORMS = {"verbatim": PLAIN, "reordered": UNORDERED}
 
 
 def explain(link: Link) -> list[str]:
-    """Say why a mention was linked as it was, one line a fact.
+    """Explain a link, one line a fact, or each part of a composite mention.
 
-    Parameters
-    ----------
-    link : Link
-        With two candidates or more where the runner-up is to be named.
-
-    Returns
-    -------
-    list of str
-        The steps of preparation and normalisation that changed something, the name that matched,
-        the normal forms of the two, the sieve that decided, what each scorer gave, the runner-up
-        and the margin; for a composite mention all of that for each part.
+    The facts are the steps of preparation that changed something, the name that matched, both
+    normal forms, the sieve that decided, the scores, and, if the link has two candidates or more,
+    the runner-up and the margin.
     """
     return list(_lines(link))
 

@@ -1,4 +1,4 @@
-"""What a failure looks like at the command line: a message, an exit code, no traceback.
+"""Failures at the command line: a message and an exit code instead of a traceback.
 
 ====  ==============================================================================
 code  meaning
@@ -7,7 +7,7 @@ code  meaning
 1     the machine got in the way: a full disk, a missing permission, no memory
 2     the input, an option or a saved file cannot be used; the message says what to do
 130   stopped with Ctrl-C
-141   whoever read the output has gone (``canonym link … | head``)
+141   the reader of the output has gone (``canonym link … | head``)
 ====  ==============================================================================
 """
 
@@ -21,8 +21,6 @@ from collections.abc import Iterator
 import click
 
 from canonym.errors import CanonymError
-
-__all__ = ["Hindered", "Unusable", "printable", "reported"]
 
 _INTERRUPTED = 130
 _READER_GONE = 141
@@ -41,7 +39,7 @@ class Hindered(click.ClickException):
 
 
 def printable(text: str) -> str:
-    """Escape what no terminal can show: lone surrogates and control characters."""
+    """Escape lone surrogates and control characters, which no terminal can show."""
     return "".join(
         character
         if character.isprintable() or character in "\n\t"
@@ -52,7 +50,7 @@ def printable(text: str) -> str:
 
 @contextlib.contextmanager
 def reported() -> Iterator[None]:
-    """Turn the errors that are expected into messages and exit codes."""
+    """Turn expected errors into messages and exit codes."""
     try:
         yield
     except CanonymError as error:
@@ -71,6 +69,6 @@ def reported() -> Iterator[None]:
 
 
 def _silence_stdout() -> None:
-    # Python flushes standard output once more at its end, and would complain again.
+    # Python flushes standard output again when it ends, and would complain again.
     with contextlib.suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,24 +1,32 @@
-"""``canonym fit``: an encoder of one's own."""
+"""``canonym fit``: an encoder fitted to a terminology."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from canonym.cli.annotated import FORMATS
+from canonym.cli.options import (
+    corpus_format_option,
+    mention_type_option,
+    overwrite_option,
+    seed_option,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
+    import numpy.typing as npt
+
+    from canonym.cli.progress import Stages
     from canonym.encoders.subword import Subword
     from canonym.training.subword.held_out import Found, Gain
+    from canonym.training.subword.mention_names import MentionNames
     from canonym.types import Document
 
-__all__ = ["fit"]
-
 _DIMENSIONS = 128
-# On names set aside of MEDIC, an encoder that knows the words is about as good after fewer steps.
+# On names of MEDIC that were set aside, an encoder that knows the words needs fewer steps.
 _STEPS, _STEPS_FROM_NONE = 2000, 3000
 
 
@@ -30,8 +38,8 @@ _STEPS, _STEPS_FROM_NONE = 2000, 3000
     default="default",
     show_default=True,
     metavar="ENCODER",
-    help="What to go on from: default is the encoder that comes with canonym, none begins with "
-    "random vectors; or a folder made by `canonym fit`.",
+    help="Encoder to start from: default is the bundled one, none means random vectors; or a "
+    "folder made by `canonym fit`.",
 )
 @click.option(
     "-c",
@@ -39,32 +47,21 @@ _STEPS, _STEPS_FROM_NONE = 2000, 3000
     "corpora",
     type=click.Path(),
     multiple=True,
-    help="Annotated mentions, as `canonym evaluate` takes them: further names of their concepts, "
-    "to learn from only. Can be repeated.",
+    help="Annotated mentions, as `canonym evaluate` takes them. The encoder learns them as further "
+    "names of their concepts. Can be repeated.",
 )
-@click.option(
-    "--mention-type",
-    "types",
-    multiple=True,
-    metavar="TYPE",
-    help="Only mentions of this type, such as Disease. Can be repeated.",
-)
+@mention_type_option()
 @click.option(
     "--mention-share",
     "share",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="How many of the names drawn are mentions.  [default: 0.2]",
+    help="Share of mentions among the names drawn.  [default: 0.2]",
 )
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(tuple(FORMATS)),
-    help="Format of the corpora; recognised when left out.",
-)
+@corpus_format_option
 @click.option(
     "--steps",
     type=click.IntRange(min=1),
-    help=f"[default: {_STEPS}; {_STEPS_FROM_NONE} with --start none]",
+    help=f"Steps of training.  [default: {_STEPS}; {_STEPS_FROM_NONE} with --start none]",
 )
 @click.option(
     "--batch", type=click.IntRange(min=2), default=512, show_default=True, help="Names in a step."
@@ -74,17 +71,16 @@ _STEPS, _STEPS_FROM_NONE = 2000, 3000
     type=click.IntRange(min=1),
     help=f"Width of the vectors, with --start none.  [default: {_DIMENSIONS}]",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@seed_option
 @click.option(
     "--held-out",
     type=click.IntRange(min=0),
     default=1000,
     show_default=True,
-    help="Names set aside, and with a corpus a fifth of its documents, to measure the gain in a "
-    "first run; 0 saves that run.",
+    help="Names set aside, beside a fifth of the documents of a corpus, to measure the gain in a "
+    "first run; 0 skips that run.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress and no report.")
+@overwrite_option
 def fit(
     terminology: str,
     output: str,
@@ -94,16 +90,16 @@ def fit(
     share: float | None,
     format_: str | None,
     steps: int | None,
+    batch: int,
     dimensions: int | None,
+    seed: int,
     held_out: int,
     overwrite: bool,
-    quiet: bool,
-    **options: Any,
 ) -> None:
     """Fit an encoder to the synonyms of TERMINOLOGY, in minutes and without a GPU.
 
-    Twice: once without some of the names, which are then looked up, to show what is gained over the
-    encoder that comes with canonym; and once with all names, which is what is written. With
+    It is fitted twice. The first time some names are set aside and looked up afterwards, to show
+    the gain over the bundled encoder; the second time uses all names, and is written. With
     --corpus, mentions of some documents are set aside and looked up as well.
 
     \b
@@ -116,77 +112,84 @@ def fit(
 
     from canonym.cli.description import print_facts
     from canonym.cli.progress import stages
-    from canonym.cli.sources import open_terminology
+    from canonym.cli.verbosity import is_quiet
     from canonym.encoders import save_encoder
     from canonym.errors import InvalidInput
     from canonym.training.subword.held_out import SHARE, fit_names
-    from canonym.training.subword.mention_names import mention_names
 
     if Path(output).exists() and not overwrite:
         raise InvalidInput(f"{output} exists already; choose another folder or pass --overwrite")
     _check_corpus_options(corpora, types, share, format_)
-    encoder = open_start(start, dimensions)
+    share = share or SHARE
+    encoder = _open_start(start, dimensions)
     documents = _read_corpora(corpora, format_)
     began = time.monotonic()
-    facts: dict[str, Any] = {"encoder": output, "goes on from": start}
-    mentions = None
-    with open_terminology(terminology, quiet=quiet) as opened:
-        names = [text for texts in opened.iter_texts() for text in texts]
-        concepts = opened.concept_of_row()
-        data = {"terminology": opened.digest, "names": len(names)}
-        facts["names"] = len(names)
-        if documents:
-            mentions = mention_names(documents, opened, types=types)
-            facts["mentions"] = len(mentions.names)
-            if mentions.dropped:
-                facts["mentions left out"] = mentions.dropped
-            data |= _corpus_data(documents, len(mentions.names), share or SHARE)
-    options |= {"start": encoder, "mentions": mentions, "share": share or SHARE}
+    data = _read_names(terminology, documents, types)
+    run = {
+        "steps": steps or (_STEPS if encoder else _STEPS_FROM_NONE),
+        "batch": batch,
+        "seed": seed,
+    }
+    options: dict[str, Any] = {"start": encoder, "mentions": data.mentions, "share": share, **run}
     options["dimensions"] = dimensions or _DIMENSIONS
-    options["steps"] = steps or (_STEPS if encoder else _STEPS_FROM_NONE)
-    with stages(unit="steps", quiet=quiet) as report:
+    facts = {"encoder": output, "starts from": start, **data.facts()}
+    with stages(unit="steps") as report:
         if held_out:
-            gain = _gain(names, concepts, n=held_out, report=report, **options)
-            facts |= _facts(gain, start, mentions=mentions is not None)
+            gain = _measure_gain(data, n=held_out, report=report, **options)
+            facts |= _gain_facts(gain, start, mentions=data.mentions is not None)
         fitted = fit_names(
-            names, concepts, progress=lambda done, total: report("Fitting", done, total), **options
+            data.names,
+            data.concepts,
+            progress=lambda done, total: report("Fitting", done, total),
+            **options,
         )
-    trained = {"start": None if encoder is None else encoder.trained, "data": data}
-    trained["options"] = {name: options[name] for name in ("steps", "batch", "seed")}
-    save_encoder(_with_history(fitted, trained), output, overwrite=overwrite)
-    if not quiet:
+    history = {"start": encoder.trained if encoder is not None else None}
+    history |= {"data": data.record(documents, share), "options": run}
+    save_encoder(_with_history(fitted, history), output, overwrite=overwrite)
+    if not is_quiet():
         print_facts({**facts, "time": f"{time.monotonic() - began:.0f} s"})
 
 
-def open_start(spec: str, dimensions: int | None) -> Subword | None:
-    """Open the encoder that a fit goes on from; nothing for ``none``.
+class _Data(NamedTuple):
+    """Names to fit an encoder to: all of a terminology, and annotated mentions."""
 
-    Raises
-    ------
-    InvalidInput
-        If it is no subword encoder, or a width is asked for that it cannot have.
-    ReadError
-        If there is no saved encoder of that name.
-    """
-    from canonym.encoders import load_encoder, make_encoder
-    from canonym.encoders.subword import Subword
-    from canonym.errors import InvalidInput
+    names: list[str]
+    concepts: npt.NDArray[np.int32]
+    digest: str
+    mentions: MentionNames | None
 
-    if spec == "none":
-        return None
-    encoder = make_encoder(spec) if spec == "default" else load_encoder(spec)
-    if not isinstance(encoder, Subword):
-        raise InvalidInput(
-            f"--start {spec}: this is a {type(encoder).__name__}, and only a subword encoder can "
-            "be gone on from: default, none, or a folder made by `canonym fit`"
-        )
-    if dimensions is not None:
-        raise InvalidInput(
-            f"--dimensions {dimensions}: an encoder that goes on from another keeps its "
-            f"{encoder.dimensions} dimensions; leave the option out, or pass --start none to "
-            "begin with random vectors of that width"
-        )
-    return encoder
+    def facts(self) -> dict[str, Any]:
+        """Return the counts for the report."""
+        facts: dict[str, Any] = {"names": len(self.names)}
+        if self.mentions is not None:
+            facts["mentions"] = len(self.mentions.names)
+            if self.mentions.dropped:
+                facts["mentions left out"] = self.mentions.dropped
+        return facts
+
+    def record(self, documents: Sequence[Document], share: float) -> dict[str, Any]:
+        """Return what identifies the data, to be saved with the encoder."""
+        from canonym.evaluation.run import corpus_digest
+
+        record = {"terminology": self.digest, "names": len(self.names)}
+        if self.mentions is None:
+            return record
+        n = len(self.mentions.names)
+        return record | {
+            "corpus": corpus_digest(documents),
+            "mentions": n,
+            "mention_share": share,
+        }
+
+
+def _read_names(terminology: str, documents: Sequence[Document], types: Sequence[str]) -> _Data:
+    from canonym.cli.sources import open_terminology
+    from canonym.training.subword.mention_names import mention_names
+
+    with open_terminology(terminology) as opened:
+        mentions = mention_names(documents, opened, types=types) if documents else None
+        names = [text for texts in opened.iter_texts() for text in texts]
+        return _Data(names, opened.concept_of_row(), opened.digest, mentions)
 
 
 def _check_corpus_options(
@@ -200,23 +203,41 @@ def _check_corpus_options(
             raise InvalidInput(f"{name} is about annotated mentions; name their file with --corpus")
 
 
+def _open_start(spec: str, dimensions: int | None) -> Subword | None:
+    """Open the encoder that the fit starts from, or return None for ``none``."""
+    from canonym.encoders import load_encoder, make_encoder
+    from canonym.encoders.subword import Subword
+    from canonym.errors import InvalidInput
+
+    if spec == "none":
+        return None
+    encoder = make_encoder(spec) if spec == "default" else load_encoder(spec)
+    if not isinstance(encoder, Subword):
+        raise InvalidInput(
+            f"--start {spec}: this is a {type(encoder).__name__}, and only a subword encoder can "
+            "be fitted further: give default, none, or a folder made by `canonym fit`"
+        )
+    if dimensions is not None:
+        raise InvalidInput(
+            f"--dimensions {dimensions}: the encoder {spec} keeps its {encoder.dimensions} "
+            "dimensions; leave the option out, or pass --start none to begin with random vectors "
+            "of that width"
+        )
+    return encoder
+
+
 def _read_corpora(paths: Sequence[str], format: str | None) -> list[Document]:
     from dataclasses import replace
 
     from canonym.cli.annotated import open_corpus
 
-    # Tables without documents are documents of their own: of those with one id the first counts.
+    # A table without document ids is one document, called after its file: documents of the same id
+    # count once.
     return [
         document if document.id else replace(document, id=path)
         for path in paths
         for document in open_corpus(path, format=format).documents
     ]
-
-
-def _corpus_data(documents: Sequence[Document], n: int, share: float) -> dict[str, Any]:
-    from canonym.evaluation.run import corpus_digest
-
-    return {"corpus": corpus_digest(documents), "mentions": n, "mention_share": share}
 
 
 def _with_history(encoder: Subword, trained: dict[str, Any]) -> Subword:
@@ -226,22 +247,16 @@ def _with_history(encoder: Subword, trained: dict[str, Any]) -> Subword:
     return Subword(encoder.table, scale=encoder.scale, **options)
 
 
-def _gain(
-    names: Sequence[str],
-    concepts: Any,
-    *,
-    n: int,
-    report: Any,
-    start: Subword | None,
-    **options: Any,
+def _measure_gain(
+    data: _Data, *, n: int, report: Stages, start: Subword | None, **options: Any
 ) -> Gain:
     """Fit without some names and mentions, look these up, and compare with the start."""
     from canonym.encoders import make_encoder
     from canonym.training.subword.held_out import measure_gain
 
     return measure_gain(
-        names,
-        concepts,
+        data.names,
+        data.concepts,
         baseline=start or make_encoder("default"),
         n=n,
         start=start,
@@ -250,10 +265,10 @@ def _gain(
     )
 
 
-def _facts(gain: Gain, start: str, *, mentions: bool) -> dict[str, str]:
+def _gain_facts(gain: Gain, start: str, *, mentions: bool) -> dict[str, str]:
     before = "default encoder" if start in {"default", "none"} else start
 
-    def told(what: str, found: Found | None, lead: str) -> dict[str, str]:
+    def facts_of(what: str, found: Found | None, lead: str) -> dict[str, str]:
         if found is None:
             return {f"{what} set aside": "none could be"}
         return {
@@ -263,5 +278,5 @@ def _facts(gain: Gain, start: str, *, mentions: bool) -> dict[str, str]:
             f"{lead}gain": f"{100 * (found.after - found.before):+.1f} points",
         }
 
-    facts = told("names", gain.names, "")
-    return facts | told("mentions", gain.mentions, "mentions: ") if mentions else facts
+    facts = facts_of("names", gain.names, "")
+    return facts | facts_of("mentions", gain.mentions, "mentions: ") if mentions else facts

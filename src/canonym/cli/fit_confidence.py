@@ -1,48 +1,49 @@
-"""``canonym fit-confidence``: an index learns how sure its links are."""
+"""``canonym fit-confidence``: the probability that a link is right, learned for an index."""
 
 from __future__ import annotations
 
 import click
 
-from canonym.cli.train.chosen import taught_options
-
-__all__ = ["fit_confidence"]
+from canonym.cli.options import built_index_option, corpus_format_option, mention_type_option
 
 
 @click.command("fit-confidence")
-@taught_options(
-    click.option(
-        "--method",
-        type=click.Choice(["isotonic", "platt"]),
-        default="isotonic",
-        show_default=True,
-        help="platt: logistic regression; isotonic: a rising function on top of that.",
-    )
+@click.argument("corpus", type=click.Path())
+@built_index_option
+@mention_type_option()
+@click.option(
+    "--method",
+    type=click.Choice(["isotonic", "platt"]),
+    default="isotonic",
+    show_default=True,
+    help="platt is logistic regression; isotonic fits a rising function to its result.",
 )
+@corpus_format_option
 def fit_confidence(
-    corpus: str, index: str, types: tuple[str, ...], method: str, format_: str | None, quiet: bool
+    corpus: str, index: str, types: tuple[str, ...], method: str, format_: str | None
 ) -> None:
     """Learn from the mentions of CORPUS how sure the links of an index are.
 
-    CORPUS is annotated, as `canonym evaluate` takes it, and not one whose mentions the index has as
-    names. From then on links have a confidence, the probability of being right, and
-    `canonym link --min-confidence 0.9` makes those NIL that are right in less than 90 % of cases.
+    CORPUS is annotated, as `canonym evaluate` takes it, and none whose mentions are names of the
+    index. From then on every link has a confidence, the probability of being right, and
+    `canonym link --min-confidence 0.9` turns links that are right in fewer than 90 % of cases into
+    NIL.
 
     \b
       canonym fit-confidence dev.pubtator --index medic-index --mention-type Disease
       canonym link --index medic-index --file names.txt --min-confidence 0.9
 
-    The report says how well that is known: when each fifth of the documents is predicted from the
-    others, by how much confidence and the share of right links differ (the expected calibration
-    error).
+    The report gives the expected calibration error: by how much confidence and the share of right
+    links differ when each fifth of the documents is predicted from the others.
     """
     from canonym.cli.annotated import open_corpus
     from canonym.cli.description import print_facts
+    from canonym.cli.verbosity import is_quiet
     from canonym.linker import Linker
 
     given = open_corpus(corpus, format=format_)
     found = Linker.load(index).fit_confidence(given.documents, types=types, method=method)
-    if quiet:
+    if is_quiet():
         return
     answered = found["answered at 0.9"]
     kept = f"{100 * answered:.1f} % of links"

@@ -1,20 +1,22 @@
-"""``canonym index``: a terminology made ready to be linked to."""
+"""``canonym index``: a terminology prepared for linking."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import logging
+from typing import TYPE_CHECKING, Any, Unpack
 
 import click
 
-from canonym.cli.options import replaced_order_option
+from canonym.cli.options import mention_type_option, order_option, overwrite_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from canonym.linker import Linker
+    from canonym.linking.settings import Settings
     from canonym.types import Mention
 
-__all__ = ["index"]
+_LOG = logging.getLogger(__name__)
 
 
 @click.command()
@@ -40,7 +42,7 @@ __all__ = ["index"]
     "--spelling/--no-spelling",
     default=True,
     show_default=True,
-    help="Correct words that the terminology does not have.",
+    help="Correct words that are not in the terminology.",
 )
 @click.option(
     "--composites/--no-composites",
@@ -48,15 +50,13 @@ __all__ = ["index"]
     show_default=True,
     help="Split composite mentions.",
 )
-@click.option(
-    "--trials", is_flag=True, help="Clean doses, forms and arms off, as for clinical trials."
-)
+@click.option("--trials", is_flag=True, help="Remove doses, forms and arms, as in clinical trials.")
 @click.option(
     "--abbreviations",
     type=click.Choice(["auto", "ab3p", "schwartz-hearst"]),
     default="auto",
     show_default=True,
-    help="What finds the abbreviations of a document.",
+    help="Engine that finds the abbreviations of a document.",
 )
 @click.option(
     "--min-length",
@@ -70,67 +70,46 @@ __all__ = ["index"]
     type=click.Path(),
     multiple=True,
     metavar="CORPUS",
-    help="An annotated corpus, as `canonym evaluate` takes it: its mentions become names that are "
-    "searched as well. Can be repeated.",
+    help="An annotated corpus, as `canonym evaluate` takes it; its mentions are searched as names. "
+    "Can be repeated.",
 )
-@click.option(
-    "--mention-type",
-    "mention_types",
-    multiple=True,
-    metavar="TYPE",
-    help="Only mentions of this type, such as Disease. Can be repeated.",
-)
+@mention_type_option("mention_types")
 @click.option(
     "--search",
+    "target",
     metavar="SEARCH",
-    help="What is searched: names (T) or the mean of each concept's names (C), of the terminology "
-    "(O), of --mentions (D) or both (OD): O-T, O-C, D-T, D-C, OD-T, OD-C; or two of them one after "
-    'the other, such as "D-T + OD-T".  [default: O-T, and "D-T + OD-T" with --mentions]',
+    help="Search names (T) or the mean of each concept's names (C), of the terminology (O), of "
+    "--mentions (D) or of both (OD): O-T, O-C, D-T, D-C, OD-T, OD-C; or two of them one after the "
+    'other, such as "D-T + OD-T".  [default: O-T, and "D-T + OD-T" with --mentions]',
 )
 @click.option(
     "--search-threshold",
     type=click.FloatRange(-1, 1),
     default=0.95,
     show_default=True,
-    help="Of a search in two steps: the score from which on the first decides.",
+    help="Least score with which the first of two steps decides.",
 )
-@click.option(
-    "--order",
-    metavar="ORDER",
-    default="nearest",
-    show_default=True,
-    help="Of the candidates: nearest, marginal (by all names of a concept, and by the other "
-    "mentions of a document), fitted (by the re-ranker shipped for the encoders), or a file written "
-    "by `canonym train reranker`. All but nearest are slower; scores are shares of the candidates.",
-)
-@replaced_order_option
+@order_option("All but nearest are slower, and turn scores into shares of the candidates.")
 @click.option(
     "--fold",
     type=click.Path(),
     metavar="INDEX",
-    help="Make the synonyms that were added to this index names of the new one, and take its "
-    "forbidden pairs along.",
+    help="Take over what was added to this index: its synonyms become names of the new one, its "
+    "forbidden pairs stay forbidden.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress and no report.")
+@overwrite_option
 def index(
     terminology: str,
     output: str,
     encoders: tuple[str, ...],
     weights: tuple[float, ...],
-    spelling: bool,
-    composites: bool,
-    trials: bool,
-    abbreviations: str,
-    min_length: int,
     mentions: tuple[str, ...],
     mention_types: tuple[str, ...],
-    search: str | None,
-    search_threshold: float,
+    target: str | None,
     order: str,
     fold: str | None,
     overwrite: bool,
-    quiet: bool,
+    **settings: Unpack[Settings],
 ) -> None:
     """Index TERMINOLOGY so that names can be linked to it.
 
@@ -149,50 +128,42 @@ def index(
     from canonym.cli.description import print_facts
     from canonym.cli.progress import stages
     from canonym.cli.sources import open_terminology
+    from canonym.cli.verbosity import is_quiet
     from canonym.linker import Linker
 
     known = _read_mentions(mentions, mention_types)
-    with open_terminology(terminology, quiet=quiet) as opened:
+    if target:
+        settings["search"] = target
+    _LOG.debug("Settings: %s", settings)
+    with open_terminology(terminology) as opened:
         began = time.monotonic()
-        with stages(quiet=quiet) as report:
+        with stages() as report:
             linker = Linker.build(
                 opened,
                 encoders=encoders or ("default",),
                 weights=weights or None,
-                spelling=spelling,
-                composites=composites,
-                trials=trials,
-                abbreviations=abbreviations,
-                min_length=min_length,
                 mentions=known,
-                search_threshold=search_threshold,
-                **({"search": search} if search else {}),
                 fold=fold,
                 order=order,
                 folder=output,
                 overwrite=overwrite,
                 progress=report,
+                **settings,
             )
-        _tell_of_rest(linker, quiet=quiet)
-        if not quiet:
-            described = linker.info()
-            searched = described["settings"]["search"]
+        _LOG.info("Wrote %s", output)
+        _note_synonyms_left(linker)
+        if not is_quiet():
             print_facts(
                 {
                     "index": output,
-                    "concepts": linker.terminology.n_concepts,
-                    "names": linker.terminology.n_names,
-                    **_mention_facts(linker.manifest.get("mentions")),
-                    **({"search": searched} if searched != "O-T" else {}),
-                    "encoders": described["encoders"],
-                    "fingerprint": described["fingerprint"],
+                    **_facts(linker),
                     "time": f"{time.monotonic() - began:.1f} s",
                 }
             )
 
 
 def _read_mentions(paths: Sequence[str], types: Sequence[str]) -> list[Mention] | None:
-    """Return the annotated mentions of corpora, or None where there are no corpora."""
+    """Return the annotated mentions of corpora, or None without corpora."""
     from canonym.cli.annotated import open_corpus
     from canonym.errors import InvalidInput
 
@@ -210,15 +181,26 @@ def _read_mentions(paths: Sequence[str], types: Sequence[str]) -> list[Mention] 
     return kept
 
 
-def _mention_facts(counts: dict[str, int] | None) -> dict[str, Any]:
-    if counts is None:
-        return {}
-    left = [f"{n:,} {what}" for what, n in counts.items() if n and what not in ("given", "names")]
-    told = f" (left out: {', '.join(left)})" if left else ""
-    return {"mentions": f"{counts['given']:,}, with {counts['names']:,} names{told}"}
+def _facts(linker: Linker) -> dict[str, Any]:
+    described = linker.info()
+    facts: dict[str, Any] = {
+        "concepts": linker.terminology.n_concepts,
+        "names": linker.terminology.n_names,
+    }
+    counts = linker.manifest.get("mentions")
+    if counts is not None:
+        left = [
+            f"{n:,} {kind}" for kind, n in counts.items() if n and kind not in ("given", "names")
+        ]
+        remark = f" (left out: {', '.join(left)})" if left else ""
+        facts["mentions"] = f"{counts['given']:,}, with {counts['names']:,} names{remark}"
+    if described["settings"]["search"] != "O-T":
+        facts["search"] = described["settings"]["search"]
+    return facts | {"encoders": described["encoders"], "fingerprint": described["fingerprint"]}
 
 
-def _tell_of_rest(linker: Linker, *, quiet: bool) -> None:
+def _note_synonyms_left(linker: Linker) -> None:
+    """Remark on added synonyms whose concepts the terminology does not have."""
     from canonym.cli.failures import printable
     from canonym.cli.progress import note
 
@@ -230,6 +212,5 @@ def _tell_of_rest(linker: Linker, *, quiet: bool) -> None:
                 f"{len(left):,} synonyms are of concepts that the terminology does not have: "
                 f"{shown}{', …' if len(left) > 5 else ''}. They are kept beside the index, and not "
                 "found."
-            ),
-            quiet=quiet,
+            )
         )

@@ -1,4 +1,4 @@
-"""``canonym info``: what a file or folder is; what canonym is and has."""
+"""``canonym info``: a description of a file, of a folder, or of canonym itself."""
 
 from __future__ import annotations
 
@@ -6,19 +6,6 @@ import json
 from typing import Any
 
 import click
-
-__all__ = ["info"]
-
-_EXTRAS = {
-    "torch": ("torch", "transformers"),
-    "onnx": ("onnxruntime", "tokenizers"),
-    "abbreviations": ("pyab3p",),
-    "arrow": ("pyarrow",),
-    "pandas": ("pandas", "pyarrow"),
-    "owl": ("rdflib",),
-    "pictures": ("sklearn", "matplotlib"),
-    "umap": ("umap",),
-}
 
 
 @click.command()
@@ -50,7 +37,6 @@ def info(path: str | None, format_: str) -> None:
 
 def _installation() -> dict[str, Any]:
     import platform
-    from importlib.util import find_spec
 
     from canonym import __version__
     from canonym.encoders import SHIPPED
@@ -60,15 +46,37 @@ def _installation() -> dict[str, Any]:
         "canonym": __version__,
         "Python": platform.python_version(),
         "extras": {
-            extra: "installed"
-            if all(find_spec(module) for module in modules)
-            else f"not installed: pip install 'canonym[{extra}]'"
-            for extra, modules in _EXTRAS.items()
+            extra: "installed" if found else f"not installed: pip install 'canonym[{extra}]'"
+            for extra, found in sorted(_extras().items())
         },
         **{f"{name} encoder": _shipped(name) for name in SHIPPED},
         "cache": str(cache_folder()),
         "cached indexes": _cached(),
     }
+
+
+def _extras() -> dict[str, bool]:
+    """Tell for each extra whether all packages that it needs are installed."""
+    import re
+    from importlib.metadata import requires
+
+    found: dict[str, bool] = {}
+    lines = requires("canonym") if _is_installed("canonym") else None
+    for line in lines or ():
+        needed = re.match(r"""([\w.-]+).*\bextra == ['"]([\w.-]+)['"]""", line)
+        if needed and needed[1] != "canonym" and needed[2] not in ("all", "dev"):
+            package, extra = needed.groups()
+            found[extra] = found.get(extra, True) and _is_installed(package)
+    return found
+
+
+def _is_installed(package: str) -> bool:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return bool(version(package))
+    except PackageNotFoundError:
+        return False
 
 
 def _shipped(name: str) -> str:
@@ -114,13 +122,20 @@ def _describe(path: str) -> dict[str, Any]:
         kind, settings = read_encoder_manifest(folder)
         return {"encoder": path, "kind": kind, "settings": settings}
     if folder.is_dir():
-        described = Linker.load(folder).info()
-        return {
-            "index": path,
-            **{key: value for key, value in described.items() if key != "folder"},
-        }
+        return {"index": path, **_with_order(Linker.load(folder).info())}
     raise ReadError(
         path,
         "neither a terminology made by `canonym import`, nor an index, nor an encoder; "
         "`canonym import` reads terminologies of all formats",
     )
+
+
+def _with_order(facts: dict[str, Any]) -> dict[str, Any]:
+    """Describe an index with the order of its candidates, and without its folder."""
+    shown = {name: value for name, value in facts.items() if name not in ("folder", "re-ranker")}
+    reranker = facts.get("re-ranker")
+    if reranker is None:
+        return {**shown, "order": "nearest"}
+    if "order" in reranker:
+        return {**shown, "order": reranker["order"]}
+    return {**shown, "order": "fitted", "re-ranker": reranker}

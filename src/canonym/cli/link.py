@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import logging
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import click
 
+from canonym.cli.options import index_option, mention_type_option
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from canonym.cli.inputs import Input
+    from canonym.cli.input import Entry, Input, Item
+    from canonym.cli.output import Layout
+    from canonym.linker import Linker
+    from canonym.types import Link, Mention
 
-__all__ = ["link"]
+_LOG = logging.getLogger(__name__)
 
-_FORMATS = ("table", "tsv", "csv", "jsonl", "parquet", "pubtator")
-_KINDS = ("lines", "table", "jsonl", "pubtator")
-_FILE = click.Path(allow_dash=True)
+
+class Filters(TypedDict):
+    """Options that `canonym.Linker.link` takes under the same names."""
+
+    types: tuple[str, ...]
+    sources: tuple[str, ...]
+    languages: tuple[str, ...]
+    min_score: float | None
+    min_confidence: float | None
+    seed: int | None
 
 
 def _number(_ctx: click.Context, option: click.Parameter, value: float | None) -> float | None:
-    """Refuse NaN, which every range lets through."""
+    """Refuse NaN, which is in every range."""
     if value is not None and value != value:
         raise click.BadParameter("it is not a number", param=option)
     return value
@@ -27,11 +40,13 @@ def _number(_ctx: click.Context, option: click.Parameter, value: float | None) -
 
 @click.command()
 @click.argument("names", nargs=-1)
-@click.option("-f", "--file", type=_FILE, help="Read this file; - is standard input.")
+@click.option(
+    "-f", "--file", type=click.Path(allow_dash=True), help="Read this file; - is standard input."
+)
 @click.option(
     "--input-format",
-    type=click.Choice(_KINDS),
-    help="What the file is; recognised by its first line when left out.",
+    type=click.Choice(("lines", "table", "jsonl", "pubtator")),
+    help="Kind of the file; recognised by its first line when left out.",
 )
 @click.option(
     "-c",
@@ -39,33 +54,21 @@ def _number(_ctx: click.Context, option: click.Parameter, value: float | None) -
     "--mention-column",
     "column",
     metavar="NAME",
-    help="Link this column of a table; the file has a header.",
+    help="Link this column of a table with a header.",
 )
 @click.option(
     "--context-column",
     metavar="NAME",
-    help="A column with text around the mention, in which abbreviations are looked for.",
+    help="A column with the text around the mention, to look for abbreviations.",
 )
-@click.option("--delimiter", metavar="CHAR", help="What separates cells; found when left out.")
+@click.option("--delimiter", metavar="CHAR", help="Separator of cells; found when left out.")
 @click.option("--encoding", default="utf-8", show_default=True, help="Encoding of the file.")
-@click.option(
-    "--mention-type",
-    "mention_types",
-    multiple=True,
-    metavar="TYPE",
-    help="Link annotated mentions of this type only, such as Disease. Can be repeated.",
-)
-@click.option(
-    "-i",
-    "--index",
-    type=click.Path(),
-    help="A folder made by `canonym index`, or a terminology, which is then indexed for this run. "
-    "ICD-10-CM when left out.",
-)
+@mention_type_option("mention_types")
+@index_option
 @click.option(
     "--no-everyday",
     is_flag=True,
-    help="ICD-10-CM without the everyday names that come with canonym.",
+    help="ICD-10-CM without the bundled everyday names.",
 )
 @click.option(
     "-k",
@@ -99,14 +102,14 @@ def _number(_ctx: click.Context, option: click.Parameter, value: float | None) -
     "--min-score",
     type=click.FloatRange(0, 1),
     callback=_number,
-    help="Mentions whose best candidate scores less are NIL.",
+    help="A best score below this makes a mention NIL.",
 )
 @click.option(
     "--min-confidence",
     type=click.FloatRange(0, 1),
     callback=_number,
-    help="Mentions whose link is right with a smaller probability are NIL: 0.9 is 90 %. The index "
-    "has to know how sure it is, see `canonym fit-confidence`.",
+    help="A smaller probability of being right makes a mention NIL; 0.9 is 90 %. The index needs "
+    "`canonym fit-confidence` first.",
 )
 @click.option(
     "--seed",
@@ -117,20 +120,21 @@ def _number(_ctx: click.Context, option: click.Parameter, value: float | None) -
 @click.option(
     "--no-context",
     is_flag=True,
-    help="Do not let the text and the other mentions around a mention choose between concepts of "
-    "the same name, nor a re-ranker look at those mentions.",
+    help="Ignore the text and the other mentions around a mention, which otherwise choose between "
+    "concepts of the same name and inform the re-ranker.",
 )
-@click.option("--explain", is_flag=True, help="Say why: normal forms, scores, runner-up, margin.")
+@click.option(
+    "--explain", is_flag=True, help="Explain each link: normal forms, scores, runner-up, margin."
+)
 @click.option("-o", "--output", type=click.Path(), help="Write to this file.")
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(_FORMATS),
-    help="Format of the output. [default: that of the suffix of the file; without a file a table "
-    "for a terminal and tsv for a pipe]",
+    type=click.Choice(("table", "tsv", "csv", "jsonl", "parquet", "pubtator")),
+    help="Format of the output. [default: by the suffix of the file; without a file, table for a "
+    "terminal and tsv for a pipe]",
 )
-@click.option("--resume", is_flag=True, help="Go on with an output file that was interrupted.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress and no notes.")
+@click.option("--resume", is_flag=True, help="Continue an interrupted output file.")
 def link(
     names: tuple[str, ...],
     file: str | None,
@@ -143,25 +147,19 @@ def link(
     index: str | None,
     no_everyday: bool,
     k: int | None,
-    types: tuple[str, ...],
-    sources: tuple[str, ...],
-    languages: tuple[str, ...],
     ids: str | None,
-    min_score: float | None,
-    min_confidence: float | None,
-    seed: int | None,
     no_context: bool,
     explain: bool,
     output: str | None,
     format_: str | None,
     resume: bool,
-    quiet: bool,
+    **filters: Unpack[Filters],
 ) -> None:
     """Link NAMES, a file or standard input to concepts.
 
-    The input is NAMES; or a file with one name a line; or, with --column, a CSV or TSV table, whose
-    columns are all kept; or documents in PubTator or JSON lines, whose annotated mentions are
-    linked with the abbreviations of their document written out. Order is kept.
+    The input is NAMES; or a file with one name a line; or, with --column, a CSV or TSV table, all
+    of whose columns are kept; or documents in PubTator or JSON lines. The annotated mentions of
+    documents are linked, with the abbreviations of their document written out. Order is kept.
 
     Each mention gets its candidates, best first, or NIL with the reason. A composite mention
     ("breast and ovarian cancer") gets one concept for each of its parts.
@@ -177,81 +175,54 @@ def link(
       cut -f3 visits.tsv | canonym link --format jsonl > linked.jsonl
 
     \b
-    A column of a table; the columns of the result are called canonym_id, canonym_label, ...:
+    A column of a table, which gets the columns canonym_id, canonym_label, ...:
       canonym link --file visits.csv --column diagnosis -o linked.csv
       canonym link --file visits.csv --column dx --context-column note --min-score 0.6 -o linked.csv
 
     \b
-    A corpus, to a terminology of your own:
+    A corpus, to another terminology:
       canonym link --index doid-index --file corpus.pubtator --mention-type Disease -o linked.jsonl
 
     \b
-    A long run, and the same again after it was stopped:
+    A long run, continued after it was stopped:
       canonym link --file huge.txt -o linked.tsv --resume
 
     The columns of TSV, CSV and Parquet and the objects of JSON lines are described in
     docs/formats/links.md.
     """
-    from canonym import __version__
-    from canonym.cli.inputs import count_items, of_types, open_input
-    from canonym.cli.linking import linked, read_ids, say_what_was_done, warn_of_files
-    from canonym.cli.outputs import Layout, choose_format, write_output
+    from canonym.cli.input import TableOptions, count_items, of_types, open_input, read_ids
+    from canonym.cli.output import Layout, choose_format, open_output
     from canonym.cli.progress import counter, watched
     from canonym.cli.sources import open_linker
 
     format_ = choose_format(format_, output)
     if k is None:
         k = 1 if format_ in ("tsv", "csv") else 5
-    with open_input(
-        names,
-        file,
-        kind=input_format,
-        column=column,
-        context_column=context_column,
-        delimiter=delimiter,
-        encoding=encoding,
-    ) as given:
+    table = TableOptions(column, context_column, delimiter)
+    with open_input(names, file, kind=input_format, table=table, encoding=encoding) as given:
         _check(given, format_, mention_types)
-        warn_of_files(names, quiet=quiet)
-        linker = open_linker(index, everyday=not no_everyday, quiet=quiet)
+        _warn_of_files(names)
+        linker = open_linker(index, everyday=not no_everyday)
         options = {
             "k": max(k, 2),  # the margin needs a runner-up
-            "types": types,
-            "sources": sources,
-            "languages": languages,
             "ids": read_ids(ids) if ids else (),
-            "min_score": min_score,
-            "min_confidence": min_confidence,
-            "seed": seed,
             "context": not no_context,
+            **filters,
         }
-        settings = {
-            "canonym": __version__,
-            "index": linker.info()["fingerprint"],
-            "columns": given.columns,
-            "mention types": list(mention_types),
-            "format": format_,
-            "-k": k,
-            "--explain": explain,
-            **{name: _plain(value) for name, value in options.items() if name != "k"},
-        }
-        total = count_items(file, documents=given.documents) if watched(quiet) else None
+        layout = Layout(format_, k, given.columns, explain)
+        settings = _settings(linker, layout, mention_types, options)
+        total = count_items(file, documents=given.documents) if watched() else None
         unit = "documents" if given.documents else "mentions"
-        with counter("Linking", unit=unit, total=total, quiet=quiet) as report:
-            n = write_output(
-                linked(linker, given, options, report),
-                Layout(format_, k, given.columns, explain),
-                output,
-                resume=resume,
-                settings=settings,
-                items=of_types(given.items, mention_types) if mention_types else given.items,
-                quiet=quiet,
-            )
-        say_what_was_done(n, given, output, quiet=quiet)
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
+        with (
+            open_output(output, layout, resume=resume, settings=settings) as out,
+            counter("Linking", unit=unit, total=total) as report,
+        ):
+            wanted = of_types(given.items, mention_types)
+            linked = _link(linker, out.remaining(wanted), options, documents=given.documents)
+            for n, (item, links) in enumerate(linked, start=1):
+                out.write(item, links)
+                report(n)
+    _sum_up(out.n_links, given, output)
 
 
 def _check(given: Input, format_: str, mention_types: Sequence[str]) -> None:
@@ -261,3 +232,84 @@ def _check(given: Input, format_: str, mention_types: Sequence[str]) -> None:
         raise InvalidInput("--format pubtator goes with documents; write tsv, csv or jsonl instead")
     if mention_types and given.columns is not None:
         raise InvalidInput("--mention-type goes with annotated mentions, not with tables")
+
+
+def _warn_of_files(names: Sequence[str]) -> None:
+    """Remark on names that are files."""
+    from pathlib import Path
+
+    from canonym.cli.progress import note
+
+    for name in names[:20]:
+        if len(name) < 200 and "\0" not in name and "." in name and Path(name).is_file():
+            note(
+                f"{name} is a file, and was looked up as a name: to link its content, use "
+                f"--file {name}"
+            )
+
+
+def _settings(
+    linker: Linker, layout: Layout, mention_types: Sequence[str], options: dict[str, Any]
+) -> dict[str, Any]:
+    """Return everything the links depend on beside the input, JSON-able."""
+    from canonym import __version__
+
+    settings = {
+        "canonym": __version__,
+        "index": linker.info()["fingerprint"],
+        "columns": layout.columns,
+        "mention types": list(mention_types),
+        "format": layout.format,
+        "-k": layout.k,
+        "--explain": layout.explain,
+    }
+    for name, value in options.items():
+        if name != "k":
+            settings[name] = list(value) if isinstance(value, tuple) else value
+    _LOG.debug("Settings: %s", settings)
+    return settings
+
+
+def _link(
+    linker: Linker, items: Iterator[Any], options: dict[str, Any], *, documents: bool
+) -> Iterator[tuple[Item, Sequence[Link]]]:
+    """Yield each item with its links, in order."""
+    found: Iterator[tuple[Item, Sequence[Link]]]
+    if documents:
+        found = linker.link_documents(items, **options)
+    else:
+        found = _link_entries(linker, items, options)
+    detailed = _LOG.isEnabledFor(logging.DEBUG)
+    for item, links in found:
+        for link in links if detailed else ():
+            _LOG.debug("%r: %s", link.mention.text, ", ".join(link.ids) or f"NIL, {link.reason}")
+        yield item, links
+
+
+def _link_entries(
+    linker: Linker, entries: Iterator[Entry], options: dict[str, Any]
+) -> Iterator[tuple[Item, Sequence[Link]]]:
+    from collections import deque
+
+    waiting: deque[Entry] = deque()  # as many as the linker takes at once
+
+    def mentions() -> Iterator[Mention]:
+        for entry in entries:
+            waiting.append(entry)
+            yield entry.mention
+
+    for link in linker.link_stream(mentions(), **options):
+        yield waiting.popleft(), (link,)
+
+
+def _sum_up(n: int, given: Input, output: str | None) -> None:
+    """Remark how many mentions were linked, and where the links are."""
+    from canonym.cli.progress import note
+
+    if not n and given.documents:
+        note(
+            "The documents have no annotated mentions. canonym links mentions, it does not look "
+            "for them in text."
+        )
+    if output is not None:
+        note(f"{n:,} {'mention is' if n == 1 else 'mentions are'} in {output}.")

@@ -1,4 +1,4 @@
-"""Options that commands share, and those of a reader, turned from text into what it takes."""
+"""Options that commands share, and options of readers, turned from text into values."""
 
 from __future__ import annotations
 
@@ -8,24 +8,13 @@ from typing import Any
 
 import click
 
+from canonym.cli.annotated import FORMATS
 from canonym.errors import InvalidInput
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 """Adds options to a command."""
 
 _YES = {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}
-
-
-def _replaced(ctx: click.Context, option: click.Parameter, given: str | None) -> None:  # noqa: ARG001
-    if given is not None:
-        order = {"default": "fitted", "collective": "marginal"}.get(given, given)
-        raise click.UsageError(f"--reranker {given} is --order {order} now")
-
-
-replaced_order_option = click.option(
-    "--reranker", hidden=True, expose_value=False, callback=_replaced
-)
-"""The old name of ``--order``, with a message that says the new one."""
 
 
 def with_options(*options: Decorator) -> Decorator:
@@ -39,6 +28,73 @@ def with_options(*options: Decorator) -> Decorator:
     return decorate
 
 
+index_option: Decorator = click.option(
+    "-i",
+    "--index",
+    type=click.Path(),
+    help="A folder made by `canonym index`, or a terminology, which is then indexed for this run. "
+    "ICD-10-CM when left out.",
+)
+built_index_option: Decorator = click.option(
+    "-i", "--index", type=click.Path(), required=True, help="A folder made by `canonym index`."
+)
+overwrite_option: Decorator = click.option(
+    "--overwrite", is_flag=True, help="Replace the output if it exists."
+)
+seed_option: Decorator = click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Seed of the random numbers.",
+)
+corpus_format_option: Decorator = click.option(
+    "--format",
+    "format_",
+    type=click.Choice(tuple(FORMATS)),
+    help="Format of the annotated corpora; recognised when left out.",
+)
+
+
+def mention_type_option(name: str = "types") -> Decorator:
+    """Return the option that chooses annotated mentions by type."""
+    return click.option(
+        "--mention-type",
+        name,
+        multiple=True,
+        metavar="TYPE",
+        help="Only annotated mentions of this type, such as Disease. Can be repeated.",
+    )
+
+
+def order_option(remark: str) -> Decorator:
+    """Return the option for the order of candidates; `remark` ends its help."""
+    return with_options(
+        click.option(
+            "--order",
+            metavar="ORDER",
+            default="nearest",
+            show_default=True,
+            help="Order of the candidates: nearest; marginal, by all names of a concept and by the "
+            "other mentions of a document; fitted, by the re-ranker shipped for the encoders; or "
+            f"a file written by `canonym train reranker`. {remark}",
+        ),
+        replaced_order_option,
+    )
+
+
+def _refuse(_ctx: click.Context, _option: click.Parameter, given: str | None) -> None:
+    if given is not None:
+        order = {"default": "fitted", "collective": "marginal"}.get(given, given)
+        raise click.UsageError(f"--reranker {given} is now --order {order}")
+
+
+replaced_order_option: Decorator = click.option(
+    "--reranker", hidden=True, expose_value=False, callback=_refuse
+)
+"""The old name of ``--order``, whose message names the new one."""
+
+
 def keyword_options(
     known: Mapping[str, inspect.Parameter],
     flags: Mapping[str, str | None],
@@ -46,28 +102,10 @@ def keyword_options(
     *,
     format: str,
 ) -> dict[str, Any]:
-    """Turn flags and ``KEY=VALUE`` pairs into keyword arguments of a reader.
+    """Turn flags and ``KEY=VALUE`` pairs into keyword arguments of the reader of a format.
 
-    Parameters
-    ----------
-    known : mapping of str to Parameter
-        The options there are; their annotations say what they take.
-    flags : mapping of str to str or None
-        Options by name; None is not given.
-    extra : sequence of str
-        Further options, ``KEY=VALUE`` each.
-    format : str
-        Name of the format, for messages.
-
-    Returns
-    -------
-    dict
-        The keyword arguments.
-
-    Raises
-    ------
-    InvalidInput
-        If the reader has no such option, or a value is none it takes.
+    The annotations of its parameters, `known`, tell what they take; a flag that is None was not
+    given. Raises `InvalidInput` for an unknown option and for a value of the wrong kind.
     """
     given = {name: value for name, value in flags.items() if value is not None}
     for pair in extra:
@@ -106,5 +144,5 @@ def _converted(name: str, value: str, annotation: str) -> Any:
             raise InvalidInput(
                 f"{name.replace('_', '-')} is {value!r}; a whole number is expected"
             ) from error
-    # Tabs cannot be typed into every shell.
+    # Not every shell lets a tab be typed.
     return value.replace("\\t", "\t") if name in {"delimiter", "separator"} else value

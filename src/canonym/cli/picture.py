@@ -89,7 +89,7 @@ def picture(
     """
     from pathlib import Path
 
-    from canonym.cli.linking import read_ids
+    from canonym.cli.input import read_ids
     from canonym.cli.progress import note
     from canonym.cli.sources import open_linker
     from canonym.errors import InvalidInput

@@ -1,13 +1,21 @@
-"""Progress on standard error: a bar with rate and time left, where somebody is watching."""
+"""Notes and progress bars on standard error; ``--quiet`` hides both."""
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-__all__ = ["Stages", "counter", "note", "stages", "watched"]
+import click
+
+from canonym.cli.verbosity import error_console, is_quiet
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, Task, TaskID
+
+_LOG = logging.getLogger(__name__)
 
 
 class Stages(Protocol):
@@ -16,16 +24,14 @@ class Stages(Protocol):
     def __call__(self, stage: str, done: int, total: int) -> None: ...
 
 
-def watched(quiet: bool) -> bool:
-    """Tell whether progress is to be shown: standard error is a terminal and nobody said no."""
-    return not quiet and sys.stderr.isatty()
+def watched(quiet: bool = False) -> bool:
+    """Tell whether to show progress: standard error is a terminal, and nobody said --quiet."""
+    return sys.stderr.isatty() and not (quiet or is_quiet())
 
 
 def note(text: str, *, quiet: bool = False) -> None:
-    """Say something on standard error that is no result, unless `quiet`."""
-    import click
-
-    if not quiet:
+    """Print a remark, which is no result, to standard error."""
+    if not (quiet or is_quiet()):
         click.echo(text, err=True)
 
 
@@ -33,57 +39,56 @@ def note(text: str, *, quiet: bool = False) -> None:
 def counter(
     what: str, *, unit: str, total: int | None = None, quiet: bool = False
 ) -> Iterator[Callable[[int], None]]:
-    """Show how many things are done.
+    """Show how many of something are done: "Linking: 7 of 12 mentions".
 
-    Parameters
-    ----------
-    what : str
-        What is being done ("Linking").
-    unit : str
-        What is counted ("mentions").
-    total : int, optional
-        How many there are, where that is known.
-    quiet : bool
-        Show nothing.
-
-    Yields
-    ------
-    callable
-        To be called with the number done so far.
+    Yields a function that takes the number done so far.
     """
-    if not watched(quiet):
-        yield lambda _done: None
-        return
-    with _bar(unit) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda done: bar.update(task, completed=done)
+    counted = 0
+    with _bars(unit, quiet) as show:
+        show(what, 0, total)
+
+        def report(done: int) -> None:
+            nonlocal counted
+            counted = done
+            show(what, done, total)
+
+        yield report
+    _LOG.info("%s: %s %s", what, f"{counted:,}", unit)
 
 
 @contextlib.contextmanager
 def stages(*, unit: str = "names", quiet: bool = False) -> Iterator[Stages]:
-    """Show stages one below the other, each with its own bar.
-
-    Yields
-    ------
-    callable
-        To be called with the stage, the number done and the total.
-    """
-    if not watched(quiet):
-        yield lambda stage, done, total: None  # noqa: ARG005
-        return
-    tasks: dict[str, Any] = {}
-    with _bar(unit) as bar:
+    """Show stages one below the other, each with a bar."""
+    begun: set[str] = set()
+    with _bars(unit, quiet) as show:
 
         def report(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                tasks[stage] = bar.add_task(stage, total=total)
-            bar.update(tasks[stage], completed=done, total=total)
+            if stage not in begun:
+                begun.add(stage)
+                _LOG.info("%s: %s %s", stage, f"{total:,}", unit)
+            show(stage, done, total)
 
         yield report
 
 
-def _bar(unit: str) -> Any:
-    from rich.console import Console
+@contextlib.contextmanager
+def _bars(unit: str, quiet: bool) -> Iterator[Callable[[str, int, int | None], None]]:
+    """Yield a function that draws the bar of a stage, or does nothing if nobody watches."""
+    if not watched(quiet):
+        yield lambda _stage, _done, _total: None
+        return
+    tasks: dict[str, TaskID] = {}
+    with _display(unit) as display:
+
+        def show(stage: str, done: int, total: int | None) -> None:
+            if stage not in tasks:
+                tasks[stage] = display.add_task(stage, total=total)
+            display.update(tasks[stage], completed=done, total=total)
+
+        yield show
+
+
+def _display(unit: str) -> Progress:
     from rich.progress import (
         BarColumn,
         Progress,
@@ -95,7 +100,7 @@ def _bar(unit: str) -> Any:
     from rich.text import Text
 
     class Rate(ProgressColumn):
-        def render(self, task: Any) -> Text:
+        def render(self, task: Task) -> Text:
             speed = task.finished_speed or task.speed
             of = "" if task.total is None else f" of {task.total:,.0f}"
             rate = "" if speed is None else f", {speed:,.0f}/s"
@@ -108,6 +113,6 @@ def _bar(unit: str) -> Any:
         TimeElapsedColumn(),
         TextColumn("left:"),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=error_console(),
         transient=True,
     )

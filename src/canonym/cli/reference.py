@@ -1,4 +1,4 @@
-"""The page ``docs/cli.md``: ``python -m canonym.cli.reference > docs/cli.md``."""
+"""The page ``docs/cli.md``, made by ``python -m canonym.cli.reference > docs/cli.md``."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ import click
 
 from canonym.cli import main
 
-__all__ = ["reference"]
-
 _WIDTH = 100
 _HEAD = """\
 # Command line
 
-What `--help` says, command by command. This page is made by `python -m canonym.cli.reference`.
+The output of `--help`, command by command. `python -m canonym.cli.reference` makes this page.
 """
 
 

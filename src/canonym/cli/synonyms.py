@@ -1,4 +1,4 @@
-"""``canonym synonyms``: what an index is taught after it was built."""
+"""``canonym synonyms``: names and forbidden concepts, added to a finished index."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from canonym.cli.options import built_index_option
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from canonym.linker import Linker
 
-__all__ = ["synonyms"]
-
-_INDEX = click.option(
-    "-i", "--index", type=click.Path(), required=True, help="A folder made by `canonym index`."
-)
 _LANGUAGE = click.option(
     "--language", default="en", show_default=True, metavar="TAG", help="Language of the name."
 )
@@ -26,8 +23,8 @@ _COLUMNS = ("kind", "name", "id", "language", "label")
 def synonyms() -> None:
     """Add names to an index, remove them, forbid concepts.
 
-    What is changed counts at once, without training or indexing anything again, for all that have
-    the index open. `canonym index --fold` makes it part of the next index.
+    A change counts at once, without new training or indexing, for every process that has the index
+    open. `canonym index --fold` makes it part of the next index.
 
     \b
       canonym synonyms add "widow maker" I21.02 --index my-index
@@ -40,7 +37,7 @@ def synonyms() -> None:
 @synonyms.command()
 @click.argument("name")
 @click.argument("id_", metavar="ID")
-@_INDEX
+@built_index_option
 @_LANGUAGE
 def add(name: str, id_: str, index: str, language: str) -> None:
     """Make NAME stand for the concept ID.
@@ -57,9 +54,9 @@ def add(name: str, id_: str, index: str, language: str) -> None:
 @synonyms.command()
 @click.argument("name")
 @click.argument("id_", metavar="ID")
-@_INDEX
+@built_index_option
 def remove(name: str, id_: str, index: str) -> None:
-    """Remove NAME, which was added, from the concept ID.
+    """Remove NAME, an added name, from the concept ID.
 
     \b
       canonym synonyms remove "widow maker" I21.02 --index my-index
@@ -70,9 +67,9 @@ def remove(name: str, id_: str, index: str) -> None:
 @synonyms.command()
 @click.argument("mention")
 @click.argument("id_", metavar="ID")
-@_INDEX
+@built_index_option
 def forbid(mention: str, id_: str, index: str) -> None:
-    """Keep the concept ID from being found for MENTION, and for all of the same normal form.
+    """Never find the concept ID for MENTION, nor for mentions of the same normal form.
 
     \b
       canonym synonyms forbid "cold" J00 --index my-index
@@ -86,9 +83,9 @@ def forbid(mention: str, id_: str, index: str) -> None:
 @synonyms.command()
 @click.argument("mention")
 @click.argument("id_", metavar="ID")
-@_INDEX
+@built_index_option
 def allow(mention: str, id_: str, index: str) -> None:
-    """Take back that the concept ID is forbidden for MENTION.
+    """Allow the forbidden concept ID for MENTION again.
 
     \b
       canonym synonyms allow "cold" J00 --index my-index
@@ -97,9 +94,9 @@ def allow(mention: str, id_: str, index: str) -> None:
 
 
 @synonyms.command("list")
-@_INDEX
+@built_index_option
 def list_(index: str) -> None:
-    """List what was added and what is forbidden, as TSV that `import` reads.
+    """List added names and forbidden concepts, as TSV that `import` reads.
 
     The columns are kind (synonym or forbidden), name, id, language and label.
 
@@ -119,14 +116,13 @@ def list_(index: str) -> None:
 
 @synonyms.command("import")
 @click.argument("file", type=click.Path(allow_dash=True))
-@_INDEX
+@built_index_option
 @_LANGUAGE
-@click.option("-q", "--quiet", is_flag=True, help="No report.")
-def import_(file: str, index: str, language: str, quiet: bool) -> None:
+def import_(file: str, index: str, language: str) -> None:
     """Add the names in FILE, all of them or none; - is standard input.
 
-    A name and an id a line, separated by a tab; or, under a line that names them, the columns that
-    `list` writes, of which kind, language and label may be missing.
+    A line is a name and an id, separated by a tab. With a first line that names the columns, it has
+    those that `list` writes; kind, language and label may be missing.
 
     \b
       canonym synonyms import names.tsv --index my-index
@@ -148,8 +144,7 @@ def import_(file: str, index: str, language: str, quiet: bool) -> None:
     added, forbidden = linker.teach(names, pairs)
     note(
         f"{added:,} of {len(names):,} names and {forbidden:,} of {len(pairs):,} forbidden pairs "
-        "are new.",
-        quiet=quiet,
+        "are new."
     )
 
 

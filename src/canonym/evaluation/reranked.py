@@ -23,7 +23,6 @@ from canonym.linking.features import (
     name_scores,
     no_counts,
 )
-from canonym.linking.hits import ConceptHit, Draft
 from canonym.linking.pipeline import link_of
 from canonym.linking.reranker import (
     POOL,
@@ -32,7 +31,7 @@ from canonym.linking.reranker import (
     confidence_of,
     open_order,
 )
-from canonym.linking.search import BatchHits
+from canonym.linking.search import BatchHits, ConceptHit, Draft
 from canonym.types import SCOPES, Mention
 
 Compared = tuple[Draft, NameScores, FloatArray, FloatArray]

@@ -36,6 +36,7 @@ from canonym.linking.extra_names import (
 )
 from canonym.linking.overlay import MergedTerminology, check_overlay, merge_into
 from canonym.linking.reranker import check_order, install_order
+from canonym.linking.search import load_encoders
 from canonym.linking.settings import Settings, Sieve, chosen_sieves, complete
 from canonym.mentions.spelling import SpellerBuilder
 from canonym.terminology import Terminology
@@ -156,7 +157,9 @@ def _write(
                     "steps": list(encoder_steps(encoder)),
                 }
             )
-    write_targets(terminology, folder, training, chosen, described)
+    saved = load_encoders(folder, described) if training else []
+    encode = [encoder.encode for encoder in saved]
+    write_targets(terminology, folder, training, chosen, described, encode)
     content = {
         **({} if training is None else {"mentions": training.counts}),
         "terminology": {

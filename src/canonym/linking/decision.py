@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from canonym.errors import InvalidInput
-from canonym.linking.hits import Draft, StringHits
+from canonym.linking.search import Draft, StringHits
 from canonym.linking.settings import SIEVES
 from canonym.mentions.glosses import LEAST_GAIN
 from canonym.mentions.prepare import Part, Prepared

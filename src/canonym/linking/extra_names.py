@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from canonym.encoders import load_encoder
 from canonym.errors import InvalidInput, ReadError
 from canonym.indexes.exact import Exact
 from canonym.indexes.inverted import Inverted
@@ -27,38 +26,14 @@ from canonym.types import SCOPES, Int32Array, Mention, Name
 INDEXES: dict[str, type[Exact] | type[Inverted]] = {"exact": Exact, "inverted": Inverted}
 """Kinds of indexes, by their name in a manifest."""
 
+Encode = Callable[[Sequence[str]], Vectors]
+"""Encodes names as they are written."""
+
 TrainingMention = Mention | tuple[str, str | Sequence[str]]
 """A training mention: annotated, or its text and the id or ids of its concepts."""
 
 _TRAINING_NAMES = "learned"  # folders of an index
 _MEANS = "means"
-
-
-class WeightedEncoder(NamedTuple):
-    """An encoder of an index: its name, its normalisation of names, its weight in the sum."""
-
-    name: str
-    encoder: Any
-    steps: tuple[str, ...]
-    weight: float
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Encode names as they are written."""
-        vectors: Vectors = self.encoder.encode(list(normalise_all(texts, self.steps)))
-        return vectors
-
-
-def load_encoders(folder: Path, described: Sequence[Mapping[str, Any]]) -> list[WeightedEncoder]:
-    """Open the encoders of an index, as its manifest describes them."""
-    return [
-        WeightedEncoder(
-            one["name"],
-            load_encoder(folder / f"encoder-{number}"),
-            tuple(one["steps"]),
-            float(one["weight"]),
-        )
-        for number, one in enumerate(described)
-    ]
 
 
 # --- names of training mentions and added synonyms ------------------------------------------------
@@ -90,7 +65,7 @@ class ExtraNamesBuilder:
     Normal forms and vectors of names are remembered: one name more costs one name's work.
     """
 
-    def __init__(self, sieves: Sequence[Sieve], encoders: Sequence[WeightedEncoder]) -> None:
+    def __init__(self, sieves: Sequence[Sieve], encoders: Sequence[Encode]) -> None:
         self._sieves = tuple(sieves)
         self._encoders = tuple(encoders)
         self._place: dict[str, int] = {}
@@ -138,7 +113,7 @@ class ExtraNamesBuilder:
             self._keys[number] = np.concatenate([self._keys[number], keys_of(forms)])
             filled = np.array([bool(form) for form in forms], dtype=np.bool_)
             self._filled[number] = np.concatenate([self._filled[number], filled])
-        encoded = [encoder.encode(new) for encoder in self._encoders]
+        encoded = [encode(new) for encode in self._encoders]
         if self._vectors:
             pairs = zip(self._vectors, encoded, strict=True)
             encoded = [join_vectors([old, more]) for old, more in pairs]
@@ -274,12 +249,14 @@ def write_targets(
     training: TrainingNames | None,
     settings: Mapping[str, Any],
     described: Sequence[Mapping[str, Any]],
+    encoders: Sequence[Encode],
 ) -> None:
     """Write training names and concept means into an index, as its search needs them."""
     names = None
     if training is not None:
-        names = _build_training_names(terminology, folder, training, settings, described)
-        _save(names, folder / _TRAINING_NAMES, chosen_sieves(settings["sieves"]))
+        sieves = chosen_sieves(settings["sieves"])
+        names = _build_training_names(terminology, training, sieves, encoders)
+        _save(names, folder / _TRAINING_NAMES, sieves)
     parts = sorted({t.part for t in parse_search(settings["search"]) if t.by_concept})
     if not parts:
         return
@@ -297,17 +274,15 @@ def write_targets(
 
 def _build_training_names(
     terminology: Terminology,
-    folder: Path,
     training: TrainingNames,
-    settings: Mapping[str, Any],
-    described: Sequence[Mapping[str, Any]],
+    sieves: Sequence[Sieve],
+    encoders: Sequence[Encode],
 ) -> ExtraNames:
     known = {
         id_: {name.text for name in terminology.names(id_)}
         for id_ in {name.concept_id for name in training.names}
     }
-    builder = ExtraNamesBuilder(chosen_sieves(settings["sieves"]), load_encoders(folder, described))
-    return builder.build(
+    return ExtraNamesBuilder(sieves, encoders).build(
         training.names,
         [terminology.ordinal(name.concept_id) or 0 for name in training.names],
         repeated=[name.text in known[name.concept_id] for name in training.names],

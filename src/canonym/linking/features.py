@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.indexes.vectors import take_vectors
-from canonym.linking.hits import Draft
-from canonym.linking.search import BatchHits
+from canonym.linking.search import BatchHits, Draft
 from canonym.linking.settings import SIEVES
 from canonym.linking.targets import TARGETS
 from canonym.ranking.overlap import Overlap, overlap, type_words

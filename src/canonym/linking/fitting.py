@@ -18,10 +18,9 @@ from canonym.linking.features import (
     candidate_features,
     feature_names,
 )
-from canonym.linking.hits import Draft
 from canonym.linking.pipeline import Pipeline, batches_of
 from canonym.linking.reranker import POOL, Reranker, draft_features
-from canonym.linking.search import BatchHits
+from canonym.linking.search import BatchHits, Draft
 from canonym.ranking.additive_model import AdditiveModel, fit_additive_model
 from canonym.terminology import Terminology
 from canonym.terminology.ids import ConceptIds

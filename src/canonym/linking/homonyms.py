@@ -17,10 +17,8 @@ import numpy.typing as npt
 
 from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput
-from canonym.linking.hits import ConceptHit, Draft
-from canonym.linking.search import BatchHits
+from canonym.linking.search import BatchHits, ConceptHit, Draft, concepts_of
 from canonym.linking.settings import SIEVES
-from canonym.linking.sieves import concepts_of
 from canonym.linking.targets import Target
 from canonym.mentions.surroundings import phrases, sentence_of, without
 from canonym.ranking.overlap import type_words

@@ -18,20 +18,26 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, Self, Unpack
+from typing import Any, NamedTuple, Self, TypedDict, Unpack
 
+from canonym.errors import InvalidInput
 from canonym.linking.confidence import Confidence, check_confidence
 from canonym.linking.decision import decide, parts_of
-from canonym.linking.extra_names import load_encoders
-from canonym.linking.filters import Filter, Filters
-from canonym.linking.hits import ConceptHit, Draft, StringHits
 from canonym.linking.homonyms import MOST_TIED, Homonyms, find_homonyms
 from canonym.linking.links import Links
-from canonym.linking.names import CurrentNames, open_rows
+from canonym.linking.names import CurrentNames, Filter, Filters, open_rows
 from canonym.linking.reranker import POOL, Reranker
-from canonym.linking.search import BatchHits, ConceptTable, Search
-from canonym.linking.settings import LinkOptions, Sieve, check_options, chosen_sieves
-from canonym.linking.sieves import sift
+from canonym.linking.search import (
+    BatchHits,
+    ConceptHit,
+    ConceptTable,
+    Draft,
+    Search,
+    StringHits,
+    load_encoders,
+    sift,
+)
+from canonym.linking.settings import Sieve, chosen_sieves
 from canonym.linking.targets import TARGETS, parse_search
 from canonym.mentions.abbreviations import find_abbreviations
 from canonym.mentions.glosses import find_glosses
@@ -44,6 +50,78 @@ from canonym.types import Candidate, Document, Link
 _log = logging.getLogger(__name__)
 _NAMES = TARGETS["O-T"]
 _NOTHING: frozenset[int] = frozenset()
+
+
+class LinkOptions(TypedDict, total=False):
+    """How mentions are linked in one call. Every key is optional.
+
+    Attributes
+    ----------
+    k : int
+        Candidates per mention, at least 1; 5 by default.
+    types, sources, languages : sequence of str
+        Only concepts of these types and sources, and names of these languages. Filters hold before
+        ranking.
+    ids : iterable of str
+        Only these concepts.
+    min_score : float or None
+        Mentions whose best candidate scores less are NIL; the candidates are still returned.
+    min_confidence : float or None
+        Mentions whose link is right with a smaller probability are NIL. The linker needs a
+        confidence for it, see `canonym.Linker.fit_confidence`.
+    seed : int or None
+        Break ties between equal scores at random, as Xu & Bethard (2021) do, the same way for the
+        same seed. By default the more trusted scope goes first (a label), then the id.
+    context : bool
+        Whether the surroundings of a mention choose between concepts of the same name, and the
+        other mentions of a document count for a re-ranker; true by default. Not with a seed.
+    batch : int
+        Mentions handled at once, 1,024 by default.
+    """
+
+    k: int
+    types: Sequence[str]
+    sources: Sequence[str]
+    languages: Sequence[str]
+    ids: Iterable[str]
+    min_score: float | None
+    min_confidence: float | None
+    seed: int | None
+    context: bool
+    batch: int
+
+
+def check_options(options: LinkOptions) -> dict[str, Any]:
+    """Return the options of a call with every default filled in.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such option, or `k` or `batch` is less than 1.
+    """
+    whole: dict[str, Any] = {
+        "k": 5,
+        "types": (),
+        "sources": (),
+        "languages": (),
+        "ids": (),
+        "min_score": None,
+        "min_confidence": None,
+        "seed": None,
+        "context": True,
+        "batch": 1024,
+    }
+    unknown = [name for name in options if name not in whole]
+    if unknown:
+        raise InvalidInput(f"there is no option {unknown[0]!r}; there are {', '.join(whole)}")
+    whole.update(options)
+    if whole["k"] < 1:
+        raise InvalidInput(
+            f"k is {whole['k']}; expected the number of candidates wanted, at least 1"
+        )
+    if whole["batch"] < 1:
+        raise InvalidInput(f"batch is {whole['batch']}; expected a number of mentions, at least 1")
+    return whole
 
 
 class Request(NamedTuple):
@@ -86,7 +164,9 @@ class Pipeline:
             terminology,
             settings,
             Preparation(speller, settings["composites"], settings["trials"]),
-            CurrentNames.open(folder, manifest, rows, encoders, sieves, steps),
+            CurrentNames.open(
+                folder, manifest, rows, [encoder.encode for encoder in encoders], sieves, steps
+            ),
             Filters(terminology, rows.ties),
             sieves,
             Search(encoders, steps, float(settings.get("search_threshold", 0.95))),
@@ -140,7 +220,8 @@ class Pipeline:
     def request(self, **options: Unpack[LinkOptions]) -> Request:
         """Check the options of a call, and turn its filters into one over rows."""
         given = check_options(options)
-        check_confidence(self.confidence, given["min_confidence"])
+        if given["min_confidence"] is not None:
+            check_confidence(self.confidence, given["min_confidence"])
         chosen = self.filters.choose(
             types=given["types"],
             sources=given["sources"],

@@ -27,8 +27,7 @@ from canonym.linking.features import (
     name_scores,
     no_counts,
 )
-from canonym.linking.hits import Draft
-from canonym.linking.search import BatchHits
+from canonym.linking.search import BatchHits, Draft
 from canonym.linking.settings import SIMILARITY
 from canonym.ranking.additive_model import AdditiveModel, Curve
 from canonym.ranking.pooling import COSINE_SCALE

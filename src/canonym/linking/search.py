@@ -1,29 +1,118 @@
-"""Strings to their nearest concepts by similarity, in one step or two."""
+"""Strings to concepts: exact look-ups first, then the nearest by similarity."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from canonym.encoders import load_encoder
 from canonym.indexes import BoolArray, Searchable
 from canonym.indexes.vectors import Vectors, join_vectors, take_vectors
-from canonym.linking.extra_names import WeightedEncoder
-from canonym.linking.filters import Filter
-from canonym.linking.hits import ConceptHit, StringHits
-from canonym.linking.names import Names
+from canonym.linking.names import Filter, Names
 from canonym.linking.settings import Sieve
 from canonym.linking.targets import TARGETS, Target
 from canonym.ranking.fusion import FusedHits, Scorer, fuse
-from canonym.ranking.pooling import search_concepts
+from canonym.ranking.pooling import TieRule, search_concepts
 from canonym.terminology import Terminology
 from canonym.terminology.hierarchy import Hierarchy
-from canonym.types import Concept, Int32Array, Name
+from canonym.text import normalise_all
+from canonym.types import Concept, Int32Array, Mention, Name, Step
 
 _REMEMBERED = 200_000  # concepts
+
+
+class ConceptHit(NamedTuple):
+    """A concept found for a string, as numbers.
+
+    `concept` is its ordinal and `row` its best row, −1 where the mean of its names was found.
+    `scores` holds what each scorer gave that row; `found_by` is a sieve, ``"search"`` or a target.
+    A re-ranker adds `contributions`, the choice between homonyms `evidence`.
+    """
+
+    concept: int
+    row: int
+    score: float
+    scores: dict[str, float]
+    found_by: str
+    contributions: dict[str, float] = {}  # noqa: RUF012  # never changed
+    evidence: dict[str, float] = {}  # noqa: RUF012
+
+
+class StringHits(NamedTuple):
+    """The hits of a string, best first, and the sieve that decided, or ``"search"``.
+
+    `reason` says why there are none. `tied` are all concepts of the best hit's name, if several.
+    """
+
+    hits: tuple[ConceptHit, ...]
+    sieve: str
+    reason: str = ""
+    tied: tuple[ConceptHit, ...] = ()
+
+    @property
+    def score(self) -> float:
+        """Score of the best hit, −inf without one."""
+        return self.hits[0].score if self.hits else float("-inf")
+
+
+class Draft(NamedTuple):
+    """A link before homonyms and re-ranking: hits are numbers still.
+
+    `string` is what was looked up in the end, `forbidden` are concepts that the mention does not
+    stand for. A composite mention has `parts`, and no hits itself.
+    """
+
+    mention: Mention
+    string: str
+    hits: tuple[ConceptHit, ...] = ()
+    nil: bool = False
+    reason: str = ""
+    steps: tuple[Step, ...] = ()
+    parts: tuple[Draft, ...] = ()
+    tied: tuple[ConceptHit, ...] = ()
+    forbidden: frozenset[int] = frozenset()
+
+    @property
+    def score(self) -> float:
+        """Score of the best hit, −inf without one."""
+        return self.hits[0].score if self.hits else float("-inf")
+
+    @property
+    def whole_or_parts(self) -> tuple[Draft, ...]:
+        """The parts of a composite mention, or the draft itself."""
+        return self.parts or (self,)
+
+
+class WeightedEncoder(NamedTuple):
+    """An encoder of an index: its name, its normalisation of names, its weight in the sum."""
+
+    name: str
+    encoder: Any
+    steps: tuple[str, ...]
+    weight: float
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Encode names as they are written."""
+        vectors: Vectors = self.encoder.encode(list(normalise_all(texts, self.steps)))
+        return vectors
+
+
+def load_encoders(folder: Path, described: Sequence[Mapping[str, Any]]) -> list[WeightedEncoder]:
+    """Open the encoders of an index, as its manifest describes them."""
+    return [
+        WeightedEncoder(
+            one["name"],
+            load_encoder(folder / f"encoder-{number}"),
+            tuple(one["steps"]),
+            float(one["weight"]),
+        )
+        for number, one in enumerate(described)
+    ]
 
 
 class EncodedStrings:
@@ -242,3 +331,35 @@ def _scorer(
         lambda rows: index.score(queries, rows),
         encoder.weight,
     )
+
+
+def sift(
+    strings: Sequence[str], sieves: Sequence[Sieve], names: Names, filters: Sequence[Filter]
+) -> dict[str, tuple[Sieve, list[tuple[int, int]]]]:
+    """Look strings up in one sieve after the other; the first that knows a string decides.
+
+    Returns the sieve and the (concept, row) pairs of each string that a sieve knows. Of several
+    filters, one per step of the search, the first that leaves any row is used.
+    """
+    found: dict[str, tuple[Sieve, list[tuple[int, int]]]] = {}
+    for number, sieve in enumerate(sieves):
+        left = [string for string in strings if string not in found]
+        forms = list(normalise_all(left, sieve.steps))
+        for string, rows in zip(left, names.find(number, forms), strict=True):
+            for chosen in filters if len(rows) else ():
+                kept = rows if chosen.allowed is None else rows[chosen.allowed[rows]]
+                if len(kept):
+                    found[string] = (sieve, concepts_of(kept, chosen.ties))
+                    break
+    return found
+
+
+def concepts_of(rows: Int32Array, ties: TieRule) -> list[tuple[int, int]]:
+    """Return the concepts of equal rows, the most trusted first, with the best row of each."""
+    owners = ties.concept_of_row[rows]
+    scope = ties.scope_of_row[rows] if ties.by_scope else np.zeros(len(rows), dtype=np.int8)
+    order = np.lexsort((rows, ties.concept_rank[owners], scope))
+    best: dict[int, int] = {}
+    for place in order.tolist():
+        best.setdefault(int(owners[place]), int(rows[place]))
+    return list(best.items())

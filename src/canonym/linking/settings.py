@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, TypedDict
 
 from canonym.errors import InvalidInput
@@ -120,75 +120,3 @@ def chosen_sieves(names: Sequence[str]) -> list[Sieve]:
     if unknown:
         raise InvalidInput(f"there is no sieve {unknown[0]!r}; there are {', '.join(known)}")
     return [sieve for sieve in SIEVES if sieve.name in names]
-
-
-class LinkOptions(TypedDict, total=False):
-    """How mentions are linked in one call. Every key is optional.
-
-    Attributes
-    ----------
-    k : int
-        Candidates per mention, at least 1; 5 by default.
-    types, sources, languages : sequence of str
-        Only concepts of these types and sources, and names of these languages. Filters hold before
-        ranking.
-    ids : iterable of str
-        Only these concepts.
-    min_score : float or None
-        Mentions whose best candidate scores less are NIL; the candidates are still returned.
-    min_confidence : float or None
-        Mentions whose link is right with a smaller probability are NIL. The linker needs a
-        confidence for it, see `canonym.Linker.fit_confidence`.
-    seed : int or None
-        Break ties between equal scores at random, as Xu & Bethard (2021) do, the same way for the
-        same seed. By default the more trusted scope goes first (a label), then the id.
-    context : bool
-        Whether the surroundings of a mention choose between concepts of the same name, and the
-        other mentions of a document count for a re-ranker; true by default. Not with a seed.
-    batch : int
-        Mentions handled at once, 1,024 by default.
-    """
-
-    k: int
-    types: Sequence[str]
-    sources: Sequence[str]
-    languages: Sequence[str]
-    ids: Iterable[str]
-    min_score: float | None
-    min_confidence: float | None
-    seed: int | None
-    context: bool
-    batch: int
-
-
-def check_options(options: LinkOptions) -> dict[str, Any]:
-    """Return the options of a call with every default filled in.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such option, or `k` or `batch` is less than 1.
-    """
-    whole: dict[str, Any] = {
-        "k": 5,
-        "types": (),
-        "sources": (),
-        "languages": (),
-        "ids": (),
-        "min_score": None,
-        "min_confidence": None,
-        "seed": None,
-        "context": True,
-        "batch": 1024,
-    }
-    unknown = [name for name in options if name not in whole]
-    if unknown:
-        raise InvalidInput(f"there is no option {unknown[0]!r}; there are {', '.join(whole)}")
-    whole.update(options)
-    if whole["k"] < 1:
-        raise InvalidInput(
-            f"k is {whole['k']}; expected the number of candidates wanted, at least 1"
-        )
-    if whole["batch"] < 1:
-        raise InvalidInput(f"batch is {whole['batch']}; expected a number of mentions, at least 1")
-    return whole

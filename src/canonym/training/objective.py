@@ -1,9 +1,9 @@
-"""What an objective is: how an epoch is sampled, and the loss of one of its batches.
+"""The two interfaces of the training loop: an objective, and an encoder that can be trained.
 
-`canonym.training.loop.fit` knows nothing else of a paper. The sampling of an epoch is a plan made of
-plain arrays, kept with every checkpoint: an objective that searches with the encoder of the moment
-(BioSyn's candidates, DILBERT's re-sampling) could not repeat it in the middle of an epoch, and a
-run that was stopped there could not go on to the same weights."""
+An objective samples an epoch as a plan of plain arrays. Every checkpoint keeps the plan: BioSyn and
+DILBERT search with the current encoder, so a run that stopped in the middle of an epoch could not
+sample it again.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from canonym.types import Encoder, Float32Array
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
-
-# --- objective ---
 
 Plan = Mapping[str, np.ndarray[Any, Any]]
 """The sampling of an epoch: named arrays of numbers, row numbers into what the objective holds."""
@@ -36,9 +34,9 @@ class Objective(Protocol):
     Attributes
     ----------
     name : str
-        What `canonym train` calls it.
+        Its name in manifests.
     settings : mapping of str to object
-        Everything that shapes the result, as JSON can hold it: goes into ``canonym.json``.
+        All that its results depend on, as JSON can hold it, for ``canonym.json``.
     """
 
     name: str
@@ -53,20 +51,16 @@ class Objective(Protocol):
         ...
 
     def loss(self, embed: Embed, plan: Plan, batch: int) -> Tensor | None:
-        """Return the loss of one batch, a scalar; None where nothing in it can be learned from."""
+        """Return the loss of one batch, a scalar; None where a batch has nothing to learn from."""
         ...
 
     def extra_modules(self, width: int) -> Mapping[str, tuple[nn.Module, float | None]]:
-        """Return what is trained besides the encoder of `width` columns, made once.
+        """Return further modules to train, for an encoder of `width` columns; called once.
 
-        Each module comes with its learning rate, None for that of the encoder; it is saved with
-        every checkpoint and, as ``extra.safetensors``, with the encoder.
+        Each has its learning rate, None for that of the encoder. They are saved with every
+        checkpoint and, as ``extra.safetensors``, with the encoder.
         """
         ...
-
-
-# --- trainable ---
-# MODULE: What the training loop asks of an encoder: vectors with gradients, and without.
 
 
 @runtime_checkable
@@ -100,5 +94,5 @@ class Trainable(Protocol):
         ...
 
     def to_encoder(self) -> Encoder:
-        """Return the encoder that was trained; it shares the weights as long as they stay."""
+        """Return the trained encoder; it may share the weights."""
         ...

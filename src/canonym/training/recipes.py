@@ -1,15 +1,17 @@
-"""Ways of training by name: what each is made of, and how it is put together from its parts.
+"""Recipes: the five papers by name, and `TrainingSpec`, every option of a training run.
 
-A recipe is a class of objectives with the paper's settings (``fit_settings`` for the loop,
-``encoder_settings`` for the encoder). What is common to all is made here: the encoder, the training
-mentions, the digests of the data.
+A recipe is a class of objectives. It carries the settings of its paper: ``fit_settings`` for the
+loop, ``encoder_settings`` for the encoder. Each option is declared once, where it is used: in the
+signature of the objective, of the encoder, in `FitSettings` or in `TrainingSpec`.
 """
 
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import Annotated, Any, Self
 
 import numpy as np
 
@@ -17,23 +19,17 @@ from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput, NotTrained, ReadError
 from canonym.evaluation.run import corpus_digest
 from canonym.terminology import Terminology
+from canonym.terminology.hierarchy import Hierarchy
+from canonym.training.loop.settings import FitSettings
 from canonym.training.modules.residual import ResidualModule
+from canonym.training.modules.scratch import OPTIONS as SCRATCH_OPTIONS
 from canonym.training.modules.scratch import new_module
 from canonym.training.modules.transformer import NameModule
 from canonym.training.objective import Trainable
+from canonym.training.options import Option, options_of
 from canonym.training.sampling.mentions import training_mentions
-from canonym.training.sampling.names import NameTable
+from canonym.training.sampling.names import PREPARATIONS, NameTable, names_below
 from canonym.types import Document, Relation
-
-__all__ = [
-    "PAPERS",
-    "RECIPES",
-    "build_objective",
-    "data_digests",
-    "mentions_of",
-    "open_trainable",
-    "recipe_class",
-]
 
 RECIPES: dict[str, str] = {
     "biosyn": "canonym.training.papers.biosyn:BioSyn",
@@ -53,21 +49,220 @@ PAPERS: dict[str, str] = {
 }
 
 SCRATCH = "scratch"
+_OF_MENTIONS = ("biosyn", "triplet", "dilbert")
+_OF_NAMES = (*_OF_MENTIONS, "coder")
 _PROTOCOL = {"biosyn": "biosyn", "none": "plain"}
 
 
 def recipe_class(name: str) -> Any:
-    """Return the class of a recipe's objectives; this imports it.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such recipe.
-    """
+    """Return the class of a recipe's objectives; this imports it."""
     if name not in RECIPES:
         raise InvalidInput(f"there is no recipe {name!r}; there are {', '.join(RECIPES)}")
     module, _, attribute = RECIPES[name].partition(":")
     return getattr(importlib.import_module(module), attribute)
+
+
+# --- options --------------------------------------------------------------------------------------
+
+
+@dataclass(kw_only=True)
+class TrainingSpec:
+    """A training run: a recipe with its data and all its options.
+
+    The flags of `canonym train RECIPE` and the keys of its ``--config`` file are the options of
+    this class, with those of the objective, of the encoder and of the loop in their places.
+    """
+
+    recipe: str
+    encoder: Annotated[
+        str,
+        Option(
+            "What to begin with: a Hugging Face or sentence-transformers folder, a model of the "
+            "hub in the local cache, hf:NAME to download one, or scratch for a small one of random "
+            "weights. For few-shot any encoder that `canonym index` takes.",
+            flags=("-e", "--encoder"),
+            metavar="SPEC",
+            required=True,
+        ),
+    ] = ""
+    terminologies: Annotated[
+        tuple[str, ...],
+        Option(
+            "A terminology, or a source that `canonym import` recognises. Several are read one "
+            "after the other. Can be repeated.",
+            flags=("-t", "--terminology"),
+            metavar="PATH",
+            required=True,
+        ),
+    ] = ()
+    corpora: Annotated[
+        tuple[str, ...],
+        Option(
+            "An annotated training part. biosyn and dilbert need one; for triplet its mentions are "
+            "names too. Can be repeated.",
+            flags=("-c", "--corpus"),
+            metavar="PATH",
+            recipes=_OF_MENTIONS,
+        ),
+    ] = ()
+    dev: Annotated[
+        str | None,
+        Option(
+            "An annotated dev part: accuracy@1 of the encoder alone, under BioSyn's protocol, is "
+            "measured on it after each epoch.",
+            metavar="PATH",
+        ),
+    ] = None
+    format: Annotated[str | None, Option("Format of the corpora; recognised when left out.")] = None
+    types: Annotated[
+        tuple[str, ...],
+        Option(
+            "Only mentions of this type, such as Disease. Can be repeated.",
+            flags=("--mention-type",),
+            metavar="TYPE",
+        ),
+    ] = ()
+    corrections: Annotated[
+        str | None, Option("Words to correct, wrong||right.", metavar="FILE")
+    ] = None
+    output: Annotated[
+        str, Option("Folder to write.", flags=("-o", "--output"), metavar="PATH", required=True)
+    ] = ""
+    preparation: Annotated[
+        str,
+        Option(
+            "What is done to names and mentions: biosyn is lower case without punctuation.",
+            choices=tuple(PREPARATIONS),
+            recipes=_OF_NAMES,
+        ),
+    ] = "none"
+    relations: Annotated[
+        str | None,
+        Option(
+            "Relations as head<tab>relation<tab>tail lines.",
+            metavar="FILE",
+            unset="those of the terminology",
+            recipes=("coder",),
+        ),
+    ] = None
+    top: Annotated[
+        str | None,
+        Option("Its children are the high-level concepts.", metavar="ID", recipes=("few-shot",)),
+    ] = None
+    concepts: Annotated[
+        int | None,
+        Option("Only so many of them, the largest.", least=2, recipes=("few-shot",)),
+    ] = None
+    groups: Annotated[
+        str | None,
+        Option(
+            "Instead of --top: JSON, or JSON in gzip, of lists of names by concept.",
+            metavar="FILE",
+            recipes=("few-shot",),
+        ),
+    ] = None
+    objective: dict[str, Any] = field(default_factory=dict)
+    module: dict[str, Any] = field(default_factory=dict)
+    allow_cycles: Annotated[
+        bool, Option("Put up with cycles of the hierarchy.", recipes=("few-shot",))
+    ] = False
+    loop: FitSettings = field(default_factory=FitSettings)
+    device: Annotated[str, Option("cpu, cuda, cuda:1, mps; auto is a GPU if there is one.")] = (
+        "auto"
+    )
+    checkpoints: Annotated[
+        str | None,
+        Option("Where checkpoints go.", metavar="FOLDER", unset="OUTPUT.checkpoints"),
+    ] = None
+    checkpoint_every: Annotated[
+        int, Option("Steps between checkpoints; there is one after each epoch too.", least=1)
+    ] = 500
+    keep_checkpoints: Annotated[bool, Option("Do not remove them when the encoder is written.")] = (
+        False
+    )
+    resume: Annotated[bool, Option("Go on from the newest whole checkpoint.")] = False
+    log: Annotated[
+        str | None, Option("Write each step's loss and rate as a line of JSON.", metavar="FILE")
+    ] = None
+    tensorboard: Annotated[str | None, Option("Log for TensorBoard.", metavar="FOLDER")] = None
+    dry_run: Annotated[
+        bool, Option("Sample the first epoch, show what is in it, and train nothing.")
+    ] = False
+    overwrite: Annotated[bool, Option("Replace the output if it exists.")] = False
+    quiet: Annotated[bool, Option("No progress and no report.", flags=("-q", "--quiet"))] = False
+
+    @classmethod
+    def from_values(cls, recipe: str, values: Mapping[str, Any]) -> Self:
+        """Fill in what is not given, as in the paper, and sort the options by what takes them."""
+        rest = {name: one.default for name, one in spec_options(recipe).items()} | dict(values)
+        objective, module, loop = (
+            {name: rest.pop(name) for name in options(recipe)} for options in _SECTIONS.values()
+        )
+        return cls(
+            recipe=recipe, objective=objective, module=module, loop=FitSettings(**loop), **rest
+        )
+
+
+def objective_options(recipe: str) -> dict[str, Option]:
+    """Return the options of a recipe's objective."""
+    made = recipe_class(recipe)
+    drawn = options_of(made.from_groups, made.options) if recipe == "few-shot" else {}
+    return drawn | options_of(made, made.options)
+
+
+def module_options(recipe: str) -> dict[str, Option]:
+    """Return the options of the encoder that a recipe trains, with the defaults of its paper."""
+    paper = recipe_class(recipe).encoder_settings
+    if recipe == "few-shot":
+        return options_of(ResidualModule, ResidualModule.options, paper)
+    return options_of(new_module, SCRATCH_OPTIONS, paper)
+
+
+def loop_options(recipe: str) -> dict[str, Option]:
+    """Return the options of the training loop, with the defaults of a recipe's paper."""
+    return options_of(FitSettings, None, recipe_class(recipe).fit_settings)
+
+
+_SECTIONS: dict[str, Callable[[str], dict[str, Option]]] = {
+    "objective": objective_options,
+    "module": module_options,
+    "loop": loop_options,
+}
+
+
+def spec_options(recipe: str) -> dict[str, Option]:
+    """Return all options of a recipe by the name of their parameter, in the order of its help."""
+    made = recipe_class(recipe)
+    prepared = inspect.signature(getattr(made, "from_terminology", made)).parameters
+    paper = {name: prepared[name].default for name in ("preparation",) if name in prepared}
+    run = options_of(TrainingSpec, None, paper)
+    found: dict[str, Option] = {}
+    for one in fields(TrainingSpec):
+        if one.name in _SECTIONS:
+            found |= _SECTIONS[one.name](recipe)
+        elif one.name in run and recipe in (run[one.name].recipes or RECIPES):
+            found[one.name] = run[one.name]
+    # The size of a batch belongs to the objective, and is read beside the number of steps.
+    names = [name for name in found if name != "batch_size"]
+    names.insert(names.index("max_steps") + 1, "batch_size")
+    return {name: found[name] for name in names}
+
+
+def checked_values(recipe: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Check options from a file, and return them by the name of their parameter."""
+    options = spec_options(recipe)
+    known = {one.key: one for one in options.values()} | options
+    found: dict[str, Any] = {}
+    for key, value in given.items():
+        option = known.get(key.replace("-", "_"))
+        if option is None:
+            keys = ", ".join(sorted(one.key for one in options.values()))
+            raise InvalidInput(f"{recipe} has no option {key!r}; it has {keys}")
+        found[option.name] = option.check(value)
+    return found
+
+
+# --- parts of a run -------------------------------------------------------------------------------
 
 
 def open_trainable(
@@ -77,34 +272,17 @@ def open_trainable(
     pooling: str = "auto",
     max_length: int = 25,
     seed: int = 0,
-    sizes: Mapping[str, Any] | None = None,
+    **sizes: Any,
 ) -> NameModule:
     """Open the transformer that a recipe starts from.
 
-    Parameters
-    ----------
-    spec : str
-        A Hugging Face or sentence-transformers folder, a model of the hub that is in the local
-        cache, ``"hf:NAME"`` to download one, or ``"scratch"`` for a small one of random weights.
-    names : callable
-        Returns the names that the tokenizer of one from scratch is trained on.
-    pooling, max_length
-        Those of `canonym.training.modules.transformer.NameModule`.
-    seed : int
-        Of the weights of one from scratch.
-    sizes : mapping of str to object, optional
-        ``width``, ``layers``, ``heads`` and ``vocabulary`` of one from scratch.
-
-    Raises
-    ------
-    InvalidInput
-        If nothing of that name is here, or it is no transformer.
+    `spec` is a Hugging Face or sentence-transformers folder, a model of the hub that is in the
+    local cache, ``"hf:NAME"`` to download one, or ``"scratch"`` for one of random weights: `names`
+    returns the names that its tokenizer is trained on, `sizes` are those of `new_module`.
     """
     if spec == SCRATCH:
         chosen = "mean" if pooling == "auto" else pooling
-        return new_module(
-            names(), pooling=chosen, max_length=max_length, seed=seed, **dict(sizes or {})
-        )
+        return new_module(names(), pooling=chosen, max_length=max_length, seed=seed, **sizes)
     online = spec.startswith("hf:")
     place = spec.removeprefix("hf:").removeprefix("transformer:")
     try:
@@ -119,6 +297,17 @@ def open_trainable(
         ) from error
 
 
+def open_head(spec: str, *, seed: int, **options: Any) -> ResidualModule:
+    """Put a `ResidualModule` with `options` on the encoder that `spec` describes."""
+    try:
+        return ResidualModule(make_encoder(spec), seed=seed, **options)
+    except NotTrained as error:
+        raise InvalidInput(
+            f"{spec!r} is fitted to each terminology; a head goes on an encoder of dense vectors "
+            "that is not trained"
+        ) from error
+
+
 def mentions_of(
     documents: Sequence[Document],
     terminology: Terminology,
@@ -127,19 +316,7 @@ def mentions_of(
     types: Sequence[str] = (),
     corrections: Mapping[str, str] | None = None,
 ) -> tuple[tuple[tuple[str, frozenset[str]], ...], dict[str, int]]:
-    """Return training mentions prepared as names are, and how many were left out and why.
-
-    Parameters
-    ----------
-    documents : sequence of Document
-        The training part; nothing comes of an empty one.
-    terminology : Terminology
-        The concepts.
-    preparation : str
-        A key of `canonym.training.sampling.names.PREPARATIONS`.
-    types, corrections
-        Those of `canonym.training.sampling.mentions.training_mentions`.
-    """
+    """Return training mentions prepared as names are, and how many were left out and why."""
     if not documents:
         return (), {}
     found = training_mentions(
@@ -164,38 +341,10 @@ def build_objective(
     seed: int = 0,
     **options: Any,
 ) -> Any:
-    """Make the objective of a recipe.
+    """Make the objective of a recipe; `options` are those of its class.
 
-    Parameters
-    ----------
-    recipe : str
-        A key of `RECIPES`.
-    terminology : Terminology, optional
-        The names, and the hierarchy; few-shot needs none.
-    mentions : sequence of (str, frozenset of str)
-        As `mentions_of` returns them.
-    preparation : str
-        A key of `canonym.training.sampling.names.PREPARATIONS`.
-    relations : sequence of Relation, optional
-        For CODER; those of the terminology by default.
-    groups : mapping of str to sequence of str, optional
-        For few-shot: names of every high-level concept.
-    trainable : Trainable, optional
-        For few-shot: the head.
-    seed : int
-        Of the names that few-shot draws.
-    **options
-        Those of the class.
-
-    Returns
-    -------
-    Objective
-        For `canonym.training.loop.fit.fit`.
-
-    Raises
-    ------
-    InvalidInput
-        If something is missing that the recipe needs, or an option is out of range.
+    `relations` are for CODER, those of the terminology by default. `groups`, names of every
+    high-level concept, `trainable`, the head, and `seed`, of the names drawn, are for few-shot.
     """
     made = recipe_class(recipe)
     if recipe == "few-shot":
@@ -215,39 +364,10 @@ def build_objective(
 def group_names(
     terminology: Terminology, top: str, *, n_concepts: int | None = None, allow_cycles: bool = False
 ) -> dict[str, list[str]]:
-    """Group the labels of a terminology by the children of a concept that they are below.
-
-    Parameters
-    ----------
-    terminology : Terminology
-        With a hierarchy.
-    top : str
-        The concept whose children are the high-level ones.
-    n_concepts : int, optional
-        Only those with the most names.
-    allow_cycles : bool
-        Whether the hierarchy may have cycles.
-    """
-    from canonym.terminology.hierarchy import Hierarchy
-    from canonym.training.sampling.names import names_below
-
+    """Group the labels of a terminology by the child of `top` that they are below."""
     table = NameTable.from_terminology(terminology, scopes=("label",))
     hierarchy = Hierarchy.from_terminology(terminology)
     return names_below(table, hierarchy, top, n_concepts=n_concepts, allow_cycles=allow_cycles)
-
-
-def open_head(
-    spec: str, *, hidden: int, dropout: float, width: int | None, seed: int
-) -> ResidualModule:
-    """Put a head to be trained on the encoder that `spec` describes, see `make_encoder`."""
-    try:
-        base = make_encoder(spec)
-        return ResidualModule(base, hidden=hidden, dropout=dropout, width=width, seed=seed)
-    except NotTrained as error:
-        raise InvalidInput(
-            f"{spec!r} is fitted to each terminology anew; a head goes on an encoder of dense "
-            "vectors that stays as it is"
-        ) from error
 
 
 def data_digests(

@@ -8,8 +8,6 @@ from typing import Any
 
 from canonym.training.objective import Plan
 
-__all__ = ["COLUMNS", "examples"]
-
 _SHOWN = 4
 
 

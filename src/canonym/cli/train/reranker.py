@@ -4,30 +4,58 @@ from __future__ import annotations
 
 import click
 
-from canonym.cli.train.chosen import taught_options
+from canonym.cli.annotated import FORMATS
+from canonym.cli.options import Decorator, with_options
 
-__all__ = ["reranker"]
+
+def index_options(*further: Decorator) -> Decorator:
+    """Return the options of commands that fit an index to an annotated corpus."""
+    return with_options(
+        click.argument("corpus", type=click.Path()),
+        click.option(
+            "-i",
+            "--index",
+            type=click.Path(),
+            required=True,
+            help="A folder made by `canonym index`.",
+        ),
+        click.option(
+            "--mention-type",
+            "types",
+            multiple=True,
+            metavar="TYPE",
+            help="Only mentions of this type, such as Disease. Can be repeated.",
+        ),
+        *further,
+        click.option(
+            "--format",
+            "format_",
+            type=click.Choice(tuple(FORMATS)),
+            help="Format of the corpus; recognised when left out.",
+        ),
+        click.option("-q", "--quiet", is_flag=True, help="No report."),
+    )
 
 
 @click.command()
-@taught_options()
+@index_options()
 def reranker(
     corpus: str, index: str, types: tuple[str, ...], format_: str | None, quiet: bool
 ) -> None:
     """Teach an index to put the candidates of a name in a better order.
 
     CORPUS is annotated, as `canonym evaluate` takes it, and not one whose mentions the index has as
-    names. It needs no torch and no GPU. From then on the first 20 candidates are ordered by what
-    annotators decided before, how much mention, name and label share, and what each scorer said;
-    scores are shares of the candidates then, and `canonym link --explain` names the reasons. What
-    `canonym fit-confidence` learned before no longer holds and is removed.
+    names. Neither torch nor a GPU is needed. The index then orders its first 20 candidates by
+    earlier annotations, by what mention, name and label share, and by the scores of all searches.
+    Scores become shares of the candidates, and `canonym link --explain` names the reasons. A
+    confidence of `canonym fit-confidence` no longer fits and is removed.
 
     \b
       canonym train reranker train.pubtator --index medic-index --mention-type Disease
       canonym fit-confidence dev.pubtator --index medic-index --mention-type Disease
       canonym link "lung carcinoma" --index medic-index --explain
 
-    The report says what it gained, each third of the documents predicted from the others.
+    The report says what it gained: each third of the documents is predicted from the others.
     """
     from canonym.cli.annotated import open_corpus
     from canonym.cli.description import print_facts

@@ -1,146 +1,62 @@
-"""What ``canonym train`` does once the options are read."""
+"""A training run from the command line: read, sample, train, and write the encoder."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from canonym.cli.annotated import open_corpus
+from canonym.cli.description import print_facts
 from canonym.errors import InvalidInput
 
 if TYPE_CHECKING:
     from canonym.terminology import Terminology
-    from canonym.training.loop.settings import FitSettings
+    from canonym.training.recipes import TrainingSpec
     from canonym.types import Document
 
-__all__ = ["Request", "run_training"]
+
+class Parts(NamedTuple):
+    """What a run is made of: as `canonym.training.loop.fit.fit` takes them, and counts to print."""
+
+    trainable: Any
+    objective: Any
+    dev_score: Callable[[Any], float] | None
+    dev_name: str
+    digests: dict[str, str]
+    counts: dict[str, Any]
 
 
-@dataclass(kw_only=True)
-class Request:
-    """Everything the command line says; see the options of `canonym train`.
-
-    ``options`` are those of the objective under its own names.
-    """
-
-    recipe: str = field(kw_only=False)
-    options: dict[str, Any] = field(kw_only=False)
-    encoder: str
-    terminologies: Sequence[str]
-    output: str
-    dev: str | None
-    format_: str | None
-    types: Sequence[str]
-    corrections: str | None
-    epochs: int | None
-    max_steps: int | None
-    learning_rate: float
-    weight_decay: float
-    optimizer: str
-    schedule: str
-    warm_up: float
-    accumulation: int
-    clip: float | None
-    precision: str
-    patience: int | None
-    keep: str
-    seed: int
-    device: str
-    checkpoints: str | None
-    checkpoint_every: int
-    keep_checkpoints: bool
-    resume: bool
-    log: str | None
-    tensorboard: str | None
-    dry_run: bool
-    overwrite: bool
-    quiet: bool
-    corpora: Sequence[str] = ()
-    preparation: str = "none"
-    pooling: str = "auto"
-    max_length: int = 25
-    width: int | None = None
-    layers: int = 4
-    heads: int = 4
-    vocabulary: int = 8000
-    relations: str | None = None
-    top: str | None = None
-    concepts: int | None = None
-    groups: str | None = None
-    hidden: int = 9600
-    dropout: float = 0.5
-    allow_cycles: bool = False
-
-    @property
-    def checkpoint_folder(self) -> Path:
-        """Where checkpoints go."""
-        if self.checkpoints:
-            return Path(self.checkpoints)
-        output = Path(self.output)
-        return output.with_name(f"{output.name}.checkpoints")
-
-    def settings(self) -> FitSettings:
-        """Return the settings of the loop."""
-        from canonym.training.loop.settings import FitSettings
-
-        return FitSettings(
-            epochs=self.epochs or self.max_steps or 1,
-            max_steps=self.max_steps,
-            learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay,
-            optimizer=self.optimizer,
-            schedule=self.schedule,
-            warm_up=self.warm_up,
-            accumulation=self.accumulation,
-            clip=self.clip,
-            precision=self.precision,
-            seed=self.seed,
-            patience=self.patience,
-            keep=self.keep,
-        )
-
-
-def run_training(request: Request) -> None:
-    """Read, sample, train, and write the encoder; or show what would be sampled.
-
-    Raises
-    ------
-    InvalidInput
-        If a file or an option cannot be used.
-    """
-    import time
-
-    from canonym.cli.description import print_facts
-    from canonym.cli.train.parts import prepare
-
-    _check(request)
-    settings = request.settings()
-    began = time.monotonic()
-    parts = prepare(request)
-    if request.dry_run:
-        _show_plan(request, parts, settings)
-        return
-    fitted = _fit(request, parts, settings)
-    if not parts.first:
-        return
+def run_training(spec: TrainingSpec) -> None:
+    """Read, sample, train, and write the encoder; or show what would be sampled."""
     from canonym.training.loop.checkpoints import remove_checkpoints
     from canonym.training.loop.save import save_trained
     from canonym.training.recipes import PAPERS
 
+    _check(spec)
+    began = time.monotonic()
+    parts = prepare(spec)
+    if spec.dry_run:
+        _show_plan(spec, parts)
+        return
+    fitted = _fit(spec, parts)
+    if os.environ.get("RANK", "0") != "0":  # `accelerate launch` starts several; the first writes
+        return
     save_trained(
-        request.output,
+        spec.output,
         parts.trainable,
         fitted,
-        paper=PAPERS[request.recipe],
+        paper=PAPERS[spec.recipe],
         data=parts.counts,
         dev=parts.dev_name,
-        overwrite=request.overwrite,
+        overwrite=spec.overwrite,
     )
-    if not request.keep_checkpoints:
-        remove_checkpoints(request.checkpoint_folder)
-    if not request.quiet:
-        facts: dict[str, Any] = {"encoder": request.output, "steps": fitted.steps}
+    if not spec.keep_checkpoints:
+        remove_checkpoints(_checkpoint_folder(spec))
+    if not spec.quiet:
+        facts: dict[str, Any] = {"encoder": spec.output, "steps": fitted.steps}
         facts["epochs"] = len(fitted.epochs)
         if fitted.kept is not None:
             score = fitted.epochs[fitted.kept].dev
@@ -148,91 +64,133 @@ def run_training(request: Request) -> None:
         print_facts({**facts, "time": f"{time.monotonic() - began:.0f} s"})
 
 
-def _check(request: Request) -> None:
+def _checkpoint_folder(spec: TrainingSpec) -> Path:
+    output = Path(spec.output)
+    return Path(spec.checkpoints or output.with_name(f"{output.name}.checkpoints"))
+
+
+def _check(spec: TrainingSpec) -> None:
     """Refuse what cannot work before anything takes time."""
-    output = Path(request.output)
-    if output.exists() and not request.overwrite and not request.dry_run:
-        raise InvalidInput(f"{output} exists already; choose another folder or pass --overwrite")
-    if not output.absolute().parent.is_dir():
-        raise InvalidInput(f"{output}: the folder {output.parent} does not exist; create it first")
-    if request.patience and not request.dev and request.recipe != "few-shot":
+    if not spec.dry_run:
+        free_place(spec.output, overwrite=spec.overwrite)
+    if spec.loop.patience and not spec.dev and spec.recipe != "few-shot":
         raise InvalidInput("--early-stopping goes by the score of a --dev corpus; name one")
-    if request.recipe == "few-shot" and bool(request.top) == bool(request.groups):
+    if spec.recipe == "few-shot" and bool(spec.top) == bool(spec.groups):
         raise InvalidInput("name the high-level concepts: either --top or --groups")
-    folder = request.checkpoint_folder
-    if not (request.resume or request.dry_run) and any(folder.glob("step-*")):
+    folder = _checkpoint_folder(spec)
+    if not (spec.resume or spec.dry_run) and any(folder.glob("step-*")):
         raise InvalidInput(
             f"{folder} holds checkpoints of a run; go on with --resume, or remove the folder or "
             "name another with --checkpoints"
         )
 
 
-def _fit(request: Request, parts: Any, settings: FitSettings) -> Any:
-    from canonym.cli.progress import note, stages
-    from canonym.training.loop.fit import FitProgress, fit
+def free_place(output: str, *, overwrite: bool) -> Path:
+    """Return where an encoder is to be written, or raise `InvalidInput` where it cannot be."""
+    place = Path(output)
+    if place.exists() and not overwrite:
+        raise InvalidInput(f"{place} exists already; choose another name or pass --overwrite")
+    if not place.absolute().parent.is_dir():
+        raise InvalidInput(f"{place}: the folder {place.parent} does not exist; create it first")
+    return place
 
-    def each_epoch(entry: Mapping[str, Any]) -> None:
-        dev = "" if entry["dev"] is None else f", {parts.dev_name} {entry['dev']:.4f}"
-        told = f"Epoch {entry['epoch'] + 1}, step {entry['step']:,}: mean loss "
-        rate = f" ({speed[-1]:,.0f} names/s)" if speed else ""
-        note(f"{told}{entry['mean_loss']:.4f}{dev}{rate}", quiet=request.quiet)
 
-    def progress(now: FitProgress) -> None:
-        speed[:] = [now.names_per_second]
-        report("Training", now.step, now.total)
+# --- parts ----------------------------------------------------------------------------------------
 
-    speed: list[float] = []
-    with stages(unit="steps", quiet=request.quiet) as report:
-        return fit(
-            parts.trainable,
-            parts.objective,
-            settings=settings,
-            dev_score=parts.dev_score,
-            checkpoints=request.checkpoint_folder,
-            checkpoint_every=request.checkpoint_every,
-            resume=request.resume,
-            data=parts.digests,
-            device=request.device,
-            log=request.log,
-            tensorboard=request.tensorboard,
-            progress=progress,
-            each_epoch=each_epoch,
-            notice=lambda text: note(f"Note: {text}.", quiet=request.quiet),
+
+def prepare(spec: TrainingSpec) -> Parts:
+    """Read the files, open the encoder, and make the objective."""
+    from canonym.evaluation.questions import read_corrections
+    from canonym.io.files import file_digest
+    from canonym.training.recipes import build_objective, data_digests, mentions_of
+    from canonym.training.sampling.relations import read_relations
+
+    corrections = read_corrections(spec.corrections) if spec.corrections else None
+    corpus = read_documents(spec.corpora, format=spec.format)
+    dev = read_documents([spec.dev], format=spec.format) if spec.dev else []
+    terminology = open_terminologies(spec.terminologies, quiet=spec.quiet)
+    counts: dict[str, Any] = {"concepts": terminology.n_concepts, "names": terminology.n_names}
+    mentions, dropped = mentions_of(
+        corpus,
+        terminology,
+        preparation=spec.preparation,
+        types=spec.types,
+        corrections=corrections,
+    )
+    if corpus:
+        counts["mentions"] = len(mentions)
+    counts |= {f"left out {reason}": n for reason, n in dropped.items()}
+    trainable = _open_trainable(spec, terminology)
+    objective = build_objective(
+        spec.recipe,
+        terminology,
+        mentions=mentions,
+        preparation=spec.preparation,
+        relations=None if spec.relations is None else read_relations(spec.relations),
+        groups=_groups(spec, terminology),
+        trainable=trainable,
+        seed=spec.loop.seed,
+        **spec.objective,
+    )
+    digests = data_digests(terminology, corpus=corpus, dev=dev)
+    for what in ("corrections", "relations", "groups"):
+        if (path := getattr(spec, what)) is not None:
+            digests[what] = file_digest(path)
+    score, name = _dev_score(spec, terminology, objective, corpus, dev, corrections, trainable)
+    return Parts(trainable, objective, score, name, digests, counts)
+
+
+def _open_trainable(spec: TrainingSpec, terminology: Terminology) -> Any:
+    from canonym.training.recipes import open_head, open_trainable
+
+    if spec.recipe == "few-shot":
+        return open_head(spec.encoder, seed=spec.loop.seed, **spec.module)
+    return open_trainable(
+        spec.encoder,
+        names=lambda: [text for texts in terminology.iter_texts() for text in texts],
+        seed=spec.loop.seed,
+        **spec.module,
+    )
+
+
+def _groups(spec: TrainingSpec, terminology: Terminology) -> dict[str, list[str]] | None:
+    from canonym.training.recipes import group_names
+    from canonym.training.sampling.few_names import read_groups
+
+    if spec.groups is not None:
+        return read_groups(spec.groups)
+    if spec.top is None:
+        return None
+    return group_names(
+        terminology, spec.top, n_concepts=spec.concepts, allow_cycles=spec.allow_cycles
+    )
+
+
+def _dev_score(
+    spec: TrainingSpec,
+    terminology: Terminology,
+    objective: Any,
+    corpus: Sequence[Document],
+    dev: Sequence[Document],
+    corrections: Any,
+    trainable: Any,
+) -> tuple[Callable[[Any], float] | None, str]:
+    from canonym.linking.build import encoder_steps
+    from canonym.training.dev_score import DevAccuracy
+
+    if dev:
+        score = DevAccuracy(
+            dev,
+            terminology,
+            training=corpus,
+            types=spec.types,
+            corrections=corrections,
+            steps=encoder_steps(getattr(trainable, "base", None)),
         )
-
-
-def _show_plan(request: Request, parts: Any, settings: FitSettings) -> None:
-    """Sample the first epoch and print what is in it."""
-    import numpy as np
-
-    from canonym.cli.description import print_facts
-    from canonym.cli.tables import print_table
-    from canonym.cli.train.examples import COLUMNS, examples
-    from canonym.encoders.devices import torch_device
-    from canonym.training.loop.run import make_step
-
-    step = make_step(parts.trainable, parts.objective, settings)
-    step.to(torch_device(request.device))
-    plan = parts.objective.plan(step.encode, 0, np.random.default_rng([settings.seed, 0]))
-    n_batches = parts.objective.n_batches(plan)
-    steps = -(-n_batches // settings.accumulation)
-    in_all = min(steps * settings.epochs, settings.max_steps or steps * settings.epochs)
-    print_facts(
-        {
-            "recipe": request.recipe,
-            **{name.replace("_", " "): value for name, value in parts.counts.items()},
-            **{name.replace("_", " "): _plain(v) for name, v in parts.objective.settings.items()},
-            "batches": f"{n_batches:,} in the first epoch",
-            "steps": f"{steps:,} in the first epoch, {in_all:,} in all",
-        }
-    )
-    print_table(
-        COLUMNS[parts.objective.name], examples(parts.objective, plan), title="First examples"
-    )
-
-
-def _plain(value: Any) -> Any:
-    return "not set" if value is None else value
+        return score, "dev accuracy@1"
+    if spec.recipe == "few-shot":
+        return objective.validation_score, "validation score"
+    return None, "dev"
 
 
 def open_terminologies(paths: Sequence[str], *, quiet: bool) -> Terminology:
@@ -249,6 +207,71 @@ def open_terminologies(paths: Sequence[str], *, quiet: bool) -> Terminology:
 
 def read_documents(paths: Sequence[str], *, format: str | None) -> list[Document]:
     """Read annotated corpora one after the other."""
-    from canonym.cli.annotated import open_corpus
-
     return [document for path in paths for document in open_corpus(path, format=format).documents]
+
+
+# --- running --------------------------------------------------------------------------------------
+
+
+def _fit(spec: TrainingSpec, parts: Parts) -> Any:
+    from canonym.cli.progress import note, stages
+    from canonym.training.loop.fit import fit
+    from canonym.training.loop.progress import FitProgress
+
+    def each_epoch(entry: Mapping[str, Any]) -> None:
+        dev = "" if entry["dev"] is None else f", {parts.dev_name} {entry['dev']:.4f}"
+        lead = f"Epoch {entry['epoch'] + 1}, step {entry['step']:,}: mean loss "
+        rate = f" ({speed[-1]:,.0f} names/s)" if speed else ""
+        note(f"{lead}{entry['mean_loss']:.4f}{dev}{rate}", quiet=spec.quiet)
+
+    def progress(now: FitProgress) -> None:
+        speed[:] = [now.names_per_second]
+        report("Training", now.step, now.total)
+
+    speed: list[float] = []
+    with stages(unit="steps", quiet=spec.quiet) as report:
+        return fit(
+            parts.trainable,
+            parts.objective,
+            settings=spec.loop,
+            dev_score=parts.dev_score,
+            checkpoints=_checkpoint_folder(spec),
+            checkpoint_every=spec.checkpoint_every,
+            resume=spec.resume,
+            data=parts.digests,
+            device=spec.device,
+            log=spec.log,
+            tensorboard=spec.tensorboard,
+            progress=progress,
+            each_epoch=each_epoch,
+            notice=lambda text: note(f"Note: {text}.", quiet=spec.quiet),
+        )
+
+
+def _show_plan(spec: TrainingSpec, parts: Parts) -> None:
+    """Sample the first epoch and print what is in it."""
+    import numpy as np
+
+    from canonym.cli.tables import print_table
+    from canonym.cli.train.examples import COLUMNS, examples
+    from canonym.encoders.devices import torch_device
+    from canonym.training.loop.fit import make_step
+
+    loop, objective = spec.loop, parts.objective
+    step = make_step(parts.trainable, objective, loop)
+    step.to(torch_device(spec.device))
+    plan = objective.plan(step.encode, 0, np.random.default_rng([loop.seed, 0]))
+    n_batches = objective.n_batches(plan)
+    steps = -(-n_batches // loop.accumulation)
+    total = min(steps * loop.n_epochs, loop.max_steps or steps * loop.n_epochs)
+    settings = {k: "not set" if v is None else v for k, v in objective.settings.items()}
+    print_facts(
+        {
+            "recipe": spec.recipe,
+            **{name.replace("_", " "): value for name, value in parts.counts.items()},
+            **{name.replace("_", " "): value for name, value in settings.items()},
+            "batches": f"{n_batches:,} in the first epoch",
+            "steps": f"{steps:,} in the first epoch, {total:,} in all",
+        }
+    )
+    print_table(COLUMNS[objective.name], examples(objective, plan), title="First examples")

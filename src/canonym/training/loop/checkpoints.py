@@ -1,4 +1,10 @@
-"""Weights and optimizer states as plain arrays, and back into the torch objects."""
+"""Checkpoints of a training run: whole or absent, the newest two, never unpickled.
+
+A checkpoint is a folder ``step-00000120`` with ``canonym.json`` (identity and state of the run, and
+the size of every file), ``model.safetensors``, ``optimizer.safetensors`` and, in the middle of an
+epoch, ``plan.safetensors``. It holds no state of random numbers: each step seeds them with the seed
+of the run, its own number and that of the process.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +25,15 @@ from canonym.io import files
 from canonym.training.objective import Plan
 from canonym.types import Encoder
 
-# --- states ---
-
 Arrays = Mapping[str, np.ndarray[Any, Any]]
+
+_KIND, _FORMAT, _KEPT = "training checkpoint", 1, 2
+_BEST = "best weights"
+_NAME = re.compile(r"step-(\d{8})")
+_DAMAGED = "the checkpoint is damaged; training goes on from the one before, or anew"
+
+
+# --- weights and optimizer states as arrays -------------------------------------------------------
 
 
 def module_arrays(module: Any) -> dict[str, np.ndarray[Any, Any]]:
@@ -32,7 +44,7 @@ def module_arrays(module: Any) -> dict[str, np.ndarray[Any, Any]]:
 
 
 def module_digest(module: Any) -> str:
-    """Hash the weights of a torch module with SHA-256 and return the digest in hexadecimal."""
+    """Return the SHA-256 of the weights of a torch module."""
     digest = hashlib.sha256()
     for name, tensor in sorted(module.state_dict().items()):
         digest.update(name.encode())
@@ -41,35 +53,29 @@ def module_digest(module: Any) -> str:
 
 
 def encoder_digest(encoder: Encoder) -> str:
-    """Return the SHA-256 of an encoder's settings: those of ours tell the digests of its files."""
+    """Return the SHA-256 of an encoder's settings; ours include the digests of its files."""
     settings = getattr(encoder, "settings", {})
     return hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def all_finite(module: Any) -> bool:
-    """Say whether no weight of a torch module is NaN or infinite."""
+    """Return whether no weight of a torch module is NaN or infinite."""
     import torch
 
     return all(bool(torch.isfinite(p).all()) for p in module.parameters())
 
 
 def restore_module(module: Any, arrays: Arrays, *, source: Path) -> None:
-    """Put weights back.
-
-    Raises
-    ------
-    Mismatch
-        If a weight is missing, unknown or of another shape; nothing is changed then.
-    """
+    """Put weights back; names and shapes have to be those of the module, or nothing changes."""
     import torch
 
     own = module.state_dict()
     for name in sorted({*own, *arrays}):
-        there = tuple(arrays[name].shape) if name in arrays else "nothing"
+        saved = tuple(arrays[name].shape) if name in arrays else "nothing"
         here = tuple(own[name].shape) if name in own else "nothing"
-        if there != here:
+        if saved != here:
             raise Mismatch(
-                f"{source}: {name} has shape {there} there and {here} here; the encoder or what is "
+                f"{source}: {name} has shape {saved} there and {here} here; the encoder or what is "
                 "trained besides it is another one: train anew in another folder"
             )
     with torch.no_grad():
@@ -89,20 +95,14 @@ def optimizer_arrays(optimizer: Any) -> dict[str, np.ndarray[Any, Any]]:
 
 
 def restore_optimizer(optimizer: Any, arrays: Arrays, *, source: Path) -> None:
-    """Put back what an optimizer remembers; its groups stay as they are.
-
-    Raises
-    ------
-    ReadError
-        If an entry belongs to no weight.
-    """
+    """Put back what an optimizer remembers; its groups do not change."""
     import torch
 
     state: dict[int, dict[str, Any]] = {}
     try:
         for key, array in arrays.items():
             number, _, name = key.partition(".")
-            # A copy, and one that numpy does not own: the optimizer writes to it.
+            # The optimizer writes to its state, so it needs memory that numpy does not own.
             state.setdefault(int(number), {})[name] = torch.from_numpy(np.array(array)).clone()
         optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
     except (ValueError, KeyError, IndexError, RuntimeError) as error:
@@ -111,65 +111,26 @@ def restore_optimizer(optimizer: Any, arrays: Arrays, *, source: Path) -> None:
         ) from error
 
 
-# --- checkpoints ---
-# MODULE: Checkpoints of a training run: whole or absent, the newest two, and nothing to be unpickled.
-#
-# A checkpoint is a folder ``step-00000120`` with ``canonym.json`` (what the run is, where it stands,
-# and the size of every file), ``model.safetensors``, ``optimizer.safetensors`` and, in the middle of
-# an epoch, ``plan.safetensors``. The state of random numbers is not in it: each step starts from the
-# seed, its number and the number of the process.
-
-checkpoints_Arrays = Mapping[str, np.ndarray[Any, Any]]
-
-_KIND, _FORMAT, _KEPT = "training checkpoint", 1, 2
-_NAME = re.compile(r"step-(\d{8})")
-_DAMAGED = "the checkpoint is damaged; training goes on from the one before, or anew"
+# --- checkpoints ----------------------------------------------------------------------------------
 
 
 class Checkpoint(NamedTuple):
-    """Where a run stands.
+    """Identity and state of a run, with its weights, optimizer and sampling."""
 
-    Attributes
-    ----------
-    identity : dict
-        What the run is: objective, settings, encoder, data.
-    state : dict
-        Where it stands, as JSON can hold it.
-    model, optimizer : mapping of str to array
-        Weights, and what the optimizer remembers of them.
-    plan : mapping of str to array, optional
-        The sampling of the epoch that it stands in; None between epochs.
-    """
-
-    identity: dict[str, Any]
-    state: dict[str, Any]
-    model: checkpoints_Arrays
-    optimizer: checkpoints_Arrays
-    plan: Plan | None
+    identity: dict[str, Any]  # objective, settings, encoder, data
+    state: dict[str, Any]  # steps and epochs so far, as JSON can hold them
+    model: Arrays
+    optimizer: Arrays
+    plan: Plan | None  # the sampling of the epoch; None between epochs
 
 
 def write_checkpoint(folder: Path, checkpoint: Checkpoint, *, step: int) -> Path:
-    """Write ``step-…`` into `folder`, and remove all but the newest two.
-
-    Parameters
-    ----------
-    folder : Path
-        Of all checkpoints of the run; made if it is missing.
-    checkpoint : Checkpoint
-        Its content.
-    step : int
-        Steps taken.
-
-    Returns
-    -------
-    Path
-        The folder written, which appears whole or not at all.
-    """
+    """Write ``step-…`` into `folder`, whole or not at all, and remove all but the newest two."""
     from safetensors.numpy import save
 
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"step-{step:08d}"
-    if path.exists():  # of a run that went on from an older one: that one stays until this is whole
+    if path.exists():  # left by a run that was resumed from an older one
         shutil.rmtree(path)
     with files.write_folder(path) as partial:
         for name in ("model", "optimizer", "plan"):
@@ -193,9 +154,9 @@ def list_checkpoints(folder: Path) -> list[Path]:
 
 
 def remove_checkpoints(folder: Path) -> None:
-    """Remove the checkpoints in a folder, and what is left of the folder if nothing else is in it.
+    """Remove the checkpoints in a folder and in the folders below it, and those folders if empty.
 
-    Those of a recipe of several stages are in folders below it. What cannot be removed stays.
+    A recipe of several stages has a folder for each. Files that cannot be removed are left.
     """
     for place in (*folder.glob("*/"), folder):
         for path in [*place.glob("step-*"), *place.glob("best-*")]:
@@ -205,26 +166,9 @@ def remove_checkpoints(folder: Path) -> None:
 
 
 def read_newest(folder: Path, *, notice: Callable[[str], None]) -> Checkpoint | None:
-    """Read the newest checkpoint that is whole.
+    """Read the newest checkpoint that is whole; None where there is no checkpoint.
 
-    Parameters
-    ----------
-    folder : Path
-        Of all checkpoints of the run.
-    notice : callable
-        Told of each checkpoint that is damaged and passed over.
-
-    Returns
-    -------
-    Checkpoint or None
-        None where there is no checkpoint at all.
-
-    Raises
-    ------
-    ReadError
-        If there are checkpoints and none of them is whole.
-    Mismatch
-        If one was written by a newer canonym.
+    `notice` gets a line about each damaged one; `ReadError` is raised if all are damaged.
     """
     listed = list_checkpoints(folder)
     for path in listed:
@@ -242,12 +186,8 @@ def read_newest(folder: Path, *, notice: Callable[[str], None]) -> Checkpoint | 
 
 def _read(path: Path) -> Checkpoint:
     content = files.read_manifest(path, kind=_KIND, newest=_FORMAT)
-    try:
-        identity, state = content["identity"], content["state"]
-        whole = isinstance(identity, dict) and isinstance(state, dict)
-    except KeyError:
-        whole = False
-    if not whole:
+    identity, state = content.get("identity"), content.get("state")
+    if not (isinstance(identity, dict) and isinstance(state, dict)):
         raise ReadError(path / files.MANIFEST, _DAMAGED)
     plan = path / "plan.safetensors"
     return Checkpoint(
@@ -260,13 +200,7 @@ def _read(path: Path) -> Checkpoint:
 
 
 def read_arrays(path: Path) -> dict[str, np.ndarray[Any, Any]]:
-    """Read the arrays of a safetensors file into memory.
-
-    Raises
-    ------
-    ReadError
-        If the file is missing or damaged.
-    """
+    """Read the arrays of a safetensors file into memory."""
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
@@ -277,24 +211,18 @@ def read_arrays(path: Path) -> dict[str, np.ndarray[Any, Any]]:
 
 
 def check_same_run(found: Mapping[str, Any], wanted: Mapping[str, Any], *, folder: Path) -> None:
-    """Compare what a checkpoint is of with what is to be trained.
-
-    Raises
-    ------
-    Mismatch
-        If anything differs; it is named with both values.
-    """
-    there, here = _flat(found), _flat(json.loads(json.dumps(wanted)))
-    names = [name for name in {**there, **here} if there.get(name) != here.get(name)]
+    """Raise `Mismatch` if a checkpoint is of another run; it names what differs."""
+    saved, here = _flat(found), _flat(json.loads(json.dumps(wanted)))
+    names = [name for name in {**saved, **here} if saved.get(name) != here.get(name)]
     if names:
-        told = "; ".join(
-            f"{name} was {there.get(name, 'not set')!r} and is {here.get(name, 'not set')!r}"
+        listed = "; ".join(
+            f"{name} was {saved.get(name, 'not set')!r} and is {here.get(name, 'not set')!r}"
             for name in names[:6]
         )
         more = f" and {len(names) - 6} more" if len(names) > 6 else ""
         raise Mismatch(
-            f"{folder} holds checkpoints of another run: {told}{more}; give the same settings and "
-            "data, or train anew in another folder"
+            f"{folder} holds checkpoints of another run: {listed}{more}; give the same settings "
+            "and data, or train anew in another folder"
         )
 
 
@@ -308,21 +236,11 @@ def _flat(content: Mapping[str, Any], above: str = "") -> dict[str, Any]:
     return found
 
 
-# --- keeping ---
-# MODULE: What a run keeps on disk, or in memory where it has no folder: checkpoints and best weights.
-
-_BEST = "best weights"
-
-
 class Keeper:
-    """Writes and reads what a run keeps.
+    """Writes and reads the checkpoints and the best weights of a run.
 
-    Parameters
-    ----------
-    folder : Path, optional
-        Where; without one best weights are kept in memory, and nothing else.
-    writes : bool
-        Whether this process is the one that writes.
+    Without a folder it keeps the best weights in memory, and writes nothing; `writes` says whether
+    this process is the one that writes.
     """
 
     def __init__(self, folder: Path | None, *, writes: bool) -> None:
@@ -331,17 +249,7 @@ class Keeper:
         self._best: dict[str, np.ndarray[Any, Any]] | None = None
 
     def save(self, checkpoint: Checkpoint, *, step: int, best: int | None) -> None:
-        """Write a checkpoint, and remove what no checkpoint needs any more.
-
-        Parameters
-        ----------
-        checkpoint : Checkpoint
-            Its content.
-        step : int
-            Steps taken.
-        best : int, optional
-            The epoch of the best weights.
-        """
+        """Write a checkpoint, and remove the weights of epochs that no checkpoint calls best."""
         if self.folder is None or not self._writes:
             return
         for partial in self.folder.glob(".*.partial-*"):
@@ -368,13 +276,7 @@ class Keeper:
             files.write_manifest(partial, kind=_BEST, format_number=1, content={})
 
     def read_best(self, epoch: int) -> dict[str, np.ndarray[Any, Any]] | None:
-        """Return the best weights; None in a process that does not write and has no folder.
-
-        Raises
-        ------
-        ReadError
-            If they are damaged.
-        """
+        """Return the best weights; None in a process that does not write and has no folder."""
         if self.folder is None:
             return self._best
         path = self._best_path(self.folder, epoch)
@@ -382,7 +284,7 @@ class Keeper:
         return read_arrays(path / "model.safetensors")
 
     def lost(self, problem: str) -> InvalidInput:
-        """Return the error for a run that cannot go on, with what is left of it."""
+        """Return the error for a run that cannot go on."""
         return InvalidInput(
             f"{problem}, which is no number to go on with: lower the learning rate, set clip, or "
             f"compute in float32; {self._left()}"
@@ -416,7 +318,7 @@ def _best_epochs(folder: Path, best: int | None) -> set[int]:
     found = set() if best is None else {best}
     for path in list_checkpoints(folder):
         with contextlib.suppress(InvalidInput, KeyError, TypeError):
-            content = files.read_manifest(path, kind="training checkpoint", newest=1)
+            content = files.read_manifest(path, kind=_KIND, newest=_FORMAT)
             if content["state"]["best"] is not None:
                 found.add(int(content["state"]["best"]))
     return found

@@ -1,14 +1,17 @@
-"""The one training loop: an encoder, an objective, and settings in; trained weights out.
+"""The training loop: an encoder, an objective and settings in; trained weights out.
 
-An epoch is a plan that the objective samples; its batches are gone through in order. A run that was
-stopped, by whatever, goes on from its newest checkpoint: on a CPU to the same bits, since each step
-starts its random numbers from the seed and its own number.
+An objective samples an epoch as a plan, and the loop takes its batches in order. A run that was
+stopped goes on from its newest checkpoint, on a CPU to the same bits: each step seeds its random
+numbers with the seed of the run and its own number.
 """
 
 from __future__ import annotations
 
+import contextlib
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,45 +19,357 @@ import numpy as np
 
 from canonym.encoders.devices import bf16_pays
 from canonym.encoders.inputs import check_count
-from canonym.errors import InvalidInput
-from canonym.training.loop.checkpoints import list_checkpoints, module_arrays, read_newest
-from canonym.training.loop.processes import open_processes
+from canonym.errors import InvalidInput, ReadError, require
+from canonym.training.loop.checkpoints import (
+    Checkpoint,
+    Keeper,
+    all_finite,
+    check_same_run,
+    list_checkpoints,
+    module_arrays,
+    module_digest,
+    optimizer_arrays,
+    read_newest,
+    restore_module,
+    restore_optimizer,
+)
+from canonym.training.loop.processes import Processes, open_processes
 from canonym.training.loop.progress import FitProgress, Journal
-from canonym.training.loop.run import EpochRecord, Run
-from canonym.training.loop.settings import FitSettings
-from canonym.training.objective import Encode, Objective, Trainable
-
-__all__ = ["EpochRecord", "FitProgress", "FitSettings", "Fitted", "fit"]
+from canonym.training.loop.settings import FitSettings, rate_factor
+from canonym.training.objective import Encode, Objective, Plan, Trainable
+from canonym.types import Float32Array
 
 DevScore = Callable[[Encode], float]
 """How good an encoder is on the dev part; larger is better."""
 
+# --- a step ---------------------------------------------------------------------------------------
+
+
+def make_step(
+    trainable: Trainable, objective: Objective, settings: FitSettings, *, several: bool = False
+) -> Any:
+    """Return the torch module whose forward pass is the loss of a batch of a plan, or None.
+
+    Everything that a loss touches is in one module with one forward pass: several processes then
+    exchange the gradients of the encoder and of the extra modules alike. With `several`, a batch
+    without a loss gives a 0 that every weight takes part in, for the others wait for its gradients.
+    The encoder computes in ``settings.precision``; the loss itself is float32.
+    """
+    require("torch", "training an encoder", "torch")
+    import torch
+
+    half = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(settings.precision)
+
+    class Step(torch.nn.Module):  # type: ignore[misc]
+        """The encoder, the extra modules of the objective, and the loss of both."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.encoder = trainable.network
+            torch.manual_seed(settings.seed)
+            made = objective.extra_modules(trainable.width)
+            self.extra = torch.nn.ModuleDict({name: module for name, (module, _) in made.items()})
+            self.rates: dict[str, float | None] = {name: rate for name, (_, rate) in made.items()}
+            self.n_names = 0  # that went through the encoder
+            self.has_loss = False  # of the last batch
+
+        def embed(self, names: Sequence[str]) -> Any:
+            self.n_names += len(names)
+            if half is None:
+                return trainable.embed(names)
+            device = next(self.encoder.parameters()).device.type
+            with torch.autocast(device, dtype=half):
+                return trainable.embed(names).float()
+
+        def encode(self, names: Sequence[str]) -> Float32Array:
+            """Encode names for a search between epochs, in the precision of the training."""
+            if half is None:
+                return trainable.encode(names)
+            device = next(self.encoder.parameters()).device.type
+            with torch.autocast(device, dtype=half):
+                return trainable.encode(names)
+
+        def forward(self, plan: Plan | None, batch: int) -> Any:
+            found = None
+            if plan is not None:
+                device = next(self.encoder.parameters()).device.type
+                # A loss of distances or exponentials needs more digits than half of a float has.
+                plain = contextlib.nullcontext() if half is None else torch.autocast(
+                    device, enabled=False
+                )  # fmt: skip
+                with plain:
+                    found = objective.loss(self.embed, plan, batch)
+            if found is not None and (found.ndim or not found.requires_grad):
+                raise InvalidInput(
+                    f"the objective {objective.name!r} gives a loss that cannot be followed: a "
+                    f"scalar with gradients is expected, found {tuple(found.shape)}"
+                )
+            self.has_loss = found is not None
+            if found is None and several:
+                return sum((p * 0).sum() for p in self.parameters() if p.requires_grad)
+            return found
+
+    return Step()
+
+
+def make_optimizer(step: Any, settings: FitSettings) -> Any:
+    """Return the optimizer of a step, with one group for each learning rate and weight decay.
+
+    ``"adam"`` adds the decay of all weights of the encoder to the gradient, as BioSyn does.
+    ``"adamw"`` takes it off the matrices directly, and has none for biases and norms.
+    """
+    torch = require("torch", "training an encoder", "torch")
+    encoder = [p for p in step.encoder.parameters() if p.requires_grad]
+    decayed = [p for p in encoder if settings.optimizer == "adam" or p.ndim > 1]
+    rest = [p for p in encoder if settings.optimizer != "adam" and p.ndim <= 1]
+    groups = [
+        {"params": decayed, "rate": settings.learning_rate, "weight_decay": settings.weight_decay},
+        {"params": rest, "rate": settings.learning_rate, "weight_decay": 0.0},
+    ]
+    for name, module in step.extra.items():
+        rate = step.rates[name]
+        rate = settings.learning_rate if rate is None else rate
+        groups.append({"params": list(module.parameters()), "rate": rate, "weight_decay": 0.0})
+    kind = torch.optim.AdamW if settings.optimizer == "adamw" else torch.optim.Adam
+    return kind([group for group in groups if group["params"]], lr=settings.learning_rate)
+
+
+# --- a run ----------------------------------------------------------------------------------------
+
+
+class EpochRecord(NamedTuple):
+    """An epoch that is over: its number, the steps taken by then, mean loss and dev score."""
+
+    epoch: int
+    step: int
+    mean_loss: float
+    dev: float | None
+
+
+@dataclass
+class RunState:
+    """Progress of a run; a checkpoint is this with weights, optimizer and plan."""
+
+    step: int = 0  # steps taken
+    total: int = 0  # steps that the learning rate is laid out for; 0 before the first plan
+    epoch: int = 0
+    position: int = 0  # steps taken of the epoch
+    loss_sum: float = 0.0  # over the steps of the epoch
+    best: int | None = None  # the epoch of the best dev score
+    waiting: int = 0  # epochs since then
+    stopped_early: bool = False  # by the dev score
+    epochs: list[EpochRecord] = field(default_factory=list)  # that are over
+
+
+class Run:
+    """A run in one of its processes; `fit` explains the arguments."""
+
+    def __init__(
+        self,
+        trainable: Trainable,
+        objective: Objective,
+        settings: FitSettings,
+        processes: Processes,
+        *,
+        data: Mapping[str, str],
+        folder: Path | None,
+    ) -> None:
+        self.trainable, self.objective, self.settings = trainable, objective, settings
+        self.processes = processes
+        self.keeper = Keeper(folder, writes=processes.first)
+        self.state = RunState()
+        self.plan: Plan | None = None
+        self.step = make_step(trainable, objective, settings, several=processes.n > 1)
+        self.identity: dict[str, Any] = {
+            "objective": objective.name,
+            "objective_settings": dict(objective.settings),
+            "encoder": dict(trainable.settings),
+            "start": module_digest(self.step),
+            "settings": settings.shaping(),
+            "data": dict(data),
+            "processes": processes.n,
+        }
+        optimizer = make_optimizer(self.step, settings)
+        self._rates = [float(group["rate"]) for group in optimizer.param_groups]
+        self._model, self._optimizer = processes.prepare(self.step, optimizer)
+
+    @property
+    def finished(self) -> bool:
+        """Whether there is nothing left to do."""
+        most = self.settings.max_steps
+        return (
+            self.state.epoch >= self.settings.n_epochs
+            or (most is not None and self.state.step >= most)
+            or self.state.stopped_early
+        )
+
+    def train_epoch(self, journal: Journal, *, checkpoint_every: int | None) -> None:
+        """Take the remaining steps of the epoch, as far as the settings allow."""
+        state, most = self.state, self.settings.max_steps
+        if self.plan is None:
+            self.plan = self._sample()
+        size = self.settings.accumulation * self.processes.n
+        n_batches = self.objective.n_batches(self.plan)
+        n_steps = -(-n_batches // size)
+        if not state.total:
+            total = n_steps * self.settings.n_epochs
+            state.total = min(total, most or total)
+        self.trainable.network.train()
+        while state.position < n_steps and (most is None or state.step < most):
+            start = state.position * size
+            with self.keeper.memory_explained(accumulation=self.settings.accumulation):
+                loss, names, rate = self._take_step(start, min(start + size, n_batches))
+            state.step += 1
+            state.position += 1
+            state.loss_sum += loss
+            journal.add_step(
+                step=state.step,
+                total=max(state.total, state.step),
+                epoch=state.epoch,
+                loss=loss,
+                learning_rate=rate,
+                names=names,
+            )
+            due = checkpoint_every is not None and state.step % checkpoint_every == 0
+            if due and state.position < n_steps and state.step != most:
+                self._save()
+
+    def _sample(self) -> Plan:
+        state = self.state
+        rng = np.random.default_rng([self.settings.seed, state.epoch])
+        with self.keeper.memory_explained(accumulation=self.settings.accumulation):
+            plan = self.processes.share(
+                lambda: self.objective.plan(self.step.encode, state.epoch, rng)
+            )
+        for name, array in plan.items():
+            if not isinstance(array, np.ndarray) or array.dtype.kind not in "biuf":
+                raise InvalidInput(
+                    f"the plan of the objective {self.objective.name!r} holds {name!r}, which is "
+                    "no array of numbers; a checkpoint could not keep it"
+                )
+        if self.objective.n_batches(plan) < 1:
+            raise InvalidInput(
+                f"the objective {self.objective.name!r} finds nothing to train on; give more names"
+            )
+        return plan
+
+    def _take_step(self, start: int, stop: int) -> tuple[float, int, float]:
+        """Follow the mean loss of some batches; return it, the names used, and the rate."""
+        import torch
+
+        processes, state = self.processes, self.state
+        factor = rate_factor(self.settings, state.step, state.total)
+        for group, rate in zip(self._optimizer.param_groups, self._rates, strict=True):
+            group["lr"] = rate * factor
+        seed = np.random.SeedSequence([self.settings.seed, state.step, processes.rank])
+        torch.manual_seed(int(seed.generate_state(1, np.uint64)[0] >> np.uint64(1)))
+        self._optimizer.zero_grad()
+        self.step.n_names = 0
+        rounds = -(-(stop - start) // processes.n)
+        total, used = 0.0, 0
+        for turn in range(rounds):
+            batch = start + turn * processes.n + processes.rank
+            last = turn == rounds - 1
+            waiting = (
+                contextlib.nullcontext() if last else processes.accelerator.no_sync(self._model)
+            )
+            with waiting:
+                loss = self._model(self.plan if batch < stop else None, batch)
+                if loss is not None:
+                    total += float(loss.detach())
+                    used += self.step.has_loss
+                    # Gradients are averaged over processes: what is left is 1 / batches.
+                    processes.accelerator.backward(loss * (processes.n / (stop - start)))
+        total, n_used, names = processes.total([total, float(used), float(self.step.n_names)])
+        mean = total / (stop - start)
+        if not math.isfinite(mean):
+            raise self.keeper.lost(f"the loss of step {state.step + 1} is {mean}")
+        if n_used:
+            if self.settings.clip is not None:
+                processes.accelerator.clip_grad_norm_(self._model.parameters(), self.settings.clip)
+            self._optimizer.step()
+        return mean, int(names), self.settings.learning_rate * factor
+
+    def end_epoch(self, journal: Journal, dev_score: Callable[[Encode], float] | None) -> None:
+        """Measure the dev score, decide whether to go on, and write a checkpoint."""
+        state, processes = self.state, self.processes
+        dev = None
+        if dev_score is not None:
+            with self.keeper.memory_explained(accumulation=self.settings.accumulation):
+                dev = processes.share_number(lambda: float(dev_score(self.trainable.encode)))
+            if not math.isfinite(dev):
+                raise self.keeper.lost(f"the dev score of epoch {state.epoch} is {dev}")
+        mean = state.loss_sum / max(state.position, 1)
+        record = EpochRecord(state.epoch, state.step, mean, dev)
+        best = None if state.best is None else state.epochs[state.best].dev
+        state.epochs.append(record)
+        if dev is not None:
+            if best is None or dev > best:
+                state.best, state.waiting = state.epoch, 0
+                if self.settings.keep == "best":
+                    self.keeper.save_best(module_arrays(self.step), epoch=state.epoch)
+            else:
+                state.waiting += 1
+            patience = self.settings.patience
+            state.stopped_early = patience is not None and state.waiting >= patience
+        journal.add_epoch(record._asdict())
+        state.epoch, state.position, state.loss_sum, self.plan = state.epoch + 1, 0, 0.0, None
+        if self.keeper.folder is not None:
+            self._save()
+
+    def keep_weights(self) -> int | None:
+        """Put the best weights back, if they are wanted, and return their epoch."""
+        best = self.state.best
+        if self.settings.keep == "last" or best is None:
+            return None
+        arrays = self.keeper.read_best(best)
+        if arrays is not None:
+            restore_module(self.step, arrays, source=self.keeper.folder or Path("memory"))
+        return best
+
+    def restore(self, checkpoint: Checkpoint, *, source: Path) -> None:
+        """Go on from a checkpoint of the same run."""
+        check_same_run(checkpoint.identity, self.identity, folder=source)
+        restore_module(self.step, checkpoint.model, source=source)
+        restore_optimizer(self._optimizer, checkpoint.optimizer, source=source)
+        try:
+            content = dict(checkpoint.state)
+            epochs = [EpochRecord(**entry) for entry in content.pop("epochs")]
+            self.processes.restore_loss_scale(content.pop("loss_scale"))
+            self.state = RunState(**content, epochs=epochs)
+        except (TypeError, KeyError) as error:
+            raise ReadError(source, f"the checkpoint is damaged ({error}); train anew") from error
+        self.plan = checkpoint.plan
+
+    def _save(self) -> None:
+        if not all_finite(self.step):
+            raise self.keeper.lost(f"a weight after step {self.state.step} is NaN or infinite")
+        state = asdict(self.state)
+        state["epochs"] = [record._asdict() for record in self.state.epochs]
+        state["loss_scale"] = self.processes.loss_scale
+        checkpoint = Checkpoint(
+            self.identity,
+            state,
+            module_arrays(self.step),
+            optimizer_arrays(self._optimizer),
+            self.plan,
+        )
+        self.keeper.save(checkpoint, step=self.state.step, best=self.state.best)
+        self.processes.wait()
+
+
+# --- fit ------------------------------------------------------------------------------------------
+
 
 class Fitted(NamedTuple):
-    """What came out of a run, beside the weights, which are in the trainable.
+    """The history of a run; the weights are in the trainable."""
 
-    Attributes
-    ----------
-    steps : int
-        Steps taken, those before the run was taken up included.
-    epochs : tuple of EpochRecord
-        One for each epoch.
-    kept : int or None
-        The epoch whose weights were kept; None where those of the last step were.
-    stopped_early : bool
-        Whether the dev score ended the run.
-    extra : dict of str to array
-        Weights of what was trained besides the encoder, ``"module.weight"``.
-    identity : dict
-        What the run was: objective, settings, encoder, data, processes.
-    """
-
-    steps: int
+    steps: int  # those before a resumption included
     epochs: tuple[EpochRecord, ...]
-    kept: int | None
-    stopped_early: bool
-    extra: dict[str, np.ndarray[Any, Any]]
-    identity: dict[str, Any]
+    kept: int | None  # the epoch whose weights were kept; None for those of the last step
+    stopped_early: bool  # by the dev score
+    extra: dict[str, np.ndarray[Any, Any]]  # weights of the extra modules, ``"module.weight"``
+    identity: dict[str, Any]  # objective, settings, encoder, data, processes
 
 
 def fit(
@@ -97,10 +412,16 @@ def fit(
         Digests of what the objective was made of: a run only goes on with the same.
     device : str
         As torch names it, or ``"auto"``.
-    log, tensorboard, progress, each_epoch
-        Those of `canonym.training.journal.Journal`.
+    log : str or Path, optional
+        A file of JSON lines: loss, rate, names and seconds of each step; mean loss and dev score of
+        each epoch.
+    tensorboard : str or Path, optional
+        A folder for TensorBoard (extra ``tensorboard``).
+    progress, each_epoch : callable, optional
+        Called with a `FitProgress` after each step, and with the log's entry of each epoch.
     notice : callable
-        Told what the caller ought to know and what stops nothing, such as a damaged checkpoint.
+        Called with a line of text about anything that does not stop the run, such as a damaged
+        checkpoint.
 
     Returns
     -------
@@ -112,8 +433,8 @@ def fit(
     MissingExtra
         If torch or accelerate is not installed (extra ``torch``).
     InvalidInput
-        If there is nothing to train on, the memory does not suffice, the loss is no number any
-        more, or checkpoints are there and `resume` is off.
+        If there is nothing to train on, the memory does not suffice, the loss is not finite, or
+        the folder has checkpoints and `resume` is off.
     Mismatch
         If the checkpoints are of another run.
     ReadError
@@ -122,8 +443,7 @@ def fit(
     Notes
     -----
     A step follows the mean loss of ``accumulation · processes`` batches, fewer at the end of an
-    epoch; a batch of which nothing can be learned counts as 0, and a step of such batches alone
-    changes nothing.
+    epoch. A batch without a loss counts as 0; a step of such batches alone changes nothing.
     """
     settings = settings or FitSettings()
     folder = None if checkpoints is None else Path(checkpoints)

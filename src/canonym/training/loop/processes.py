@@ -1,7 +1,7 @@
-"""Where a run takes place: one process or several, a CPU or GPUs; through Hugging Face Accelerate.
+"""The processes and devices of a run, through Hugging Face Accelerate.
 
-Several processes are started by ``accelerate launch`` or ``torchrun``; each takes other batches of
-the same plan, and the first samples it, writes the checkpoints and asks for the dev score.
+``accelerate launch`` or ``torchrun`` starts several. Each takes other batches of the same plan; the
+first samples the plan, writes the checkpoints and measures the dev score.
 """
 
 from __future__ import annotations
@@ -19,23 +19,13 @@ from canonym.errors import InvalidInput, require
 from canonym.training.loop.settings import FitSettings
 from canonym.training.objective import Plan
 
-__all__ = ["Processes", "open_processes", "usual_precision"]
-
 _HALF = {"float32": "no", "bf16": "bf16", "fp16": "fp16"}
 # Others wait while the first process encodes a terminology and searches it.
 _PATIENCE = timedelta(hours=6)
 
 
 class Processes:
-    """The processes of a run, seen from one of them; made by `open_processes`.
-
-    Attributes
-    ----------
-    rank, n : int
-        The number of this process, from 0, and of all.
-    device : torch.device
-        Where this process computes.
-    """
+    """The processes of a run, seen from one of them; made by `open_processes`."""
 
     def __init__(self, accelerator: Any) -> None:
         self.accelerator = accelerator
@@ -55,17 +45,17 @@ class Processes:
 
     @property
     def loss_scale(self) -> dict[str, Any]:
-        """What losses are multiplied by in fp16, and how that goes on; empty otherwise."""
+        """State of the factor of losses in fp16; empty otherwise."""
         scaler = getattr(self.accelerator, "scaler", None)
         return {} if scaler is None else dict(scaler.state_dict())
 
     def restore_loss_scale(self, state: dict[str, Any]) -> None:
-        """Go on with a loss scale that `loss_scale` returned."""
+        """Put back a state that `loss_scale` returned."""
         if state:
             self.accelerator.scaler.load_state_dict(state)
 
     def wait(self) -> None:
-        """Wait until every process is here."""
+        """Wait for all processes."""
         self.accelerator.wait_for_everyone()
 
     def total(self, values: list[float]) -> list[float]:
@@ -111,37 +101,16 @@ class Processes:
 
 
 def usual_precision(device: str = "auto") -> str:
-    """Return ``"bf16"`` where `device` computes in it faster than in float32, else ``"float32"``.
-
-    Raises
-    ------
-    MissingExtra
-        If torch is not installed (extra ``torch``).
-    InvalidInput
-        If the device cannot be used.
-    """
+    """Return ``"bf16"`` if `device` computes in it faster than in float32, else ``"float32"``."""
     require("torch", "training an encoder", "torch")
     return "bf16" if bf16_pays(torch_device(device)) else "float32"
 
 
 @contextlib.contextmanager
 def open_processes(settings: FitSettings, *, device: str = "auto") -> Iterator[Processes]:
-    """Join the processes of a run.
+    """Join the processes of a run; ``device="auto"`` is a GPU if there is one.
 
-    Parameters
-    ----------
-    settings : FitSettings
-        The precision.
-    device : str
-        As torch names it; ``"auto"`` is a GPU if there is one. Under ``accelerate launch`` it says
-        whether the processes use GPUs (``"auto"``, ``"cuda"``) or CPUs (``"cpu"``).
-
-    Raises
-    ------
-    MissingExtra
-        If torch or accelerate is not installed (extra ``torch``).
-    InvalidInput
-        If the device cannot be used, or does not compute in that precision.
+    Under ``accelerate launch``, `device` says whether the processes use GPUs or CPUs.
     """
     torch = require("torch", "training an encoder", "torch")
     accelerate = require("accelerate", "training an encoder", "torch")

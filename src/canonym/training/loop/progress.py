@@ -1,4 +1,4 @@
-"""What a run tells while it goes on: a log file, TensorBoard, and whoever watches."""
+"""Reports of a run in progress: a log file, TensorBoard, and callbacks."""
 
 from __future__ import annotations
 
@@ -13,58 +13,23 @@ from typing import Any, NamedTuple, Self
 from canonym.errors import InvalidInput, require
 from canonym.io.files import write_file
 
-__all__ = ["FitProgress", "Journal"]
-
 
 class FitProgress(NamedTuple):
-    """How far a run is.
+    """How far a run is."""
 
-    Attributes
-    ----------
-    step, total : int
-        Steps taken, and steps laid out for; training may end earlier.
-    epoch : int
-        From 0.
-    loss, learning_rate : float
-        Of the last step.
-    names_per_second : float
-        Names through the encoder, forward and backward, since this process began.
-    seconds_left : float
-        At that rate.
-    """
-
-    step: int
-    total: int
+    step: int  # steps taken
+    total: int  # steps planned; training may end earlier
     epoch: int
-    loss: float
+    loss: float  # of the last step
     learning_rate: float
-    names_per_second: float
-    seconds_left: float
+    names_per_second: float  # forward and backward, since this process began
+    seconds_left: float  # at that rate
 
 
 class Journal:
-    """Writes down each step and each epoch.
+    """Reports each step and each epoch; `fit` explains the arguments.
 
-    Parameters
-    ----------
-    log : str or Path, optional
-        A file of JSON lines: ``step``, ``epoch``, ``loss``, ``learning_rate``, ``names`` and
-        ``seconds`` of each step; ``epoch``, ``step``, ``mean_loss`` and ``dev`` of each epoch.
-    tensorboard : str or Path, optional
-        A folder for TensorBoard (extra ``tensorboard``).
-    progress : callable, optional
-        Called with a `FitProgress` after each step.
-    each_epoch : callable, optional
-        Called with what the log says of an epoch, after each.
-    start : int
-        Steps taken already, by a run that is taken up; lines after these are taken off the log.
-
-    Raises
-    ------
-    MissingExtra
-        If TensorBoard is wanted and not installed.
-    InvalidInput
-        If the log cannot be written.
+    `start` is the number of steps of a resumed run; later lines are cut off the log.
     """
 
     def __init__(
@@ -112,7 +77,7 @@ class Journal:
     def add_step(
         self, *, step: int, total: int, epoch: int, loss: float, learning_rate: float, names: int
     ) -> None:
-        """Write down a step; `step` counts it already."""
+        """Report a step, which `step` includes."""
         self._names += names
         seconds = time.perf_counter() - self._began
         entry = {"step": step, "epoch": epoch, "loss": loss, "learning_rate": learning_rate}
@@ -126,7 +91,7 @@ class Journal:
             self._progress(FitProgress(step, total, epoch, loss, learning_rate, rate, left))
 
     def add_epoch(self, entry: Mapping[str, Any]) -> None:
-        """Write down the mean loss and the dev score of an epoch."""
+        """Report the mean loss and the dev score of an epoch."""
         self._line(entry)
         if self._each_epoch is not None:
             self._each_epoch(entry)
@@ -142,7 +107,7 @@ class Journal:
 
 
 def _cut(path: Path, start: int) -> None:
-    """Take the lines of steps that are trained again, and a broken last one, off a log."""
+    """Cut the lines of steps that are trained again, and a broken last one, off a log."""
     if not path.exists():
         return
     kept = []

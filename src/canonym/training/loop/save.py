@@ -1,4 +1,4 @@
-"""What training leaves: an encoder that others can load, what it was made of, and its card."""
+"""A trained encoder on disk: weights that others can load, a manifest, and a model card."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from canonym.io import files
 from canonym.training.loop.fit import Fitted
 from canonym.training.objective import Trainable
 
-__all__ = ["save_trained", "training_facts"]
-
 
 def training_facts(
     fitted: Fitted,
@@ -25,23 +23,9 @@ def training_facts(
     data: Mapping[str, object] | None = None,
     asked: Mapping[str, object] | None = None,
 ) -> dict[str, Any]:
-    """Return what ``canonym.json`` says about a training run.
+    """Return the entry of a training run in ``canonym.json``.
 
-    Parameters
-    ----------
-    fitted : Fitted
-        What came out of it.
-    paper : str
-        The publication that the objective is from.
-    data : mapping of str to object, optional
-        Counts and the like, as JSON can hold them; digests are part of `fitted`.
-    asked : mapping of str to object, optional
-        What an experiment asked for, by which it knows the model again.
-
-    Returns
-    -------
-    dict
-        Objective, settings, data, history, version, and the commit of a checkout.
+    `data` are counts, `asked` the settings by which an experiment recognises the model.
     """
     return {
         **fitted.identity,
@@ -71,8 +55,8 @@ def save_trained(
     """Write a trained encoder.
 
     The folder is one that `canonym.encoders.load_encoder` opens and, for a transformer, that
-    sentence-transformers and transformers load without canonym. ``canonym.json`` says how it was
-    trained, ``extra.safetensors`` holds what was trained besides it, ``README.md`` is its card.
+    sentence-transformers and transformers load without canonym. ``canonym.json`` describes the
+    training, ``extra.safetensors`` holds the extra modules, ``README.md`` is the model card.
 
     Parameters
     ----------
@@ -81,11 +65,13 @@ def save_trained(
     trainable : Trainable
         The encoder.
     fitted : Fitted
-        What came out of its training.
-    paper, data, asked
-        Those of `training_facts`.
+        What `canonym.training.loop.fit.fit` returned.
+    paper : str
+        The publication of the objective.
+    data, asked : mapping of str to object, optional
+        Counts of the data, and settings by which an experiment recognises the model.
     dev : str
-        What the dev score is, for the card.
+        The name of the dev score, for the card.
     overwrite : bool
         Whether an encoder that was saved there before is replaced.
 
@@ -132,18 +118,6 @@ def _card(name: str, facts: Mapping[str, Any], *, kind: str, dev: str) -> str:
     """Return the model card."""
     settings = {**facts["settings"], **facts["objective_settings"]}
     paper = f", after {facts['paper']}" if facts["paper"] else ""
-    use = [
-        "```python",
-        "from canonym.encoders import load_encoder",
-        "",
-        f'vectors = load_encoder("{name}").encode(["heart attack", "myocardial infarction"])',
-        "```",
-        "",
-    ]
-    if kind == "transformer":
-        use += ["sentence-transformers loads the folder as well, without canonym:", ""]
-        use += ["```python", "from sentence_transformers import SentenceTransformer", ""]
-        use += [f'vectors = SentenceTransformer("{name}").encode(["heart attack"])', "```", ""]
     head = ["---", "tags:", "- concept-normalization", "- canonym"]
     if kind == "transformer":
         head += ["library_name: sentence-transformers", "pipeline_tag: sentence-similarity"]
@@ -163,7 +137,7 @@ def _card(name: str, facts: Mapping[str, Any], *, kind: str, dev: str) -> str:
             "An encoder of names of biomedical concepts, trained by canonym "
             f"{facts['version']} with the objective `{facts['objective']}`{paper}.",
             "",
-            *use,
+            *_use(name, kind),
             "## Measured",
             "",
             *_table(["epoch", "steps", "mean loss", dev], rows),
@@ -191,6 +165,23 @@ def _card(name: str, facts: Mapping[str, Any], *, kind: str, dev: str) -> str:
             "",
         ]
     )
+
+
+def _use(name: str, kind: str) -> list[str]:
+    """Return the lines of the card on how to load the encoder."""
+    lines = [
+        "```python",
+        "from canonym.encoders import load_encoder",
+        "",
+        f'vectors = load_encoder("{name}").encode(["heart attack", "myocardial infarction"])',
+        "```",
+        "",
+    ]
+    if kind == "transformer":
+        lines += ["sentence-transformers loads the folder as well, without canonym:", ""]
+        lines += ["```python", "from sentence_transformers import SentenceTransformer", ""]
+        lines += [f'vectors = SentenceTransformer("{name}").encode(["heart attack"])', "```", ""]
+    return lines
 
 
 def _shown(value: object) -> str:

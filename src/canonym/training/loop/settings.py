@@ -1,14 +1,14 @@
-"""What shapes a training run whatever its objective, and the learning rate of each step."""
+"""Settings of the training loop, and the learning rate of each step."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
+from typing import Annotated
 
 from canonym.encoders.inputs import check_count, check_option
 from canonym.errors import InvalidInput
-
-__all__ = ["OPTIMIZERS", "PRECISIONS", "SCHEDULES", "FitSettings", "rate_factor"]
+from canonym.training.options import Option
 
 OPTIMIZERS: tuple[str, ...] = ("adamw", "adam")
 """Decoupled weight decay on matrices only; weight decay as part of the gradient, on everything."""
@@ -16,41 +16,17 @@ SCHEDULES: tuple[str, ...] = ("linear", "constant")
 """What the learning rate does after the warm-up: fall to 0 in a line, or stay."""
 PRECISIONS: tuple[str, ...] = ("float32", "bf16", "fp16")
 """What the encoder computes in; losses and weights are float32 always."""
+KEPT: tuple[str, ...] = ("best", "last")
+"""Which weights stay: the best by the dev score, if there is one, or the last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FitSettings:
     """Settings of the training loop.
 
-    Parameters
-    ----------
-    epochs : int
-        Plans that are sampled and gone through.
-    max_steps : int, optional
-        Most steps; training ends there if the epochs have not ended it before.
-    learning_rate : float
-        Peak rate of the encoder, above 0.
-    weight_decay : float
-        At least 0; extra modules of an objective have none.
-    optimizer : str
-        One of `OPTIMIZERS`.
-    schedule : str
-        One of `SCHEDULES`.
-    warm_up : float
-        Share of the steps, in [0, 1], in which the rate rises from 0 in a line.
-    accumulation : int
-        Batches of a step, of each process: their mean loss is followed.
-    clip : float, optional
-        Longest gradient, by its L2 norm over all weights; a longer one is scaled down to it.
-    precision : str
-        One of `PRECISIONS`.
-    seed : int
-        Of every draw.
-    patience : int, optional
-        Early stopping: epochs in a row without a better dev score after which training ends.
-    keep : str
-        Which weights are kept in the end: ``"best"`` by the dev score, if there is one, or
-        ``"last"``.
+    The annotation of each field explains it. A learning rate is the peak rate of the encoder; extra
+    modules have no weight decay; gradients are clipped by their L2 norm over all weights; early
+    stopping counts epochs in a row.
 
     Raises
     ------
@@ -58,21 +34,42 @@ class FitSettings:
         If a setting is out of range.
     """
 
-    epochs: int = 10
-    max_steps: int | None = None
-    learning_rate: float = 1e-5
-    weight_decay: float = 0.01
-    optimizer: str = "adamw"
-    schedule: str = "linear"
-    warm_up: float = 0.0
-    accumulation: int = 1
-    clip: float | None = None
-    precision: str = "float32"
-    seed: int = 0
-    patience: int | None = None
-    keep: str = "best"
+    epochs: Annotated[
+        int | None, Option("Times to sample and train.", least=1, unset="all --max-steps")
+    ] = 10
+    max_steps: Annotated[int | None, Option("Stop after so many steps.", least=1)] = None
+    learning_rate: Annotated[float, Option()] = 1e-5
+    weight_decay: Annotated[float, Option()] = 0.01
+    optimizer: Annotated[str, Option(choices=OPTIMIZERS)] = "adamw"
+    schedule: Annotated[str, Option("Whether the rate falls to 0 or stays.", choices=SCHEDULES)] = (
+        "linear"
+    )
+    warm_up: Annotated[float, Option("Share of the steps in which the rate rises from 0.")] = 0.0
+    accumulation: Annotated[int, Option("Batches of a step, of each process.", least=1)] = 1
+    clip: Annotated[float | None, Option("Scale longer gradients down to this norm.")] = None
+    precision: Annotated[str, Option("What the encoder computes in.", choices=PRECISIONS)] = (
+        "float32"
+    )
+    patience: Annotated[
+        int | None,
+        Option(
+            "Stop after so many epochs without a better score.",
+            least=1,
+            flags=("--early-stopping",),
+            metavar="EPOCHS",
+        ),
+    ] = None
+    keep: Annotated[
+        str,
+        Option("Which weights to keep, where there is a score to choose by.", choices=KEPT),
+    ] = "best"
+    seed: Annotated[int, Option(least=0)] = 0
 
     def __post_init__(self) -> None:
+        if self.epochs is None:
+            if self.max_steps is None:
+                raise InvalidInput("neither epochs nor max_steps is given; training needs an end")
+            object.__setattr__(self, "epochs", self.max_steps)
         for name in ("epochs", "accumulation"):
             check_count(name, getattr(self, name))
         for name in ("max_steps", "patience"):
@@ -82,18 +79,22 @@ class FitSettings:
         check_option("optimizer", self.optimizer, OPTIMIZERS)
         check_option("schedule", self.schedule, SCHEDULES)
         check_option("precision", self.precision, PRECISIONS)
-        check_option("keep", self.keep, ("best", "last"))
+        check_option("keep", self.keep, KEPT)
         _check_number("learning_rate", self.learning_rate, above=0)
         _check_number("weight_decay", self.weight_decay, least=0)
         _check_number("warm_up", self.warm_up, least=0, most=1)
         if self.clip is not None:
             _check_number("clip", self.clip, above=0)
 
-    def shaping(self) -> dict[str, object]:
-        """Return what has to be the same for a run to go on: everything that its weights show.
+    @property
+    def n_epochs(self) -> int:
+        """The epochs at most: those given, or as many as the steps allow."""
+        return self.epochs or 0
 
-        At a constant rate more epochs can follow; a linear schedule is laid out for a number of
-        steps from the first on. How long to wait for a better score may change.
+    def shaping(self) -> dict[str, object]:
+        """Return the settings that a resumed run has to share: all that its weights depend on.
+
+        At a constant rate more epochs can follow; a linear schedule depends on the number of steps.
         """
         left_out = {"patience", "keep"}
         if self.schedule == "constant" and not self.warm_up:
@@ -102,27 +103,10 @@ class FitSettings:
 
 
 def rate_factor(settings: FitSettings, step: int, total: int) -> float:
-    """Return what the learning rate of a step is multiplied by, in [0, 1].
+    """Return the factor of the learning rate of a step, in [0, 1].
 
-    Parameters
-    ----------
-    settings : FitSettings
-        Schedule and warm-up.
-    step : int
-        From 0.
-    total : int
-        Steps the schedule is laid out for.
-
-    Notes
-    -----
     With ``w = round(warm_up · total)``: ``(step + 1) / (w + 1)`` while ``step < w``, then 1, or
     ``(total − step) / (total − w)`` under a linear schedule, which is above 0 in the last step.
-
-    Examples
-    --------
-    >>> settings = FitSettings(warm_up=0.25)
-    >>> [round(rate_factor(settings, step, 8), 2) for step in range(8)]
-    [0.33, 0.67, 1.0, 0.83, 0.67, 0.5, 0.33, 0.17]
     """
     rising = round(settings.warm_up * total)
     if step < rising:

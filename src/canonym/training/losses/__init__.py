@@ -23,7 +23,6 @@ from canonym.training.losses.softmax import multi_positive_softmax
 from canonym.training.losses.synonyms import (
     hard_em,
     marginal_likelihood,
-    marginal_over_all,
     pair_wise_cross_entropy,
 )
 from canonym.training.losses.triplets import batch_hard_soft_margin, triplet_hinge
@@ -37,7 +36,6 @@ __all__ = [
     "grounding",
     "hard_em",
     "marginal_likelihood",
-    "marginal_over_all",
     "multi_positive_softmax",
     "multi_similarity",
     "pair_wise_cross_entropy",

@@ -8,16 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = [
-    "cosine_distances",
-    "cosine_similarities",
-    "euclidean_distances",
-    "exactly",
-    "grounding",
-    "unit",
-    "wide",
-]
-
 
 def exactly(values: Tensor) -> AbstractContextManager[object]:
     """Return a context in which products keep all digits, in the midst of mixed precision too."""

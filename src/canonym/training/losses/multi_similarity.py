@@ -9,8 +9,6 @@ from canonym.training.losses.distances import cosine_similarities, exactly, wide
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["multi_similarity", "relation_similarities", "translation_similarities"]
-
 
 def multi_similarity(
     similarities: Tensor,

@@ -9,8 +9,6 @@ from canonym.training.losses.distances import unit, wide
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["multi_positive_softmax"]
-
 
 def multi_positive_softmax(
     vectors: Tensor,

@@ -10,8 +10,6 @@ from canonym.training.losses.distances import cosine_distances, euclidean_distan
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["DISTANCES", "batch_hard_soft_margin", "triplet_hinge"]
-
 DISTANCES = {"euclidean": euclidean_distances, "cosine": cosine_distances}
 """Distances of vectors in pairs, by name."""
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from canonym.encoders.inputs import check_count, checked_names
 from canonym.encoders.residual import Residual, random_projection
 from canonym.errors import InvalidInput, require
+from canonym.training.options import Option
 from canonym.types import Encoder, Float32Array
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-__all__ = ["ResidualModule"]
 
 # Vectors of the frozen encoder that are kept: a batch is drawn from a few names, again and again.
 _MOST_KEPT = 100_000
@@ -62,6 +61,12 @@ class ResidualModule:
     ----------
     Fivez et al. (2021), section 2.1 and 3.2.
     """
+
+    options: ClassVar[Mapping[str, Option]] = {
+        "hidden": Option(least=1),
+        "dropout": Option(least=0, below=1),
+        "width": Option("Columns, reached by a random projection.", least=1, unset="the encoder's"),
+    }
 
     def __init__(
         self,
@@ -112,13 +117,7 @@ class ResidualModule:
         return {"kind": "residual", **dict(self._sizes()), "base": type(self.base).__name__}
 
     def inputs(self, names: Sequence[str]) -> Float32Array:
-        """Return the frozen vectors ``u``, projected where the head is wider.
-
-        Returns
-        -------
-        (n, width) float32 array
-            Of norm 1 or, projected, about 1; 0 for names that `base` sees nothing in.
-        """
+        """Return the frozen vectors ``u``, projected where the head is wider."""
         listed = checked_names(names)
         unknown = [name for name in dict.fromkeys(listed) if name not in self._kept]
         if len(self._kept) + len(unknown) > _MOST_KEPT:
@@ -135,13 +134,7 @@ class ResidualModule:
         return found
 
     def embed(self, names: Sequence[str]) -> Tensor:
-        """Return ``f(n) = (enc(u) + u) / 2`` with gradients.
-
-        Returns
-        -------
-        (n, width) float tensor
-            Not normalised.
-        """
+        """Return ``f(n) = (enc(u) + u) / 2`` with gradients."""
         import torch
 
         layers = self.network

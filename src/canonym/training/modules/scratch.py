@@ -3,42 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from canonym.encoders.checkpoint import POOLINGS
 from canonym.encoders.inputs import check_count, checked_names, without_surrogates
 from canonym.errors import InvalidInput, require
 from canonym.training.modules.transformer import NameModule
-
-__all__ = ["new_module", "train_tokenizer"]
+from canonym.training.options import Option
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+OPTIONS: Mapping[str, Option] = {
+    "width": Option("With --encoder scratch: columns of a vector.", least=1),
+    "layers": Option("With --encoder scratch: layers of the transformer.", least=1),
+    "heads": Option("With --encoder scratch: attention heads of a layer.", least=1),
+    "vocabulary": Option("With --encoder scratch: most tokens.", least=1),
+    "pooling": Option(choices=("auto", *POOLINGS)),
+    "max_length": Option("Most tokens of a name.", least=3),
+}
+"""Options of a transformer, by their names in `new_module`."""
 
 
 def train_tokenizer(names: Iterable[str], *, vocabulary: int = 8000, lowercase: bool = True) -> Any:
-    """Train a WordPiece tokenizer on names.
-
-    Parameters
-    ----------
-    names : iterable of str
-        What the tokens are taken from.
-    vocabulary : int
-        Most tokens, at least 16: the special ones, up to a quarter of single letters, and pieces.
-    lowercase : bool
-        Whether names are lower-cased and stripped of accents first.
-
-    Returns
-    -------
-    PreTrainedTokenizerFast
-        With ``[CLS]`` in front and ``[SEP]`` at the end of a name, as BERT has it.
-
-    Raises
-    ------
-    MissingExtra
-        If transformers is not installed (extra ``torch``).
-    InvalidInput
-        If there are no names.
-    """
+    """Train a WordPiece tokenizer on names."""
     transformers = require("transformers", "training an encoder", "torch")
     import tokenizers
     from tokenizers import models, normalizers, pre_tokenizers, processors, trainers
@@ -105,35 +92,7 @@ def new_module(
     batch_size: int = 128,
     seed: int = 0,
 ) -> NameModule:
-    """Make a BERT with random weights and a tokenizer of its own.
-
-    Parameters
-    ----------
-    names : iterable of str
-        What the tokenizer is trained on: all names of the terminology, and mentions if there are.
-    width : int
-        Columns of a vector, a multiple of `heads`; the inner layers are four times as wide.
-    layers, heads : int
-        Of the transformer.
-    vocabulary, lowercase
-        Those of `train_tokenizer`.
-    pooling, max_length, batch_size
-        Those of `canonym.training.modules.transformer.NameModule`.
-    seed : int
-        Of the weights.
-
-    Returns
-    -------
-    NameModule
-        To be trained; as it is, it knows nothing.
-
-    Raises
-    ------
-    MissingExtra
-        If torch or transformers is not installed (extra ``torch``).
-    InvalidInput
-        If a setting is out of range, or there are no names.
-    """
+    """Make a BERT with random weights and a tokenizer of its own."""
     torch = require("torch", "training an encoder", "torch")
     transformers = require("transformers", "training an encoder", "torch")
     for what, value in (("width", width), ("layers", layers), ("heads", heads)):

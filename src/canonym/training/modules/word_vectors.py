@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,25 @@ from canonym.encoders.static import StaticVectors
 from canonym.errors import InvalidInput, require
 from canonym.io import files
 from canonym.io.streams import open_text
-
-__all__ = ["KINDS", "train_word_vectors", "write_vec"]
+from canonym.training.options import Option
 
 KINDS: tuple[str, ...] = ("fasttext", "word2vec")
 """With vectors of character n-grams, so that every word has one; or of known words alone."""
+OPTIONS: Mapping[str, Option] = {
+    "kind": Option("With vectors of character n-grams, or of words alone.", choices=KINDS),
+    "dimensions": Option("Columns of a vector.", least=1),
+    "epochs": Option("Passes over the text.", least=1),
+    "window": Option("Words to either side.", least=1),
+    "negative": Option("Negatives of a pair.", least=1),
+    "min_count": Option("Leave out words that occur less often.", least=1),
+    "learning_rate": Option(),
+    "n_min": Option("Of n-grams.", least=1),
+    "n_max": Option("Of n-grams.", least=1),
+    "buckets": Option("Vectors that all n-grams share.", least=1),
+    "seed": Option(least=0),
+    "workers": Option("Threads; with more than one, two runs differ.", least=1),
+}
+"""Options of `train_word_vectors`."""
 
 # What `StaticVectors` cuts names into.
 _WORDS = re.compile(r"\w+")
@@ -64,23 +78,11 @@ def train_word_vectors(
     texts : sequence of str or Path
         Files of running text, plain or compressed, a sentence or paragraph a line; in lower case
         they are cut into runs of letters and digits, as names are.
-    kind : str
-        One of `KINDS`.
-    dimensions : int
-        Columns of a vector; the paper has 300.
-    epochs, window, negative, min_count : int
-        Passes over the text, words to either side, negatives of a pair, and how often a word has to
-        occur.
-    learning_rate : float
-        In the beginning; it falls to 0 in a line.
-    n_min, n_max, buckets : int
-        Of fastText: shortest and longest character n-gram, and how many vectors they share.
-    seed : int
-        Of every draw.
-    workers : int
-        Threads; with more than one, two runs differ.
     progress : callable, optional
-        Told the epochs that are over, and all.
+        Called with the epochs that are over, and all.
+    kind, dimensions, epochs, window, negative, min_count, learning_rate, n_min, n_max, buckets, \
+seed, workers
+        See `OPTIONS`; the learning rate falls to 0 in a line, and the paper has 300 dimensions.
 
     Returns
     -------
@@ -170,21 +172,7 @@ def _encoder(vectors: Any, kind: str) -> StaticVectors:
 
 
 def write_vec(encoder: StaticVectors, path: str | Path) -> None:
-    """Write word vectors as text, ``n d`` and a line per word, most frequent first.
-
-    Parameters
-    ----------
-    encoder : StaticVectors
-        Of fastText, the vector of a word is the mean with its n-grams; those of other words are
-        left out, which a saved encoder keeps.
-    path : str or Path
-        Appears whole or not at all.
-
-    Raises
-    ------
-    InvalidInput
-        If the file cannot be written.
-    """
+    """Write word vectors as text, ``n d`` and a line per word, most frequent first."""
     with (
         files.write_file(path) as partial,
         partial.open("w", encoding="utf-8", newline="\n") as lines,

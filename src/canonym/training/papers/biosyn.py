@@ -13,14 +13,13 @@ from canonym.terminology import Terminology
 from canonym.training import losses
 from canonym.training.loop.checkpoints import encoder_digest
 from canonym.training.objective import Embed, Encode, Plan
+from canonym.training.options import Option
 from canonym.training.sampling.candidates import CandidateSearch
 from canonym.training.sampling.names import NameTable
 from canonym.training.sampling.random import check_sizes, n_batches_of
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
-
-__all__ = ["LOSSES", "BioSyn"]
 
 LOSSES: Mapping[str, Callable[[Any, Any], Any]] = {
     "marginal": losses.marginal_likelihood,
@@ -64,11 +63,6 @@ class BioSyn:
     cosine_middle : float
         Taken off the cosine first. Only the pair-wise loss, which asks whether a score is above 0,
         is another for it.
-
-    Attributes
-    ----------
-    fit_settings, encoder_settings : dict
-        What the paper says about the loop and the encoder.
 
     Raises
     ------
@@ -127,6 +121,32 @@ class BioSyn:
         "schedule": "constant",
     }
     encoder_settings: ClassVar[Mapping[str, object]] = {"pooling": "cls", "max_length": 25}
+    options: ClassVar[Mapping[str, Option]] = {
+        "k": Option("Candidates.", least=1, flags=("-k",)),
+        "dense_ratio": Option(
+            "Share of the candidates that the encoder finds; the sparse scores find the others.",
+            least=0,
+            most=1,
+        ),
+        "sparse": Option(
+            "Gives the sparse scores, and is not trained: character n-grams as in the paper, or "
+            "another encoder, as --encoder of `canonym index` takes it.",
+            metavar="ENCODER",
+        ),
+        "sparse_weight": Option("Their weight at first."),
+        "sparse_rate": Option("The weight's learning rate."),
+        "loss": Option(choices=tuple(LOSSES)),
+        "merge": Option("Let training mentions be candidates too."),
+        "cosine_scale": Option(
+            "Train on the cosine times this instead of the inner product, as suits sentence "
+            "encoders.",
+            above=0,
+        ),
+        "cosine_middle": Option(
+            "Taken off the cosine first; 0.8 suits --loss pair-wise.", least=-1, most=1
+        ),
+        "batch_size": Option("Mentions in a batch.", least=1),
+    }
 
     def __init__(
         self,
@@ -144,13 +164,7 @@ class BioSyn:
         cosine_scale: float | None = None,
         cosine_middle: float = 0.0,
     ) -> None:
-        if cosine_scale is not None and not 0 < cosine_scale < float("inf"):
-            raise InvalidInput(f"cosine_scale is {cosine_scale}; a number above 0 is expected")
-        if not -1 <= cosine_middle <= 1 or (cosine_middle and cosine_scale is None):
-            raise InvalidInput(
-                f"cosine_middle is {cosine_middle} and cosine_scale {cosine_scale}; a number "
-                "from -1 to 1 is expected, and only with a cosine_scale"
-            )
+        _check_cosine(cosine_scale, cosine_middle)
         if loss not in LOSSES:
             raise InvalidInput(f"loss is {loss!r}; expected one of {', '.join(map(repr, LOSSES))}")
         check_sizes(batch_size=batch_size)
@@ -212,14 +226,7 @@ class BioSyn:
         return self.mentions.n_mentions
 
     def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
-        """Search the candidates of every distinct string, and shuffle the mentions.
-
-        Returns
-        -------
-        dict of str to ndarray
-            ``mentions`` ``(n,)`` int32, the mentions in order; ``candidates`` ``(t, k)`` int32 and
-            ``sparse`` ``(t, k)`` float32, the candidates of each distinct string and their scores.
-        """
+        """Search the candidates of every distinct string, and shuffle the mentions."""
         del epoch  # every epoch is sampled alike
         found = self.search.refresh(encode)
         order = rng.permutation(self.n_mentions).astype(np.int32)
@@ -230,13 +237,7 @@ class BioSyn:
         return n_batches_of(len(plan["mentions"]), self.batch_size)
 
     def loss(self, embed: Embed, plan: Plan, batch: int) -> Tensor | None:
-        """Return the loss of a batch of mentions with their candidates.
-
-        Raises
-        ------
-        NotTrained
-            Before `extra_modules` has made ``λ``.
-        """
+        """Return the loss of a batch of mentions with their candidates."""
         import torch
 
         part = slice(batch * self.batch_size, (batch + 1) * self.batch_size)
@@ -290,3 +291,13 @@ class BioSyn:
     def _right(self, mention: int) -> np.ndarray[Any, Any]:
         concepts = np.array(self.mentions.concepts.of(mention), dtype=np.int32)
         return self.table.names.of_all(concepts)
+
+
+def _check_cosine(scale: float | None, middle: float) -> None:
+    if scale is not None and not 0 < scale < float("inf"):
+        raise InvalidInput(f"cosine_scale is {scale}; a number above 0 is expected")
+    if not -1 <= middle <= 1 or (middle and scale is None):
+        raise InvalidInput(
+            f"cosine_middle is {middle} and cosine_scale {scale}; a number from -1 to 1 is "
+            "expected, and only with a cosine_scale"
+        )

@@ -11,14 +11,13 @@ from canonym.errors import InvalidInput, NotTrained, require
 from canonym.terminology import Terminology
 from canonym.training import losses
 from canonym.training.objective import Embed, Encode, Plan
+from canonym.training.options import Option
 from canonym.training.sampling.names import NameTable
 from canonym.training.sampling.relations import RelationBatches, RelationTable
 from canonym.types import Relation
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
-
-__all__ = ["VARIANTS", "Coder", "Weighing"]
 
 
 class Weighing(NamedTuple):
@@ -52,8 +51,8 @@ class Coder:
         Triplets of concepts of the table.
     variant : str
         One of `VARIANTS`.
-    weighing : Weighing
-        Of pairs of terms.
+    alpha, beta, threshold, margin : float
+        Of pairs of terms, see `canonym.training.losses.multi_similarity`.
     relation_weighing : Weighing, optional
         Of pairs through relations; that of the variant by default.
     relation_share : float, optional
@@ -66,13 +65,6 @@ class Coder:
         Batches in an epoch; all triplets once by default.
     strict : bool
         Whether relations of unknown concepts are an error.
-
-    Attributes
-    ----------
-    fit_settings, encoder_settings : dict
-        What the paper says about the loop and the encoder.
-    relations : RelationTable
-        The triplets.
 
     Raises
     ------
@@ -113,6 +105,7 @@ class Coder:
 
     name: str = "coder"
     fit_settings: ClassVar[Mapping[str, object]] = {
+        "epochs": None,
         "max_steps": 100_000,
         "learning_rate": 2e-5,
         "optimizer": "adamw",
@@ -121,6 +114,20 @@ class Coder:
         "accumulation": 8,
     }
     encoder_settings: ClassVar[Mapping[str, object]] = {"pooling": "cls", "max_length": 32}
+    options: ClassVar[Mapping[str, Option]] = {
+        "variant": Option(
+            "How relations are learned from: a matrix each, a vector each, or not at all.",
+            choices=tuple(VARIANTS),
+        ),
+        "relation_share": Option("Weight of relations.", unset="1; translation: 0.1"),
+        "alpha": Option("Weight of positives."),
+        "beta": Option("Weight of negatives."),
+        "threshold": Option("Their middle."),
+        "margin": Option("Of mining."),
+        "repeats": Option("Of a triplet.", least=2),
+        "n_batches": Option("In an epoch.", least=1, flags=("--batches",), unset="all triplets"),
+        "batch_size": Option("Triplets, repetitions included, in a batch.", least=1),
+    }
 
     def __init__(
         self,
@@ -128,7 +135,10 @@ class Coder:
         relations: Iterable[Relation],
         *,
         variant: str = "matrix",
-        weighing: Weighing = Weighing(),  # noqa: B008 (immutable)
+        alpha: float = 2.0,
+        beta: float = 50.0,
+        threshold: float = 0.5,
+        margin: float = 0.1,
         relation_weighing: Weighing | None = None,
         relation_share: float | None = None,
         batch_size: int = 128,
@@ -142,7 +152,7 @@ class Coder:
             )
         usual, share = VARIANTS[variant]
         self.variant = variant
-        self.weighing = weighing
+        self.weighing = Weighing(alpha, beta, threshold, margin)
         self.relation_weighing = usual if relation_weighing is None else relation_weighing
         self.relation_share = share if relation_share is None else relation_share
         if self.relation_share < 0:
@@ -206,13 +216,7 @@ class Coder:
         return self.batches.count(plan)
 
     def loss(self, embed: Embed, plan: Plan, batch: int) -> Tensor:
-        """Return the loss of a batch of triplets.
-
-        Raises
-        ------
-        NotTrained
-            Before `extra_modules` has made what relations are learned with.
-        """
+        """Return the loss of a batch of triplets."""
         import torch
 
         triplets, heads, tails = self.batches.batch(plan, batch)

@@ -1,8 +1,8 @@
-"""Training on triplets of strings with the hinge loss, wherever they come from."""
+"""DILBERT: triplets of mentions and names, chosen by four strategies."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -13,149 +13,20 @@ from canonym.terminology.hierarchy import Hierarchy
 from canonym.training import losses
 from canonym.training.losses.triplets import DISTANCES
 from canonym.training.objective import Embed, Encode, Plan
+from canonym.training.options import Option
 from canonym.training.sampling.names import NameTable, RelatedNames
 from canonym.training.sampling.random import check_sizes, n_batches_of
 from canonym.training.sampling.triplets import SEARCHED, Triplet, TripletSampler
-from canonym.types import Int32Array
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-# --- hinge ---
-
+STRATEGIES: tuple[str, ...] = ("random", "random+parents", "re-sampling", "re-sampling+siblings")
+"""Ways to choose positives and negatives."""
 _COLUMNS = ("mentions", "positives", "negatives")
 
 
-class TripletHinge:
-    """What objectives of triplets have in common: batches, and their loss.
-
-    Parameters
-    ----------
-    mentions, names : sequence of str
-        The strings that triplets are made of.
-    distance : str
-        ``"euclidean"`` or ``"cosine"``.
-    margin : float
-        ``ε``.
-    batch_size : int
-        Triplets in a batch.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such distance, or the batch size is below 1.
-    """
-
-    def __init__(
-        self,
-        mentions: Sequence[str],
-        names: Sequence[str],
-        *,
-        distance: str,
-        margin: float,
-        batch_size: int,
-    ) -> None:
-        if distance not in DISTANCES:
-            raise InvalidInput(
-                f"distance is {distance!r}; expected {' or '.join(map(repr, DISTANCES))}"
-            )
-        check_sizes(batch_size=batch_size)
-        self.mention_texts, self.name_texts = mentions, names
-        self.distance, self.margin, self.batch_size = distance, margin, batch_size
-
-    @property
-    def loss_settings(self) -> dict[str, object]:
-        """What shapes the loss, as JSON can hold it."""
-        return {"distance": self.distance, "margin": self.margin, "batch_size": self.batch_size}
-
-    def shuffled(
-        self, triplets: Int32Array, rng: np.random.Generator
-    ) -> dict[str, np.ndarray[tuple[int], np.dtype[np.int32]]]:
-        """Return triplets ``(n, 3)`` in random order, one array a column."""
-        mixed = triplets[rng.permutation(len(triplets))]
-        return {name: mixed[:, i].copy() for i, name in enumerate(_COLUMNS)}
-
-    def n_batches(self, plan: Plan) -> int:
-        """Return the number of batches of a plan."""
-        return n_batches_of(len(plan["mentions"]), self.batch_size)
-
-    def loss(self, embed: Embed, plan: Plan, batch: int) -> Tensor | None:
-        """Return the hinge of a batch of triplets; every distinct string is encoded once."""
-        import torch
-
-        part = slice(batch * self.batch_size, (batch + 1) * self.batch_size)
-        strings = [self.mention_texts[mention] for mention in plan["mentions"][part]]
-        strings += [self.name_texts[row] for name in _COLUMNS[1:] for row in plan[name][part]]
-        if not strings:
-            return None
-        places = {text: i for i, text in enumerate(dict.fromkeys(strings))}
-        vectors = embed(list(places))
-        rows = torch.tensor([places[text] for text in strings], device=vectors.device)
-        anchors, positives, negatives = vectors[rows].chunk(3)
-        return losses.triplet_hinge(
-            anchors, positives, negatives, distance=self.distance, margin=self.margin
-        )
-
-    def extra_modules(self, width: int) -> Mapping[str, tuple[nn.Module, float | None]]:
-        """Return nothing: the encoder alone is trained."""
-        del width
-        return {}
-
-
-class GivenTriplets(TripletHinge):
-    """Trains on given triplets, the same in every epoch, as they are written.
-
-    Parameters
-    ----------
-    triplets : iterable of Triplet
-        As `canonym.training.sampling.triplets.read_triplet_file` returns them.
-    distance, margin, batch_size
-        As `TripletHinge` takes them; the defaults are DILBERT's.
-
-    Raises
-    ------
-    InvalidInput
-        If there are no triplets, or a setting is out of range.
-
-    Examples
-    --------
-    >>> GivenTriplets([Triplet("the flu", "influenza", "fever")]).settings["n_triplets"]
-    1
-    """
-
-    name: str = "triplets"
-
-    def __init__(
-        self,
-        triplets: Iterable[Triplet],
-        *,
-        distance: str = "euclidean",
-        margin: float = 1.0,
-        batch_size: int = 48,
-    ) -> None:
-        numbers: dict[str, int] = {}
-        rows = [[numbers.setdefault(s, len(numbers)) for s in each[:3]] for each in triplets]
-        if not rows:
-            raise InvalidInput("there are no triplets to train on; give at least one")
-        self._triplets = np.array(rows, dtype=np.int32)
-        strings = tuple(numbers)
-        super().__init__(strings, strings, distance=distance, margin=margin, batch_size=batch_size)
-        self.settings: Mapping[str, object] = {**self.loss_settings, "n_triplets": len(rows)}
-
-    def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
-        """Shuffle the triplets."""
-        del encode, epoch  # they are given
-        return self.shuffled(self._triplets, rng)
-
-
-# --- dilbert ---
-# MODULE: DILBERT: triplets of mentions and names, chosen by four strategies.
-
-STRATEGIES: tuple[str, ...] = ("random", "random+parents", "re-sampling", "re-sampling+siblings")
-"""Ways to choose positives and negatives."""
-
-
-class Dilbert(TripletHinge):
+class Dilbert:
     """Brings every mention nearer to names of its concept than to others, by a margin.
 
     Parameters
@@ -185,11 +56,6 @@ class Dilbert(TripletHinge):
         What re-sampling searches, one of `canonym.training.sampling.triplets.SEARCHED`.
     allow_cycles : bool
         Whether the hierarchy may have cycles.
-
-    Attributes
-    ----------
-    fit_settings, encoder_settings : dict
-        What the paper says about the loop and the encoder.
 
     Raises
     ------
@@ -225,6 +91,23 @@ class Dilbert(TripletHinge):
     name: str = "dilbert"
     fit_settings: ClassVar[Mapping[str, object]] = {"learning_rate": 1e-5}
     encoder_settings: ClassVar[Mapping[str, object]] = {"pooling": "mean"}
+    options: ClassVar[Mapping[str, Option]] = {
+        "strategy": Option(
+            "How names are chosen; parents and siblings are those of the terminology.",
+            choices=STRATEGIES,
+        ),
+        "n_positives": Option(least=1, flags=("--positives",)),
+        "n_negatives": Option(least=1, flags=("--negatives",)),
+        "n_relatives": Option("Names of parents or siblings.", least=1, flags=("--relatives",)),
+        "distance": Option(choices=tuple(DISTANCES)),
+        "margin": Option(),
+        "random_epochs": Option("Epochs of random sampling before re-sampling.", least=0),
+        "searched": Option(
+            "Names that re-sampling searches: those of training concepts, or all.", choices=SEARCHED
+        ),
+        "allow_cycles": Option("Put up with cycles of the hierarchy."),
+        "batch_size": Option("Triplets in a batch.", least=1),
+    }
 
     def __init__(
         self,
@@ -243,27 +126,15 @@ class Dilbert(TripletHinge):
         searched: str = "training",
         allow_cycles: bool = False,
     ) -> None:
-        if strategy not in STRATEGIES:
-            raise InvalidInput(
-                f"strategy is {strategy!r}; expected one of {', '.join(map(repr, STRATEGIES))}"
-            )
-        if searched not in SEARCHED:
-            raise InvalidInput(
-                f"searched is {searched!r}; expected {' or '.join(map(repr, SEARCHED))}"
-            )
-        if random_epochs < 0:
-            raise InvalidInput(f"random_epochs is {random_epochs}; 0 or more is expected")
+        _check(strategy, searched, random_epochs, distance)
+        check_sizes(batch_size=batch_size)
         wants = strategy.endswith(("+parents", "+siblings"))
         if wants:
             check_sizes(n_relatives=n_relatives)
         self.mentions = table.link(mentions)
-        super().__init__(
-            [self.mentions.texts[place] for place in self.mentions.text_of],
-            table.texts,
-            distance=distance,
-            margin=margin,
-            batch_size=batch_size,
-        )
+        self.mention_texts = [self.mentions.texts[place] for place in self.mentions.text_of]
+        self.name_texts = table.texts
+        self.distance, self.margin, self.batch_size = distance, margin, batch_size
         related = None
         if wants and hierarchy is not None:
             related = RelatedNames(table, hierarchy, allow_cycles=allow_cycles)
@@ -289,7 +160,9 @@ class Dilbert(TripletHinge):
             "random_epochs": random_epochs,
             "searched": searched,
             "allow_cycles": allow_cycles,
-            **self.loss_settings,
+            "distance": distance,
+            "margin": margin,
+            "batch_size": batch_size,
             "preparation": table.preparation,
             "n_names": table.n_names,
             "n_mentions": self.mentions.n_mentions,
@@ -312,19 +185,7 @@ class Dilbert(TripletHinge):
         return cls(table, mentions, **options)
 
     def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
-        """Choose triplets and shuffle them.
-
-        Returns
-        -------
-        dict of str to ndarray
-            ``mentions``, ``positives`` and ``negatives``, ``(n,)`` int32, and ``strategy``, the
-            position in `STRATEGIES` of how they were chosen.
-
-        Raises
-        ------
-        InvalidInput
-            If the first re-sampling finds no negatives. Later ones may leave an epoch empty.
-        """
+        """Choose triplets and shuffle them."""
         number = STRATEGIES.index(self.strategy)
         if self.strategy.startswith("random"):
             found = self.sampler.random(rng)
@@ -337,7 +198,35 @@ class Dilbert(TripletHinge):
                     "a right name is the nearest for every mention, so that re-sampling finds no "
                     "negatives: train with random sampling, search all names, or add siblings"
                 )
-        return {**self.shuffled(found, rng), "strategy": np.array([number], dtype=np.int32)}
+        mixed = found[rng.permutation(len(found))]
+        columns = {name: mixed[:, i].copy() for i, name in enumerate(_COLUMNS)}
+        return {**columns, "strategy": np.array([number], dtype=np.int32)}
+
+    def n_batches(self, plan: Plan) -> int:
+        """Return the number of batches of a plan."""
+        return n_batches_of(len(plan["mentions"]), self.batch_size)
+
+    def loss(self, embed: Embed, plan: Plan, batch: int) -> Tensor | None:
+        """Return the hinge of a batch of triplets; every distinct string is encoded once."""
+        import torch
+
+        part = slice(batch * self.batch_size, (batch + 1) * self.batch_size)
+        strings = [self.mention_texts[mention] for mention in plan["mentions"][part]]
+        strings += [self.name_texts[row] for name in _COLUMNS[1:] for row in plan[name][part]]
+        if not strings:
+            return None
+        places = {text: i for i, text in enumerate(dict.fromkeys(strings))}
+        vectors = embed(list(places))
+        rows = torch.tensor([places[text] for text in strings], device=vectors.device)
+        anchors, positives, negatives = vectors[rows].chunk(3)
+        return losses.triplet_hinge(
+            anchors, positives, negatives, distance=self.distance, margin=self.margin
+        )
+
+    def extra_modules(self, width: int) -> Mapping[str, tuple[nn.Module, float | None]]:
+        """Return nothing: the encoder alone is trained."""
+        del width
+        return {}
 
     def triplets(self, plan: Plan) -> Iterator[Triplet]:
         """Yield the triplets of a plan as strings, to be written and looked at."""
@@ -351,3 +240,18 @@ class Dilbert(TripletHinge):
                 self._mention_ids[mention],
                 chosen,
             )
+
+
+def _check(strategy: str, searched: str, random_epochs: int, distance: str) -> None:
+    if strategy not in STRATEGIES:
+        raise InvalidInput(
+            f"strategy is {strategy!r}; expected one of {', '.join(map(repr, STRATEGIES))}"
+        )
+    if searched not in SEARCHED:
+        raise InvalidInput(f"searched is {searched!r}; expected {' or '.join(map(repr, SEARCHED))}")
+    if random_epochs < 0:
+        raise InvalidInput(f"random_epochs is {random_epochs}; 0 or more is expected")
+    if distance not in DISTANCES:
+        raise InvalidInput(
+            f"distance is {distance!r}; expected {' or '.join(map(repr, DISTANCES))}"
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput
 from canonym.training import losses
 from canonym.training.objective import Embed, Encode, Plan
+from canonym.training.options import Option
 from canonym.training.sampling.few_names import (
     WEIGHTINGS,
     FewNames,
@@ -23,8 +24,6 @@ from canonym.types import Float32Array, Int32Array
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
-
-__all__ = ["FewShot"]
 
 
 class FewShot:
@@ -45,11 +44,6 @@ class FewShot:
         How negatives are weighed, one of `canonym.training.sampling.few_names.WEIGHTINGS`.
     batch_size : int
         Anchors in a batch.
-
-    Attributes
-    ----------
-    fit_settings, encoder_settings : dict
-        What the paper says about the loop and the head.
 
     Raises
     ------
@@ -87,12 +81,22 @@ class FewShot:
 
     name: str = "few-shot"
     fit_settings: ClassVar[Mapping[str, object]] = {
+        "epochs": 100,
+        "patience": 5,
         "learning_rate": 1e-3,
         "weight_decay": 0.0,
         "optimizer": "adam",
         "schedule": "constant",
     }
     encoder_settings: ClassVar[Mapping[str, object]] = {"hidden": 9600, "dropout": 0.5}
+    options: ClassVar[Mapping[str, Option]] = {
+        "n": Option("Of each concept.", least=2, flags=("--names",)),
+        "margin": Option(),
+        "alpha": Option("Weight of triplets."),
+        "beta": Option("Weight of grounding."),
+        "weighting": Option("How negatives are weighed by distance.", choices=WEIGHTINGS),
+        "batch_size": Option("Names in a batch.", least=1),
+    }
 
     def __init__(
         self,
@@ -144,44 +148,16 @@ class FewShot:
         rng: np.random.Generator,
         *,
         n: int = 15,
-        margin: float = 0.1,
-        alpha: float = 1.0,
-        beta: float = 1.0,
-        weighting: str = "sphere",
-        batch_size: int = 16,
+        **options: Any,
     ) -> FewShot:
         """Draw `n` names of each concept, and as many for validation, and train on them.
 
-        Parameters
-        ----------
-        groups : mapping of str to sequence of str
-            The names of every high-level concept, see `canonym.training.sampling.names.names_below`.
-        inputs, margin, alpha, beta, weighting, batch_size
-            As for the class.
-        rng : numpy.random.Generator
-            Draws the names.
-        n : int
-            Names of each concept; the paper has 5 to 15.
+        The paper has 5 to 15 names; `options` are those of the class.
         """
-        names = sample_few_names(groups, n, rng)
-        return cls(
-            names,
-            inputs,
-            margin=margin,
-            alpha=alpha,
-            beta=beta,
-            weighting=weighting,
-            batch_size=batch_size,
-        )
+        return cls(sample_few_names(groups, n, rng), inputs, **options)
 
     def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
-        """Draw a negative for every name by distance, and shuffle the names.
-
-        Returns
-        -------
-        dict of str to ndarray
-            ``anchors`` and ``negatives``, ``(n,)`` int32.
-        """
+        """Draw a negative for every name by distance, and shuffle the names."""
         del epoch  # every epoch is sampled alike
         vectors, concepts = encode(self.names.training), self.names.training_concepts
         negatives = draw_negatives(
@@ -232,16 +208,6 @@ class FewShot:
         What early stopping goes by. Positives and negatives are training names; instead of a
         negative drawn, the mean over all of them, weighted as they would be drawn, so that the
         score does not change by chance.
-
-        Parameters
-        ----------
-        encode : Encode
-            The head as it is now.
-
-        Returns
-        -------
-        float
-            0 or less.
         """
         anchors = encode(self.names.validation).astype(np.float64)
         names = encode(self.names.training).astype(np.float64)

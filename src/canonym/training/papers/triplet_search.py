@@ -11,13 +11,12 @@ from canonym.errors import InvalidInput
 from canonym.terminology import Terminology
 from canonym.training import losses
 from canonym.training.objective import Embed, Encode, Plan
+from canonym.training.options import Option
 from canonym.training.sampling.names import NameTable
 from canonym.training.sampling.pairs import PairBatches, repeat_to_share
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
-
-__all__ = ["BatchHard"]
 
 
 class BatchHard:
@@ -34,11 +33,6 @@ class BatchHard:
         Names in a batch, anchors and positives together.
     share : float
         ``|D| / |O|`` up to which mentions are repeated; more than that stay as they are.
-
-    Attributes
-    ----------
-    fit_settings, encoder_settings : dict
-        What the paper says about the loop and the encoder.
 
     Raises
     ------
@@ -78,6 +72,12 @@ class BatchHard:
         "warm_up": 0.0,
     }
     encoder_settings: ClassVar[Mapping[str, object]] = {"pooling": "mean", "max_length": 8}
+    options: ClassVar[Mapping[str, Option]] = {
+        "share": Option(
+            "Mentions are repeated up to this share of the names.", least=0, shown="a third"
+        ),
+        "batch_size": Option("Names in a batch.", least=1),
+    }
 
     def __init__(
         self,

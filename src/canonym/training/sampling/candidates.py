@@ -14,8 +14,6 @@ from canonym.indexes.inverted import Inverted
 from canonym.training.objective import Encode
 from canonym.types import Encoder, Float32Array, Hits, Int32Array, SparseVectors
 
-__all__ = ["CandidateSearch", "Candidates", "merge_candidates", "nearest_names"]
-
 # Names that are encoded and searched before the next ones are: what bounds the memory of a refresh.
 _NAMES = 65_536
 
@@ -31,21 +29,10 @@ class Candidates(NamedTuple):
 
 
 class CandidateSearch:
-    """Retrieves candidates by a scorer that stays and by the encoder in training, in proportion.
+    """Retrieves candidates by an untrained scorer and by the encoder in training, in proportion.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Distinct names of the terminology.
-    texts : sequence of str
-        Distinct strings of the mentions.
-    k : int
-        Candidates of each; all names if there are fewer.
-    dense_ratio : float
-        ``α`` in [0, 1], the share of dense candidates.
-    sparse : Encoder, optional
-        Gives the sparse scores, cosines of its vectors. By default character 1- and 2-grams, as in
-        the paper; one that is yet to be fitted is fitted to `names`.
+    `sparse` gives the sparse scores, cosines of its vectors: character 1- and 2-grams by default, as
+    in the paper. An encoder that is not fitted yet is fitted to the names.
 
     Notes
     -----
@@ -61,16 +48,6 @@ class CandidateSearch:
     References
     ----------
     Sung et al. (2020), Biomedical Entity Representations with Synonym Marginalization, section 3.3.
-
-    Examples
-    --------
-    >>> names = ["flu", "influenza", "migraine", "headache"]
-    >>> search = CandidateSearch(names, ["flus"], k=2, dense_ratio=0.5)
-    >>> def by_length(texts):
-    ...     angles = np.array([len(text) for text in texts], dtype=np.float32)
-    ...     return np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    >>> search.refresh(by_length).rows
-    array([[0, 1]], dtype=int32)
     """
 
     def __init__(
@@ -104,18 +81,7 @@ class CandidateSearch:
             self._sparse = self._index.search(self._queries, self.n_sparse).rows
 
     def refresh(self, encode: Encode) -> Candidates:
-        """Find the candidates with an encoder as it is now.
-
-        Parameters
-        ----------
-        encode : Encode
-            Names to vectors.
-
-        Returns
-        -------
-        Candidates
-            Of every string of `texts`.
-        """
+        """Find the candidates with an encoder as it is now."""
         rows = self._sparse
         if self.n_sparse < self.k:
             dense = nearest_names(encode, self.names, self.texts, self.k).rows
@@ -131,20 +97,7 @@ def _encoded(encoder: Any, names: Sequence[str]) -> Any:
 
 
 def merge_candidates(sparse: Int32Array, dense: Int32Array, k: int) -> Int32Array:
-    """Fill up sparse candidates with dense ones that are not among them.
-
-    Parameters
-    ----------
-    sparse, dense : ndarray, shapes (n, s) and (n, k), int32
-        Rows, nearest first.
-    k : int
-        Candidates wanted, at least `s`.
-
-    Returns
-    -------
-    ndarray, shape (n, k), int32
-        The sparse ones, then dense ones.
-    """
+    """Fill up sparse candidates with dense ones that are not among them."""
     n, s = sparse.shape
     new = ~(dense[:, :, None] == sparse[:, None, :]).any(axis=2)
     taken = new & (new.cumsum(axis=1) <= k - s)
@@ -152,22 +105,7 @@ def merge_candidates(sparse: Int32Array, dense: Int32Array, k: int) -> Int32Arra
 
 
 def nearest_names(encode: Encode, names: Sequence[str], texts: Sequence[str], k: int) -> Hits:
-    """Find the names nearest to strings by cosine, encoding a block of names at a time.
-
-    Parameters
-    ----------
-    encode : Encode
-        Names to vectors.
-    names, texts : sequence of str
-        What is searched, and what is looked for.
-    k : int
-        Names wanted per string, at most ``len(names)``.
-
-    Returns
-    -------
-    Hits
-        ``(len(texts), k)``: positions in `names`, nearest first, ties by position.
-    """
+    """Find the names nearest to strings by cosine, encoding a block of names at a time."""
     queries = encode(texts)
     rows = np.empty((len(texts), 0), dtype=np.int32)
     scores = np.empty((len(texts), 0), dtype=np.float32)

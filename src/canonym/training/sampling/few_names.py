@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from canonym.errors import InvalidInput
+from canonym.errors import InvalidInput, ReadError
 from canonym.training.sampling.random import check_sizes
 from canonym.types import Float32Array, Int32Array
 
-__all__ = ["WEIGHTINGS", "FewNames", "distance_weights", "draw_negatives", "sample_few_names"]
-
 WEIGHTINGS: tuple[str, ...] = ("sphere", "inverse")
 """Ways to weigh negatives; see `distance_weights`."""
+
+
+def read_groups(path: str | Path) -> dict[str, list[str]]:
+    """Read lists of names by concept from JSON, in gzip or not."""
+    try:
+        raw = Path(path).read_bytes()
+        text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8")
+        found = json.loads(text)
+        if not isinstance(found, dict) or not all(
+            isinstance(names, list) and all(isinstance(name, str) for name in names)
+            for names in found.values()
+        ):
+            raise ValueError("something else")
+    except (OSError, EOFError, ValueError) as error:
+        raise ReadError(
+            path, f"an object of lists of names by concept is expected, found {error}"
+        ) from error
+    return found
 
 
 class FewNames(NamedTuple):
@@ -36,26 +55,6 @@ def sample_few_names(
     groups: Mapping[str, Sequence[str]], n: int, rng: np.random.Generator
 ) -> FewNames:
     """Draw `n` names of each concept for training, and `n` others for validation.
-
-    Parameters
-    ----------
-    groups : mapping of str to sequence of str
-        The names of every concept; a name given twice counts once.
-    n : int
-        Names wanted of each: at least 2, for a positive is another name of the concept.
-    rng : numpy.random.Generator
-        Draws.
-
-    Returns
-    -------
-    FewNames
-        Concepts in the order given.
-
-    Raises
-    ------
-    InvalidInput
-        If there are fewer than two concepts, `n` is below 2, a concept has fewer than ``2 n``
-        names, or a name belongs to two concepts.
 
     References
     ----------
@@ -101,30 +100,6 @@ def distance_weights(
     farthest: float = 1.4,
 ) -> npt.NDArray[np.float64]:
     """Weigh negatives so that all distances are drawn alike, and not those that abound.
-
-    Parameters
-    ----------
-    distances : ndarray, shape (n, m)
-        Euclidean distances of unit vectors, in [0, 2]; NaN where a pair is not to be drawn.
-    width : int
-        Number of columns of the vectors, at least 2.
-    weighting : str
-        ``"sphere"`` is Wu et al.'s inverse of the density of distances on the unit sphere;
-        ``"inverse"`` is one over the cosine distance.
-    nearest, farthest : float
-        ``"sphere"`` takes nearer negatives for as near as `nearest`, which keeps gradients from
-        exploding, and does not draw those beyond `farthest`, which teach nothing, unless a row has
-        no others.
-
-    Returns
-    -------
-    ndarray, shape (n, m), float64
-        Weights of each row, which sum to 1; all 0 in a row without a pair that may be drawn.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such weighting.
 
     Notes
     -----
@@ -173,29 +148,7 @@ def draw_negatives(
     *,
     weighting: str = "sphere",
 ) -> Int32Array:
-    """Draw one name of another concept for every anchor, weighted by distance.
-
-    Parameters
-    ----------
-    anchors, vectors : ndarray, shapes (n, d) and (m, d), float32
-        Unit vectors of the anchors and of the names to draw from.
-    anchor_concepts, concepts : ndarray, shapes (n,) and (m,), int32
-        Their concepts.
-    rng : numpy.random.Generator
-        Draws.
-    weighting : str
-        One of `WEIGHTINGS`.
-
-    Returns
-    -------
-    ndarray, shape (n,), int32
-        Rows of `vectors`.
-
-    Raises
-    ------
-    InvalidInput
-        If all names are of an anchor's concept.
-    """
+    """Draw one name of another concept for every anchor, weighted by distance."""
     check_sizes(vectors=len(vectors))
     cosines = anchors.astype(np.float64) @ vectors.astype(np.float64).T
     distances = np.sqrt(np.clip(2 - 2 * cosines, 0, 4))

@@ -13,27 +13,17 @@ from canonym.terminology import Terminology
 from canonym.terminology.ids import ConceptIds
 from canonym.types import Document
 
-__all__ = ["SEVERAL", "TrainingMentions", "training_mentions"]
-
 SEVERAL = "of several concepts, whose parts cannot be told apart"
 """Why a composite mention is no training mention."""
 
 
 class TrainingMentions(NamedTuple):
-    """Mentions to train on.
+    """Mentions to train on."""
 
-    Attributes
-    ----------
-    pairs : tuple of (str, frozenset of str)
-        Text and ids of the concepts that it may stand for, in the order of the corpus.
-    dropped : dict of str to int
-        How many mentions were left out, by reason.
-    documents : tuple of str
-        The id of the document of each, as the mention has it; of the first of equal ones.
-    """
-
+    # Text and ids of the concepts that it may stand for, in the order of the corpus
     pairs: tuple[tuple[str, frozenset[str]], ...]
-    dropped: dict[str, int]
+    dropped: dict[str, int]  # How many mentions were left out, by reason
+    # The id of the document of each, as the mention has it; of the first of equal ones
     documents: tuple[str, ...] = ()
 
 

@@ -25,23 +25,12 @@ SYNONYMS: tuple[str, ...] = ("label", "exact", "abbreviation", "narrow")
 
 
 class LinkedMentions(NamedTuple):
-    """Mentions of which the table has a concept.
+    """Mentions of which the table has a concept."""
 
-    Attributes
-    ----------
-    texts : tuple of str
-        Distinct strings.
-    text_of : ndarray, shape (n,), int32
-        The string of each mention.
-    concepts : Adjacency
-        The concepts of each mention, of which any is right.
-    n_left_out : int
-        Mentions of no concept that the table has, or of which nothing is left when prepared.
-    """
-
-    texts: tuple[str, ...]
-    text_of: Int32Array
-    concepts: Adjacency
+    texts: tuple[str, ...]  # Distinct strings
+    text_of: Int32Array  # ndarray, shape (n,), int32: the string of each mention
+    concepts: Adjacency  # The concepts of each mention, of which any is right
+    # Mentions of no concept that the table has, or of which nothing is left when prepared
     n_left_out: int
 
     @property
@@ -118,22 +107,7 @@ class NameTable:
         preparation: str = "none",
         scopes: Collection[str] = SYNONYMS,
     ) -> NameTable:
-        """Take the names of a terminology.
-
-        Parameters
-        ----------
-        terminology : Terminology
-            The concepts.
-        preparation : str
-            A key of `PREPARATIONS`.
-        scopes : collection of str
-            Scopes of the names to take, of `canonym.types.SCOPES`.
-
-        Raises
-        ------
-        InvalidInput
-            If there is no such scope or preparation, or no name is left.
-        """
+        """Take the names of a terminology."""
         unknown = sorted(set(scopes) - set(SCOPES))
         if unknown:
             raise InvalidInput(f"there is no scope {unknown[0]!r}; there are {', '.join(SCOPES)}")
@@ -217,24 +191,7 @@ class NameTable:
         return table
 
     def link(self, mentions: Iterable[tuple[str, Collection[str]]]) -> LinkedMentions:
-        """Find the concepts of training mentions.
-
-        Parameters
-        ----------
-        mentions : iterable of (str, collection of str)
-            Strings, prepared as the names are, and the ids of the concepts that each may stand
-            for. Ids of concepts without names here are passed over.
-
-        Returns
-        -------
-        LinkedMentions
-            In the order given.
-
-        Raises
-        ------
-        InvalidInput
-            If there are no mentions, or none has a concept of the table.
-        """
+        """Find the concepts of training mentions."""
         prepare = PREPARATIONS[self.preparation]
         counts = self.names.counts
         numbers: dict[str, int] = {}
@@ -291,22 +248,7 @@ def check_hierarchy(hierarchy: Hierarchy, *, allow_cycles: bool = False) -> None
 
 
 class RelatedNames:
-    """Names of the parents and siblings of concepts.
-
-    Parameters
-    ----------
-    table : NameTable
-        The names.
-    hierarchy : Hierarchy
-        Of the same concepts.
-    allow_cycles : bool
-        Whether a concept may be above itself.
-
-    Raises
-    ------
-    InvalidInput
-        If the hierarchy has no edges, or cycles.
-    """
+    """Names of the parents and siblings of concepts."""
 
     def __init__(
         self, table: NameTable, hierarchy: Hierarchy, *, allow_cycles: bool = False
@@ -344,34 +286,6 @@ def names_below(
     allow_cycles: bool = False,
 ) -> dict[str, list[str]]:
     """Group names by the high-level concept that they are below.
-
-    Parameters
-    ----------
-    table : NameTable
-        The names; of labels alone, it gives reference terms.
-    hierarchy : Hierarchy
-        Of the same concepts.
-    top : str
-        The concept whose children are the high-level ones. A child that is a parent of another
-        child is left out.
-    n_concepts : int, optional
-        Only the concepts with the most names.
-    exclude : collection of str
-        Children that are no high-level concepts.
-    allow_cycles : bool
-        Whether a concept may be above itself.
-
-    Returns
-    -------
-    dict of str to list of str
-        Names of the concepts below each, most names first. A name that belongs to several of those
-        chosen is left out everywhere.
-
-    Raises
-    ------
-    InvalidInput
-        If `top` is unknown or has fewer than two children with names of their own, or the hierarchy
-        has cycles.
 
     References
     ----------

@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-__all__ = ["NOISE", "disturb"]
-
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _SHORTEST = 5  # letters of a word that may have a slip: a shorter one would be another word
 _HEADS = ("disease", "disorder", "syndrome")
@@ -20,26 +18,7 @@ _SHORTENED = 3  # letters that a shortened word keeps
 
 
 def disturb(text: str, rng: np.random.Generator) -> str:
-    """Change a name in one way that leaves what it means.
-
-    Parameters
-    ----------
-    text : str
-        Words in lower case, one space between them, as encoders normalise names.
-    rng : Generator
-        Chooses the way, one of `NOISE`, and the place.
-
-    Returns
-    -------
-    str
-        The changed name; unchanged where the way that was chosen does not fit it.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(8)
-    >>> [disturb("carcinoma of breast", rng) for _ in range(3)]
-    ['right carcinoma of breast', 'breast carcinoma', 'car of breast']
-    """
+    """Change a name in one way that leaves what it means."""
     ways = tuple(NOISE.values())
     words = text.split(" ")
     return " ".join(ways[int(rng.integers(len(ways)))](words, rng))

@@ -12,26 +12,9 @@ from canonym.errors import InvalidInput
 from canonym.terminology.adjacency import Adjacency
 from canonym.types import Int32Array
 
-__all__ = ["PairBatches", "repeat_to_share"]
-
 
 class PairBatches:
     """Draws a positive for every anchor and deals the pairs into batches.
-
-    Parameters
-    ----------
-    names : Adjacency
-        The names of every concept, from which positives are drawn.
-    anchors, concepts : ndarray, shape (n,), int32
-        The name and the concept of every anchor; a name is an anchor once for each of its concepts,
-        and as often as it is given.
-    batch_size : int
-        Names in a batch, anchors and positives together; at least 2.
-
-    Raises
-    ------
-    InvalidInput
-        If no concept has two names.
 
     Notes
     -----
@@ -59,14 +42,7 @@ class PairBatches:
         self.batch_size = batch_size
 
     def draw(self, rng: np.random.Generator) -> Mapping[str, npt.NDArray[Any]]:
-        """Sample an epoch: every anchor once, in random order.
-
-        Returns
-        -------
-        dict of str to ndarray
-            ``names`` and ``concepts``, ``(m,)`` int32, and ``starts``, ``(n_batches + 1,)`` int64,
-            which says where each batch begins.
-        """
+        """Sample an epoch: every anchor once, in random order."""
         order = rng.permutation(len(self.anchors))
         anchors, concepts = self.anchors[order], self.concepts[order]
         positives = self._positives(anchors, concepts, rng)
@@ -109,27 +85,7 @@ class PairBatches:
 
 
 def repeat_to_share(n: int, n_others: int, share: float, rng: np.random.Generator) -> Int32Array:
-    """Repeat `n` items until they are a share of the others; more than that stay as they are.
-
-    Parameters
-    ----------
-    n, n_others : int
-        Number of items, and of the others.
-    share : float
-        ``|D| / |O|`` wanted.
-    rng : numpy.random.Generator
-        Draws the items of the last, partial repetition.
-
-    Returns
-    -------
-    ndarray, shape (m,), int32
-        Numbers of items.
-
-    Examples
-    --------
-    >>> repeat_to_share(2, 15, 1 / 3, np.random.default_rng(0)).tolist()
-    [0, 1, 0, 1, 0]
-    """
+    """Repeat `n` items until they are a share of the others; more than that stay as they are."""
     wanted = max(round(share * n_others), n)
     whole, rest = divmod(wanted, n)
     last = rng.permutation(n)[:rest]

@@ -8,8 +8,6 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput
 from canonym.types import Int32Array
 
-__all__ = ["check_sizes", "draw_apart", "draw_some", "n_batches_of"]
-
 
 def check_sizes(**sizes: int) -> None:
     """Raise `InvalidInput` unless each of the numbers is at least 1."""
@@ -36,31 +34,10 @@ def draw_apart(
 ) -> Int32Array:
     """Draw up to `n` of the rows 0 … `n_rows` − 1 that are not forbidden, each at most once.
 
-    Parameters
-    ----------
-    n_rows : int
-        How many rows there are.
-    forbidden : array or list of int
-        Rows that are not drawn, rising and distinct.
-    n : int
-        Rows wanted; fewer come if there are not so many.
-    rng : numpy.random.Generator
-        Draws.
-
-    Returns
-    -------
-    ndarray, shape (m,), int32
-        In random order.
-
     Notes
     -----
     Draws among the places that are left and counts the forbidden rows before each, so that the
     cost does not grow with the number of rows.
-
-    Examples
-    --------
-    >>> sorted(draw_apart(6, [1, 4], 9, np.random.default_rng(0)).tolist())
-    [0, 2, 3, 5]
     """
     barred = np.asarray(forbidden, dtype=np.int64)
     left = n_rows - len(barred)

@@ -3,46 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from canonym.errors import InvalidInput
+from canonym.errors import InvalidInput, ReadError
+from canonym.io.streams import open_text
 from canonym.terminology.adjacency import Adjacency
 from canonym.training.sampling.names import NameTable
 from canonym.training.sampling.random import check_sizes, n_batches_of
 from canonym.types import Int32Array, Relation
 
-__all__ = ["RelationBatches", "RelationTable"]
+
+def read_relations(path: str | Path) -> list[Relation]:
+    """Read relations, ``head<tab>relation<tab>tail`` a line."""
+    found = []
+    with open_text(path) as lines:
+        for number, line in enumerate(lines, start=1):
+            cells = line.rstrip("\r\n").split("\t")
+            if not line.strip():
+                continue
+            if len(cells) != 3 or not all(cell.strip() for cell in cells):
+                raise ReadError(
+                    path,
+                    f"head, relation and tail are expected with tabs between, found {line[:60]!r}",
+                    line=number,
+                )
+            found.append(Relation(*(cell.strip() for cell in cells)))
+    if not found:
+        raise ReadError(path, "holds no relation; head<tab>relation<tab>tail lines are expected")
+    return found
 
 
 class RelationTable:
-    """Relation triplets between named concepts, as numbers.
-
-    Attributes
-    ----------
-    relations : tuple of str
-        Distinct relations, in the order in which they are met.
-    triplets : ndarray, shape (n, 3), int32
-        Head, relation and tail; distinct.
-    n_left_out : int
-        Triplets one end of which is unknown or has no name.
-
-    Parameters
-    ----------
-    table : NameTable
-        The names.
-    relations : iterable of Relation
-        The triplets.
-    strict : bool
-        Whether an unknown concept is an error; else its triplets are left out and counted.
-
-    Raises
-    ------
-    InvalidInput
-        If no triplet is left, or, with `strict`, a concept is unknown.
-    """
+    """Relation triplets between named concepts, as numbers."""
 
     def __init__(
         self, table: NameTable, relations: Iterable[Relation], *, strict: bool = True
@@ -84,24 +80,6 @@ class RelationTable:
 class RelationBatches:
     """Deals triplets into batches, each several times, with names drawn anew each time.
 
-    Parameters
-    ----------
-    names : Adjacency
-        The names of every concept.
-    triplets : ndarray, shape (n, 3), int32
-        Head, relation and tail.
-    batch_size : int
-        ``k``, triplets in a batch, repetitions included: ``2 k`` terms.
-    repeats : int
-        ``m``, how often each triplet comes in its batch: at least 2, and ``m² ≤ k``.
-    n_batches : int, optional
-        Batches in an epoch; as many as all triplets make by default.
-
-    Raises
-    ------
-    InvalidInput
-        If `repeats` is out of range.
-
     Notes
     -----
     A batch holds ``⌊k / m⌋`` different triplets, the last of an epoch perhaps fewer. Each of its
@@ -134,14 +112,7 @@ class RelationBatches:
         self.n_batches = n_batches
 
     def draw(self, rng: np.random.Generator) -> Mapping[str, npt.NDArray[Any]]:
-        """Sample an epoch.
-
-        Returns
-        -------
-        dict of str to ndarray
-            ``triplets`` ``(n,)`` int32, numbers of triplets in the order of the batches, each in a
-            batch once; ``heads`` and ``tails`` ``(n, m)`` int32, the names drawn for them.
-        """
+        """Sample an epoch."""
         order = rng.permutation(len(self.triplets))
         if self.n_batches is not None:
             order = order[: self.n_batches * self.n_different]
@@ -158,15 +129,7 @@ class RelationBatches:
     def batch(
         self, plan: Mapping[str, npt.NDArray[Any]], number: int
     ) -> tuple[Int32Array, Int32Array, Int32Array]:
-        """Return one batch with its repetitions.
-
-        Returns
-        -------
-        triplets : ndarray, shape (k, 3), int32
-            Head, relation and tail of each place.
-        heads, tails : ndarray, shape (k,), int32
-            Their names.
-        """
+        """Return one batch with its repetitions."""
         part = slice(number * self.n_different, (number + 1) * self.n_different)
         triplets = np.repeat(self.triplets[plan["triplets"][part]], self.repeats, axis=0)
         return triplets, plan["heads"][part].ravel(), plan["tails"][part].ravel()

@@ -1,21 +1,16 @@
-"""Adam for rows of a table, of which a batch touches few.
+"""Fitting the subword encoder to the synonyms of a terminology, in minutes on a CPU.
 
-Notes
------
-Adam without momentum and with one second moment for each row [1]_, touching the rows of the batch
-alone: with ``g`` the gradient of a row of width ``d`` and ``u`` the number of its updates::
-
-    m ← β m + (1 − β) ‖g‖² / d,    row ← row − η g / (√(m / (1 − β^u)) + ε)
-
-References
-----------
-.. [1] D. Mudigere et al., "Software-Hardware Co-design for Fast and Scalable Training of Deep
-   Learning Recommendation Models", ISCA 2022, §4.1.4 (row-wise moments)."""
+A batch is a handful of names with synonyms of each, and with names of other concepts that the
+encoder takes for them. `multi_positive_loss` pulls the first together and pushes the second apart.
+The vectors are sums of rows of one table, so NumPy and SciPy are faster than a deep-learning
+library, and a user needs neither an extra nor a GPU.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -28,23 +23,44 @@ from canonym.errors import InvalidInput
 from canonym.training.sampling.groups import SEARCHED, HardPool, Relatives, SynonymGroups
 from canonym.training.sampling.noise import disturb
 from canonym.training.subword.losses import marginal_loss, multi_positive_loss
-from canonym.training.subword.mention_search import Asking, QuestionBatch
+from canonym.training.subword.mention_search import MentionQueries, QueryBatch
 from canonym.types import Float32Array, Int32Array
 
-# --- row adam ---
-
 _BETA, _EPSILON = 0.999, 1e-8
+_BLOCK = 2048
+_LOGGED = 500
+_SEARCHES = 5  # of the candidates of mentions
+_RANGES = {
+    "steps": (1, np.inf),
+    "batch": (2, np.inf),
+    "dimensions": (1, 4096),
+    "n_bits": (1, 24),
+    "temperature": (1e-4, 1e4),
+    "dropout": (0, 0.99),
+    "learning_rate": (1e-12, 10),
+    "hard_neighbours": (0, np.inf),
+    "refresh": (0, np.inf),
+    "searched": (1, np.inf),
+    "positives": (1, np.inf),
+    "noise": (0, 1),
+    "teacher_share": (0, 1),
+    "related_share": (0, 1),
+    "asked_dropout": (0, 0.99),
+}
 
 
 class RowAdam:
-    """Updates of rows of a table.
+    """Adam without momentum, and with one second moment for each row of a table.
 
-    Parameters
+    An update touches the rows of the batch alone. With ``g`` the gradient of a row of width ``d``
+    and ``u`` the number of its updates::
+
+        m ← β m + (1 − β) ‖g‖² / d,    row ← row − η g / (√(m / (1 − β^u)) + ε)
+
+    References
     ----------
-    table : (n, d) float32
-        Changed in place.
-    learning_rate : float
-        Size of the steps.
+    D. Mudigere et al. (2022), Software-Hardware Co-design for Fast and Scalable Training of Deep
+    Learning Recommendation Models, section 4.1.4 (row-wise moments).
     """
 
     def __init__(self, table: Float32Array, learning_rate: float) -> None:
@@ -62,12 +78,6 @@ class RowAdam:
         moments /= 1 - _BETA ** self.updates[rows]
         sizes = rate * self.learning_rate / (np.sqrt(moments) + _EPSILON)
         self.table[rows] -= gradient * sizes[:, None].astype(np.float32)
-
-
-# --- subword step ---
-# MODULE: Fitting a table of which names are sums: how it begins, and one step.
-
-_BLOCK = 2048
 
 
 def initial_table(groups: SynonymGroups, rng: np.random.Generator) -> Float32Array:
@@ -92,27 +102,9 @@ def make_step(
     dropout: float | npt.NDArray[np.float64],
     rng: np.random.Generator,
 ) -> float:
-    """Make one step on a batch.
+    """Make one step on a batch of hashed texts, and return its loss.
 
-    Parameters
-    ----------
-    optimiser : RowAdam
-        Holds the table.
-    features : tuple
-        Those of `canonym.encoders.hashing.hash_features` of `n` texts.
-    rate : float
-        Multiplies the learning rate.
-    loss : callable
-        Takes the L2-normalised vectors of the texts, gives the loss and its gradient by them.
-    dropout : float or (n,) float
-        Share of the features of each text that are left out.
-    rng : numpy.random.Generator
-        Chooses them.
-
-    Returns
-    -------
-    float
-        The loss.
+    `loss` takes the L2-normalised vectors of the texts and gives the loss with its gradient.
     """
     from scipy.sparse import csr_array
 
@@ -142,21 +134,6 @@ def make_step(
     return value
 
 
-# --- subword ---
-# MODULE: Fitting the subword encoder to the synonyms of a terminology, in minutes on a CPU.
-#
-# A batch is a handful of names with synonyms of each and with names of other concepts that the
-# encoder takes for them; `multi_positive_loss` pulls the first together and pushes the second apart.
-# All of it is sums of rows of one table, so NumPy and SciPy do it faster than a deep-learning library
-# and a user needs neither an extra nor a GPU.
-#
-# The optimiser is `canonym.training.subword.fit.RowAdam`; its learning rate falls to zero over the
-# second half of the steps.
-
-_LOGGED = 500
-_SEARCHES = 5  # of the candidates of mentions
-
-
 def fit_subword(
     names: Sequence[str],
     concepts: npt.NDArray[Any] | Sequence[int],
@@ -182,7 +159,7 @@ def fit_subword(
     teacher_share: float = 0.5,
     related: npt.NDArray[Any] | None = None,
     related_share: float = 0.1,
-    asking: Sequence[Asking] = (),
+    mention_queries: Sequence[MentionQueries] = (),
     asked_dropout: float = 0.5,
     start: Subword | None = None,
     quantise: bool = True,
@@ -213,15 +190,15 @@ def fit_subword(
     learning_rate : float
         Size of the first steps.
     hard_neighbours : int
-        Names of other concepts, near by the encoder so far, that each drawn name brings along;
-        each of them brings one synonym.
+        Names of other concepts, near by the encoder so far, to add for each drawn name, each with
+        one synonym.
     refresh : int
         How often the neighbours are searched, at equal distances; none before the first time.
     searched : int
-        Names, drawn at random, among which neighbours are searched: the more, the harder they are
-        and the longer it takes.
+        Names, drawn at random, among which neighbours are searched: more names give harder
+        neighbours, and take longer.
     positives : int
-        Synonyms that each drawn name brings along.
+        Synonyms to add for each drawn name.
     seed : int
         Seed of every random draw. With the same libraries on the same machine, equal seeds give
         equal bytes.
@@ -231,24 +208,24 @@ def fit_subword(
         How often a name of each concept is drawn, relative to others; equally by default.
     name_weights : (n,) float, optional
         How often each name is drawn, relative to others; multiplied with the weight of its concept.
-        A name of 0 is never drawn, but is still brought along as a synonym or as a neighbour. Of
-        names of a concept that are equal after normalisation the largest weight holds.
+        A name of 0 is never drawn, but can be added as a synonym or neighbour. Of names of a
+        concept that are equal after normalisation the largest weight holds.
     sources : (n_concepts,) int, optional
-        Bits of the sources of each concept, where several terminologies are mixed; see
-        `find_hard_neighbours`.
+        Bits of the sources of each concept, if several terminologies are mixed. Neighbours share a
+        source: two sources have different concepts for one thing, one source has not.
     noise : float
-        Share of the names of a batch that are changed as people's handwriting changes them, in
-        [0, 1]; see `canonym.training.sampling.noise`.
+        Share of the names of a batch that are changed as people write them, in [0, 1]; see
+        `canonym.training.sampling.noise`.
     teacher : (n, m) float, optional
-        Vectors that another encoder gives the names, of any lengths: what they are near should be
-        near. Zero where the other is not asked.
+        Vectors of the names by another encoder, of any lengths, whose similarities are learned.
+        Zero for names that the other has no vector of.
     related : (m, 2) int, optional
         Concepts that a relation joins: their names should be nearer than those of others.
     teacher_share, related_share : float
         See `multi_positive_loss`.
-    asking : sequence of Asking
-        Mentions that are asked about in every batch, their candidates searched anew at the start
-        and four times more, see `marginal_loss`; its loss is added.
+    mention_queries : sequence of MentionQueries
+        Draw mentions for every batch, whose `marginal_loss` is added. Their candidates are searched
+        at the start and four times more.
     asked_dropout : float
         Share of the features of these mentions and candidates that a batch leaves out, in [0, 1).
     start : Subword, optional
@@ -269,102 +246,30 @@ def fit_subword(
     Raises
     ------
     InvalidInput
-        If no concept has two names that differ after normalisation, since there is nothing to
-        learn from then, no name can be drawn by the weights, or an option is out of range.
+        If no concept has two names that differ after normalisation, no name can be drawn by the
+        weights, or an option is out of range.
     """
-    listed = checked_names(names)
-    concept_of = np.asarray(concepts)
-    _check_concepts(listed, concept_of)
-    _check_options(
-        steps=(steps, 1, np.inf),
-        batch=(batch, 2, np.inf),
-        dimensions=(dimensions, 1, 4096),
-        n_bits=(n_bits, 1, 24),
-        temperature=(temperature, 1e-4, 1e4),
-        dropout=(dropout, 0, 0.99),
-        learning_rate=(learning_rate, 1e-12, 10),
-        hard_neighbours=(hard_neighbours, 0, np.inf),
-        refresh=(refresh, 0, np.inf),
-        searched=(searched, 1, np.inf),
-        positives=(positives, 1, np.inf),
-        noise=(noise, 0, 1),
-        teacher_share=(teacher_share, 0, 1),
-        related_share=(related_share, 0, 1),
-        asked_dropout=(asked_dropout, 0, 0.99),
-    )
-    if teacher is not None and (teacher.ndim != 2 or len(teacher) != len(listed)):
-        raise InvalidInput(
-            f"{len(listed):,} names were given with a teacher's vectors of shape {teacher.shape}; "
-            "a row for each name is expected"
-        )
+    given = SimpleNamespace(**locals())
+    given.names = _checked(given)
     rng = np.random.default_rng(seed)
-    encoder = start
-    if encoder is None:
-        empty = np.zeros((1 << n_bits, dimensions), dtype=np.float32)
-        encoder = Subword(empty, steps=normalisation)
-    groups = SynonymGroups(
-        encoder, listed, concept_of.astype(np.int32), weights, sources, name_weights
+    encoder = start or Subword(
+        np.zeros((1 << n_bits, dimensions), dtype=np.float32), steps=normalisation
     )
+    owners = np.asarray(concepts).astype(np.int32)
+    groups = SynonymGroups(encoder, given.names, owners, weights, sources, name_weights)
     table = initial_table(groups, rng) if start is None else float_table(start.table, start.scale)
-    optimiser = RowAdam(table, learning_rate)
-    drawn = max(1, batch // (1 + positives))
-    refreshes = (
-        {steps * i // (refresh + 1) for i in range(1, refresh + 1)} if hard_neighbours else ()
-    )
-    relatives = None if related is None else Relatives(groups, np.asarray(related))
-    searches = {steps * i // _SEARCHES for i in range(_SEARCHES)}
-    near: HardPool | None = None
-    total = 0.0
-    for step in range(steps):
-        if step in refreshes:
-            near = HardPool(groups, table, rng, searched=searched)
-            if log:
-                log(f"step {step}: neighbours searched for {len(near.rows):,} names")
-        if asking and step in searches:
-            firsts = [one.refresh(partial(groups.encode_texts, table)) for one in asking]
-            if log:
-                told = ", ".join(f"{100 * first:.1f} %" for first in firsts)
-                log(f"step {step}: candidates searched, mentions with a right one first: {told}")
-        if near is None:
-            rows = groups.draw(drawn, positives, rng)
-        else:
-            rows = near.draw(drawn, positives, hard_neighbours, rng)
-        rows = np.unique(rows if relatives is None else relatives.along(rows, rng))
-        texts = [groups.texts[row] for row in rows]
-        if noise:
-            for at in np.flatnonzero(rng.random(len(rows)) < noise).tolist():
-                texts[at] = disturb(texts[at], rng)
-        asked = [one.draw(rng) for one in asking]
-        rates = np.full(len(texts) + sum(len(one.texts) for one in asked), asked_dropout)
-        rates[: len(texts)] = dropout
-        synonyms = partial(
-            multi_positive_loss,
-            concepts=groups.concepts[rows],
-            texts=groups.text_numbers[rows],
-            temperature=temperature,
-            teacher=None if teacher is None else _unit(teacher[groups.given[rows]]),
-            teacher_share=teacher_share,
-            related=None if relatives is None else relatives.among(groups.concepts[rows]),
-            related_share=related_share,
-        )
-        total += make_step(
-            optimiser,
-            groups.hashed([*texts, *(text for one in asked for text in one.texts)]),
-            rate=min(1.0, 2 * (1 - step / steps)),
-            loss=partial(_loss, synonyms, len(texts), asked, temperature),
-            dropout=rates,
-            rng=rng,
-        )
-        if progress:
-            progress(step + 1, steps)
-        if log and (step + 1) % _LOGGED == 0:
-            log(f"step {step + 1}: loss {total / _LOGGED:.4f}")
-            total = 0.0
+    _take_steps(_Batches(given, groups, table, rng), given)
     fitted = Subword(table, **encoder.options())
     return fitted.quantised() if quantise else fitted
 
 
-def _check_concepts(names: list[str], concepts: npt.NDArray[Any]) -> None:
+def _checked(given: SimpleNamespace) -> list[str]:
+    """Check the options of `fit_subword`, and return the names."""
+    for name, (least, most) in _RANGES.items():
+        value = getattr(given, name)
+        if not least <= value <= most:
+            raise InvalidInput(f"{name}={value!r}: from {least} to {most} is expected")
+    names, concepts, teacher = checked_names(given.names), np.asarray(given.concepts), given.teacher
     if concepts.shape != (len(names),) or not np.issubdtype(concepts.dtype, np.integer):
         raise InvalidInput(
             f"{len(names)} names were given with concepts of shape {concepts.shape} and type "
@@ -372,35 +277,124 @@ def _check_concepts(names: list[str], concepts: npt.NDArray[Any]) -> None:
         )
     if len(names) and (concepts.min() < 0 or concepts.max() >= 1 << 31):
         raise InvalidInput("concepts have to be whole numbers from 0 to 2**31 - 1")
+    if teacher is not None and (teacher.ndim != 2 or len(teacher) != len(names)):
+        raise InvalidInput(
+            f"{len(names):,} names were given with a teacher's vectors of shape {teacher.shape}; "
+            "a row for each name is expected"
+        )
+    return names
 
 
-def _check_options(**options: tuple[float, float, float]) -> None:
-    for name, (value, least, most) in options.items():
-        if not least <= value <= most:
-            raise InvalidInput(f"{name}={value!r}: from {least} to {most} is expected")
+def _take_steps(batches: _Batches, given: SimpleNamespace) -> None:
+    """Fit the table of `batches`, as the options of `fit_subword` describe."""
+    steps, queries_of, rng = given.steps, given.mention_queries, batches.rng
+    optimiser = RowAdam(batches.table, given.learning_rate)
+    total = 0.0
+    for step in range(steps):
+        batches.refresh(step)
+        rows, texts = batches.draw()
+        queries = [one.draw(rng) for one in queries_of]
+        rates = np.full(len(texts) + sum(len(one.texts) for one in queries), given.asked_dropout)
+        rates[: len(texts)] = given.dropout
+        synonyms = partial(batches.synonyms_loss, rows)
+        total += make_step(
+            optimiser,
+            batches.groups.hashed([*texts, *(text for one in queries for text in one.texts)]),
+            rate=min(1.0, 2 * (1 - step / steps)),
+            loss=partial(_loss, synonyms, len(texts), queries, given.temperature),
+            dropout=rates,
+            rng=rng,
+        )
+        if given.progress:
+            given.progress(step + 1, steps)
+        if given.log and (step + 1) % _LOGGED == 0:
+            given.log(f"step {step + 1}: loss {total / _LOGGED:.4f}")
+            total = 0.0
+
+
+class _Batches:
+    """Draws the names of each batch, with their synonyms and hard neighbours."""
+
+    def __init__(
+        self,
+        given: SimpleNamespace,
+        groups: SynonymGroups,
+        table: Float32Array,
+        rng: np.random.Generator,
+    ) -> None:
+        self.given, self.groups, self.table, self.rng = given, groups, table, rng
+        self.n = max(1, given.batch // (1 + given.positives))
+        pair = given.related
+        self.relatives = None if pair is None else Relatives(groups, np.asarray(pair))
+        self.near: HardPool | None = None
+
+    def refresh(self, step: int) -> None:
+        """Search hard neighbours and the candidates of mentions, in the steps to do so."""
+        given, steps = self.given, self.given.steps
+        log = given.log or (lambda _: None)
+        times = range(1, given.refresh + 1)
+        if given.hard_neighbours and step in {steps * i // (given.refresh + 1) for i in times}:
+            self.near = HardPool(self.groups, self.table, self.rng, searched=given.searched)
+            log(f"step {step}: neighbours searched for {len(self.near.rows):,} names")
+        if given.mention_queries and step in {steps * i // _SEARCHES for i in range(_SEARCHES)}:
+            encode = partial(self.groups.encode_texts, self.table)
+            shares = [f"{100 * one.refresh(encode):.1f} %" for one in given.mention_queries]
+            right = f"mentions with a right one first: {', '.join(shares)}"
+            log(f"step {step}: candidates searched, {right}")
+
+    def draw(self) -> tuple[npt.NDArray[np.int64], list[str]]:
+        """Return the rows of a batch, and their texts, some of them changed by noise."""
+        given, groups, rng = self.given, self.groups, self.rng
+        if self.near is None:
+            rows = groups.draw(self.n, given.positives, rng)
+        else:
+            rows = self.near.draw(self.n, given.positives, given.hard_neighbours, rng)
+        rows = np.unique(rows if self.relatives is None else self.relatives.along(rows, rng))
+        texts = [groups.texts[row] for row in rows]
+        if given.noise:
+            for at in np.flatnonzero(rng.random(len(rows)) < given.noise).tolist():
+                texts[at] = disturb(texts[at], rng)
+        return rows, texts
+
+    def synonyms_loss(
+        self, rows: npt.NDArray[np.int64], vectors: Float32Array
+    ) -> tuple[float, npt.NDArray[Any]]:
+        """Return the `multi_positive_loss` of the names of a batch, and its gradient."""
+        given, concepts = self.given, self.groups.concepts[rows]
+        teacher = None if given.teacher is None else given.teacher[self.groups.given[rows]]
+        return multi_positive_loss(
+            vectors,
+            concepts=concepts,
+            texts=self.groups.text_numbers[rows],
+            temperature=given.temperature,
+            teacher=None if teacher is None else _unit(teacher),
+            teacher_share=given.teacher_share,
+            related=None if self.relatives is None else self.relatives.among(concepts),
+            related_share=given.related_share,
+        )
 
 
 def _loss(
     synonyms: Callable[[Float32Array], tuple[float, npt.NDArray[Any]]],
     n: int,
-    asked: Sequence[QuestionBatch],
+    queries: Sequence[QueryBatch],
     temperature: float,
     vectors: Float32Array,
 ) -> tuple[float, npt.NDArray[Any]]:
-    """Return the loss of the first `n` names and that of what is asked after them."""
+    """Return the loss of the first `n` names with that of the queries after them."""
     value, gradient = synonyms(vectors[:n])
     gradients = [gradient]
-    for one in asked:
+    for one in queries:
         of_one = vectors[n : n + len(one.texts)]
         more, gradient = marginal_loss(
             of_one, one.mentions, one.candidates, one.right, temperature=temperature
         )
         # The mean over all mentions, not of the means.
-        share = len(one.mentions) / sum(len(other.mentions) for other in asked)
+        share = len(one.mentions) / sum(len(other.mentions) for other in queries)
         value += share * more
         gradients.append(share * gradient)
         n += len(one.texts)
-    return value, np.concatenate(gradients) if asked else gradients[0]
+    return value, np.concatenate(gradients) if queries else gradients[0]
 
 
 def _unit(vectors: npt.NDArray[Any]) -> Float32Array:

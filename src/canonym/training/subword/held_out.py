@@ -28,23 +28,12 @@ _FEW = 10
 
 
 class HeldOut(NamedTuple):
-    """Names set aside, and those they are looked up among.
+    """Names set aside, and those they are looked up among."""
 
-    Attributes
-    ----------
-    names : list of str
-        The names set aside.
-    concepts : (n,) int32
-        Their concepts.
-    rest : (m,) int64
-        Rows that are left to be fitted to.
-    searched : (s,) int64
-        Rows, all of them in `rest`, that the names are looked up among.
-    """
-
-    names: list[str]
-    concepts: Int32Array
-    rest: npt.NDArray[np.int64]
+    names: list[str]  # The names set aside
+    concepts: Int32Array  # (n,) int32: their concepts
+    rest: npt.NDArray[np.int64]  # (m,) int64: rows that are left to be fitted to
+    # (s,) int64: rows, all of them in `rest`, that the names are looked up among
     searched: npt.NDArray[np.int64]
 
 
@@ -56,33 +45,7 @@ def hold_out(
     n_searched: int = 200_000,
     seed: int = 0,
 ) -> HeldOut:
-    """Set names aside.
-
-    Parameters
-    ----------
-    names : sequence of str
-        All names.
-    concepts : (len(names),) int32
-        The concept of each.
-    n : int
-        Most names to set aside: one of a concept that keeps two others, and at most a tenth of
-        those concepts. No name is set aside that is, in normal form, left elsewhere: finding it
-        would say nothing about the encoder.
-    n_searched : int
-        Most names looked up among: all of the concepts concerned, and others drawn at random.
-    seed : int
-        Seed of the draws.
-
-    Returns
-    -------
-    HeldOut
-        The two parts.
-
-    Raises
-    ------
-    InvalidInput
-        If no concept can spare a name.
-    """
+    """Set names aside."""
     rng = np.random.default_rng(seed)
     forms: dict[str, int] = {}
     number_of = np.fromiter(
@@ -121,32 +84,7 @@ def hold_out_mentions(
     n_searched: int = 200_000,
     seed: int = 0,
 ) -> tuple[HeldOut, npt.NDArray[np.int64]]:
-    """Set the mentions of some documents aside.
-
-    Parameters
-    ----------
-    mentions : MentionNames
-        Those of a corpus.
-    names : sequence of str
-        All names of the terminology.
-    concepts : (len(names),) int32
-        The concept of each.
-    rest : (m,) int64, optional
-        Rows of names that are fitted to, as `hold_out` leaves them; all by default.
-    share : float
-        Share of the documents, in (0, 1); of the distinct mentions where there are fewer than ten
-        documents, as in tables that name none.
-    n_searched, seed
-        As for `hold_out`.
-
-    Returns
-    -------
-    held : HeldOut
-        Mentions of these documents, each once, that are in normal form neither a name nor a mention
-        of another document: finding those would say nothing about the encoder. Maybe none.
-    kept : (k,) int64
-        Mentions left to be fitted to: of other documents, and no name set aside by `hold_out`.
-    """
+    """Set the mentions of some documents aside."""
     rng = np.random.default_rng(seed)
     rest = np.arange(len(names)) if rest is None else rest
     forms = list(normalise_all(mentions.names, PLAIN))
@@ -199,22 +137,6 @@ def accuracy(
 ) -> float:
     """Return the share of names set aside whose nearest name is one of their concept, in [0, 1].
 
-    Parameters
-    ----------
-    encoder : Encoder
-        One that gives dense vectors, normalised.
-    held : HeldOut
-        What `hold_out` returned.
-    names, concepts
-        What `hold_out` was given.
-    progress : callable, optional
-        Called with the number of names searched and in all.
-
-    Raises
-    ------
-    InvalidInput
-        If the encoder gives sparse vectors.
-
     Notes
     -----
     Of names equally near the first in the terminology counts.
@@ -254,35 +176,22 @@ SHARE = 0.2
 
 
 class Found(NamedTuple):
-    """How many of the names set aside are found.
+    """How many of the names set aside are found."""
 
-    Attributes
-    ----------
-    n, n_searched : int
-        Names looked up, and names that they were looked up among.
-    before, after : float
-        The share whose nearest name is one of their concept, in [0, 1]: by the encoder compared
-        with, and by the fitted one.
-    """
-
-    n: int
+    n: int  # n, n_searched: names looked up, and names that they were looked up among
     n_searched: int
+    # before, after: the share whose nearest name is one of their concept, in [0, 1]: by the
+    # encoder compared with, and by the fitted one
     before: float
     after: float
 
 
 class Gain(NamedTuple):
-    """What fitting gains; None where nothing could be set aside.
+    """What fitting gains; None where nothing could be set aside."""
 
-    Attributes
-    ----------
-    names : Found or None
-        On names of the terminology, set aside by `canonym.training.subword.held_out.hold_out`.
-    mentions : Found or None
-        On mentions, set aside by `canonym.training.subword.held_out.hold_out_mentions`.
-    """
-
+    # On names of the terminology, set aside by `canonym.training.subword.held_out.hold_out`
     names: Found | None
+    # On mentions, set aside by `canonym.training.subword.held_out.hold_out_mentions`
     mentions: Found | None
 
 

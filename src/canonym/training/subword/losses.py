@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["marginal_loss", "multi_positive_loss"]
-
 
 def multi_positive_loss(
     vectors: npt.NDArray[Any],
@@ -26,34 +24,6 @@ def multi_positive_loss(
     related_share: float = 0.1,
 ) -> tuple[float, npt.NDArray[Any]]:
     """Return the multi-positive softmax loss of a batch of names, and its gradient.
-
-    Parameters
-    ----------
-    vectors : (n, d) float
-        L2-normalised vectors of the names.
-    concepts : (n,) int
-        The concept of each name; names of one concept are each other's positives.
-    texts : (n,) int, optional
-        The normalised text of each name, as a number. Names of one text and different concepts
-        cannot be told apart and are left out of each other's sums; by default all texts differ.
-    temperature : float
-        Similarities are divided by it.
-    teacher : (n, m) float, optional
-        L2-normalised vectors that another encoder gives the names; zero where it is not asked.
-    teacher_share : float
-        Share of the teacher in the loss of the names that it is asked about, in [0, 1].
-    related : (n, n) bool, optional
-        Which two names are of concepts that a relation joins.
-    related_share : float
-        Share of those in the loss of a name that has positives and related names, in [0, 1].
-
-    Returns
-    -------
-    loss : float
-        Of the positives the mean over the names that have one in the batch; 0 where none has. Of
-        the teacher the mean over all names.
-    gradient : (n, d) float
-        Derivative of the loss by `vectors`.
 
     Notes
     -----
@@ -135,26 +105,6 @@ def marginal_loss(
     temperature: float = 0.05,
 ) -> tuple[float, npt.NDArray[Any]]:
     """Return the loss of synonym marginalization, and its gradient.
-
-    Parameters
-    ----------
-    vectors : (n, d) float
-        L2-normalised vectors of mentions and names.
-    mentions : (m,) int
-        Rows of the mentions.
-    candidates : (m, k) int
-        Rows of the candidates of each, −1 for none.
-    right : (m, k) bool
-        Which of them are names of the right concept; at least one of each mention.
-    temperature : float
-        Similarities are divided by it.
-
-    Returns
-    -------
-    loss : float
-        Mean over the mentions; 0 without any.
-    gradient : (n, d) float
-        Derivative of the loss by `vectors`.
 
     Notes
     -----

@@ -16,32 +16,20 @@ from canonym.text.memo import MemoNormaliser
 from canonym.training.sampling.mentions import training_mentions
 from canonym.types import Document, Int32Array
 
-__all__ = ["EITHER", "MentionNames", "mention_names", "mention_weights"]
-
 EITHER = "of several concepts, any of which is right"
 """Why a mention with alternatives is not the name of a concept."""
 
 
 class MentionNames(NamedTuple):
-    """Annotated mentions as names of concepts.
+    """Annotated mentions as names of concepts."""
 
-    Attributes
-    ----------
-    names : list of str
-        The mentions in the order of the corpus, as often as they are there; abbreviations that
-        their document explains are written out.
-    concepts : (n,) int32
-        Their concepts, as `canonym.Terminology.concept_of_row` counts them.
-    documents : list of str
-        The ids of their documents.
-    dropped : dict of str to int
-        How many mentions were left out, by reason.
-    """
-
+    # The mentions in the order of the corpus, as often as they are there; abbreviations that
+    # their document explains are written out
     names: list[str]
+    # (n,) int32: their concepts, as `canonym.Terminology.concept_of_row` counts them
     concepts: Int32Array
-    documents: list[str]
-    dropped: dict[str, int]
+    documents: list[str]  # The ids of their documents
+    dropped: dict[str, int]  # How many mentions were left out, by reason
 
     def at(self, rows: npt.NDArray[Any]) -> MentionNames:
         """Return some of the mentions; `dropped` stays."""
@@ -131,43 +119,11 @@ def mention_weights(
 ) -> npt.NDArray[np.float64]:
     """Weigh names so that a share of those drawn are mentions, common ones more often.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Names of a terminology and, at the end, mentions, each as often as it was annotated.
-    concepts : (len(names),) int32
-        The concept of each.
-    n_mentions : int
-        How many of them are mentions.
-    share : float
-        How many of those drawn are to be mentions, in (0, 1). A name of the terminology that is
-        also a mention of its concept counts as one.
-    weights : (n_concepts,) float, optional
-        The `weights` that are given to `canonym.training.subword.fit.fit_subword` as well.
-    normalisation : sequence of str
-        Steps under which names are equal; those of the encoder.
-
-    Returns
-    -------
-    (len(names),) float64
-        The `name_weights` of `canonym.training.subword.fit.fit_subword`: 1, or that of a mention.
-
-    Raises
-    ------
-    InvalidInput
-        If the share is out of range.
-
     Notes
     -----
     Of concepts that have a synonym, a mention that stands ``n`` times for its concept, and ``N``
     times for any, is drawn in proportion to ``√n · n / N``: what is common more often, but not as
     much as it is, and what annotators were of two minds about by their majority.
-
-    Examples
-    --------
-    >>> concepts = np.array([0, 0, 0, 1, 1, 0], dtype=np.int32)
-    >>> mention_weights(["a", "b", "c", "d", "e", "f"], concepts, 1, share=0.5).tolist()
-    [1.0, 1.0, 1.0, 1.0, 1.0, 5.0]
     """
     if not 0 < share < 1:
         raise InvalidInput(f"share={share!r}: more than 0 and less than 1 is expected")

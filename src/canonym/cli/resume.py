@@ -1,10 +1,10 @@
-"""An output file that survives being stopped: what is done is kept, and gone on from.
+"""Output files that survive being stopped, for ``canonym link --resume``.
 
-While ``OUT`` is written it is called ``OUT.partial``. Beside it ``OUT.partial.json`` says, every
-few seconds, how many items are done, how many bytes they took, what they were (a hash) and with
-which options they were linked. When all is done ``OUT.partial`` becomes ``OUT``, and the other
-file goes: ``OUT`` is whole or absent. ``--resume`` cuts ``OUT.partial`` to the recorded length,
-checks that options and input are the same, and goes on behind them.
+While ``OUT`` is written it is called ``OUT.partial``. ``OUT.partial.json`` records, every few
+seconds, how many items are done, how many bytes they took, a hash of them, and the options of the
+run. At the end ``OUT.partial`` becomes ``OUT`` and the record goes: ``OUT`` is whole or absent.
+``--resume`` cuts ``OUT.partial`` to the recorded length, checks that options and input are the
+same, and continues behind them.
 """
 
 from __future__ import annotations
@@ -13,51 +13,58 @@ import contextlib
 import hashlib
 import io
 import json
+import logging
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from canonym.cli.inputs import Item
+import click
+
+from canonym.cli.input import Item
+from canonym.cli.progress import note
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io.files import write_file
 
-__all__ = ["Journal"]
-
+_LOG = logging.getLogger(__name__)
 _FORMAT = 1
-_INTERVAL = 2.0  # seconds between two records of what is done
+_INTERVAL = 2.0  # seconds between two records
+_AGAIN = "leave out --resume to start over"
+
+
+@contextlib.contextmanager
+def open_journal(target: Path, settings: Mapping[str, Any], *, resume: bool) -> Iterator[Journal]:
+    """Open a journal; finish it at the end, or keep what is done if the run fails."""
+    journal = Journal(target, settings, resume=resume)
+    if journal.discarded:
+        note(f"What an earlier run left in {journal.partial} is discarded.")
+    if journal.n_items:
+        note(f"Continuing after {journal.n_links:,} mentions.")
+    try:
+        yield journal
+        journal.check_skipped()
+        journal.finish()
+    except BaseException:
+        kept = journal.stop()
+        if kept:
+            click.echo(
+                f"What is done, {kept:,} mentions, is kept in {journal.partial}; the same command "
+                "with --resume continues from there.",
+                err=True,
+            )
+        raise
 
 
 class Journal:
-    """The output of a run that can be stopped and gone on with.
+    """An output file and the record of what is in it.
 
-    Parameters
-    ----------
-    target : Path
-        The file to write in the end.
-    settings : mapping
-        Everything the output depends on beside the input, JSON-able.
-    resume : bool
-        Whether to go on with what an earlier run left; otherwise it is thrown away.
+    `settings` holds everything the output depends on beside the input. With `resume` the earlier
+    run is continued: `n_items` and `n_links` say how much it has done. Without it, what the run
+    left is thrown away, and `discarded` is true.
 
-    Attributes
-    ----------
-    stream : text stream
-        Where the output goes.
-    n_items, n_links : int
-        What an earlier run has done already.
-    discarded : bool
-        Whether an unfinished output was thrown away.
-
-    Raises
-    ------
-    Mismatch
-        If the earlier run had other settings, or the output is finished.
-    ReadError
-        If what the earlier run left is damaged.
-    InvalidInput
-        If the folder is missing, or another process is writing the same file.
+    Raises `Mismatch` if the earlier run had other settings or is finished, `ReadError` if what it
+    left is damaged, and `InvalidInput` if the folder is missing or the file is being written.
     """
 
     def __init__(self, target: Path, settings: Mapping[str, Any], *, resume: bool) -> None:
@@ -93,6 +100,7 @@ class Journal:
         self._next = time.monotonic() + _INTERVAL
 
     def _load(self) -> int:
+        """Read the record of the earlier run; return the length of its output."""
         if not self._record.exists():
             if self.target.exists() and not self.partial.exists():
                 raise Mismatch(
@@ -106,9 +114,7 @@ class Journal:
             self.n_items, self.n_links = int(record["items"]), int(record["links"])
             self._expected = str(record["input"])
         except (ValueError, KeyError, TypeError) as error:
-            raise ReadError(
-                self._record, f"is damaged ({error!r}): leave out --resume to begin anew"
-            ) from error
+            raise ReadError(self._record, f"is damaged ({error!r}): {_AGAIN}") from error
         changed = [
             key
             for key in sorted({*settings, *self._settings})
@@ -117,24 +123,19 @@ class Journal:
         if changed:
             raise Mismatch(
                 f"{self.partial} was begun with another {', another '.join(changed)}: use the same "
-                "options, or leave out --resume to begin anew"
+                f"options, or {_AGAIN}"
             )
         size = self.partial.stat().st_size if self.partial.exists() else 0
         if size < length:
             raise ReadError(
-                self.partial,
-                f"has {size:,} bytes where {length:,} were recorded: leave out --resume to begin "
-                "anew",
+                self.partial, f"has {size:,} bytes where {length:,} were recorded: {_AGAIN}"
             )
         return length
 
     def skip(self, item: Item) -> bool:
-        """Take the next item of the input; tell whether it was done by the earlier run.
+        """Take the next item of the input; tell whether the earlier run has done it.
 
-        Raises
-        ------
-        Mismatch
-            If the items done were others.
+        Raises `Mismatch` if the items that it has done were others.
         """
         if self._skipped >= self.n_items:
             return False
@@ -142,31 +143,25 @@ class Journal:
         self._add(item)
         if self._skipped == self.n_items and self._hash.hexdigest() != self._expected:
             raise Mismatch(
-                f"the input has changed within the {self.n_items:,} rows or documents that "
-                f"{self.partial} holds already: leave out --resume to begin anew"
+                f"the input has changed within the {self.n_items:,} rows or documents that are "
+                f"already in {self.partial}: {_AGAIN}"
             )
         return True
 
     def check_skipped(self) -> None:
-        """Check, at the end of the input, that it was as long as what was done.
-
-        Raises
-        ------
-        Mismatch
-            If it was shorter.
-        """
+        """Refuse, at the end of the input, one that is shorter than what is done."""
         if self._skipped < self.n_items:
             raise Mismatch(
                 f"{self.partial} holds {self.n_items:,} rows or documents, and the input has only "
-                f"{self._skipped:,}: leave out --resume to begin anew"
+                f"{self._skipped:,}: {_AGAIN}"
             )
 
     def begin(self) -> None:
-        """Say that an item is about to be written."""
+        """Mark the output as unsound: an item is about to be written."""
         self._sound = False
 
     def done(self, item: Item, n_links: int) -> None:
-        """Say that an item is written, with that many links."""
+        """Count an item that is written, with that many links."""
         self._add(item)
         self._done = (self._done[0] + 1, self._done[1] + n_links)
         self._sound = True
@@ -191,6 +186,7 @@ class Journal:
         }
         with write_file(self._record) as partial:
             partial.write_text(json.dumps(record, indent=1, sort_keys=True), encoding="utf-8")
+        _LOG.debug("%s holds %d links, %d bytes", self.partial, record["links"], record["bytes"])
 
     def finish(self) -> None:
         """Turn the partial output into the finished one."""
@@ -215,10 +211,10 @@ class Journal:
         return kept
 
 
-def _lock(stream: io.BufferedRandom | io.BufferedWriter | Any, path: Path) -> None:
+def _lock(stream: IO[bytes], path: Path) -> None:
     try:
         import fcntl
-    except ImportError:  # pragma: no cover - not on Windows, where two runs are the user's affair
+    except ImportError:  # pragma: no cover - Windows has no such locks
         return
     try:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -187,7 +187,7 @@ def test_unknown_filters_are_refused_at_once(linker: Linker) -> None:
 def test_the_last_filters_are_remembered_and_no_more(linker: Linker) -> None:
     for i in range(40):
         linker.link(["cold"], ids=[f"X:{i % 8}"], k=1, types=["disease"] if i % 3 else [])
-    assert 1 <= len(linker.lookup.filters._known) <= 16
+    assert 1 <= len(linker.pipeline.filters._known) <= 16
 
 
 # --- preparation ----------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
-"""What is to be linked: names, lines, a column of a table, mentions or documents.
+"""The input of ``canonym link``: names, lines, a column of a table, mentions or documents.
 
-The kind of a file is recognised by its first line; standard input is read like a file.
+The first line of a file tells its kind; standard input is read like a file.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ import contextlib
 import io
 import itertools
 import json
+import logging
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
@@ -23,19 +24,15 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import MAX_LINE, TextStream, open_text
 from canonym.types import Document, Mention
 
-__all__ = ["KINDS", "Entry", "Input", "Item", "count_items", "of_types", "open_input"]
-
-KINDS: tuple[str, ...] = ("lines", "table", "jsonl", "pubtator")
-"""Kinds of file that can be named on the command line."""
-
-STDIN = "-"
+_LOG = logging.getLogger(__name__)
+_STDIN = "-"
 _TABLE_SUFFIXES = (".csv", ".tsv", ".tab")
 _COMPRESSED = (".gz", ".xz", ".bz2", ".zip")
 _PUBTATOR = re.compile(r"[^|\t]+\|[ta]\|")
 
 
 class Entry(NamedTuple):
-    """One mention, and the cells of the row it is from (none outside tables)."""
+    """One mention, and the cells of its row if it is from a table."""
 
     mention: Mention
     cells: Sequence[str] = ()
@@ -44,27 +41,24 @@ class Entry(NamedTuple):
 Item = Entry | Document
 
 
-@dataclass(frozen=True)
-class Input:
-    """What is to be linked, read one item at a time.
-
-    Attributes
-    ----------
-    items : iterator of Entry or Document
-        Entries, or documents where `documents` is true.
-    documents : bool
-        Which of the two.
-    columns : list of str, optional
-        Columns of the table, for tables.
-    """
+class Input(NamedTuple):
+    """Entries or documents to link, read one at a time, and the columns of a table."""
 
     items: Iterator[Item]
     documents: bool = False
     columns: list[str] | None = None
 
 
+class TableOptions(NamedTuple):
+    """Options of tables, as `canonym.corpora.delimited.parse_table` takes them."""
+
+    column: str | None = None
+    context_column: str | None = None
+    delimiter: str | None = None
+
+
 class _Arriving(io.RawIOBase):
-    """Standard input as a source of `TextStream`: gives what has arrived, waits for no more."""
+    """Standard input for `TextStream`: returns the bytes that have arrived, without waiting."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -79,41 +73,22 @@ def open_input(
     file: str | None,
     *,
     kind: str | None = None,
-    column: str | None = None,
-    context_column: str | None = None,
-    delimiter: str | None = None,
+    table: TableOptions = TableOptions(),  # noqa: B008 - it cannot be changed
     encoding: str = "utf-8",
 ) -> Iterator[Input]:
-    """Open what the command line names.
+    """Open names, a file or, for ``-`` or nothing, standard input.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Names themselves; a single ``-`` is standard input.
-    file : str, optional
-        A file, or ``-``. Without names and file standard input is read, if something is piped in.
-    kind : str, optional
-        One of `KINDS`; recognised by default.
-    column, context_column, delimiter
-        For tables, see `canonym.corpora.delimited.read_table`.
-    encoding : str
-        Encoding of the file.
-
-    Raises
-    ------
-    InvalidInput
-        If there is nothing to link, too much is named, or an option does not go with the input.
-    ReadError
-        If the file cannot be read.
+    Raises `InvalidInput` if there is nothing to link, too much is named, or an option does not go
+    with the input, and `ReadError` if the file cannot be read.
     """
-    if list(names) == [STDIN]:
-        names, file = (), file or STDIN
+    if list(names) == [_STDIN]:
+        names, file = (), file or _STDIN
     if names and file:
         raise InvalidInput("names and --file are both given: choose one")
-    if not column and (context_column or delimiter):
+    if not table.column and (table.context_column or table.delimiter):
         raise InvalidInput("--context-column and --delimiter go with --column")
     if names:
-        if column or kind:
+        if table.column or kind:
             raise InvalidInput("--column and --input-format describe a file: give it with --file")
         yield Input(iter([Entry(Mention(name)) for name in names]))
         return
@@ -123,7 +98,7 @@ def open_input(
             "(`canonym link --help` has examples)"
         )
     with contextlib.ExitStack() as stack:
-        if file in (None, STDIN):
+        if file in (None, _STDIN):
             path = Path("standard input")
             lines = TextStream(path, _Arriving(sys.stdin.buffer), encoding, MAX_LINE)
         else:
@@ -132,14 +107,15 @@ def open_input(
         blank, first = _first_line(lines)
         whole = itertools.chain(blank, [first], lines)
         if kind is None:
-            kind = _recognise(first, path, column)
-        if column and kind != "table":
+            kind = "table" if table.column else _recognise(first, path)
+        if table.column and kind != "table":
             raise InvalidInput(f"--column goes with tables, and {path} is read as {kind}")
-        yield _parse(kind, whole, first, path, column, context_column, delimiter)
+        _LOG.info("Reading %s as %s", path, kind)
+        yield _parse(kind, whole, first, path, table)
 
 
 def _first_line(lines: Iterator[str]) -> tuple[list[str], str]:
-    """Return the blank lines at the beginning, and the first that is not blank (or nothing)."""
+    """Return the blank lines at the beginning, and the first other line (or nothing)."""
     blank: list[str] = []
     for line in lines:
         if line.strip():
@@ -148,9 +124,7 @@ def _first_line(lines: Iterator[str]) -> tuple[list[str], str]:
     return blank, ""
 
 
-def _recognise(first: str, path: Path, column: str | None) -> str:
-    if column:
-        return "table"
+def _recognise(first: str, path: Path) -> str:
     if _PUBTATOR.match(first):
         return "pubtator"
     if first.lstrip().startswith("{"):
@@ -161,24 +135,16 @@ def _recognise(first: str, path: Path, column: str | None) -> str:
     if (suffixes and suffixes[-1] in _TABLE_SUFFIXES) or "\t" in first:
         raise InvalidInput(
             f"{path} is a table: name the column to link with --column; it has "
-            f"{_listed(split_header(first))} (or say --input-format lines)"
+            f"{_columns(first)} (or give --input-format lines)"
         )
     return "lines"
 
 
-def _listed(columns: Sequence[str]) -> str:
-    return ", ".join(repr(column[:40]) for column in columns[:30])
+def _columns(header: str) -> str:
+    return ", ".join(repr(column[:40]) for column in split_header(header)[:30])
 
 
-def _parse(
-    kind: str,
-    lines: Iterable[str],
-    first: str,
-    path: Path,
-    column: str | None,
-    context_column: str | None,
-    delimiter: str | None,
-) -> Input:
+def _parse(kind: str, lines: Iterable[str], first: str, path: Path, table: TableOptions) -> Input:
     if kind == "pubtator":
         return Input(parse_pubtator(lines, path), documents=True)
     if kind == "jsonl":
@@ -186,21 +152,20 @@ def _parse(
             return Input(parse_jsonl_documents(lines, path), documents=True)
         return Input(map(Entry, parse_jsonl_mentions(lines, path)))
     if kind == "table":
+        column, context_column, delimiter = table
         if not column:
-            raise InvalidInput(
-                f"--input-format table needs --column; {path} has {_listed(split_header(first))}"
-            )
-        table = parse_table(
+            raise InvalidInput(f"--input-format table needs --column; {path} has {_columns(first)}")
+        rows = parse_table(
             lines, path, column=column, context_column=context_column, delimiter=delimiter
         )
-        return Input((Entry(row.mention, row.cells) for row in table), columns=table.columns)
+        return Input((Entry(row.mention, row.cells) for row in rows), columns=rows.columns)
     if not first:
         raise ReadError(path, "holds nothing but blank lines: one name a line is expected")
     return Input(Entry(Mention(line.rstrip("\n"))) for line in lines)
 
 
 def _object(line: str) -> dict[str, Any]:
-    """Return the JSON object of a line, an empty one where there is none: the parser will say."""
+    """Return the JSON object of a line, or an empty one: the parser reports what is wrong."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
@@ -209,11 +174,11 @@ def _object(line: str) -> dict[str, Any]:
 
 
 def count_items(file: str | None, *, documents: bool) -> int | None:
-    """Count the lines or documents of a file, or return None where that would take reading it.
+    """Count the lines or documents of a file, to show the time left.
 
-    Compressed files and standard input are not counted: the number is for the time left only.
+    Compressed files and standard input are not counted: that would take reading them twice.
     """
-    if file in (None, STDIN) or PurePath(str(file)).suffix.lower() in _COMPRESSED:
+    if file in (None, _STDIN) or PurePath(str(file)).suffix.lower() in _COMPRESSED:
         return None
     with Path(str(file)).open("rb") as stream:
         if documents:
@@ -222,13 +187,13 @@ def count_items(file: str | None, *, documents: bool) -> int | None:
 
 
 def of_types(items: Iterator[Item], wanted: Sequence[str]) -> Iterator[Item]:
-    """Keep the annotated mentions of some types.
+    """Keep the annotated mentions of some types, or all if no type is wanted.
 
-    Raises
-    ------
-    InvalidInput
-        At the end, if the whole input had no mention of one of the types.
+    Raises `InvalidInput` at the end if the whole input had no mention of one of the types.
     """
+    if not wanted:
+        yield from items
+        return
     seen: set[str] = set()
     for item in items:
         if isinstance(item, Document):
@@ -242,3 +207,12 @@ def of_types(items: Iterator[Item], wanted: Sequence[str]) -> Iterator[Item]:
     if missing:
         found = ", ".join(sorted(filter(None, seen))) or "none"
         raise InvalidInput(f"no mention has the type {missing[0]!r}; the input has {found}")
+
+
+def read_ids(path: str) -> tuple[str, ...]:
+    """Read the ids in a file, one a line; a line that begins with a hash is a comment."""
+    with open_text(path) as lines:
+        ids = tuple(line.strip() for line in lines if line.strip() and not line.startswith("#"))
+    if not ids:
+        raise ReadError(path, "holds no ids: one id a line is expected")
+    return ids

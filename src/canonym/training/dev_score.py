@@ -1,4 +1,4 @@
-"""How good an encoder is on the dev part of a corpus: what training watches between epochs."""
+"""The dev score: accuracy of an encoder on the dev part of a corpus, between epochs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from canonym.terminology.ids import ConceptIds
 from canonym.text import PLAIN, biosyn_normal, normalise_all
 from canonym.training.objective import Encode
 from canonym.types import Document
-
-__all__ = ["DevAccuracy"]
 
 _BLOCK = 8192
 

@@ -11,7 +11,7 @@ from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
 from canonym.training.subword.fit import _loss, fit_subword
 from canonym.training.subword.losses import marginal_loss
-from canonym.training.subword.mention_search import Asking, Questions, questions_of
+from canonym.training.subword.mention_search import MentionQueries, QuerySet, make_query_set
 
 NAMES = [
     ("Migraine", "D1"),
@@ -25,7 +25,7 @@ NAMES = [
 
 def test_names_do_not_ask_nor_do_unknown_concepts() -> None:
     pairs = [("fever", "D1"), ("megrim", "D1"), ("dropsy", "D9"), ("", "D1"), ("?!", "D2")]
-    found = questions_of(pairs, NAMES)
+    found = make_query_set(pairs, NAMES)
     assert found.texts == ["megrim"]
     assert found.names == ["migraine", "sick headache", "fever", "pyrexia", "edema"]
     assert found.concepts.tolist() == [0, 0, 1, 1, 2]
@@ -34,7 +34,7 @@ def test_names_do_not_ask_nor_do_unknown_concepts() -> None:
 
 def test_what_is_common_asks_more_often_and_what_is_doubtful_less() -> None:
     pairs = [("hot head", "D2")] * 4 + [("head", "D1")] * 3 + [("head", "D3")] * 1
-    found = questions_of(pairs, NAMES)
+    found = make_query_set(pairs, NAMES)
     of = dict(zip(zip(found.texts, found.gold.tolist(), strict=True), found.chances, strict=True))
     expected = {("hot head", 1): 4**0.5, ("head", 0): 3**0.5 * 3 / 4, ("head", 2): 1 / 4}
     total = sum(expected.values())
@@ -47,14 +47,14 @@ def flat(texts: Any) -> Any:
     return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
 
 
-def letters() -> Questions:
+def letters() -> QuerySet:
     names = [("b1", "B"), ("z1", "B"), ("c1", "C"), ("d1", "D"), ("y1", "Y")]
-    return questions_of([("a", "B"), ("e", "Y")], names, normalisation=("case",))
+    return make_query_set([("a", "B"), ("e", "Y")], names, normalisation=("case",))
 
 
 def test_candidates_are_the_nearest_right_and_wrong_names() -> None:
     questions = letters()
-    asking = Asking(questions, n=50, wrong=2, right=3)
+    asking = MentionQueries(questions, n=50, wrong=2, right=3)
     assert asking.refresh(flat) == 0.5  # of "a" the nearest is b1; of "e" it is d1, and y1 is meant
     batch = asking.draw(np.random.default_rng(0))
     found = set()
@@ -73,19 +73,19 @@ def test_candidates_are_the_nearest_right_and_wrong_names() -> None:
 @pytest.mark.parametrize("given", [{"n": 0}, {"n": 1, "wrong": 0}, {"n": 1, "right": 0}])
 def test_numbers_out_of_range_are_told(given: dict[str, int]) -> None:
     with pytest.raises(InvalidInput, match="at least 1"):
-        Asking(letters(), **given)
+        MentionQueries(letters(), **given)
 
 
 def test_without_a_question_there_is_nothing_to_ask() -> None:
     with pytest.raises(InvalidInput, match="no mention is left to ask about"):
-        Asking(questions_of([("fever", "D2")], NAMES), n=1)
+        MentionQueries(make_query_set([("fever", "D2")], NAMES), n=1)
 
 
 def test_what_asked_is_found_afterwards_and_the_seed_decides() -> None:
     # The string alone says the contrary: "blue house" is to mean the tree, not the house.
     names = [("red house", 0), ("blue houses", 0), ("green tree", 1), ("old tree", 1), ("fish", 2)]
     texts, concepts = [name for name, _ in names], np.array([owner for _, owner in names])
-    questions = questions_of(
+    questions = make_query_set(
         [("blue house now", "1")], [(text, str(owner)) for text, owner in names]
     )
     options: dict[str, Any] = {
@@ -101,7 +101,7 @@ def test_what_asked_is_found_afterwards_and_the_seed_decides() -> None:
     first, same = (
         fit_subword(
             texts, concepts, **options, log=lines.append,
-            asking=[Asking(questions, n=4, wrong=2, right=2)],
+            mention_queries=[MentionQueries(questions, n=4, wrong=2, right=2)],
         )
         for _ in range(2)
     )  # fmt: skip
@@ -116,7 +116,7 @@ def test_every_mention_of_a_batch_counts_alike() -> None:
     rng = np.random.default_rng(0)
     kinds = []
     for n in (1, 3):
-        asking = Asking(letters(), n=n, wrong=2, right=3)
+        asking = MentionQueries(letters(), n=n, wrong=2, right=3)
         asking.refresh(flat)
         kinds.append(asking.draw(rng))
     n_texts = 2 + sum(len(one.texts) for one in kinds)

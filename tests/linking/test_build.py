@@ -15,8 +15,8 @@ from canonym.encoders import save_encoder
 from canonym.encoders.subword import Subword
 from canonym.io.files import n_cores
 from canonym.linker import Linker
-from canonym.linking import build as encoding
-from canonym.linking.build import Beside
+from canonym.linking import build as building
+from canonym.linking.build import EncodingProcess
 from canonym.terminology import Terminology
 from canonym.types import Concept, Name
 
@@ -36,8 +36,8 @@ def _small() -> Subword:
 
 @pytest.fixture
 def many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encoding, "_MANY", 10)
-    monkeypatch.setattr(encoding, "n_cores", lambda: 2)
+    monkeypatch.setattr(building, "_MANY", 10)
+    monkeypatch.setattr(building, "n_cores", lambda: 2)
 
 
 def _digests(folder: Path) -> dict[str, str]:
@@ -91,10 +91,10 @@ def test_a_process_that_fails_is_done_without(
 def test_a_build_that_ends_early_leaves_no_process(
     terminology: Terminology, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    started: list[Beside] = []
-    start = Beside.__init__
+    started: list[EncodingProcess] = []
+    start = EncodingProcess.__init__
 
-    def remember(self: Beside, *given: Any) -> None:
+    def remember(self: EncodingProcess, *given: Any) -> None:
         start(self, *given)
         started.append(self)
 
@@ -102,7 +102,7 @@ def test_a_build_that_ends_early_leaves_no_process(
         if stage == "normal forms":
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(Beside, "__init__", remember)
+    monkeypatch.setattr(EncodingProcess, "__init__", remember)
     with pytest.raises(KeyboardInterrupt):
         _build(terminology, tmp_path / "beside", progress=stop)
     assert not (tmp_path / "beside").exists()
@@ -114,13 +114,13 @@ def test_a_build_that_ends_early_leaves_no_process(
 def test_only_many_names_and_encoders_of_one_core_are_worth_a_process(
     terminology: Terminology, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert Beside.is_worth_it(terminology, "subword")
-    assert not Beside.is_worth_it(terminology, "transformer")
-    monkeypatch.setattr(encoding, "n_cores", lambda: 1)
-    assert not Beside.is_worth_it(terminology, "subword")
-    monkeypatch.setattr(encoding, "n_cores", lambda: 2)
-    monkeypatch.setattr(encoding, "_MANY", 11)
-    assert not Beside.is_worth_it(terminology, "subword")
+    assert EncodingProcess.is_worth_it(terminology, "subword")
+    assert not EncodingProcess.is_worth_it(terminology, "transformer")
+    monkeypatch.setattr(building, "n_cores", lambda: 1)
+    assert not EncodingProcess.is_worth_it(terminology, "subword")
+    monkeypatch.setattr(building, "n_cores", lambda: 2)
+    monkeypatch.setattr(building, "_MANY", 11)
+    assert not EncodingProcess.is_worth_it(terminology, "subword")
 
 
 def test_cores_are_those_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,11 +136,11 @@ def test_what_the_process_does(
     save_encoder(_small(), tmp_path / "encoder")
     (tmp_path / "index").mkdir()
     paths = [str(terminology.path), str(tmp_path / "index"), str(tmp_path / "encoder")]
-    assert encoding.main(paths) == 0
+    assert building.main(paths) == 0
     assert capsys.readouterr().out == "0\n10\n"
     made = np.load(tmp_path / "index" / "vectors.npy")
     assert np.array_equal(made, _small().encode([n.text for n in terminology.iter_names()]))
 
 
 def test_the_process_says_by_its_status_that_something_is_wrong(tmp_path: Path) -> None:
-    assert encoding.main([str(tmp_path / "none.db"), str(tmp_path), str(tmp_path)]) == 1
+    assert building.main([str(tmp_path / "none.db"), str(tmp_path), str(tmp_path)]) == 1

@@ -1,20 +1,18 @@
-"""What is evaluated: an index, or a terminology and encoders, named on the command line."""
+"""Systems to evaluate: an index, or a terminology and encoders, named on the command line."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from canonym.linker import Linker
     from canonym.terminology import Terminology
     from canonym.types import Encoder
 
-__all__ = ["System", "open_system"]
-
 
 class System(NamedTuple):
-    """What `canonym.evaluation.run.evaluate_corpus` takes of a system, by the same names."""
+    """A system, by the names of the parameters of `canonym.evaluation.run.evaluate_corpus`."""
 
     terminology: Terminology | None
     linker: Linker | None
@@ -29,30 +27,13 @@ def open_system(
     weights: Sequence[float],
     protocol: str,
     *,
-    quiet: bool,
+    quiet: bool = False,
 ) -> System:
-    """Open what is evaluated.
+    """Open an index; or, without one, terminologies and encoders (``"verbatim"`` means none).
 
-    Parameters
-    ----------
-    index : str, optional
-        An index; under every protocol but ``raw`` its terminology and, unless others are named,
-        its encoders are taken.
-    terminologies : sequence of str
-        Otherwise: one terminology, or several that are read one after the other.
-    encoders : sequence of str
-        As `canonym.encoders.make_encoder` takes them; ``"verbatim"`` is none at all.
-    weights : sequence of float
-        One per encoder.
-    protocol : str
-        A key of `canonym.evaluation.protocols.PROTOCOLS`.
-    quiet : bool
-        Show no progress.
-
-    Raises
-    ------
-    InvalidInput
-        If encoders or weights do not go with each other or with the index.
+    Under every protocol but ``raw`` an index gives its terminology and, unless others are named,
+    its encoders. Raises `InvalidInput` if encoders or weights do not go with each other or with the
+    index.
     """
     from canonym.cli.sources import open_linker
     from canonym.errors import InvalidInput
@@ -61,23 +42,23 @@ def open_system(
         raise InvalidInput("verbatim is look-up without an encoder: it goes with no other")
     named: Sequence[str | Encoder] = () if "verbatim" in encoders else encoders or ("default",)
     if not index:
-        return System(_open_terminology(terminologies, quiet=quiet), None, named, weights or None)
+        return System(open_terminologies(terminologies, quiet=quiet), None, named, weights or None)
     linker = open_linker(index, quiet=quiet)
     if protocol == "raw" or encoders:
         return System(None, linker, named, weights or None)
     if weights:
         raise InvalidInput("--weight goes with --encoder: the index has weights of its own")
-    described: list[dict[str, Any]] = linker.manifest["encoders"]
-    return System(None, linker, _encoders_of(linker), [float(one["weight"]) for one in described])
+    of_index = [float(encoder["weight"]) for encoder in linker.manifest["encoders"]]
+    return System(None, linker, _encoders_of(linker), of_index)
 
 
 def _encoders_of(linker: Linker) -> list[str | Encoder]:
-    """Return the encoders of an index; one that is fitted to its names is fitted anew."""
+    """Return the encoders of an index; one that is fitted to its names is only named."""
     from canonym.encoders import SHIPPED, load_encoder, marked
 
     found: list[str | Encoder] = []
-    for number, one in enumerate(linker.manifest["encoders"]):
-        name = one["name"]
+    for number, described in enumerate(linker.manifest["encoders"]):
+        name = described["name"]
         if name == "chargrams":
             found.append(name)
         else:
@@ -86,7 +67,8 @@ def _encoders_of(linker: Linker) -> list[str | Encoder]:
     return found
 
 
-def _open_terminology(paths: Sequence[str], *, quiet: bool) -> Terminology:
+def open_terminologies(paths: Sequence[str], *, quiet: bool = False) -> Terminology:
+    """Open one terminology, or several as if they were one."""
     import itertools
 
     from canonym.cli.sources import open_terminology

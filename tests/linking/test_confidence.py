@@ -1,4 +1,4 @@
-"""Confidence: what it is taken from, what is fitted, and what it does to links."""
+"""Confidence: features of links, fitted models, and links that are NIL for a low one."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ from canonym.linking.confidence import (
     Confidence,
     confidence_features,
     fit_model,
-    graded,
 )
-from canonym.linking.features import SIMILARITY
-from canonym.linking.fitting import cross_fitted, judged, observe
+from canonym.linking.fitting import Observed, cross_fitted, judged, observe
+from canonym.linking.settings import SIMILARITY
 from canonym.ranking.probability import Logistic
 
 
@@ -41,7 +40,7 @@ def candidate(id_: str, score: float, sieve: str = "search", **parts: float) -> 
     return Candidate(id_, id_, score, id_, "exact", (), sieve, parts)
 
 
-def told(link: Link) -> dict[str, float]:
+def features(link: Link) -> dict[str, float]:
     return dict(zip(FEATURES, confidence_features(link).tolist(), strict=True))
 
 
@@ -57,13 +56,13 @@ def test_features_of_a_search() -> None:
             candidate("C", 0.1),
         ),
     )
-    assert told(link) == pytest.approx(
+    assert features(link) == pytest.approx(
         {
             "score": 0.9, "margin": 0.3, "agreement": 2 / 3, "verbatim": 0, "normalised": 0,
             "reordered": 0, "shared": 0, "alone": 0, "similarity": 0.9,
         }
     )  # fmt: skip
-    assert told(Link(Mention("x"), link.candidates[:1])) == pytest.approx(
+    assert features(Link(Mention("x"), link.candidates[:1])) == pytest.approx(
         {
             "score": 0.9, "margin": 0.9, "agreement": 1, "verbatim": 0, "normalised": 0,
             "reordered": 0, "shared": 0, "alone": 1, "similarity": 0.9,
@@ -71,17 +70,17 @@ def test_features_of_a_search() -> None:
     )  # fmt: skip
 
 
-def test_a_re_ranked_link_tells_its_similarity_as_well() -> None:
+def test_a_re_ranked_link_has_its_similarity_as_well() -> None:
     first = Candidate("A", "A", 0.7, "A", parts={SIMILARITY: 0.4, "a": 0.4})
-    found = told(Link(Mention("x"), (first, candidate("B", 0.2))))
+    found = features(Link(Mention("x"), (first, candidate("B", 0.2))))
     assert (found["score"], found["similarity"]) == (0.7, 0.4)
 
 
 def test_features_of_a_sieve() -> None:
     best = candidate("A", 0.99, "normalised", normalised=0.99)
-    found = told(Link(Mention("x"), (best, candidate("B", 0.99, "normalised"))))
+    found = features(Link(Mention("x"), (best, candidate("B", 0.99, "normalised"))))
     assert (found["normalised"], found["shared"], found["margin"]) == (1, 1, 0)
-    found = told(Link(Mention("x"), (best, candidate("B", 0.5, a=0.5))))
+    found = features(Link(Mention("x"), (best, candidate("B", 0.5, a=0.5))))
     assert (found["shared"], found["agreement"], found["alone"]) == (0, 1, 0)
 
 
@@ -89,7 +88,7 @@ def test_features_of_a_sieve() -> None:
 
 
 def drawn(seed: int, n: int = 4000) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Features, what is right, and the probability of that."""
+    """Features, whether each link is right, and the probability of that."""
     rng = np.random.default_rng(seed)
     x = np.zeros((n, len(FEATURES)))
     x[:, 0], x[:, 1] = rng.random(n), rng.random(n) / 2
@@ -110,7 +109,7 @@ def test_a_fitted_probability_is_the_true_one(method: str) -> None:
     assert (found < 1).all()
 
 
-def test_nobody_is_certain_after_few_observations() -> None:
+def test_no_probability_is_certain_after_few_observations() -> None:
     x = np.zeros((30, len(FEATURES)))
     x[:, 0] = np.arange(30)
     model = fit_model(x, np.arange(30) >= 15, method="isotonic")
@@ -149,7 +148,7 @@ def test_what_cannot_be_fitted_is_refused() -> None:
 
 
 def by_score() -> Confidence:
-    """As sure as the odds of the score: 0.5 at 0.5."""
+    """A confidence that rises with the score: 0.5 at 0.5."""
     weights = np.zeros(len(FEATURES))
     weights[0] = 10
     return Confidence(Logistic(weights, -5.0), None, 10**6, 5)
@@ -160,35 +159,34 @@ def link_of(*scores: float, **more: Any) -> Link:
 
 
 def test_a_link_gets_its_confidence_and_only_the_candidates_wanted() -> None:
-    link = graded(link_of(0.7, 0.2), by_score(), None, 1)
+    link = by_score().grade(link_of(0.7, 0.2), None, 1)
     assert link.confidence == pytest.approx(1 / (1 + np.exp(-2)))
     assert len(link.candidates) == 1
     assert (link.nil, link.id) == (False, "X:0.7")
-    assert graded(link_of(0.7, 0.2), None, None, 1) == link_of(0.7, 0.2)
-    assert graded(link_of(), by_score(), 0.5, 1).confidence is None
+    assert by_score().grade(link_of(), 0.5, 1).confidence is None
 
 
-def test_unsure_links_are_nil() -> None:
-    assert graded(link_of(0.7), by_score(), 0.85, 1).id == "X:0.7"
-    low = graded(link_of(0.7), by_score(), 0.9, 1)
+def test_links_with_a_low_confidence_are_nil() -> None:
+    assert by_score().grade(link_of(0.7), 0.85, 1).id == "X:0.7"
+    low = by_score().grade(link_of(0.7), 0.9, 1)
     assert (low.id, low.nil) == (None, True)
     assert low.reason == "the confidence, 0.881, is below 0.9"
-    already = graded(link_of(0.7, nil=True, reason="no"), by_score(), 0.9, 1)
+    already = by_score().grade(link_of(0.7, nil=True, reason="no"), 0.9, 1)
     assert already.reason == "no"
 
 
-def test_a_composite_link_is_as_sure_as_its_least_sure_part() -> None:
+def test_a_composite_link_has_the_confidence_of_its_least_certain_part() -> None:
     parts = (link_of(0.9), link_of(0.6), link_of(nil=True, reason="nothing"))
-    whole = graded(Link(Mention("x"), parts=parts), by_score(), 0.8, 5)
+    whole = by_score().grade(Link(Mention("x"), parts=parts), 0.8, 5)
     assert whole.confidence == pytest.approx(1 / (1 + np.exp(-1)))
     assert [part.nil for part in whole.parts] == [False, True, True]
     assert (whole.ids, whole.nil) == (("X:0.9",), False)
-    none = graded(Link(Mention("x"), parts=parts[1:]), by_score(), 0.8, 5)
+    none = by_score().grade(Link(Mention("x"), parts=parts[1:]), 0.8, 5)
     assert (none.nil, none.reason) == (True, "the confidence, 0.731, is below 0.8; nothing")
-    assert graded(Link(Mention("x"), parts=parts[2:]), by_score(), None, 5).confidence is None
+    assert by_score().grade(Link(Mention("x"), parts=parts[2:]), None, 5).confidence is None
 
 
-def test_what_is_right() -> None:
+def test_links_and_parts_are_judged_by_their_concepts() -> None:
     one, two = link_of(0.9), link_of(0.8)
     both = Link(Mention("x"), parts=(one, two))
     assert [right for _, right in judged(one, ["X:0.9", "X:1"], "any")] == [True]
@@ -205,7 +203,7 @@ KINDS = ("breast", "lung", "skin", "bone", "liver", "colon", "brain", "blood")
 
 
 def corpus() -> list[Document]:
-    """Names that are right, and names of which a word was exchanged, that are not."""
+    """Names that are right, and names with another word that are wrong."""
     documents = []
     for number, kind in enumerate(KINDS):
         mentions = [
@@ -238,7 +236,7 @@ def linker(tmp_path: Path) -> Linker:
     )
 
 
-def test_a_linker_learns_how_sure_it_is(linker: Linker) -> None:
+def test_a_linker_learns_its_confidence(linker: Linker) -> None:
     before = linker.fingerprint
     assert linker.link(["breast cancer"])[0].confidence is None
     with pytest.raises(NotTrained, match=r"fit-confidence CORPUS"):
@@ -257,7 +255,7 @@ def test_a_linker_learns_how_sure_it_is(linker: Linker) -> None:
         "X:0",
         None,
     ]
-    # As sure whatever is wanted, and in the next process.
+    # The same whatever k is, and after loading.
     assert linker.link(["breast cancer"], k=9)[0].confidence == sure.confidence
     again = Linker.load(linker.folder)
     assert again.link(["breast cancer"], k=1)[0] == sure
@@ -265,7 +263,7 @@ def test_a_linker_learns_how_sure_it_is(linker: Linker) -> None:
     assert again.info()["confidence"] == {"method": "isotonic", "fitted to": "32 links"}
 
 
-def test_a_copy_takes_it_along(linker: Linker, tmp_path: Path) -> None:
+def test_a_copy_keeps_the_confidence(linker: Linker, tmp_path: Path) -> None:
     linker.fit_confidence(corpus(), types=["D"], method="platt")
     linker.save(tmp_path / "copy")
     copy = Linker.load(tmp_path / "copy")
@@ -273,9 +271,9 @@ def test_a_copy_takes_it_along(linker: Linker, tmp_path: Path) -> None:
     assert copy.confidence.method == "platt"
 
 
-def test_mentions_without_documents_will_do(linker: Linker) -> None:
+def test_mentions_without_documents_are_documents_each(linker: Linker) -> None:
     mentions = [mention for document in corpus() for mention in document.mentions]
-    seen = observe(linker, mentions, types=["D"])
+    seen = observe(linker.pipeline, mentions, types=["D"])
     assert len(seen.right) == 32
     assert seen.right.sum() == 16
     assert len(np.unique(seen.document)) == 32
@@ -283,15 +281,13 @@ def test_mentions_without_documents_will_do(linker: Linker) -> None:
 
 def test_each_fold_is_predicted_from_the_others() -> None:
     x, right, _ = drawn(0, 300)
-    from canonym.linking.fitting import Observed
-
     document = np.repeat(np.arange(30), 10)
     seen = Observed(x, right, document)
     sure = cross_fitted(seen, method="platt")
     changed = right.copy()
     changed[document == 7] = ~changed[document == 7]
     other = cross_fitted(Observed(x, changed, document), method="platt")
-    # What is right in a document has no influence on how sure its own links are.
+    # The annotations of a document have no influence on the predictions for its own links.
     assert sure[document == 7].tolist() == other[document == 7].tolist()
     assert (sure != other).any()
 

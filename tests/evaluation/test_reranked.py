@@ -1,4 +1,4 @@
-"""Evaluations whose concepts a re-ranker puts in order, and re-rankers fitted to protocols."""
+"""Evaluations whose concepts a re-ranker puts in order."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from canonym.cli import main
 from canonym.evaluation.dictionary import FoundConcept, FoundName, build_dictionary
 from canonym.evaluation.protocols import choose_protocol
 from canonym.evaluation.questions import Asked, ask
-from canonym.evaluation.reranked import Ordered, decisions_of
+from canonym.evaluation.reranked import RerankedDictionary, annotations_of
 from canonym.evaluation.run import evaluate_corpus
-from canonym.linking.features import OTHERS, Decisions, feature_names
+from canonym.linking.features import COUNTED, AnnotationCounts, feature_names
 from canonym.linking.reranker import Reranker
 from canonym.ranking.additive_model import AdditiveModel, Curve
 from canonym.terminology.ids import ConceptIds
-from models.lessons import Lesson, fit_to_questions, lessons_of
 
+OTHER = COUNTED[2]
 PLACES = ["hip", "knee", "hand", "foot", "back", "neck"]
 
 
@@ -59,7 +59,7 @@ def by(feature: str, encoder: str = "chargrams") -> Reranker:
         Curve(name, (-9.0, 9.0), (-18.0, 18.0) if name == feature else (0.0, 0.0), 0.0)
         for name in feature_names([encoder])
     ]
-    return Reranker(AdditiveModel(curves), Decisions(), (encoder,))
+    return Reranker(AdditiveModel(curves), AnnotationCounts(), (encoder,))
 
 
 def asked_of(terminology: Terminology, *, merge: bool = True) -> Asked:
@@ -67,10 +67,10 @@ def asked_of(terminology: Terminology, *, merge: bool = True) -> Asked:
     return ask(documents(*PLACES), ConceptIds(terminology), protocol, training=TRAINING)
 
 
-def test_training_mentions_decide(terminology: Terminology) -> None:
+def test_annotations_of_training_mentions_count(terminology: Terminology) -> None:
     options = {"terminology": terminology, "protocol": "biosyn", "training": TRAINING}
     plain = evaluate_corpus(documents(*PLACES), **options)
-    ordered = evaluate_corpus(documents(*PLACES), reranker=by("decisions"), **options)
+    ordered = evaluate_corpus(documents(*PLACES), order=by("decisions"), **options)
     assert plain.value("accuracy@1", reading="strict") == 0
     assert ordered.value("accuracy@1", reading="strict") == 0.5  # the three that training has
     # Homonyms do not matter to the lenient reading.
@@ -83,7 +83,7 @@ def test_training_mentions_decide(terminology: Terminology) -> None:
 
 
 def each_alone(
-    ordered: Ordered, asked: Asked, strings: Sequence[str], k: int
+    ordered: RerankedDictionary, asked: Asked, strings: Sequence[str], k: int
 ) -> dict[str, tuple[tuple[FoundName, ...], tuple[FoundConcept, ...]]]:
     questions = tuple(
         replace(asked.questions[0], parts=(text,), document=n) for n, text in enumerate(strings)
@@ -95,7 +95,7 @@ def each_alone(
 def test_names_follow_their_concepts(terminology: Terminology) -> None:
     asked = asked_of(terminology)
     dictionary = build_dictionary(terminology, asked.learned)
-    turned = Ordered.by(by("place"), dictionary, asked)  # what was last goes first
+    turned = RerankedDictionary.open(by("place"), dictionary, asked)  # the last goes first
     names, concepts = each_alone(turned, asked, ["hip pain"], 30)["hip pain"]
     plain_names, plain_concepts = dictionary.find(["hip pain"], 30)["hip pain"]
     assert {one.id for one in concepts} == {one.id for one in plain_concepts}
@@ -111,57 +111,27 @@ def test_names_follow_their_concepts(terminology: Terminology) -> None:
     assert sum(shares) == pytest.approx(1)
 
 
-def test_a_string_of_which_nothing_is_left(terminology: Terminology) -> None:
+def test_an_empty_string_has_no_answer(terminology: Terminology) -> None:
     asked = asked_of(terminology)
     dictionary = build_dictionary(terminology, asked.learned)
-    ordered = Ordered.by(by("place"), dictionary, asked)
+    ordered = RerankedDictionary.open(by("place"), dictionary, asked)
     assert each_alone(ordered, asked, ["", "hip"], 2)[""] == ((), ())
 
 
-def test_decisions_count_mentions_and_need_the_merge(terminology: Terminology) -> None:
-    found = decisions_of(asked_of(terminology))
+def test_annotations_are_those_of_mentions_and_need_the_merge(terminology: Terminology) -> None:
+    found = annotations_of(asked_of(terminology))
     assert found.pairs["hip pain"]["B:hip"] == 1
     assert found.pairs["aching hip"]["B:hip"] == 1
     assert found.concepts["B:hip"] == 2
-    assert not decisions_of(asked_of(terminology, merge=False)).pairs
+    assert not annotations_of(asked_of(terminology, merge=False)).pairs
 
 
-def test_re_rankers_are_fitted_to_questions(terminology: Terminology) -> None:
+def test_other_mentions_of_a_document_count(terminology: Terminology) -> None:
     asked = asked_of(terminology, merge=False)
     dictionary = build_dictionary(terminology, asked.learned)
-    lessons = lessons_of(dictionary, asked)
-    assert [one.link.searched for one in lessons] == [f"{place} pain" for place in PLACES]
-    assert all(one.label for lesson in lessons for one in lesson.link.candidates)
-    assert all(one.near for lesson in lessons for one in lesson.link.candidates)
-    fitted = fit_to_questions(lessons, ("chargrams",))
-    run = evaluate_corpus(
-        documents(*PLACES), terminology=terminology, protocol="zero-shot", reranker=fitted
-    )
-    assert run.value("accuracy@1", reading="strict") == 1  # the name is not the label
-
-
-def test_the_commonest_decision_of_a_document_is_right(terminology: Terminology) -> None:
-    text = "hip pain, hip pain, hip pain"
-    ids = ("B:hip", "A:hip", "B:hip")
-    mentions = [
-        Mention("hip pain", 10 * n, 10 * n + 8, "x", (id_,), "any", "y")
-        for n, id_ in enumerate(ids)
-    ]
-    other = Document("z", "hip pain", (replace(mentions[1], start=0, end=8, document_id="z"),))
-    corpus = [Document("y", text, tuple(mentions)), other]
-    asked = ask(corpus, ConceptIds(terminology), choose_protocol("biosyn"))
-    lessons = lessons_of(build_dictionary(terminology, asked.learned), asked)
-    assert [(one.gold, one.times) for one in lessons] == [({"B:hip"}, 3), ({"A:hip"}, 1)]
-    # Four times in all, which count as two.
-    assert [one.weight for one in lessons] == [1.5, 0.5]
-
-
-def test_what_stands_in_a_document_decides(terminology: Terminology) -> None:
-    asked = asked_of(terminology, merge=False)
-    dictionary = build_dictionary(terminology, asked.learned)
-    ordered = Ordered.by(by(OTHERS), dictionary, asked)
+    ordered = RerankedDictionary.open(by(OTHER), dictionary, asked)
     alone = [answer.concepts for (answer,) in ordered.answers(asked, 5)]
-    # One mention a document: nothing stands beside it.
+    # A document has one mention: there are no others.
     assert alone == [
         each_alone(ordered, asked, one.parts, 5)[one.text][1] for one in asked.questions
     ]
@@ -172,7 +142,9 @@ def test_what_stands_in_a_document_decides(terminology: Terminology) -> None:
     assert others == alone[1:]
 
 
-def test_a_refined_protocol_does_not_ask_what_stands_beside(terminology: Terminology) -> None:
+def test_mentions_that_a_refined_protocol_leaves_out_count_as_others(
+    terminology: Terminology,
+) -> None:
     both = Document("hip", "hip pain, sore hip", (
         Mention("hip pain", 0, 8, "x", ("B:hip",), "any", "hip"),
         Mention("sore hip", 10, 18, "x", ("B:hip",), "any", "hip"),
@@ -182,30 +154,25 @@ def test_a_refined_protocol_does_not_ask_what_stands_beside(terminology: Termino
     asked = ask([both], ConceptIds(terminology), choose_protocol("refined"), training=training)
     assert [one.text for one in asked.questions] == ["hip pain"]
     assert asked.beside == ((0, "sore hip"),)
-    run = evaluate_corpus([both], training=training, reranker=by(OTHERS), **options)
+    run = evaluate_corpus([both], training=training, order=by(OTHER), **options)
     assert run.value("accuracy@1", reading="strict") == 1
-
-
-def test_nothing_to_learn_from(terminology: Terminology) -> None:
-    asked = asked_of(terminology)
-    lesson = lessons_of(build_dictionary(terminology, asked.learned), asked)[0]
-    with pytest.raises(InvalidInput, match="nothing can be learned"):
-        fit_to_questions([Lesson(lesson.link, frozenset({"C:1"}), Decisions())], ("chargrams",))
 
 
 def test_re_rankers_that_do_not_fit_are_refused(terminology: Terminology, tmp_path: Path) -> None:
     options = {"terminology": terminology, "training": TRAINING}
     with pytest.raises(Mismatch, match="fitted to the encoders default, and chargrams"):
-        evaluate_corpus(documents("hip"), reranker=by("place", "default"), **options)
-    with pytest.raises(InvalidInput, match="there is no file"):
-        evaluate_corpus(documents("hip"), reranker=tmp_path / "none.json", **options)
+        evaluate_corpus(documents("hip"), order=by("place", "default"), **options)
+    with pytest.raises(
+        InvalidInput, match=r"none.json'; expected nearest, marginal, fitted, or a file"
+    ):
+        evaluate_corpus(documents("hip"), order=tmp_path / "none.json", **options)
     with pytest.raises(InvalidInput, match="for the protocol 'raw'"):
-        evaluate_corpus(documents("hip"), protocol="raw", reranker="default", **options)
+        evaluate_corpus(documents("hip"), protocol="raw", order="fitted", **options)
 
 
-def test_the_one_that_comes_along_is_sure_of_itself(terminology: Terminology) -> None:
+def test_the_shipped_order_has_a_confidence(terminology: Terminology) -> None:
     run = evaluate_corpus(
-        documents(*PLACES), terminology=terminology, encoders=["default"], reranker="default"
+        documents(*PLACES), terminology=terminology, encoders=["default"], order="fitted"
     )
     scores = {case.score for case in run.cases["strict"]}
     assert scores == {answer.confidence for (answer,) in run.answers}
@@ -214,12 +181,12 @@ def test_the_one_that_comes_along_is_sure_of_itself(terminology: Terminology) ->
     assert {answer.confidence for (answer,) in plain.answers} == {None}
 
 
-def test_the_command_takes_one(tmp_path: Path) -> None:
+def test_the_command_takes_an_order(tmp_path: Path) -> None:
     (tmp_path / "terms.csv").write_text("id,name\nX:1,hip pain\nX:2,knee pain\n")
     (tmp_path / "test.tsv").write_text("mention\tids\npain of the hip\tX:1\n")
     asked = [
         *("evaluate", str(tmp_path / "test.tsv"), "--terminology", str(tmp_path / "terms.csv")),
-        *("--reranker", "default", "--json", str(tmp_path / "report.json")),
+        *("--order", "fitted", "--json", str(tmp_path / "report.json")),
     ]
     found = CliRunner().invoke(main, asked)
     assert found.exit_code == 0, found.output
@@ -227,4 +194,4 @@ def test_the_command_takes_one(tmp_path: Path) -> None:
     assert "in order by a re-ranker" in (tmp_path / "report.json").read_text()
     found = CliRunner().invoke(main, [*asked, "--encoder", "chargrams"])
     assert found.exit_code == 2
-    assert "no re-ranker comes with canonym for the encoders chargrams" in found.output
+    assert "no re-ranker is shipped for the encoders chargrams" in found.output

@@ -1,0 +1,297 @@
+"""The output of commands: tables to read, and links on standard output or in a file."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+
+from canonym.cli.explanation import explain
+from canonym.cli.failures import printable
+from canonym.cli.input import Entry, Item
+from canonym.cli.resume import Journal, open_journal
+from canonym.corpora.pubtator import pubtator_text
+from canonym.errors import InvalidInput
+from canonym.export import DelimitedWriter, JsonLinesWriter, LinkWriter, ParquetWriter, format_of
+from canonym.io.files import write_file
+from canonym.types import Document, Link, Mention
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+_BLOCK = 100  # mentions in one table, whose columns are as wide as its cells
+_WIDTH = 120  # characters in a line where the output is no terminal
+_LONGEST = 200  # characters of a cell
+_RESUMABLE = ("tsv", "csv", "jsonl", "pubtator")
+
+# --- where links go -------------------------------------------------------------------------------
+
+
+class Layout(NamedTuple):
+    """How links are written: at most `k` candidates, `columns` of the input table."""
+
+    format: str
+    k: int
+    columns: list[str] | None = None
+    explain: bool = False
+
+
+class Output:
+    """Where links go; `n_links` counts them, with those of the run that is resumed."""
+
+    def __init__(self, stream: IO[Any], layout: Layout, journal: Journal | None = None) -> None:
+        self.n_links = journal.n_links if journal else 0
+        self._writer = _writer(layout, stream, done=self.n_links)
+        self._journal = journal
+
+    def remaining(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Leave out the items that the resumed run has written."""
+        journal = self._journal
+        return (item for item in items if journal is None or not journal.skip(item))
+
+    def write(self, item: Item, links: Sequence[Link]) -> None:
+        """Write the links of an item."""
+        if self._journal is not None:
+            self._journal.begin()
+        self._writer.write(item, links)
+        if self._journal is not None:
+            self._journal.done(item, len(links))
+        self.n_links += len(links)
+
+    def close(self) -> None:
+        """Write what is pending."""
+        self._writer.close()
+
+
+def choose_format(named: str | None, output: str | None) -> str:
+    """Return the format: as named, by the suffix of the file, or as suits standard output."""
+    if named is None:
+        if output is not None:
+            return "pubtator" if Path(output).suffix.lower() == ".pubtator" else format_of(output)
+        return "table" if sys.stdout.isatty() else "tsv"
+    if named == "parquet" and output is None and sys.stdout.isatty():
+        raise InvalidInput("Parquet is binary: name a file with -o")
+    return named
+
+
+@contextlib.contextmanager
+def open_output(
+    path: str | None, layout: Layout, *, resume: bool, settings: Mapping[str, Any]
+) -> Iterator[Output]:
+    """Open a file that is whole or absent afterwards, or standard output.
+
+    `settings` holds everything the links depend on beside the input: a run is only resumed with
+    the same.
+    """
+    if resume and (path is None or layout.format not in _RESUMABLE):
+        raise InvalidInput(
+            f"--resume needs a file (-o) in one of the formats {', '.join(_RESUMABLE)}"
+        )
+    if path is not None and layout.format in _RESUMABLE:
+        with open_journal(Path(path), settings, resume=resume) as journal:
+            output = Output(journal.stream, layout, journal)
+            yield output
+            output.close()
+    else:
+        with _open_stream(path, binary=layout.format == "parquet") as stream:
+            output = Output(stream, layout)
+            yield output
+            output.close()
+
+
+@contextlib.contextmanager
+def _open_stream(path: str | None, *, binary: bool) -> Iterator[IO[Any]]:
+    if path is None:
+        yield sys.stdout.buffer if binary else _utf8(sys.stdout)
+        sys.stdout.flush()
+        return
+    with write_file(path) as partial:
+        encoding = None if binary else "utf-8"
+        with partial.open("wb" if binary else "w", encoding=encoding) as stream:
+            yield stream
+
+
+def _utf8(stream: IO[str]) -> IO[str]:
+    # A pipe gets UTF-8 everywhere; a terminal knows best what it can show.
+    if not stream.isatty() and hasattr(stream, "reconfigure"):
+        stream.reconfigure(encoding="utf-8", newline="")
+    return stream
+
+
+# --- how items are written ------------------------------------------------------------------------
+
+
+class ItemWriter(Protocol):
+    """Writes items with their links."""
+
+    def write(self, item: Item, links: Sequence[Link]) -> None:
+        """Write the links of an item."""
+        ...
+
+    def close(self) -> None:
+        """Write what is pending."""
+        ...
+
+
+class _EachLink:
+    """Writes the links of an item one by one, with a writer of `canonym.export`."""
+
+    def __init__(self, writer: LinkWriter, *, explain: bool, separator: str) -> None:
+        self._writer = writer
+        self._explain = explain
+        self._separator = separator
+        self.close = writer.close
+
+    def write(self, item: Item, links: Sequence[Link]) -> None:
+        cells = item.cells if isinstance(item, Entry) else ()
+        for link in links:
+            explanation = self._separator.join(explain(link)) if self._explain else ""
+            self._writer.write(link, cells, explanation=explanation)
+
+
+class _PubTator:
+    """Writes documents with the ids of the links in place of the annotated ones."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def write(self, item: Item, links: Sequence[Link]) -> None:
+        document = cast(Document, item)  # `canonym link` refuses the format for anything else
+        mentions = tuple(_with_ids(link) for link in links)
+        self._stream.write(pubtator_text(replace(document, mentions=mentions)))
+
+    def close(self) -> None:
+        """Do nothing: every document is written at once."""
+
+
+def _with_ids(link: Link) -> Mention:
+    rule = "nil" if not link.ids else "all" if link.parts else "any"
+    return replace(link.mention, ids=tuple(dict.fromkeys(link.ids)), rule=rule)
+
+
+def _writer(layout: Layout, stream: IO[Any], *, done: int) -> ItemWriter:
+    if layout.format == "pubtator":
+        if layout.explain:
+            raise InvalidInput("PubTator has no place for explanations: leave out --explain")
+        return _PubTator(stream)
+    writer: LinkWriter
+    options: dict[str, Any] = {"k": layout.k, "explain": layout.explain}
+    if layout.format == "table":
+        writer = _TableWriter(stream, **options)
+        return _EachLink(writer, explain=layout.explain, separator="\n")
+    options["columns"] = layout.columns
+    if layout.format == "parquet":
+        writer = ParquetWriter(stream, **options)
+    elif layout.format == "jsonl":
+        writer = JsonLinesWriter(stream, **options)
+    else:
+        delimiter = "\t" if layout.format == "tsv" else ","
+        writer = DelimitedWriter(
+            stream, delimiter=delimiter, first_row=done + 1, header=not done, **options
+        )
+    return _EachLink(writer, explain=layout.explain, separator="; ")
+
+
+# --- tables to read -------------------------------------------------------------------------------
+
+
+def print_table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    right: Sequence[str] = (),
+    title: str = "",
+) -> None:
+    """Print a table to standard output, with the columns in `right` aligned to the right."""
+    from rich.text import Text
+
+    screen = _console(sys.stdout)
+    shown = _table(*columns, right=right)
+    for cells in rows:
+        shown.add_row(*(Text(printable(cell)) for cell in cells))
+    if title:
+        screen.print(Text(printable(title), style="bold"))
+    screen.print(shown)
+    screen.print()
+
+
+def _console(stream: IO[str]) -> Console:
+    """Return a console that writes to `stream`, in colour where it is a terminal."""
+    from rich.console import Console
+
+    return Console(file=stream, width=None if stream.isatty() else _WIDTH, highlight=False)
+
+
+def _table(*columns: str, right: Sequence[str] = ()) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for column in columns:
+        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    return table
+
+
+class _TableWriter:
+    """Writes links as tables of a hundred mentions, or, with explanations, one table each."""
+
+    def __init__(self, stream: IO[str], *, k: int, explain: bool = False) -> None:
+        self._console = _console(stream)
+        self._k = k
+        self._most = 1 if explain else _BLOCK
+        self._pending: list[Link] = []
+
+    def write(self, link: Link, cells: Sequence[str] = (), *, explanation: str = "") -> None:  # noqa: ARG002
+        """Take one link; the table is printed when it is full."""
+        from rich.text import Text
+
+        self._pending.append(link)
+        if len(self._pending) >= self._most:
+            self.close()
+        if explanation:
+            for line in explanation.split("\n"):
+                # Not wrapped: the terminal does that, and a pipe needs whole lines.
+                self._console.print(Text(f"    {printable(line)}", style="dim"), soft_wrap=True)
+            self._console.print()
+
+    def close(self) -> None:
+        """Print what is pending."""
+        from rich.text import Text
+
+        if not self._pending:
+            return
+        table = _table("mention", "id", "label", "score", "matched name", right=("score",))
+        for link in self._pending:
+            for cells in _rows(link, self._k):
+                style = "" if cells[0] else "dim"
+                table.add_row(*(Text(printable(_short(cell)), style=style) for cell in cells))
+        self._console.print(table)
+        self._pending = []
+
+
+def _rows(link: Link, k: int) -> Iterator[tuple[str, ...]]:
+    text = link.mention.text or "(empty)"
+    if link.parts:
+        yield (text, "", f"({len(link.parts)} parts)", "", "")
+        for part in link.parts:
+            yield from _candidate_rows(f"  + {part.mention.text}", part, k)
+    else:
+        yield from _candidate_rows(text, link, k)
+
+
+def _candidate_rows(text: str, link: Link, k: int) -> Iterator[tuple[str, ...]]:
+    if link.nil or not link.candidates:
+        yield (text, "NIL", link.reason, "", "")
+        return
+    for candidate in link.candidates[:k]:
+        name = "" if candidate.name == candidate.label else candidate.name
+        yield (text, candidate.id, candidate.label, f"{candidate.score:.3f}", name)
+        text = ""
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -1,0 +1,120 @@
+"""Training options: help, range and flags beside the type and default of a parameter.
+
+A field of a dataclass carries its `Option` in its annotation; a class with a long signature has
+them in an attribute ``options``, by parameter. Type and default are those of the parameter.
+`canonym train` makes its flags of the options, and files are checked by them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, get_args, get_origin, get_type_hints
+
+from canonym.errors import InvalidInput
+
+_KINDS = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
+
+
+@dataclass(frozen=True)
+class Option:
+    """What a user reads about a training option, and which values it takes."""
+
+    help: str = ""
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None  # greater than this
+    below: float | None = None  # less than this
+    choices: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()  # on the command line; --name by default
+    metavar: str | None = None
+    unset: str = ""  # what happens without a value, in words
+    shown: str = ""  # the default in words, where its value says little
+    required: bool = False
+    recipes: tuple[str, ...] = ()  # that have it; all by default
+
+    # From the parameter that carries it.
+    name: str = ""
+    kind: type = str
+    several: bool = False
+    default: Any = None
+
+    @property
+    def key(self) -> str:
+        """Its name in a file: that of its longest flag."""
+        longest = max(self.flags, key=len, default=self.name)
+        return longest.strip("-").replace("-", "_")
+
+    def check(self, value: Any) -> Any:
+        """Return a value from a file, or raise `InvalidInput` if the option does not take it."""
+        values = list(value) if self.several and isinstance(value, list) else [value]
+        if not all(map(self._takes, values)):
+            raise InvalidInput(f"{self.key} is {value!r}; {self._expected()} is expected")
+        return tuple(values) if self.several else value
+
+    def _takes(self, value: Any) -> bool:
+        kinds = (int, float) if self.kind is float else (self.kind,)
+        if type(value) not in kinds or (self.choices and value not in self.choices):
+            return False
+        number: Any = value
+        return (
+            (self.least is None or number >= self.least)
+            and (self.most is None or number <= self.most)
+            and (self.above is None or number > self.above)
+            and (self.below is None or number < self.below)
+        )
+
+    def _expected(self) -> str:
+        if self.choices:
+            return f"one of {', '.join(map(repr, self.choices))}"
+        words = {"least": "at least", "most": "at most", "above": "above", "below": "below"}
+        bounds = [
+            f"{words[name]} {getattr(self, name):g}"
+            for name in words
+            if getattr(self, name) is not None
+        ]
+        kind = "a list of strings" if self.several else _KINDS[self.kind]
+        return " ".join(filter(None, (kind, " and ".join(bounds))))
+
+
+def options_of(
+    source: Callable[..., Any],
+    described: Mapping[str, Option] | None = None,
+    defaults: Mapping[str, object] | None = None,
+) -> dict[str, Option]:
+    """Return the options of a function or class, with names, types and defaults filled in.
+
+    `described` are its options by parameter; without it they are in the annotations. `defaults` are
+    those of a paper, where they differ from the parameter's.
+    """
+    annotated = vars(source)["__init__"] if isinstance(source, type) else source
+    hints = get_type_hints(annotated, include_extras=True)
+    parameters = inspect.signature(source).parameters
+    if described is None:
+        described = {
+            name: one
+            for name in parameters
+            for one in getattr(hints.get(name), "__metadata__", ())
+            if isinstance(one, Option)
+        }
+    found: dict[str, Option] = {}
+    for name, option in described.items():
+        if name not in parameters:
+            continue
+        kind, several = _kind(hints[name])
+        default = (defaults or {}).get(name, parameters[name].default)
+        found[name] = replace(option, name=name, kind=kind, several=several, default=default)
+    return found
+
+
+def _kind(hint: Any) -> tuple[type, bool]:
+    """Return the type of a value, and whether there may be several."""
+    if hasattr(hint, "__metadata__"):
+        hint = get_args(hint)[0]
+    if get_origin(hint) is types.UnionType:
+        hint = next(one for one in get_args(hint) if one is not type(None))
+    if get_origin(hint) is tuple:
+        return get_args(hint)[0], True
+    return hint, False
