@@ -30,8 +30,8 @@ from pathlib import Path
 from typing import Any
 
 from canonym.evaluation.metrics import columns
-from canonym.evaluation.outcome import Run
 from canonym.evaluation.questions import Question
+from canonym.evaluation.run import Run
 from record import data_folder, save
 from reproduce.run import reproduce
 
@@ -94,7 +94,7 @@ def main() -> None:
 
 
 def _right(run: Run) -> dict[tuple[str, Any, Any], tuple[Question, bool]]:
-    right = columns(run.cases["lenient"], "accuracy@1")[:, 0]
+    right = columns(run.scored["lenient"], "accuracy@1")[:, 0]
     return {
         (q.mention.document_id, q.mention.start, q.mention.end): (q, bool(value))
         for q, value in zip(run.questions, right, strict=True)

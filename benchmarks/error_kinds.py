@@ -16,9 +16,8 @@ from typing import Any
 
 from canonym import Terminology
 from canonym.corpora import read_pubtator
-from canonym.evaluation.error_kinds import ERROR_KINDS
+from canonym.evaluation.error_kinds import ERROR_KINDS, WrongAnswer, find_wrong_answers
 from canonym.evaluation.questions import read_corrections
-from canonym.evaluation.report.wrong_answers import WrongAnswer, find_wrong_answers
 from canonym.evaluation.run import evaluate_corpus
 from canonym.terminology import read_records
 from record import data_folder, save

@@ -18,9 +18,9 @@ from tempfile import TemporaryDirectory
 
 from canonym import Terminology
 from canonym.corpora.pubtator import read_pubtator
-from canonym.evaluation.figures import DRAWS
 from canonym.evaluation.report import summarise, write_page
 from canonym.evaluation.run import evaluate_corpus
+from canonym.evaluation.slices import DRAWS
 from canonym.terminology.readers.medic import read_medic
 from record import data_folder, save
 

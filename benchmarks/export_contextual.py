@@ -1,7 +1,7 @@
 """Make the contextual encoder, ``src/canonym/models/contextual``, from a trained transformer.
 
 FOLDER is a sentence-transformers folder, as `canonym train` writes it. It is exported to ONNX and
-its weights are rounded to 8 bits, see `canonym.encoders.onnx_quantise`; ``encoder.json`` gets the
+its weights are rounded to 8 bits, see `canonym.encoders.onnx_export`; ``encoder.json`` gets the
 digests of the files it is made from, the versions, and what --trained says about the training.
 Then the drift from float32, the size and the speed are measured and printed.
 
@@ -17,8 +17,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from canonym.encoders.onnx import OnnxTransformer, export_onnx
-from canonym.encoders.onnx_quantise import quantise_onnx
+from canonym.encoders.onnx import OnnxTransformer
+from canonym.encoders.onnx_export import export_onnx, quantise_onnx
 from canonym.encoders.transformer import Transformer
 from canonym.io.files import file_digest
 from contextual_speed import CONTEXTUAL, drift, in_turn, medic_names, one_thread, opening

@@ -44,7 +44,7 @@ from canonym import Document, Linker, Terminology
 from canonym.corpora import read_pubtator
 from canonym.evaluation.dictionary import build_dictionary
 from canonym.evaluation.protocols import choose_protocol
-from canonym.evaluation.questions import ask, read_corrections
+from canonym.evaluation.questions import make_questions, read_corrections
 from canonym.linking.confidence import confidence_features, fit_model
 from canonym.linking.features import Decisions, with_closeness, with_company
 from canonym.linking.fitting import asked_of, judged, observe_links
@@ -93,7 +93,7 @@ def in_dictionary(
 ) -> list[Asked]:
     """Look strings up as BioSyn's protocol does, with the mentions of other documents as names."""
     ids = ConceptIds(terminology)
-    asked = ask(documents, ids, choose_protocol("biosyn"), training=training, **options)
+    asked = make_questions(documents, ids, choose_protocol("biosyn"), training=training, **options)
     dictionary = build_dictionary(terminology, asked.learned, encoders=encoders)
     return [
         Asked(

@@ -18,7 +18,7 @@ from canonym.corpora import read_pubtator
 from canonym.encoders import make_encoder
 from canonym.evaluation.dictionary import as_explained, build_dictionary
 from canonym.evaluation.protocols import choose_protocol
-from canonym.evaluation.questions import ask
+from canonym.evaluation.questions import make_questions
 from canonym.terminology import read_records
 from canonym.terminology.ids import ConceptIds
 from models.sources import read_mesh
@@ -40,7 +40,7 @@ def main() -> None:
         ("ncbi-disease", (), diseases),
     ):
         for part, other in PARTS.items():
-            asked = ask(
+            asked = make_questions(
                 read_pubtator(data / corpus / f"{part}.pubtator"),
                 ConceptIds(terminology),
                 choose_protocol("biosyn", glosses=True),

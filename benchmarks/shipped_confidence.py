@@ -41,7 +41,7 @@ def main() -> None:
             run = evaluate_corpus(
                 read_pubtator(files[-1]), linker=linker, protocol="raw", types=types
             )
-            cases = run.cases["complete"]
+            cases = run.scored["complete"]
             sure = np.array([case.score for case in cases])
             right = columns(cases, "accuracy@1")[:, 0] > 0.5
             answered = sure >= 0.9

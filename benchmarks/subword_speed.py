@@ -19,9 +19,8 @@ from typing import Any
 import numpy as np
 
 from canonym.encoders import make_encoder
-from canonym.encoders.hashing import hash_features
+from canonym.encoders.hashing import WordSums, hash_features
 from canonym.encoders.subword import Subword
-from canonym.encoders.wordwise import WordSums
 from contextual_speed import MEDIC, medic_names
 from record import data_folder, save
 

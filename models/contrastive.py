@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from canonym.encoders.hashing import float_table
 from canonym.encoders.inputs import check_count
 from canonym.encoders.subword import Subword
-from canonym.encoders.tables import float_table
 from canonym.errors import InvalidInput
 from canonym.training import losses
 from canonym.training.objective import Embed, Encode, Plan

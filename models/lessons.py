@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from canonym.evaluation.dictionary import Dictionary
-from canonym.evaluation.questions import Asked
+from canonym.evaluation.questions import QuestionSet
 from canonym.evaluation.reranked import candidates_in_documents, decisions_of
 from canonym.linking.features import Decisions, feature_names
 from canonym.linking.fitting import pools_of
@@ -33,7 +33,7 @@ class Lesson(NamedTuple):
     weight: float = 1.0
 
 
-def lessons_of(dictionary: Dictionary, asked: Asked) -> list[Lesson]:
+def lessons_of(dictionary: Dictionary, asked: QuestionSet) -> list[Lesson]:
     """Return what a re-ranker can learn from questions: every distinct string of a document once.
 
     Where annotators decided differently for a string of one document, what they decided most often

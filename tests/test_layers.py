@@ -28,6 +28,7 @@ TOGETHER = {("linker", "linking"), ("training", "evaluation")}
 # Name of the import: the extra that brings it, "" for the base install.
 THIRD_PARTY = {
     "click": "",
+    "jinja2": "",
     "numpy": "",
     "rich": "",
     "safetensors": "",
@@ -46,9 +47,9 @@ THIRD_PARTY = {
     "pyarrow": "arrow",
     "pandas": "pandas",
     "rdflib": "owl",
-    "matplotlib": "pictures",
-    "sklearn": "pictures",
-    "threadpoolctl": "pictures",
+    "matplotlib": "analysis",
+    "sklearn": "analysis",
+    "threadpoolctl": "analysis",
     "umap": "umap",
     "gensim": "wordvectors",
 }

@@ -94,7 +94,7 @@ from pathlib import Path
 from typing import Any
 
 from canonym.errors import InvalidInput, ReadError
-from canonym.evaluation.figures import HEADLINE_SLICES
+from canonym.evaluation.slices import HEADLINE_SLICES
 
 __all__ = ["EXPERIMENTS", "Experiment", "read_experiment"]
 

@@ -10,23 +10,21 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from canonym.corpora.mention_tables import read_folds
+from canonym.corpora.cadec import read_folds
 from canonym.errors import InvalidInput
-from canonym.evaluation.figures import Figure
 from canonym.evaluation.folds import FoldRuns, evaluate_folds
-from canonym.evaluation.measured import Measured, Outcome, SampleRuns
-from canonym.evaluation.nil import leave_out, measure_nil
-from canonym.evaluation.outcome import Run
 from canonym.evaluation.protocols import Protocol, choose_protocol
 from canonym.evaluation.questions import read_corrections
-from canonym.evaluation.run import evaluate_corpus
+from canonym.evaluation.run import Run, evaluate_corpus
 from canonym.evaluation.similarity.mcsm import mcsm
 from canonym.evaluation.similarity.relatedness import read_relatedness, relatedness
 from canonym.evaluation.similarity.relations import evaluate_relations, frozen
+from canonym.evaluation.slices import Figure
 from canonym.linking.reranker import ORDERS
 from canonym.terminology import Terminology
 from canonym.types import Encoder
 from reproduce.data import Shelf
+from reproduce.results import Measured, Outcome, SampleRuns, leave_out, measure_nil
 
 __all__ = ["TASKS", "Models", "run_row"]
 

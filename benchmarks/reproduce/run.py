@@ -12,15 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from canonym.errors import InvalidInput
-from canonym.evaluation.figures import DRAWS
 from canonym.evaluation.folds import FoldRuns
-from canonym.evaluation.measured import Measured, Outcome, SampleRuns
 from canonym.evaluation.metrics import columns
-from canonym.evaluation.outcome import Run
-from canonym.evaluation.slices import slices
+from canonym.evaluation.run import Run
+from canonym.evaluation.slices import DRAWS, slices
 from canonym.evaluation.statistics import Difference, McNemar, mcnemar, paired_bootstrap
 from reproduce.data import NotHereError, Shelf
 from reproduce.files import EXPERIMENTS, Experiment, read_experiment
+from reproduce.results import Measured, Outcome, SampleRuns
 from reproduce.rows import Models, run_row
 
 # --- reproduced ---
@@ -257,7 +256,7 @@ def _columns(outcome: Outcome, metric: str, reading: str | None, slice: str) -> 
         return np.concatenate(parts)
     if not isinstance(outcome, Run):
         return None
-    cases = outcome.cases[reading or outcome.protocol.readings[0]]
+    cases = outcome.scored[reading or outcome.protocol.readings[0]]
     (rows,) = (one.rows for one in slices(cases) if one.name == slice)
     return columns(cases, metric)[rows]
 

@@ -4,13 +4,13 @@
 
     CanonymError
     ├── InvalidInput     a value given by the caller cannot be used (exit code 2, HTTP 4xx)
-    │   └── ReadError    a file cannot be read: carries the path, the line and what is wrong
+    │   └── ReadError    a file cannot be read: carries the path, the line and the problem
     ├── Mismatch         two things do not belong together (an index and another terminology)
     ├── MissingExtra     an optional dependency is not installed: prints the pip line
     └── NotTrained       a part was used before it was fitted
 
-A message always says what was given, what was expected and what to do about it. Anything else that
-escapes from canonym is a bug.
+A message names the given value, the expected one, and the way out. Any other error that escapes
+from canonym is a bug.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class ReadError(InvalidInput):
     path : str or Path
         The file, as the caller named it.
     problem : str
-        What was found, what was expected and what to do, in one or two sentences.
+        Finding, expectation and advice, in one or two sentences.
     line : int, optional
         The line, counted from 1, where the problem starts.
     """
@@ -77,7 +77,7 @@ class MissingExtra(CanonymError, ImportError):
     Parameters
     ----------
     what : str
-        What the caller wanted to do ("reading Parquet files").
+        The task of the caller ("reading Parquet files").
     extra : str
         The extra of canonym that brings the dependency.
     """
@@ -96,26 +96,9 @@ class NotTrained(CanonymError):
 
 
 def require(module: str, what: str, extra: str) -> Any:
-    """Import an optional dependency, or say which extra brings it.
+    """Import an optional dependency, or raise `MissingExtra` with the pip line of its `extra`.
 
-    Parameters
-    ----------
-    module : str
-        Dotted name of the module.
-    what : str
-        What it is needed for, as the subject of a sentence.
-    extra : str
-        The extra of canonym that brings it.
-
-    Returns
-    -------
-    module
-        The imported module.
-
-    Raises
-    ------
-    MissingExtra
-        If the module is not installed.
+    `what` needs it, as the subject of a sentence: "reading Parquet files".
     """
     try:
         return importlib.import_module(module)

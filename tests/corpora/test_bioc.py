@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from canonym.corpora.bioc import read_bioc
-from canonym.corpora.bioc_writer import write_bioc
+from canonym.corpora.bioc import read_bioc, write_bioc
 from canonym.corpora.pubtator import read_pubtator
 from canonym.errors import InvalidInput, ReadError
 from canonym.types import Document, Mention

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from canonym.corpora.gold import id_prefix, parse_ids, written_ids
+from canonym.corpora.gold import parse_ids, written_ids
 from canonym.corpora.pubtator import parse_pubtator, read_pubtator
 from canonym.corpora.spans import join_pieces, mention_pieces, pieces_problem
 from canonym.errors import InvalidInput
@@ -66,10 +66,6 @@ def test_an_id_with_a_separator_is_not_written(id_: str) -> None:
 def test_a_combination_is_written_as_a_composite() -> None:
     ids, rule = parse_ids("D1+D2")
     assert written_ids(Mention("x", ids=ids, rule=rule)) == "D1|D2"
-
-
-def test_prefix() -> None:
-    assert [id_prefix(i) for i in ("MESH:D1", "D1", "a:b:c")] == ["MESH", "", "a"]
 
 
 def test_pieces_are_joined_and_found_again() -> None:

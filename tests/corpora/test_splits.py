@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from canonym.corpora.census import take_census
+from canonym.corpora.census import Duplicate, drop_duplicates, duplicates, take_census
 from canonym.corpora.concepts import read_concepts
-from canonym.corpora.duplicates import Duplicate, drop_duplicates, duplicates
 from canonym.corpora.pubtator import read_pubtator
-from canonym.corpora.splits import hold_out, read_official, refined, stratified_folds, zero_shot
+from canonym.corpora.splits import hold_out, read_official, refined
 from canonym.errors import InvalidInput, ReadError
 from canonym.types import Document, Mention
 
@@ -78,16 +77,6 @@ def test_the_order_of_ids_makes_no_other_pair_but_the_rule_does() -> None:
     assert refined(test, [], same="pair").mentions == [test[0], test[2]]
 
 
-def test_zero_shot_by_hand() -> None:
-    known = [named("a", "D1"), named("b", "D2", "D3", rule="all")]
-    test = [named("c", "D3"), named("d", "D4"), named("e", "D4", "D1"), named("f", rule="nil")]
-    found = zero_shot(test, known)
-    assert found.mentions == [test[1]]
-    assert (found.n_seen, found.n_without_concept, found.n_repeated) == (2, 1, 0)
-    same = zero_shot(test, known, concept=lambda id_: {"D4": "D1"}.get(id_, id_))
-    assert same.mentions == []
-
-
 @pytest.mark.parametrize("n", [0, 1, 7, 50, 60])
 def test_hold_out_keeps_the_shares(n: int) -> None:
     items = [(i, "abc"[min(i // 10, 2)]) for i in range(60)]  # 10 a, 10 b, 40 c
@@ -111,20 +100,6 @@ def test_hold_out_follows_its_seed_and_its_range() -> None:
     for n in (-1, 101):
         with pytest.raises(InvalidInput, match="from 100"):
             hold_out(range(100), n, stratum=str, rng=np.random.default_rng(0))
-
-
-def test_folds_hold_every_item_once() -> None:
-    items = [(i, "aaab"[i % 4]) for i in range(22)]
-    rng = np.random.default_rng(3)
-    folds = list(stratified_folds(items, 5, stratum=lambda item: item[1], rng=rng))
-    assert sorted(item for _, held in folds for item in held) == items
-    for rest, held in folds:
-        assert sorted(rest + held) == items
-        assert len(held) in (4, 5)
-        assert Counter(letter for _, letter in held)["b"] in (1, 2)
-    for k in (1, 23):
-        with pytest.raises(InvalidInput, match="folds"):
-            list(stratified_folds(items, k, stratum=str, rng=rng))
 
 
 def test_duplicates_by_id_and_by_text() -> None:

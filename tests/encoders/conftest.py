@@ -54,7 +54,7 @@ def tiny_bert(tmp_path_factory: Any) -> Path:
 @pytest.fixture(scope="session")
 def exported_bert(tiny_bert: Path, tmp_path_factory: Any) -> Path:
     """The random BERT in ONNX format, mean pooling, 12 tokens; tests must not write to it."""
-    from canonym.encoders.onnx import export_onnx
+    from canonym.encoders.onnx_export import export_onnx
     from canonym.encoders.transformer import Transformer
 
     folder: Path = tmp_path_factory.mktemp("onnx") / "exported"

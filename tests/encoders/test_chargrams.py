@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from canonym.encoders import chargrams, grams
+from canonym.encoders import chargrams
+from canonym.encoders import chargrams as grams
 from canonym.encoders.chargrams import CharGrams
 from canonym.errors import InvalidInput, Mismatch, NotTrained, ReadError
 from canonym.types import SparseVectors
@@ -261,7 +262,7 @@ def test_load_refuses_damage(tmp_path: Path) -> None:
         folder = saved(f"settings {number}")
         content = {"format": 1, "kind": "chargrams", "settings": broken}
         (folder / "encoder.json").write_text(json.dumps(content))
-        with pytest.raises(ReadError, match="the settings are damaged"):
+        with pytest.raises(ReadError, match="the encoder is damaged"):
             CharGrams.load(folder)
     folder = saved("other kind")
     content = {"format": 1, "kind": "static", "settings": {}}

@@ -22,7 +22,7 @@ from canonym.encoders import (
     save_encoder,
 )
 from canonym.encoders.chargrams import CharGrams
-from canonym.encoders.manifest import write_encoder_manifest
+from canonym.encoders.saved import write_encoder_manifest
 from canonym.encoders.static import StaticVectors
 from canonym.encoders.transformer import Transformer
 from canonym.errors import InvalidInput, Mismatch, MissingExtra, ReadError

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from canonym.encoders import hashing
-from canonym.encoders.hashing import hash_features
+from canonym.encoders.hashing import WordSums, hash_features, hash_word, sum_by_words, sum_rows
 
 MASK = (1 << 64) - 1
 SPREAD, MIX, BASE = 0xD6E8FEB86659FD93, 0x94D049BB133111EB, 0x9E3779B97F4A7C15
@@ -130,8 +131,55 @@ def test_buckets_are_spread_evenly() -> None:
 
 def test_a_long_batch_needs_longer_tables_only_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hashing, "_tables", None)
-    monkeypatch.setattr(hashing, "_KEPT", 1 << 13)
+    monkeypatch.setattr(hashing, "_KEPT_POWERS", 1 << 13)
     short = parts(["flu"])
     assert len(hashing._tables[0]) == 1 << 12  # type: ignore[index]
     assert parts(["ab " * 4000 + "flu"])[0][-2:] == short[0][-2:]
     assert len(hashing._tables[0]) == 1 << 12  # type: ignore[index]
+
+
+TABLE = np.random.default_rng(0).integers(-127, 128, (256, 5)).astype(np.float32)
+SPACED_WORDS = st.text(st.characters(exclude_characters=" "), min_size=1, max_size=6)
+SPACED = st.lists(st.lists(SPACED_WORDS, max_size=5).map(" ".join), max_size=12)
+
+
+@given(SPACED, st.sampled_from([(2, 5), (3, 3)]))
+def test_by_words_or_feature_by_feature_the_sum_is_the_same(
+    texts: list[str], grams: tuple[int, int]
+) -> None:
+    found = sum_by_words(texts, TABLE, grams=grams, n_bits=8, characters=100)
+    indptr, buckets = hash_features(texts, grams=grams, n_bits=8)
+    assert found.tobytes() == (sum_rows(TABLE, indptr, buckets) + 0.0).tobytes()
+
+
+@given(st.lists(SPACED, max_size=4), st.sampled_from([(2, 5), (3, 3)]), st.integers(0, 20))
+def test_what_is_remembered_changes_no_sum(
+    calls: list[list[str]], grams: tuple[int, int], kept: int
+) -> None:
+    sums = WordSums(TABLE.astype(np.int8), grams=grams)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hashing, "_KEPT_WORDS", kept)  # forgotten now and then
+        for texts in calls:
+            indptr, buckets = hash_features(texts, grams=grams, n_bits=8)
+            expected = sum_rows(TABLE, indptr, buckets) + 0.0
+            assert sums(texts).tobytes() == expected.tobytes()
+
+
+def test_words_are_hashed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def hashed(word: str, **options: Any) -> Any:
+        asked.append(word)
+        return hash_word(word, **options)
+
+    monkeypatch.setattr(hashing, "hash_word", hashed)
+    sums = WordSums(TABLE.astype(np.int8), grams=(2, 5))
+    for text in ("heart attack", "heart  attack", "heart failure", "attack", "heart attack"):
+        sums([text])
+    assert asked == ["heart", "attack", "failure"]
+
+
+def test_no_texts_and_empty_texts_have_no_sum() -> None:
+    options = {"grams": (2, 5), "n_bits": 8, "characters": 100}
+    assert sum_by_words([], TABLE, **options).shape == (0, 5)
+    assert not sum_by_words(["", ""], TABLE, **options).any()

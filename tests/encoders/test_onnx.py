@@ -20,7 +20,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from canonym.encoders import load_encoder
 from canonym.encoders import onnx as onnx_module
-from canonym.encoders.onnx import OnnxTransformer, _token_output, export_onnx
+from canonym.encoders.onnx import OnnxTransformer, _token_output
+from canonym.encoders.onnx_export import export_onnx
 from canonym.encoders.transformer import Transformer
 from canonym.errors import InvalidInput, Mismatch, MissingExtra, ReadError
 from canonym.io.files import n_cores
@@ -306,7 +307,7 @@ def test_damaged_folders(tmp_path: Path) -> None:
 def test_damaged_manifest(tmp_path: Path) -> None:
     folder = make_lookup(tmp_path)
     (folder / "encoder.json").write_text('{"format": 1, "kind": "onnx", "settings": {"x": 1}}')
-    with pytest.raises(ReadError, match="the settings are damaged"):
+    with pytest.raises(ReadError, match="the encoder is damaged"):
         OnnxTransformer.load(folder)
     (folder / "encoder.json").write_text('{"format": 1, "kind": "static", "settings": {}}')
     with pytest.raises(Mismatch):

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from canonym.encoders import tables
-from canonym.encoders.hashing import hash_features
+from canonym.encoders import hashing as tables
+from canonym.encoders.hashing import blocks, hash_features
+from canonym.encoders.saved import map_tensors, write_tensors
 from canonym.encoders.subword import NORMAL_STEPS, Subword
-from canonym.encoders.tables import blocks
-from canonym.encoders.tensors import map_tensors, write_tensors
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.text import PLAIN, normalise
 
@@ -209,7 +208,7 @@ def test_other_tensors_are_refused(small: Subword, tmp_path: Path) -> None:
     ("change", "error", "message"),
     [
         ({"n_min": 9}, ReadError, "n_min=9"),
-        ({"colour": 1}, ReadError, "settings are damaged"),
+        ({"colour": 1}, ReadError, "the encoder is damaged"),
         ({"steps": ["shout"]}, ReadError, "shout"),
         ({"buckets": 2048}, ReadError, "not those that encoder.json describes"),
     ],

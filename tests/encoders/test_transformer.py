@@ -12,9 +12,8 @@ import pytest
 import torch
 
 from canonym.encoders.batches import pooled
-from canonym.encoders.checkpoint import write_pooling
 from canonym.encoders.devices import out_of_memory, pool, torch_device
-from canonym.encoders.hub import read_model
+from canonym.encoders.hub import read_model, write_pooling
 from canonym.encoders.transformer import Transformer
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from reproduce import data as shelf
@@ -152,7 +151,7 @@ def test_saved_and_opened(
     content = json.loads(manifest.read_text())
     content["settings"]["unknown"] = 1
     manifest.write_text(json.dumps(content))
-    with pytest.raises(ReadError, match="the settings are damaged"):
+    with pytest.raises(ReadError, match="the encoder is damaged"):
         Transformer.load(manifest.parent)
     manifest.write_text('{"format": 1, "kind": "onnx", "settings": {}}')
     with pytest.raises(Mismatch):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from canonym.errors import InvalidInput
-from canonym.evaluation.outcomes import Case, match_parts, tally
+from canonym.evaluation.outcomes import ScoredMention, match_parts, tally
 
 RELAXED = settings(deadline=None, max_examples=60)
 
@@ -63,13 +63,13 @@ def test_matching_by_hand(
 
 def test_parts_without_ids_are_passed_over() -> None:
     a = frozenset({"A"})
-    case = Case(gold=(a, frozenset()), ranked=((), ("A",)))
+    case = ScoredMention(gold=(a, frozenset()), ranked=((), ("A",)))
     assert not case.nil
     assert not case.predicted_nil
-    counts = tally([case, Case(gold=(frozenset(),), ranked=((),))])
+    counts = tally([case, ScoredMention(gold=(frozenset(),), ranked=((),))])
     assert counts.n_gold.tolist() == [1, 0]
     assert counts.n_predicted.tolist() == [1, 0]
-    assert counts.cases.tolist() == [0]
+    assert counts.mentions.tolist() == [0]
     assert counts.n == 2
 
 
@@ -77,12 +77,12 @@ def test_candidates_are_what_is_ranked_unless_given() -> None:
     a = frozenset({"A"})
     counts = tally(
         [
-            Case(gold=(a,), ranked=(("B", "A"),)),
-            Case(gold=(a,), ranked=(), candidates=(("C", "B", "A"),)),
+            ScoredMention(gold=(a,), ranked=(("B", "A"),)),
+            ScoredMention(gold=(a,), ranked=(), candidates=(("C", "B", "A"),)),
         ]
     )
     assert counts.places.tolist() == [2]
-    assert counts.candidate_cases.tolist() == [0, 1]
+    assert counts.candidate_mentions.tolist() == [0, 1]
     assert counts.candidate_places.tolist() == [2, 3]
     assert counts.places.dtype == np.int64
 
@@ -103,7 +103,7 @@ def test_candidates_are_what_is_ranked_unless_given() -> None:
 )
 def test_cases_that_make_no_sense_are_refused(options: dict[str, object], said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
-        Case(**({"gold": (), "ranked": ()} | options))  # type: ignore[arg-type]
+        ScoredMention(**({"gold": (), "ranked": ()} | options))  # type: ignore[arg-type]
 
 
 def test_no_cases_are_an_error() -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from canonym import Concept, Document, InvalidInput, Mention, Name, ReadError, Terminology
-from canonym.evaluation.comparison import Key, compare, read_predictions
+from canonym.evaluation.comparison import compare
+from canonym.evaluation.predictions import Key, read_predictions
 from canonym.evaluation.run import Run, evaluate_corpus
 
 TERMINOLOGY = [
@@ -96,7 +97,7 @@ def test_right_ids_are_right_and_the_tests_see_it(
     assert (complete.test.only_first, complete.test.only_second, complete.test.p) == (0, 1, 1.0)
     assert found.remarks == []
     assert found.to_dict()["contrasts"]["strict"]["mcnemar"]["only_second"] == 1
-    assert len(found.cases["strict"]) == 4
+    assert len(found.scored["strict"]) == 4
 
 
 def test_our_own_ids_differ_in_nothing(run: Run) -> None:

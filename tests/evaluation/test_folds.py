@@ -41,7 +41,7 @@ def test_every_fold_is_searched_in_its_own_targets(corpus: Path) -> None:
     assert spread.sd == pytest.approx(math.sqrt(0.125))
     assert spread.low < 0.75 < spread.high
     # training is known, but adds no names: "weak" is seen and yet not found
-    assert [case.seen_mention for case in found.runs[0].cases["strict"]] == [False, True]
+    assert [case.seen_mention for case in found.runs[0].scored["strict"]] == [False, True]
     content = found.to_dict()
     assert content["folds"] == ["tweets_0", "tweets_1"]
     first = content["headline"][0]

@@ -6,7 +6,7 @@ import pytest
 
 from canonym.errors import InvalidInput
 from canonym.evaluation.hierarchy_distance import KINDS, hierarchy_errors, summarise_errors
-from canonym.evaluation.outcomes import Case
+from canonym.evaluation.outcomes import ScoredMention
 
 #        root
 #       /    \
@@ -26,9 +26,9 @@ PARENTS = {
 }
 
 
-def _case(gold: str, ranked: str) -> Case:
+def _case(gold: str, ranked: str) -> ScoredMention:
     parts = tuple(frozenset(part.split(",")) for part in gold.split("|")) if gold else ()
-    return Case(gold=parts, ranked=tuple((first,) for first in ranked.split("|") if first))
+    return ScoredMention(gold=parts, ranked=tuple((first,) for first in ranked.split("|") if first))
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def _case(gold: str, ranked: str) -> Case:
 )
 def test_kind_and_distance(gold: str, predicted: str, kind: str, distance: int | None) -> None:
     (error,) = hierarchy_errors([_case(gold, predicted)], PARENTS)
-    assert (error.case, error.predicted, error.kind, error.distance) == (
+    assert (error.mention, error.predicted, error.kind, error.distance) == (
         *(0, predicted),
         *(kind, distance),
     )
@@ -79,7 +79,7 @@ def test_kind_and_distance(gold: str, predicted: str, kind: str, distance: int |
 def test_which_predictions_are_errors(gold: str, ranked: str, pairs: list[tuple[str, str]]) -> None:
     errors = hierarchy_errors([_case("cat", "cat"), _case(gold, ranked)], PARENTS)
     assert [(error.predicted, error.gold) for error in errors] == pairs
-    assert all(error.case == 1 for error in errors)
+    assert all(error.mention == 1 for error in errors)
 
 
 def test_cycles_and_several_parents() -> None:

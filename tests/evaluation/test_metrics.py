@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from canonym.errors import InvalidInput
 from canonym.evaluation import metrics as measures
 from canonym.evaluation.metrics import DEFAULT_METRICS, METRICS, RULES, columns, evaluate, ratio
-from canonym.evaluation.outcomes import Case, tally
+from canonym.evaluation.outcomes import ScoredMention, tally
 
 CUT = {"accuracy": (1, 2, 9), "linkable-accuracy": (1, 2, 9), "recall": (1, 2, 9), "mrr": (2,)}
 NAMES = tuple(
@@ -26,11 +26,11 @@ NAMES = tuple(
 RELAXED = settings(deadline=None, max_examples=60)
 
 
-def case(gold: str, ranked: str, **more: object) -> Case:
+def case(gold: str, ranked: str, **more: object) -> ScoredMention:
     """``"A|B,C"``: part A, then a part for which B and C are right; ``"AB|C"``: two rankings."""
     parts = tuple(frozenset(part.split(",")) for part in gold.split("|")) if gold else ()
     rankings = tuple(tuple(ranking) for ranking in ranked.split("|")) if ranked else ()
-    return Case(gold=parts, ranked=rankings, **more)  # type: ignore[arg-type]
+    return ScoredMention(gold=parts, ranked=rankings, **more)  # type: ignore[arg-type]
 
 
 # gold, ranked, rule: accuracy@1, accuracy@2, mrr
@@ -148,7 +148,7 @@ PART = st.frozensets(st.sampled_from("ABCD"), min_size=1, max_size=2)
 RANKING = st.lists(st.sampled_from("ABCDXY"), min_size=1, max_size=4).map(tuple)
 CASES = st.lists(
     st.builds(
-        Case,
+        ScoredMention,
         gold=st.lists(PART, max_size=3).map(tuple),
         ranked=st.lists(RANKING, max_size=3).map(tuple),
     ),
@@ -165,7 +165,9 @@ def _at_most(before: dict[str, float], after: dict[str, float]) -> None:
 
 @RELAXED
 @given(CASES, st.data())
-def test_a_wrong_id_anywhere_never_raises_a_metric(cases: list[Case], data: st.DataObject) -> None:
+def test_a_wrong_id_anywhere_never_raises_a_metric(
+    cases: list[ScoredMention], data: st.DataObject
+) -> None:
     places = [
         (i, p, j)
         for i, one in enumerate(cases)
@@ -186,7 +188,7 @@ def test_a_wrong_id_anywhere_never_raises_a_metric(cases: list[Case], data: st.D
 @RELAXED
 @given(CASES, st.data())
 def test_spoiling_a_right_mention_lowers_what_counted_it(
-    cases: list[Case], data: st.DataObject
+    cases: list[ScoredMention], data: st.DataObject
 ) -> None:
     right = np.flatnonzero(columns(cases, "accuracy@1")[:, 0])
     if not len(right):
@@ -210,7 +212,7 @@ def test_spoiling_a_right_mention_lowers_what_counted_it(
 @RELAXED
 @given(CASES, st.randoms(use_true_random=False))
 def test_the_order_of_mentions_and_of_parts_plays_no_role(
-    cases: list[Case], random: object
+    cases: list[ScoredMention], random: object
 ) -> None:
     shuffled = [
         replace(
@@ -228,7 +230,9 @@ def test_the_order_of_mentions_and_of_parts_plays_no_role(
 @RELAXED
 @given(st.lists(st.lists(PART, max_size=3).map(tuple), min_size=1, max_size=8))
 def test_perfect_predictions_have_exactly_one(golds: list[tuple[frozenset[str], ...]]) -> None:
-    cases = [Case(gold=gold, ranked=tuple((min(part),) for part in gold)) for gold in golds]
+    cases = [
+        ScoredMention(gold=gold, ranked=tuple((min(part),) for part in gold)) for gold in golds
+    ]
     for rule in RULES:
         found = evaluate(cases, NAMES, rule=rule)
         assert all(value == 1 or math.isnan(value) for value in found.values())
@@ -249,9 +253,9 @@ def test_shuffled_predictions_score_at_chance() -> None:
     assert found["accuracy@20"] == 1
 
 
-def _single(gold: np.ndarray, rankings: np.ndarray) -> list[Case]:
+def _single(gold: np.ndarray, rankings: np.ndarray) -> list[ScoredMention]:
     return [
-        Case(gold=(frozenset({f"C{g}"}),), ranked=(tuple(f"C{c}" for c in ranking),))
+        ScoredMention(gold=(frozenset({f"C{g}"}),), ranked=(tuple(f"C{c}" for c in ranking),))
         for g, ranking in zip(gold.tolist(), rankings.tolist(), strict=True)
     ]
 

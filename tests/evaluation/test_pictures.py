@@ -239,5 +239,5 @@ def test_nothing_is_drawn_without_matplotlib(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path
     )
-    assert "pip install 'canonym[pictures]'" in done.stdout
+    assert "pip install 'canonym[analysis]'" in done.stdout
     assert not any(tmp_path.iterdir())

@@ -8,7 +8,7 @@ import pytest
 
 from canonym import Concept, Document, InvalidInput, Mention, Name, ReadError, Terminology, Xref
 from canonym.evaluation.protocols import choose_protocol
-from canonym.evaluation.questions import Asked, ask, expand_words, read_corrections
+from canonym.evaluation.questions import QuestionSet, expand_words, make_questions, read_corrections
 from canonym.terminology.ids import ConceptIds
 
 ENGINE = "schwartz-hearst"
@@ -44,8 +44,8 @@ def asked(
     split: str | None = None,
     same: str | None = None,
     **options: object,
-) -> Asked:
-    return ask(
+) -> QuestionSet:
+    return make_questions(
         documents,
         ConceptIds(terminology),
         choose_protocol(protocol, split=split, same=same),
@@ -55,7 +55,7 @@ def asked(
     )
 
 
-def reasons(found: Asked) -> dict[str, list[str]]:
+def reasons(found: QuestionSet) -> dict[str, list[str]]:
     return {reason: [m.text for m in some] for reason, some in found.dropped}
 
 
@@ -170,7 +170,7 @@ def test_what_is_dropped_is_said_with_its_reason(
     terminology: Terminology, mixed: list[Document]
 ) -> None:
     ids = ConceptIds(terminology)
-    found = ask(mixed, ids, choose_protocol("biosyn"), types=["Disease"], engine=ENGINE)
+    found = make_questions(mixed, ids, choose_protocol("biosyn"), types=["Disease"], engine=ENGINE)
     assert [q.mention.text for q in found.questions] == ["fever"]
     assert reasons(found) == {
         "of no concept (NIL)": ["thing"],

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from canonym import Candidate, InvalidInput, Link, Mention
 from canonym.evaluation.dictionary import FoundConcept, FoundName
 from canonym.evaluation.metrics import evaluate
-from canonym.evaluation.outcomes import Answer, answers_of_link, read_answers
+from canonym.evaluation.outcomes import RankedAnswer, answers_of_link, read_answers
 from canonym.evaluation.questions import Question
 
 
@@ -18,9 +18,9 @@ def question(*gold: str, parts: tuple[str, ...] = ("a",), rule: str = "") -> Que
     return Question(written, parts, tuple(frozenset(one.split("+")) for one in gold))
 
 
-def answer(names: list[str], concepts: list[str], nil: bool = False) -> Answer:
+def answer(names: list[str], concepts: list[str], nil: bool = False) -> RankedAnswer:
     """Names are given by their ids, joined by a plus, falling in score."""
-    return Answer(
+    return RankedAnswer(
         "a",
         tuple(FoundName(n, tuple(n.split("+")), 1 - i / 10) for i, n in enumerate(names)),
         tuple(FoundConcept(c, c, 0.9 - i / 10) for i, c in enumerate(concepts)),
@@ -28,7 +28,7 @@ def answer(names: list[str], concepts: list[str], nil: bool = False) -> Answer:
     )
 
 
-def accuracy(q: Question, answers: list[Answer], reading: str, k: int = 1) -> float:
+def accuracy(q: Question, answers: list[RankedAnswer], reading: str, k: int = 1) -> float:
     return evaluate(read_answers([q], [answers], reading), [f"accuracy@{k}"])[f"accuracy@{k}"]
 
 

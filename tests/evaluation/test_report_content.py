@@ -10,11 +10,21 @@ import pytest
 
 from canonym import Concept, Document, InvalidInput, Linker, Mention, Name, Relation, Terminology
 from canonym.evaluation.comparison import compare
-from canonym.evaluation.outcomes import Case
-from canonym.evaluation.report import find_wrong_answers, summarise, tables
-from canonym.evaluation.report.curves import measure_recall, measure_refusal, measure_trust
-from canonym.evaluation.report.summary import flatten, plain
-from canonym.evaluation.report.wrong_answers import LabelledConcept, WrongAnswer, group_answers
+from canonym.evaluation.error_kinds import (
+    LabelledConcept,
+    WrongAnswer,
+    find_wrong_answers,
+    group_answers,
+)
+from canonym.evaluation.outcomes import ScoredMention
+from canonym.evaluation.report import summarise, tables
+from canonym.evaluation.report.summary import (
+    flatten,
+    measure_recall,
+    measure_refusal,
+    measure_trust,
+    plain,
+)
 from canonym.evaluation.run import Run, evaluate_corpus
 
 RECORDS = [
@@ -192,8 +202,10 @@ def test_nothing_found_is_explained() -> None:
     assert [(group.answer.gold, group.n) for group in groups] == [(gold, 1), ((), 2)]
 
 
-def case(score: float, right: bool) -> Case:
-    return Case(gold=(frozenset({"A"}),), ranked=(("A" if right else "B", "A"),), score=score)
+def case(score: float, right: bool) -> ScoredMention:
+    return ScoredMention(
+        gold=(frozenset({"A"}),), ranked=(("A" if right else "B", "A"),), score=score
+    )
 
 
 def test_recall_rises_with_the_candidates_read() -> None:

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from canonym import InvalidInput
-from canonym.evaluation.error_kinds import ERROR_KINDS, PUBLISHED, ErrorKinds, looks_short
+from canonym.evaluation.error_kinds import ERROR_KINDS, PUBLISHED, ErrorKinds
+from canonym.evaluation.questions import looks_short
 
 NAMES = {
     "mood": ["mood disorders"],

@@ -1,10 +1,12 @@
-"""The page: whole, self-contained, the same again, and with every number in words."""
+"""The page is whole, self-contained and reproducible, and has every number in words."""
 
 from __future__ import annotations
 
 import math
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,21 +14,12 @@ import pytest
 
 from canonym import Concept, Document, InvalidInput, Mention, Name, Relation, Terminology
 from canonym.evaluation.comparison import compare
-from canonym.evaluation.figures import Figure
 from canonym.evaluation.report import make_page, summarise, write_page
-from canonym.evaluation.report.charts import (
-    Chart,
-    Line,
-    bar_row,
-    clean,
-    draw_recall,
-    draw_trust,
-    nice_ceiling,
-    percent,
-)
-from canonym.evaluation.report.curves import Trust
-from canonym.evaluation.report.page import p_value, ranged, section, slice_title
+from canonym.evaluation.report.charts import Chart, draw_bars, draw_recall, draw_refusal, draw_trust
+from canonym.evaluation.report.page import p_value
+from canonym.evaluation.report.summary import Refusal, Trust, percent, slice_title
 from canonym.evaluation.run import Run, evaluate_corpus
+from canonym.evaluation.slices import Figure
 
 RECORDS = [
     Concept("MESH:D000001", "Breast cancer"),
@@ -119,7 +112,12 @@ def test_what_others_wrote_is_escaped(page: str) -> None:
     assert "Cold &lt;b&gt;temperature&lt;/b&gt;" in page
     assert "mind &lt;this&gt;" in page
     assert "&lt;other&gt;" in page
-    assert clean("a\x00\ud800<") == "a\ufffd\ufffd&lt;"
+
+
+def test_what_html_cannot_hold_is_replaced(run: Run) -> None:
+    page = make_page(summarise(run, title="a\x00\ud800<\x1b"))
+    assert "<h1>a\ufffd\ufffd&lt;\ufffd</h1>" in page
+    page.encode("utf-8")
 
 
 def test_the_page_has_the_numbers(page: str, run: Run) -> None:
@@ -132,9 +130,9 @@ def test_the_page_has_the_numbers(page: str, run: Run) -> None:
         area = one.ece if isinstance(one, Trust) else one.area
         assert f"{area:.4f}" in text
     for value in summary.fingerprints.values():
-        assert clean(value) in page
+        assert f"<td>{value}</td>" in unescape(page)
     for rule in summary.rules:
-        assert clean(rule) in page
+        assert f"<li>{rule}</li>" in unescape(page)
     assert "5 of 12 mentions were asked" in text
     assert "2 mentions in all" in text
     assert "Ids that the terminology does not have: 6" in text
@@ -179,8 +177,6 @@ def test_without_training_errors_hierarchy_and_anything_left_out() -> None:
 
 
 def test_scores_beyond_one_have_no_reliability(run: Run) -> None:
-    from dataclasses import replace
-
     summary = summarise(run)
     shown = tuple(replace(one, bins=(), ece=math.nan, high=3.5) for one in summary.trust)
     page = make_page(replace(summary, trust=shown))
@@ -190,8 +186,6 @@ def test_scores_beyond_one_have_no_reliability(run: Run) -> None:
 
 
 def test_recall_that_is_not_defined_is_drawn_as_nothing(run: Run) -> None:
-    from dataclasses import replace
-
     summary = replace(summarise(run), recall={"strict": (math.nan, math.nan)})
     assert "polyline" not in draw_recall(summary)
     assert "strict n/a % at 1" in draw_recall(summary)
@@ -201,43 +195,66 @@ def test_a_chart_puts_values_where_they_belong() -> None:
     chart = Chart((0, 10), (0, 1), x_ticks=[], y_ticks=[(0.5, "half")], x_label="x", y_label="y")
     assert chart.x(5) == pytest.approx((chart.x(0) + chart.x(10)) / 2)
     assert chart.y(1) < chart.y(0.5) < chart.y(0)
-    chart.add_line(
-        Line("l", "strict", "circle", [(0, 0), (5, math.nan), (10, 1)]), lambda x, y: f"{x} {y}"
-    )
-    chart.add_bar((0, 5), 0.5, style="strict", title="b")
-    chart.add_whisker(5, 0.2, 0.4)
+    chart.add(chart.line([(0, 0), (5, math.nan), (10, 1)]), style="strict", title="a < b")
+    chart.add(chart.line([(5, math.nan)]))
     svg = ET.fromstring(chart.draw("T", "<d>"))
     assert svg.get("aria-label") == "T. <d>"
     (line,) = svg.iter("polyline")
     assert line.get("points") == (
         f"{chart.x(0):.1f},{chart.y(0):.1f} {chart.x(10):.1f},{chart.y(1):.1f}"
     )
-    assert len(list(svg.iter("circle"))) == 2
-    (bar,) = (one for one in svg.iter("rect") if one.get("class") == "bar")
-    assert float(str(bar.get("y"))) == pytest.approx(chart.y(0.5), abs=0.1)
+    assert [one.text for one in svg.iter("title")] == ["a < b"]
+
+
+def test_charts_draw_every_reading(run: Run) -> None:
+    summary = summarise(run)
+    svg = ET.fromstring(draw_recall(summary))
+    assert len(list(svg.iter("polyline"))) == 3
+    shapes = [len(list(svg.iter(shape))) for shape in ("circle", "rect", "path")]
+    assert shapes == [5, 5, 5]  # a marker for each of five candidates, one shape per reading
+    svg = ET.fromstring(draw_trust(summary.trust[0]))
+    bars = [one for one in svg.iter("rect") if one.get("class") == "bar"]
+    assert len(bars) == sum(one.n > 0 for one in summary.trust[0].bins) > 0
+    for worst, top in ((0.0, "1 %"), (0.011, "2 %"), (0.5, "50 %"), (0.51, "100 %")):
+        drawn = draw_refusal((Refusal("strict", (0.5, 1.0), (0.0, worst), worst, 0.0),))
+        ticks = [one.text for one in ET.fromstring(drawn).iter("text") if one.get("text-anchor")]
+        assert ticks[5] == top
+        assert len(list(ET.fromstring(drawn).iter("polyline"))) == 1
 
 
 def test_bars_have_the_length_of_their_values() -> None:
     nan = math.nan
-    bars = [("strict", 0.5, 0.4, 0.6, "a"), ("lenient", nan, nan, nan, "b")]
-    svg = ET.fromstring(bar_row([*bars, ("complete", 1.0, nan, nan, "c")]))
+    figures = [
+        Figure("all", "strict", "accuracy@1", 9, 0.5, 0.4, 0.6),
+        Figure("all", "lenient", "accuracy@1", 0, nan, nan, nan),
+        Figure("all", "complete", "accuracy@1", 9, 1.0, nan, nan),
+        None,
+    ]
+    svg = ET.fromstring(draw_bars("All", figures))
     found = [one for one in svg.iter("rect") if one.get("class") == "bar"]
     assert [one.get("width") for one in found] == ["100.0", "200.0"]
     assert len([one for one in svg.iter("line") if one.get("class") == "whisker"]) == 1
+    assert svg.findtext(".//title") == "All, strict: 50.0 %, interval 40.0 to 60.0"
 
 
 def test_words_and_numbers() -> None:
-    assert [nice_ceiling(value) for value in (0, 0.011, 0.5, 0.51)] == [0.01, 0.02, 0.5, 1.0]
     assert [percent(value) for value in (0.1234, math.nan)] == ["12.3", "n/a"]
     assert [p_value(p) for p in (0.0002, 0.0123, 0.5, math.nan)] == [
-        *("&lt; 0.001", "0.012", "0.50", "n/a"),
+        *("< 0.001", "0.012", "0.50", "n/a"),
     ]
-    assert section("T", "", "") == ""
     names = ["length ≤1", "length 2", "frequency 1", "type Disease", "homonym", "unseen concept"]
     assert [slice_title(name) for name in names] == [
         *("1 word", "2 words", "Concept 1 × in training", "Disease", "Homonym"),
         "Concept not in training",
     ]
+
+
+def test_figures_that_are_not_defined_or_missing(run: Run) -> None:
+    summary = summarise(run)
     nothing = Figure("all", "strict", "nil-recall", 0, math.nan, math.nan, math.nan)
-    assert ranged(nothing) == "n/a"
-    assert "n/a" in ranged(None)
+    page = make_page(replace(summary, metrics=(*summary.metrics, nothing)))
+    row = re.search(r"<tr><th scope=\"row\">Recall of NIL</th>.*</tr>", page)
+    assert row is not None
+    missing = '<td><span class="range">n/a</span></td>'
+    assert row[0].count(missing) == 2
+    assert "<td>n/a</td>" in row[0]

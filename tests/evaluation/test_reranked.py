@@ -13,7 +13,7 @@ from canonym import Concept, Document, InvalidInput, Mention, Mismatch, Name, Te
 from canonym.cli import main
 from canonym.evaluation.dictionary import FoundConcept, FoundName, build_dictionary
 from canonym.evaluation.protocols import choose_protocol
-from canonym.evaluation.questions import Asked, ask
+from canonym.evaluation.questions import QuestionSet, make_questions
 from canonym.evaluation.reranked import RerankedDictionary, annotations_of
 from canonym.evaluation.run import evaluate_corpus
 from canonym.linking.features import COUNTED, AnnotationCounts, feature_names
@@ -62,9 +62,9 @@ def by(feature: str, encoder: str = "chargrams") -> Reranker:
     return Reranker(AdditiveModel(curves), AnnotationCounts(), (encoder,))
 
 
-def asked_of(terminology: Terminology, *, merge: bool = True) -> Asked:
+def asked_of(terminology: Terminology, *, merge: bool = True) -> QuestionSet:
     protocol = replace(choose_protocol("biosyn"), merge=merge)
-    return ask(documents(*PLACES), ConceptIds(terminology), protocol, training=TRAINING)
+    return make_questions(documents(*PLACES), ConceptIds(terminology), protocol, training=TRAINING)
 
 
 def test_annotations_of_training_mentions_count(terminology: Terminology) -> None:
@@ -83,7 +83,7 @@ def test_annotations_of_training_mentions_count(terminology: Terminology) -> Non
 
 
 def each_alone(
-    ordered: RerankedDictionary, asked: Asked, strings: Sequence[str], k: int
+    ordered: RerankedDictionary, asked: QuestionSet, strings: Sequence[str], k: int
 ) -> dict[str, tuple[tuple[FoundName, ...], tuple[FoundConcept, ...]]]:
     questions = tuple(
         replace(asked.questions[0], parts=(text,), document=n) for n, text in enumerate(strings)
@@ -151,7 +151,9 @@ def test_mentions_that_a_refined_protocol_leaves_out_count_as_others(
     ))  # fmt: skip
     options = {"terminology": terminology, "protocol": "refined"}
     training = documents("hip", name="sore {}")
-    asked = ask([both], ConceptIds(terminology), choose_protocol("refined"), training=training)
+    asked = make_questions(
+        [both], ConceptIds(terminology), choose_protocol("refined"), training=training
+    )
     assert [one.text for one in asked.questions] == ["hip pain"]
     assert asked.beside == ((0, "sore hip"),)
     run = evaluate_corpus([both], training=training, order=by(OTHER), **options)
@@ -174,7 +176,7 @@ def test_the_shipped_order_has_a_confidence(terminology: Terminology) -> None:
     run = evaluate_corpus(
         documents(*PLACES), terminology=terminology, encoders=["default"], order="fitted"
     )
-    scores = {case.score for case in run.cases["strict"]}
+    scores = {case.score for case in run.scored["strict"]}
     assert scores == {answer.confidence for (answer,) in run.answers}
     assert all(score is not None and 0 < score < 1 for score in scores)
     plain = evaluate_corpus(documents(*PLACES), terminology=terminology, encoders=["default"])

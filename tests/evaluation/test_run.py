@@ -9,7 +9,7 @@ from canonym import Concept, Document, InvalidInput, Linker, Mention, Name, Term
 from canonym.corpora.concepts import read_concepts
 from canonym.corpora.pubtator import read_pubtator
 from canonym.evaluation.protocols import choose_protocol
-from canonym.evaluation.questions import ask, read_corrections
+from canonym.evaluation.questions import make_questions, read_corrections
 from canonym.evaluation.run import Run, corpus_digest, evaluate_corpus
 from canonym.terminology import read_terminology
 from canonym.terminology.ids import ConceptIds
@@ -111,7 +111,7 @@ def test_training_mentions_are_searched_unless_the_protocol_says_no(
     assert learned.fingerprints["learned"] == 1
     alone = evaluate_corpus(test, terminology=terminology, encoders=())
     assert alone.value("accuracy@1") == 0
-    assert alone.cases["lenient"][0].seen_mention is None
+    assert alone.scored["lenient"][0].seen_mention is None
 
 
 def test_raw_gives_the_linker_nothing_but_text_and_span(terminology: Terminology) -> None:
@@ -232,7 +232,7 @@ def test_published_counts_and_the_verbatim_baseline_of_ncbi_disease(data: Path) 
 
 def test_bc5cdr_keeps_the_mentions_of_the_released_files(data: Path) -> None:
     ids = ConceptIds(read_terminology(data / "medic-2012" / "medic_06Jul2012.txt"))
-    asked = ask(
+    asked = make_questions(
         read_pubtator(data / "bc5cdr" / "test.pubtator"),
         ids,
         choose_protocol("biosyn"),

@@ -9,18 +9,20 @@ from hypothesis import strategies as st
 
 from canonym.errors import InvalidInput
 from canonym.evaluation.metrics import evaluate
-from canonym.evaluation.outcomes import Case
+from canonym.evaluation.outcomes import ScoredMention
 from canonym.evaluation.slices import evaluate_slices, slices
 
 RELAXED = settings(deadline=None, max_examples=60)
 
 A, B = frozenset({"A"}), frozenset({"B"})
 CASES = [
-    Case((A,), (("A",),), seen_mention=True, homonym=False, type="Disease", length=1, frequency=0),
-    Case((A,), (("B",),), seen_mention=False, type="Disease", length=4, frequency=1),
-    Case((A, B), (("A",),), type="Chemical", length=5, frequency=5),
-    Case((A,), (("A",),), seen_mention=False, composite=True, length=0, frequency=21),
-    Case((), (), abbreviation=True, length=2),
+    ScoredMention(
+        (A,), (("A",),), seen_mention=True, homonym=False, type="Disease", length=1, frequency=0
+    ),
+    ScoredMention((A,), (("B",),), seen_mention=False, type="Disease", length=4, frequency=1),
+    ScoredMention((A, B), (("A",),), type="Chemical", length=5, frequency=5),
+    ScoredMention((A,), (("A",),), seen_mention=False, composite=True, length=0, frequency=21),
+    ScoredMention((), (), abbreviation=True, length=2),
 ]
 
 
@@ -70,7 +72,7 @@ def test_the_scores_of_a_slice_are_those_of_its_mentions() -> None:
 @given(
     st.lists(
         st.builds(
-            Case,
+            ScoredMention,
             gold=st.sampled_from([(), (A,), (A, B)]),
             ranked=st.just(()),
             seen_concept=st.sampled_from([None, True, False]),
@@ -82,7 +84,9 @@ def test_the_scores_of_a_slice_are_those_of_its_mentions() -> None:
     ),
     st.lists(st.integers(0, 25), min_size=1, max_size=5, unique=True).map(sorted),
 )
-def test_the_slices_of_an_attribute_part_the_mentions(cases: list[Case], bounds: list[int]) -> None:
+def test_the_slices_of_an_attribute_part_the_mentions(
+    cases: list[ScoredMention], bounds: list[int]
+) -> None:
     found = slices(cases, frequency_bounds=bounds)
     for stem, n_known in {
         "frequency ": sum(case.frequency is not None for case in cases),
@@ -97,7 +101,7 @@ def test_the_slices_of_an_attribute_part_the_mentions(cases: list[Case], bounds:
 
 
 def test_bins_are_between_their_bounds() -> None:
-    cases = [Case((), (), length=length) for length in range(9)]
+    cases = [ScoredMention((), (), length=length) for length in range(9)]
     found = {part.name: part.rows.tolist() for part in slices(cases, length_bounds=(0, 3, 6))}
     assert list(found)[-4:] == ["length 0", "length 1–3", "length 4–6", "length ≥7"]
     assert list(found.values())[-4:] == [[0], [1, 2, 3], [4, 5, 6], [7, 8]]

@@ -13,12 +13,11 @@ from canonym import Concept, InvalidInput, Name, ReadError, Terminology
 from canonym.corpora.trials import Trial, make_trial
 from canonym.encoders.static import StaticVectors
 from canonym.evaluation.dictionary import build_dictionary, build_target_dictionary, reweighed
-from canonym.evaluation.measured import Measured
-from canonym.evaluation.nil import leave_out
 from canonym.types import Document, Mention, Relation, Xref
 from models.relation_tables import read_relation_table
 from reproduce.data import Shelf, silver_conditions, silver_interventions
 from reproduce.files import read_experiment
+from reproduce.results import Measured, leave_out
 from reproduce.run import reproduce
 
 WORDS = ["fever", "ague", "pain", "ache", "hip", "knee", "drug", "pill"]

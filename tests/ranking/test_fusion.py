@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from canonym.errors import InvalidInput
-from canonym.ranking.fusion import Scorer, fuse, reciprocal_rank, union_of_rows
+from canonym.ranking.fusion import Scorer, fuse, union_of_rows
 from canonym.types import Hits
 
 N_ROWS, N_QUERIES = 60, 5
@@ -70,11 +70,3 @@ def test_union_drops_what_is_found_twice() -> None:
     a = np.array([[5, 1, -1], [2, -1, -1]], dtype=np.int32)
     b = np.array([[1, 7], [2, -1]], dtype=np.int32)
     assert union_of_rows([a, b]).tolist() == [[1, 5, 7], [2, -1, -1]]
-
-
-def test_reciprocal_rank_by_hand() -> None:
-    a = Hits(np.array([[3, 1]], np.int32), np.zeros((1, 2), np.float32))
-    b = Hits(np.array([[1, 2]], np.int32), np.zeros((1, 2), np.float32))
-    merged = reciprocal_rank([a, b], constant=10)
-    assert merged.rows.tolist() == [[1, 3, 2]]
-    np.testing.assert_allclose(merged.scores, [[1 / 12 + 1 / 11, 1 / 11, 1 / 12]], rtol=1e-6)

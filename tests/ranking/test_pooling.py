@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from canonym.errors import InvalidInput
 from canonym.ranking.fusion import FusedHits
-from canonym.ranking.pooling import TieRule, marginal_score, pool, search_concepts
+from canonym.ranking.pooling import RowsByConcept, TieRule, marginal_score, pool, search_concepts
 
 
 def ties_for(concepts: list[int], scopes: list[int] | None = None, **more: object) -> TieRule:
@@ -114,3 +114,9 @@ def test_the_best_three_names_that_differ_are_added_up(scores: list[float]) -> N
     found = marginal_score(np.array(scores))
     assert found == pytest.approx(expected, abs=1e-4)
     assert max(scores) - 1e-7 <= found <= max(scores) + math.log(3) / 20 + 1e-7
+
+
+def test_rows_come_by_concept_and_rise() -> None:
+    rows = RowsByConcept(np.array([2, 0, 2, 3, 0], dtype=np.int32))
+    assert [rows.of(concept).tolist() for concept in range(5)] == [[1, 4], [], [0, 2], [3], []]
+    assert RowsByConcept(np.zeros(0, dtype=np.int32)).of(0).tolist() == []

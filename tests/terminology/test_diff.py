@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from canonym.errors import InvalidInput, ReadError
-from canonym.terminology import Terminology, build_terminology, diff
+from canonym.terminology import Terminology, diff
 from canonym.terminology.diff import KINDS, Change, Difference, compare
 from canonym.types import Concept, Name, Record, Relation, Xref
 
@@ -320,7 +320,7 @@ def test_as_a_table(tmp_path: Path) -> None:
 
 def test_a_damaged_file_is_told(tmp_path: Path) -> None:
     path = tmp_path / "new.db"
-    build_terminology([Concept(f"X:{i}", f"name {i}") for i in range(2000)], path)
+    Terminology.build([Concept(f"X:{i}", f"name {i}") for i in range(2000)], path)
     content = bytearray(path.read_bytes())
     content[4096 * 3 :] = bytes(len(content) - 4096 * 3)
     with Terminology(path) as whole:
@@ -333,7 +333,7 @@ def test_a_missing_table_or_a_full_disk_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "new.db"
-    build_terminology(BASE, path)
+    Terminology.build(BASE, path)
     connection = sqlite3.connect(path)
     connection.execute("DROP TABLE relations")
     connection.commit()
@@ -341,7 +341,7 @@ def test_a_missing_table_or_a_full_disk_is_told(
     with pytest.raises(InvalidInput, match=r"could not be compared \(no such table"):
         compare(Terminology.build(BASE), Terminology(path))
     full = "PRAGMA max_page_count = 3;"
-    monkeypatch.setattr(diff, "SCRIPTS", (full, *diff.SCRIPTS))
+    monkeypatch.setattr(diff, "_SCRIPTS", (full, *diff._SCRIPTS))
     with pytest.raises(InvalidInput, match="is the disk for temporary files full"):
         compare(Terminology.build(BASE), Terminology.build(BASE))
 

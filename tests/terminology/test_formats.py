@@ -19,7 +19,7 @@ from canonym.terminology import (
     read_terminology,
     recognise,
 )
-from canonym.terminology.recognition import is_sqlite
+from canonym.terminology.formats import is_sqlite
 from canonym.types import Concept, Name
 
 TABLE = "id\tname\nX:1\tflu\nX:1\tgrippe\nX:2\tcold\n"

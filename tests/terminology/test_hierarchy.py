@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from canonym.errors import InvalidInput
 from canonym.terminology import Hierarchy, Terminology
-from canonym.terminology.adjacency import Adjacency
+from canonym.terminology.hierarchy import Adjacency
 from canonym.types import Concept, Relation, Xref
 
 #        animal
@@ -62,20 +62,11 @@ def test_depths_and_distances(pets: Hierarchy) -> None:
     assert pets.distance("cat", "animal") == pets.distance("animal", "cat") == 2
     assert pets.distance("cat", "parrot") == 2
     assert pets.distance("cat", "owl") == 4
-    assert pets.common_ancestor("cat", "parrot") == "pet"
-    assert pets.common_ancestor("cat", "owl") == "animal"
-    assert pets.common_ancestor("bird", "owl") == "bird"
 
 
 def test_concepts_without_a_common_ancestor() -> None:
     two = Hierarchy.from_edges([("a", "b"), ("c", "d")])
     assert two.distance("a", "c") is None
-    assert two.common_ancestor("a", "c") is None
-
-
-def test_of_several_common_ancestors_the_deepest_is_returned() -> None:
-    edges = [("x", "deep"), ("y", "deep"), ("x", "flat"), ("y", "flat"), ("deep", "top")]
-    assert Hierarchy.from_edges(edges).common_ancestor("x", "y") == "deep"
 
 
 def test_unknown_ids_are_named_with_an_example(pets: Hierarchy) -> None:

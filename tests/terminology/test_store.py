@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from canonym.errors import InvalidInput, Mismatch, ReadError
-from canonym.terminology import Terminology, build_terminology
+from canonym.terminology import Terminology
 from canonym.terminology.database import FORMAT
 from canonym.types import Concept, Name, Record, Relation, Xref
 
@@ -38,7 +38,7 @@ RECORDS: list[Record] = [
 
 @pytest.fixture(scope="module")
 def terminology(tmp_path_factory: pytest.TempPathFactory) -> Terminology:
-    return build_terminology(RECORDS, tmp_path_factory.mktemp("store") / "small.db")
+    return Terminology.build(RECORDS, tmp_path_factory.mktemp("store") / "small.db")
 
 
 @pytest.fixture
@@ -198,7 +198,7 @@ def test_deprecated_concepts_are_left_out_when_asked(terminology: Terminology) -
 
 
 def test_values_that_differ_in_case_are_all_meant(tmp_path: Path) -> None:
-    terminology = build_terminology(
+    terminology = Terminology.build(
         [Concept("X:1", "a", types=("Drug",)), Concept("X:2", "b", types=("DRUG",))],
         tmp_path / "case.db",
     )
@@ -239,7 +239,7 @@ def test_values_that_are_no_strings(terminology: Terminology) -> None:
 def test_long_lists_of_ids(tmp_path: Path) -> None:
     records: list[Record] = [Concept(f"X:{i}", f"name {i}") for i in range(3000)]
     records += [Xref(f"X:{i}", f"Y:{i}", "alternative") for i in range(3000)]
-    terminology = build_terminology(records, tmp_path / "many.db")
+    terminology = Terminology.build(records, tmp_path / "many.db")
     drawn = random.Random(0).sample(range(3000), 1700)
     wanted = np.zeros(3000, dtype=bool)
     wanted[drawn] = True
@@ -289,7 +289,7 @@ def test_a_closed_terminology_says_so(path: Path) -> None:
 
 def test_a_file_replaced_while_open_is_noticed(path: Path) -> None:
     terminology = Terminology(path)
-    build_terminology([Concept("Z:1", "other")], path, overwrite=True)
+    Terminology.build([Concept("Z:1", "other")], path, overwrite=True)
     assert terminology.concept("X:1").label == "heart"  # this thread has the old file open
     problems: list[Exception] = []
 

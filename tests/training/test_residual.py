@@ -12,9 +12,9 @@ import torch
 
 from canonym.encoders import load_encoder, make_encoder, save_encoder
 from canonym.encoders.residual import Residual, random_projection
+from canonym.encoders.saved import write_tensors
 from canonym.encoders.static import StaticVectors
 from canonym.encoders.subword import Subword
-from canonym.encoders.tensors import write_tensors
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.training.modules.residual import ResidualModule
 from canonym.training.objective import Trainable
@@ -150,7 +150,7 @@ def test_heads_that_do_not_fit_are_refused(base: Subword, tmp_path: Path) -> Non
     weights = dict(good.weights) | {"output.bias": np.zeros(3, np.float32)}
     write_tensors(tmp_path / "head" / "head.safetensors", weights)
     (tmp_path / "head" / "canonym.json").unlink()
-    with pytest.raises(ReadError, match="head is damaged"):
+    with pytest.raises(ReadError, match="the encoder is damaged"):
         load_encoder(tmp_path / "head")
     (tmp_path / "head" / "base" / "encoder.json").unlink()
     with pytest.raises(ReadError, match="base"):

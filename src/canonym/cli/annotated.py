@@ -77,8 +77,8 @@ def _recognise(path: Path) -> str:
             if next(path.glob(pattern), None):
                 return format
         raise ReadError(path, "a folder with .ann or .concept files was expected; name a file")
-    from canonym.corpora.annotated_tables import is_parquet, recognise_columns
-    from canonym.corpora.delimited import split_header
+    from canonym.corpora.tables import recognise_columns, split_header
+    from canonym.io.tables import is_parquet
 
     if is_parquet(path):
         return "columns"
@@ -165,13 +165,13 @@ def _jsonl(path: Path) -> Iterable[Document | Mention]:
 
 
 def _table(path: Path) -> Iterable[Mention]:
-    from canonym.corpora.mention_tables import read_mention_table
+    from canonym.corpora.cadec import read_mention_table
 
     return read_mention_table(path)
 
 
 def _columns(path: Path) -> Iterable[Mention]:
-    from canonym.corpora.annotated_tables import read_annotated_table
+    from canonym.corpora.tables import read_annotated_table
 
     return read_annotated_table(path)
 

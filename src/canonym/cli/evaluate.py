@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from canonym.cli.annotated import Corpus
-    from canonym.evaluation.outcome import Run
     from canonym.evaluation.report import Summary
+    from canonym.evaluation.run import Run
     from canonym.types import Document, Mention
 
 __all__ = ["evaluate"]
@@ -171,7 +171,8 @@ def evaluate(
     from canonym.cli.open import open_system
     from canonym.cli.progress import note
     from canonym.corpora.census import take_census
-    from canonym.evaluation.comparison import compare, read_predictions
+    from canonym.evaluation.comparison import compare
+    from canonym.evaluation.predictions import read_predictions
     from canonym.evaluation.protocols import choose_protocol
     from canonym.evaluation.questions import read_corrections
     from canonym.evaluation.report import summarise, write_page

@@ -83,7 +83,7 @@ def _shipped(name: str) -> str:
     from pathlib import Path
 
     import canonym
-    from canonym.encoders.manifest import ENCODER_MANIFEST
+    from canonym.encoders.saved import ENCODER_MANIFEST
 
     folder = Path(canonym.__file__).parent / "models" / name
     return str(folder) if (folder / ENCODER_MANIFEST).is_file() else f"missing from {folder}"
@@ -106,11 +106,11 @@ def _describe(path: str) -> dict[str, Any]:
     from pathlib import Path
 
     from canonym.cli.description import counts
-    from canonym.encoders.manifest import ENCODER_MANIFEST, read_encoder_manifest
+    from canonym.encoders.saved import ENCODER_MANIFEST, read_encoder_manifest
     from canonym.errors import ReadError
     from canonym.linker import Linker
     from canonym.terminology import Terminology
-    from canonym.terminology.recognition import is_sqlite
+    from canonym.terminology.formats import is_sqlite
 
     folder = Path(path)
     if not folder.exists():

@@ -17,9 +17,9 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
-from canonym.corpora.delimited import parse_table, split_header
 from canonym.corpora.jsonl import parse_jsonl_documents, parse_jsonl_mentions
 from canonym.corpora.pubtator import parse_pubtator
+from canonym.corpora.tables import parse_table, split_header
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import MAX_LINE, TextStream, open_text
 from canonym.types import Document, Mention

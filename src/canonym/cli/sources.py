@@ -24,7 +24,7 @@ def open_terminology(path: str, *, quiet: bool = False) -> Terminology:
         If the path is neither.
     """
     from canonym.terminology import Terminology
-    from canonym.terminology.recognition import is_sqlite
+    from canonym.terminology.formats import is_sqlite
 
     if is_sqlite(Path(path)) or Path(path).suffix == ".db":
         return Terminology(path)

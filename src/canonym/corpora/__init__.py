@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 from canonym.corpora.aact import read_aact
-from canonym.corpora.annotated_tables import read_annotated_table
-from canonym.corpora.bioc import read_bioc
-from canonym.corpora.bioc_writer import write_bioc
+from canonym.corpora.bioc import read_bioc, write_bioc
 from canonym.corpora.brat import brat_annotations, read_brat
-from canonym.corpora.census import Census, take_census
+from canonym.corpora.cadec import Fold, read_folds, read_mention_table
+from canonym.corpora.census import Census, drop_duplicates, duplicates, take_census
 from canonym.corpora.concepts import mention_parts, read_concepts
-from canonym.corpora.delimited import MentionTable, TableRow, parse_table, read_table
-from canonym.corpora.duplicates import drop_duplicates, duplicates
-from canonym.corpora.jsonl import read_jsonl_documents, read_jsonl_mentions
-from canonym.corpora.jsonl_writer import write_jsonl_documents, write_jsonl_mentions
-from canonym.corpora.mention_tables import Fold, read_folds, read_mention_table
+from canonym.corpora.jsonl import (
+    read_jsonl_documents,
+    read_jsonl_mentions,
+    write_jsonl_documents,
+    write_jsonl_mentions,
+)
 from canonym.corpora.pubtator import read_pubtator, write_pubtator
+from canonym.corpora.splits import Parts, hold_out, read_official, refined
+from canonym.corpora.tables import (
+    MentionTable,
+    TableRow,
+    parse_table,
+    read_annotated_table,
+    read_table,
+)
 from canonym.corpora.trials import Trial, read_trials_json, read_trials_table, read_trials_xml
 
 __all__ = [
     "Census",
     "Fold",
     "MentionTable",
+    "Parts",
     "TableRow",
     "Trial",
     "brat_annotations",
     "drop_duplicates",
     "duplicates",
+    "hold_out",
     "mention_parts",
     "parse_table",
     "read_aact",
@@ -37,11 +47,13 @@ __all__ = [
     "read_jsonl_documents",
     "read_jsonl_mentions",
     "read_mention_table",
+    "read_official",
     "read_pubtator",
     "read_table",
     "read_trials_json",
     "read_trials_table",
     "read_trials_xml",
+    "refined",
     "take_census",
     "write_bioc",
     "write_jsonl_documents",

@@ -1,20 +1,7 @@
 """BioC, in XML and in JSON: documents of passages with annotations.
 
-=========================  =====================================================================
-in the file                becomes
-=========================  =====================================================================
-document id                `Document.id`
-passages                   the text: each passage (or each of its sentences, where the passage
-                           itself has no text) stands at its offset, the first character between
-                           two of them is ``\\n`` and further ones are spaces
-annotation                 a `Mention`, wherever it stands: passage, sentence or document
-location(s)                start and end, counted from the beginning of the document; for several
-                           see `canonym.corpora.spans`
-infon ``type``             the mention's type
-infon of `ID_KEYS`         its ids, read as in `canonym.corpora.gold`; a semicolon is read as a bar
-infon ``CompositeRole``    which mention is a composite and which is a part of one (BC5CDR)
-relations, other infons    nothing
-=========================  =====================================================================
+``docs/formats/corpora.md`` lists the elements that are read. Between two passages stands a line end
+and, in wider gaps, spaces, so that offsets stay right.
 
 References
 ----------
@@ -24,25 +11,26 @@ processing.
 
 from __future__ import annotations
 
+import json
+import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
+from xml.sax.saxutils import escape, quoteattr
 
-from canonym.corpora.gold import parse_ids
-from canonym.corpora.records import Element, read_elements, read_json
-from canonym.corpora.spans import PIECES, Piece, join_pieces, pieces_problem
+from canonym.corpora.gold import parse_ids, written_ids
+from canonym.corpora.spans import PIECES, Piece, join_pieces, mention_pieces, pieces_problem
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_bytes
+from canonym.io.xml import Element, read_json, read_numbered_elements
 from canonym.types import Document, Mention
-
-__all__ = ["COMPOSITES", "ID_KEYS", "read_bioc"]
 
 ID_KEYS: tuple[str, ...] = (
     *("identifier", "MESH", "MEDIC", "OMIM", "CUI", "UMLS", "SNOMEDCT", "concept_id"),
     *("NCBI Gene", "NCBI Taxonomy", "NCBI Homologene"),
 )
-"""Infons that hold ids; of those that an annotation has, the first counts. Case is ignored."""
+"""Infons that hold ids; the first that an annotation has counts. Case is ignored."""
 
 COMPOSITES: tuple[str, ...] = ("whole", "parts", "both")
 """Which annotations of a composite are read: itself, its parts, or both (they overlap)."""
@@ -66,18 +54,18 @@ def read_bioc(
     """Read the documents of a BioC file, XML or JSON, plain or compressed.
 
     XML is read one document at a time, JSON as a whole. A JSON file may hold a collection, a list
-    of documents, what the PubTator service answers, or one of these on each line.
+    of documents, an answer of the PubTator service, or one of these on each line.
 
     Parameters
     ----------
     path : str or Path
-        The file; which syntax it is in shows at its first character.
+        The file; its first character tells the syntax.
     id_keys : sequence of str
-        Infons that hold ids, the first that an annotation has counts.
+        Infons that hold ids; the first that an annotation has counts.
     composites : str
         One of `COMPOSITES`.
     pieces : str
-        What a mention in several pieces becomes, one of `canonym.corpora.spans.PIECES`.
+        Treatment of mentions in several pieces, one of `canonym.corpora.spans.PIECES`.
 
     Yields
     ------
@@ -125,7 +113,7 @@ def _is_xml(path: str | Path) -> bool:
 
 
 def _from_xml(path: str | Path) -> Iterator[tuple[Any, int]]:
-    for element in read_elements(path, ("document",)):
+    for element in read_numbered_elements(path, ("document",)):
         yield _document_element(element), element.line
 
 
@@ -256,12 +244,139 @@ class _Reader:
             raise self.error(f"annotation {annotation.get('id')!r}: {problem}", annotation)
         ids = next((str(values[key]) for key in self.options.id_keys if key in values), "")
         gold, rule = parse_ids(ids, composite="|;")
-        return Mention(
-            join_pieces(self.text, spans, how=self.options.pieces),
-            spans[0][0],
-            spans[-1][1],
-            str(values.get("type", "")),
-            gold,
-            rule,
-            self.id,
+        text = join_pieces(self.text, spans, how=self.options.pieces)
+        type_, start, end = str(values.get("type", "")), spans[0][0], spans[-1][1]
+        return Mention(text, start, end, type_, gold, rule, self.id)
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+SYNTAXES: tuple[str, ...] = ("xml", "json")
+"""The syntaxes of BioC."""
+
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def write_bioc(
+    documents: Iterable[Document],
+    stream: IO[str],
+    *,
+    syntax: str = "xml",
+    source: str = "",
+    date: str = "",
+) -> int:
+    """Write documents as one BioC collection, which `canonym.corpora.bioc.read_bioc` reads back.
+
+    Parameters
+    ----------
+    documents : iterable of Document
+        The text before the first line end becomes the title passage and the rest the abstract,
+        unless a mention runs across; then the text is one passage. Mentions need offsets.
+    stream : text stream
+        Target.
+    syntax : str
+        One of `SYNTAXES`.
+    source, date : str
+        Recorded in the head of the collection.
+
+    Returns
+    -------
+    int
+        Number of documents written.
+
+    Raises
+    ------
+    InvalidInput
+        If the syntax is unknown, a mention has no offsets or other text at its offsets, an id holds
+        a bar or a plus, or a text holds a character that XML cannot.
+
+    Notes
+    -----
+    The type, the ids and their rule are the infons ``type`` and ``identifier``; a mention without
+    either has no such infon.
+    """
+    if syntax not in SYNTAXES:
+        raise InvalidInput(f"syntax={syntax!r} is not known; use one of {', '.join(SYNTAXES)}")
+    head = {"source": source, "date": date, "key": ""}
+    write = _xml_document if syntax == "xml" else json.dumps
+    n = 0
+    if syntax == "xml":
+        stream.write('<?xml version="1.0" encoding="UTF-8"?>\n<collection>\n')
+        stream.writelines(f"  <{key}>{_escaped(value)}</{key}>\n" for key, value in head.items())
+    else:
+        stream.write(json.dumps(head | {"infons": {}})[:-1])
+        stream.write(', "documents": [')
+    for document in documents:
+        if syntax == "json":
+            stream.write(",\n" if n else "\n")
+        stream.write(write(_content(document)))
+        n += 1
+    stream.write("</collection>\n" if syntax == "xml" else "\n]}\n")
+    return n
+
+
+def _content(document: Document) -> dict[str, Any]:
+    """Lay a document out as BioC JSON does."""
+    if not document.id:
+        raise InvalidInput("a document has no id, which BioC needs")
+    text = document.text
+    annotations: list[dict[str, Any]] = []
+    for i, mention in enumerate(document.mentions):
+        infons = {"type": mention.type, "identifier": written_ids(mention)}
+        infons = {key: value for key, value in infons.items() if value}
+        places = [{"offset": a, "length": b - a} for a, b in mention_pieces(text, mention)]
+        whole = {"id": str(i), "infons": infons, "text": mention.text, "locations": places}
+        annotations.append(whole)
+    cut = text.find("\n")
+    # A gap of one character is read back as a line end, but only between two texts.
+    across = any(
+        place["offset"] <= cut < place["offset"] + place["length"]
+        for annotation in annotations
+        for place in annotation["locations"]
+    )
+    one = cut <= 0 or cut == len(text) - 1 or across
+    bounds = [(0, len(text))] if one else [(0, cut), (cut + 1, len(text))]
+    passages: list[dict[str, Any]] = []
+    for kind, (start, end) in zip(("title", "abstract"), bounds, strict=False):
+        inside = [a for a in annotations if start <= a["locations"][0]["offset"] < end]
+        head = {"infons": {} if one else {"type": kind}, "offset": start, "text": text[start:end]}
+        passages.append(head | {"sentences": [], "annotations": inside, "relations": []})
+    rest: dict[str, Any] = {"annotations": [], "relations": []}
+    return {"id": document.id, "infons": {}, "passages": passages} | rest
+
+
+def _xml_document(content: dict[str, Any]) -> str:
+    lines = ["  <document>", f"    <id>{_escaped(content['id'])}</id>"]
+    for passage in content["passages"]:
+        lines.append("    <passage>")
+        lines.extend(f"      {infon}" for infon in _infons(passage["infons"]))
+        lines.append(f"      <offset>{passage['offset']}</offset>")
+        lines.append(f"      <text>{_escaped(passage['text'])}</text>")
+        for annotation in passage["annotations"]:
+            lines.append(f"      <annotation id={quoteattr(annotation['id'])}>")
+            lines.extend(f"        {infon}" for infon in _infons(annotation["infons"]))
+            lines.extend(
+                f'        <location offset="{place["offset"]}" length="{place["length"]}"/>'
+                for place in annotation["locations"]
+            )
+            lines.append(f"        <text>{_escaped(annotation['text'])}</text>")
+            lines.append("      </annotation>")
+        lines.append("    </passage>")
+    lines.append("  </document>")
+    return "\n".join(lines) + "\n"
+
+
+def _infons(infons: dict[str, str]) -> list[str]:
+    return [
+        f"<infon key={quoteattr(key)}>{_escaped(value)}</infon>" for key, value in infons.items()
+    ]
+
+
+def _escaped(text: str) -> str:
+    unfit = _NOT_IN_XML.search(text)
+    if unfit:
+        raise InvalidInput(
+            f"the character U+{ord(unfit[0]):04X} cannot stand in XML; use syntax='json'"
         )
+    # A bare carriage return would come back as a line end.
+    return escape(text, {"\r": "&#13;"})

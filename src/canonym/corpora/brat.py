@@ -7,19 +7,8 @@
                     N1<tab>Reference T1 MESH:D006620<tab>Hip Fractures
                     #1<tab>AnnotatorNotes T1<tab>MESH:D006620
 
-==================  ==============================================================================
-line                becomes
-==================  ==============================================================================
-``T``               a `Mention`; for one in several pieces see `canonym.corpora.spans`
-``N``               ids of the mention, ``RESOURCE:ID`` as written; several references of a mention
-                    are alternatives, unless ``references="all"``
-``#`` (any note)    ids of the mention where the whole note is ids (`NOTE_IDS`), read as in
-                    `canonym.corpora.gold`; other notes are text and left alone. A mention with a
-                    reference does not look at its notes
-``R E A M *``       nothing: relations, events, attributes, equivalences
-==================  ==============================================================================
-
-Offsets count code points of the text file as it is, line ends included: a carriage return counts.
+``docs/formats/corpora.md`` lists the lines that are read. Offsets count code points of the text
+file, line ends included: a carriage return counts.
 """
 
 from __future__ import annotations
@@ -34,18 +23,18 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_bytes, open_text
 from canonym.types import Document, Mention
 
-__all__ = ["NOTE_IDS", "REFERENCES", "brat_annotations", "read_brat"]
-
 NOTE_IDS = (
     r"(?:[A-Za-z][\w.-]*:[\w.-]*\d[\w.-]*|[A-Za-z]{0,2}\d{4,}|"
     + "|".join(re.escape(word) for word in NO_CONCEPT if len(word) > 1)
     + ")"
 )
-"""What one id in a note looks like (regular expression, any case): a prefix, a colon and something
-with a digit; or at least four digits after at most two letters; or a word for "no concept"."""
+"""Regular expression of one id in a note, in any case.
+
+A prefix, a colon and something with a digit; or at least four digits after at most two letters; or
+a word for "no concept"."""
 
 REFERENCES: tuple[str, ...] = ("any", "all")
-"""How several references of one mention combine: each is right, or the mention stands for all."""
+"""Meaning of several references of one mention: each is right, or the mention stands for all."""
 
 _MENTION = re.compile(r"(\S+) (\d+ \d+(?:;\d+ \d+)*)")
 _REFERENCE = re.compile(r"Reference (\S+) (\S+:.+)")
@@ -67,11 +56,11 @@ def read_brat(
     path : str or Path
         The folder, or one ``.ann`` or ``.txt`` file of a pair.
     pieces : str
-        What a mention in several pieces becomes, one of `canonym.corpora.spans.PIECES`.
+        Treatment of mentions in several pieces, one of `canonym.corpora.spans.PIECES`.
     references : str
         One of `REFERENCES`.
     note_ids : str, optional
-        Regular expression of one id in a note; None leaves all notes alone.
+        Regular expression of one id in a note; None ignores all notes.
     encoding : str
         Encoding of the texts and annotations.
 
@@ -83,9 +72,8 @@ def read_brat(
     Raises
     ------
     ReadError
-        If there is no pair at all, one file of a pair is missing, a line is none of the format, an
-        annotation refers to a mention that is not there or has an id that was used, or offsets do
-        not hold the mention.
+        If there is no pair at all, one file of a pair is missing, a line is malformed, an
+        annotation refers to a missing mention or repeats an id, or offsets do not hold the mention.
     InvalidInput
         If an option is unknown or `note_ids` is no regular expression.
     """
@@ -157,6 +145,9 @@ class _Annotations:
         self.references: dict[str, list[tuple[str, int]]] = {}
         self.notes: dict[str, list[tuple[str, int]]] = {}
 
+    def error(self, line: int, problem: str) -> ReadError:
+        return ReadError(self.path, problem, line=line)
+
     def add(self, line: str, number: int) -> None:
         if not line.strip():
             return
@@ -167,41 +158,34 @@ class _Annotations:
         elif key.startswith("N"):
             found = _REFERENCE.fullmatch(body)
             if not found:
-                raise ReadError(
-                    self.path,
-                    f"'Reference T1 RESOURCE:ID' was expected, found {body[:60]!r}",
-                    line=number,
+                raise self.error(
+                    number, f"'Reference T1 RESOURCE:ID' was expected, found {body[:60]!r}"
                 )
             self.references.setdefault(found[1], []).append((found[2].strip(), number))
         elif key.startswith("#"):
             self.notes.setdefault(body.rpartition(" ")[2], []).append((last.strip(), number))
         elif not key.startswith(_PASSED_OVER):
-            raise ReadError(
-                self.path, f"{line[:60]!r} is no line of brat: is this brat?", line=number
-            )
+            raise self.error(number, f"{line[:60]!r} is no line of brat: is this brat?")
 
     def add_mention(self, key: str, body: str, written: str, number: int) -> None:
         found = _MENTION.fullmatch(body)
         if not found:
-            raise ReadError(
-                self.path, f"'TYPE START END' was expected, found {body[:60]!r}", line=number
-            )
+            raise self.error(number, f"'TYPE START END' was expected, found {body[:60]!r}")
         if key in self.spans:
-            raise ReadError(self.path, f"the id {key} was used in a line above", line=number)
+            raise self.error(number, f"the id {key} was used in a line above")
         bounds = (piece.split() for piece in found[2].split(";"))
         pieces = sorted((int(start), int(end)) for start, end in bounds)
         problem = pieces_problem(self.text, pieces, written or None)
         if problem:
-            raise ReadError(self.path, problem, line=number)
+            raise self.error(number, problem)
         self.spans[key] = (found[1], pieces, number)
 
     def mentions(self, how: str, references: str) -> Iterator[Mention]:
         for key, uses in self.references.items():
             if key not in self.spans:
-                raise ReadError(
-                    self.path,
-                    f"the reference is to {key}, which is no mention of this file",
-                    line=uses[0][1],
+                line = uses[0][1]
+                raise self.error(
+                    line, f"the reference is to {key}, which is no mention of this file"
                 )
         for key, (type_, pieces, _) in self.spans.items():
             ids, rule = self.gold(key, references)
@@ -231,7 +215,7 @@ def brat_annotations(document: Document) -> str:
     Returns
     -------
     str
-        What `read_brat` reads back.
+        Lines that `read_brat` reads back.
 
     Raises
     ------

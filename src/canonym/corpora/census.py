@@ -1,17 +1,15 @@
-"""What a corpus holds, and what is odd about it: counted, listed, never corrected."""
+"""Counts and oddities of a corpus, listed and never corrected; duplicate documents."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from canonym.corpora.duplicates import Duplicate, duplicates
-from canonym.corpora.gold import NO_CONCEPT, id_prefix
+from canonym.corpora.gold import NO_CONCEPT
 from canonym.errors import InvalidInput
 from canonym.types import Document, Mention
-
-__all__ = ["Census", "take_census"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +19,7 @@ class Census:
     Parameters
     ----------
     n_documents, n_mentions : int
-        Duplicates included. Mentions without documents count the document ids that they name.
+        Duplicates included. Mentions without documents count by the document ids that they name.
     types : dict of str to int
         Mentions per type.
     prefixes : dict of str to int
@@ -29,7 +27,7 @@ class Census:
     n_composite, n_nil, n_unknown : int
         Mentions that stand for several concepts at once, for none, and without a gold id.
     duplicates : list of Duplicate
-        Documents that are there more than once.
+        Documents that occur more than once.
     outside : list of Mention
         Mentions whose offsets are no span of the text.
     overlaps : list of (Mention, Mention)
@@ -51,7 +49,7 @@ class Census:
     repeated: list[Mention] = field(default_factory=list)
 
     def oddities(self) -> list[str]:
-        """Say in a sentence each what a user should know; empty for a tidy corpus."""
+        """Return a sentence for each oddity; empty for a tidy corpus."""
         said = [
             f"{len(copy.ids)} documents are the same ({', '.join(dict.fromkeys(copy.ids))}): "
             f"{'same' if copy.same_text else 'different'} text, "
@@ -76,12 +74,12 @@ class Census:
 
 
 def take_census(items: Iterable[Document | Mention]) -> Census:
-    """Count what a corpus holds and list what is odd about it.
+    """Count the content of a corpus and list its oddities.
 
     Parameters
     ----------
     items : iterable of Document or Mention
-        What a reader yields.
+        From a reader.
 
     Returns
     -------
@@ -120,7 +118,7 @@ def take_census(items: Iterable[Document | Mention]) -> Census:
         n_documents=len(documents) + sum(1 for id_ in loose if id_),
         n_mentions=len(mentions),
         types=dict(Counter(mention.type for mention in mentions)),
-        prefixes=dict(Counter(id_prefix(id_) for id_ in ids)),
+        prefixes=dict(Counter(id_.partition(":")[0] if ":" in id_ else "" for id_ in ids)),
         n_composite=sum(m.rule == "all" and len(m.ids) > 1 for m in mentions),
         n_nil=sum(m.rule == "nil" for m in mentions),
         n_unknown=sum(m.rule != "nil" and not m.ids for m in mentions),
@@ -159,3 +157,62 @@ def _crossings(mentions: Sequence[Mention]) -> tuple[list[tuple[Mention, Mention
         pairs += [(mentions[j], mentions[i]) for _, j in running]
         running.append((end, i))
     return pairs, repeated
+
+
+# --- duplicates -----------------------------------------------------------------------------------
+
+
+class Duplicate(NamedTuple):
+    """Documents that a corpus has more than once.
+
+    ``ids`` are their ids: one id several times, or several ids with one text. ``places`` are their
+    positions in the corpus, from 0. ``same_text`` and ``same_mentions`` tell whether they agree in
+    their texts, and in the spans and ids of their mentions.
+    """
+
+    ids: tuple[str, ...]
+    places: tuple[int, ...]
+    same_text: bool
+    same_mentions: bool
+
+
+def duplicates(documents: Iterable[Document]) -> list[Duplicate]:
+    """Find the documents that a corpus has more than once: same id, or same text.
+
+    White space and case are ignored in texts; empty texts are not compared. In the order of their
+    first places; documents that agree in both appear once.
+    """
+    corpus = list(documents)
+    by_id: dict[str, list[int]] = {}
+    by_text: dict[str, list[int]] = {}
+    texts = [" ".join(document.text.lower().split()) for document in corpus]
+    for i, document in enumerate(corpus):
+        by_id.setdefault(document.id, []).append(i)
+        if texts[i]:
+            by_text.setdefault(texts[i], []).append(i)
+    groups = {tuple(places) for places in (*by_id.values(), *by_text.values()) if len(places) > 1}
+    return [
+        Duplicate(
+            tuple(corpus[i].id for i in places),
+            places,
+            len({texts[i] for i in places}) == 1,
+            len({_annotated(corpus[i]) for i in places}) == 1,
+        )
+        for places in sorted(groups)
+    ]
+
+
+def _annotated(document: Document) -> Hashable:
+    counts = Counter((m.start, m.end, m.text, m.ids, m.rule) for m in document.mentions)
+    return frozenset(counts.items())
+
+
+def drop_duplicates(documents: Iterable[Document]) -> list[Document]:
+    """Keep the first of the documents with the same id; documents without an id are all kept.
+
+    `duplicates` lists the ones that this drops.
+    """
+    first: dict[str | int, Document] = {}
+    for number, document in enumerate(documents):
+        first.setdefault(document.id or number, document)
+    return list(first.values())

@@ -1,19 +1,9 @@
-"""BioSyn's concept files: mentions and ids, prepared, without their texts.
+"""BioSyn's concept files: prepared mentions and their ids, without the texts.
 
-One mention a line, ``document||start|end||type||mention||ids``, also with ``start||end``.
-
-=============================  ==================================================================
-in the file                    becomes
-=============================  ==================================================================
-mention ``a|b``                the mention as written; `mention_parts` gives its parts
-ids ``D1|D2``                  composite: every id
-ids ``D1+D2``                  combination: the ids together
-ids ``-1``                     no concept
-=============================  ==================================================================
-
-The mentions are what BioSyn's preparation left of them: lower case, without punctuation, with
-abbreviations spelt out; a composite was split only where the gold has several ids. Offsets are
-those of the original mention in the document, which the file does not hold.
+One mention a line, ``document||start|end||type||mention||ids``, also with ``start||end``. Ids are
+read as in `canonym.corpora.gold`. The mentions are prepared by BioSyn: lower case, without
+punctuation, with abbreviations spelt out. A composite was split only where the gold has several
+ids. Offsets are those of the original mention in the document, which the file does not hold.
 
 References
 ----------
@@ -29,8 +19,6 @@ from canonym.corpora.gold import parse_ids
 from canonym.errors import ReadError
 from canonym.io.streams import open_text
 from canonym.types import Mention
-
-__all__ = ["mention_parts", "parse_concepts", "read_concepts"]
 
 
 def read_concepts(path: str | Path, *, encoding: str = "utf-8") -> Iterator[Mention]:
@@ -70,7 +58,7 @@ def read_concepts(path: str | Path, *, encoding: str = "utf-8") -> Iterator[Ment
         if path.is_dir() and not file.stat().st_size:
             continue
         with open_text(file, encoding=encoding) as lines:
-            for mention in parse_concepts(lines, file):
+            for mention in _parse(lines, file):
                 yield mention
                 n += 1
     if not n:
@@ -79,8 +67,7 @@ def read_concepts(path: str | Path, *, encoding: str = "utf-8") -> Iterator[Ment
         )
 
 
-def parse_concepts(lines: Iterable[str], path: str | Path) -> Iterator[Mention]:
-    """Read mentions from lines; `path` is where errors say they are from."""
+def _parse(lines: Iterable[str], path: str | Path) -> Iterator[Mention]:
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -105,21 +92,10 @@ def parse_concepts(lines: Iterable[str], path: str | Path) -> Iterator[Mention]:
 
 
 def mention_parts(mention: Mention) -> tuple[str, ...]:
-    """Return the parts of a composite mention as BioSyn's files write it.
+    """Return the parts of a composite mention of a concept file: one string, or one per part.
 
-    Parameters
-    ----------
-    mention : Mention
-        From a concept file.
+    Their number need not be that of the ids.
 
-    Returns
-    -------
-    tuple of str
-        The strings that are looked up: one, or one per part. Their number need not be that of the
-        ids.
-
-    Examples
-    --------
     >>> mention_parts(Mention("breast cancer|ovarian cancer"))
     ('breast cancer', 'ovarian cancer')
     """

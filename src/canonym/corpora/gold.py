@@ -1,4 +1,4 @@
-"""Gold ids as corpora write them: one id, several, or none.
+"""Gold ids as corpora write them.
 
 ===============  ====================  =========  ==============================================
 ids as written   `Mention.ids`         `rule`     meaning
@@ -17,8 +17,8 @@ Notes
 The NCBI disease corpus has both signs. ``|`` lists what a mention names ("breast and ovarian
 cancer"), ``+`` puts one meaning together from several concepts ("inherited muscle disorder" is a
 muscular disease and a genetic one); 32 mentions of its train and dev parts have a plus, none of
-its test part. Neither allows a choice. In a few mentions the annotators used a bar for what reads
-like a choice ("hemophilia"); nothing in the file tells these apart. The comma is ours.
+its test part. Neither allows a choice. A few mentions have a bar where the text reads like a
+choice ("hemophilia"); nothing in the file tells these apart. The comma is an addition of canonym.
 
 References
 ----------
@@ -30,38 +30,25 @@ from __future__ import annotations
 from canonym.errors import InvalidInput
 from canonym.types import Mention
 
-__all__ = ["NO_CONCEPT", "id_prefix", "parse_ids", "written_ids"]
-
 NO_CONCEPT: tuple[str, ...] = (
     *("-1", "-", "nil", "cui-less", "cui_less", "cuiless"),
     *("concept-less", "concept_less", "conceptless"),
 )
-"""What corpora write, in any case, where the annotators found no concept."""
+"""Ids that corpora write, in any case, where the annotators found no concept."""
+
+
+RULES: tuple[str, ...] = ("any", "all", "nil")
+"""Values of `Mention.rule`."""
 
 
 def parse_ids(written: str, *, composite: str = "|") -> tuple[tuple[str, ...], str]:
-    """Read the ids of one mention.
+    """Read the ids of one mention, and the rule (``"any"``, ``"all"`` or ``"nil"``) that joins
+    them.
 
-    Parameters
-    ----------
-    written : str
-        The ids as the corpus writes them.
-    composite : str
-        Characters each of which separates the parts of a composite, beside the plus.
+    Each character of `composite` separates the parts of a composite, beside the plus.
 
-    Returns
-    -------
-    ids : tuple of str
-        In the order written.
-    rule : str
-        ``"any"``, ``"all"`` or ``"nil"``.
-
-    Examples
-    --------
     >>> parse_ids("D001943|D010051")
     (('D001943', 'D010051'), 'all')
-    >>> parse_ids("CUI-less")
-    ((), 'nil')
     """
     for further in (*composite[1:], "+"):
         written = written.replace(further, composite[0])
@@ -84,10 +71,7 @@ def _ruled(ids: tuple[str, ...], rule: str) -> tuple[tuple[str, ...], str]:
 def written_ids(mention: Mention) -> str:
     """Write the ids of a mention in one cell; `parse_ids` reads them back.
 
-    Raises
-    ------
-    InvalidInput
-        If an id holds a bar, a plus or a comma, which separate ids, or is empty.
+    An empty id, or one with a bar, a plus or a comma, is refused.
     """
     for id_ in mention.ids:
         if not id_.strip() or any(separator in id_ for separator in "|+,"):
@@ -98,15 +82,3 @@ def written_ids(mention: Mention) -> str:
     if mention.ids:
         return ("|" if mention.rule == "all" else ",").join(mention.ids)
     return "-1" if mention.rule == "nil" else ""
-
-
-def id_prefix(id_: str) -> str:
-    """Return what stands before the colon of an id, empty for an id without one.
-
-    Examples
-    --------
-    >>> id_prefix("OMIM:145250"), id_prefix("D009203")
-    ('OMIM', '')
-    """
-    prefix, colon, _ = id_.partition(":")
-    return prefix if colon else ""

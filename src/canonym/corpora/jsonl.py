@@ -20,32 +20,23 @@ key            of                         value
 ``type``       mention                    entity type
 ``ids``        mention                    gold ids: a list of strings, or one string
 ``rule``       mention                    ``any`` (default), ``all`` or ``nil``, see
-                                          `canonym.corpora.pubtator`
+                                          `canonym.corpora.gold`
 =============  =========================  ========================================================
 
-Other keys are ignored, so that what ``canonym link`` writes can be read again.
-"""
+Other keys are ignored, so the output of ``canonym link`` can be read again."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from canonym.corpora.annotations import span_problem
-from canonym.errors import ReadError
+from canonym.corpora.gold import RULES
+from canonym.corpora.spans import span_problem
+from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_text
 from canonym.types import Document, Mention
-
-__all__ = [
-    "parse_jsonl_documents",
-    "parse_jsonl_mentions",
-    "read_jsonl_documents",
-    "read_jsonl_mentions",
-]
-
-_RULES = ("any", "all", "nil")
 
 
 def read_jsonl_documents(path: str | Path, *, encoding: str = "utf-8") -> Iterator[Document]:
@@ -88,7 +79,7 @@ def read_jsonl_mentions(path: str | Path, *, encoding: str = "utf-8") -> Iterato
 
 
 def parse_jsonl_documents(lines: Iterable[str], path: str | Path) -> Iterator[Document]:
-    """Read documents from lines; `path` is where errors say they are from."""
+    """Read documents from lines; errors name `path`."""
     for record in _records(lines, path):
         text = record.text("text", required=True)
         id_ = record.content.get("id", record.line)
@@ -97,28 +88,18 @@ def parse_jsonl_documents(lines: Iterable[str], path: str | Path) -> Iterator[Do
         mentions = record.content.get("mentions") or []
         if not isinstance(mentions, list):
             raise record.error(f"'mentions' is {_shown(mentions)}; a list is expected")
-        yield Document(
-            str(id_),
-            text,
-            tuple(_document_mention(record.part(m), text, str(id_)) for m in mentions),
-        )
+        found = tuple(_document_mention(record.part(m), text, str(id_)) for m in mentions)
+        yield Document(str(id_), text, found)
 
 
 def parse_jsonl_mentions(lines: Iterable[str], path: str | Path) -> Iterator[Mention]:
-    """Read mentions from lines; `path` is where errors say they are from."""
+    """Read mentions from lines; errors name `path`."""
     for record in _records(lines, path):
         text = record.text("mention", required=True)
         ids, rule = record.gold()
-        yield Mention(
-            text,
-            record.offset("start"),
-            record.offset("end"),
-            record.text("type"),
-            ids,
-            rule,
-            record.text("document"),
-            record.text("context"),
-        )
+        start, end, type_ = record.offset("start"), record.offset("end"), record.text("type")
+        document, context = record.text("document"), record.text("context")
+        yield Mention(text, start, end, type_, ids, rule, document, context)
 
 
 def _document_mention(record: _Record, text: str, document_id: str) -> Mention:
@@ -172,8 +153,8 @@ class _Record:
         if not isinstance(ids, list | tuple) or not all(isinstance(id_, str) for id_ in ids):
             raise self.error(f"'ids' is {_shown(ids)}; a list of strings is expected")
         rule = self.text("rule") or "any"
-        if rule not in _RULES:
-            raise self.error(f"'rule' is {rule!r}; one of {', '.join(_RULES)} is expected")
+        if rule not in RULES:
+            raise self.error(f"'rule' is {rule!r}; one of {', '.join(RULES)} is expected")
         return tuple(ids), rule
 
 
@@ -193,3 +174,97 @@ def _records(lines: Iterable[str], path: str | Path) -> Iterator[_Record]:
 def _shown(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=True, default=str)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+def write_jsonl_documents(documents: Iterable[Document], stream: IO[str]) -> int:
+    """Write one document a line, which `canonym.corpora.jsonl.read_jsonl_documents` reads back.
+
+    Parameters
+    ----------
+    documents : iterable of Document
+        Mentions need offsets, and the text at their offsets.
+    stream : text stream
+        Target, in any encoding: characters beyond ASCII are escaped.
+
+    Returns
+    -------
+    int
+        Number of documents written.
+
+    Raises
+    ------
+    InvalidInput
+        If a mention has no offsets, or another text than the document has there.
+
+    Examples
+    --------
+    >>> import sys
+    >>> mention = Mention("hip", 0, 3, ids=("D1",))
+    >>> _ = write_jsonl_documents([Document("7", "hip.", (mention,))], sys.stdout)
+    {"id": "7", "text": "hip.", "mentions": [{"start": 0, "end": 3, "text": "hip", "ids": ["D1"]}]}
+    """
+    n = 0
+    for document in documents:
+        mentions = []
+        for mention in document.mentions:
+            start, end = mention.start, mention.end
+            there = None if start is None or end is None else document.text[start:end]
+            if there != mention.text:
+                raise InvalidInput(
+                    f"mention {mention.text[:60]!r} of document {document.id!r} has "
+                    + ("no offsets" if there is None else f"{there[:60]!r} at its offsets")
+                    + "; write mentions a line instead"
+                )
+            place = {"start": start, "end": end, "text": mention.text}
+            mentions.append(place | _about(mention))
+        _write(stream, {"id": document.id, "text": document.text, "mentions": mentions})
+        n += 1
+    return n
+
+
+def write_jsonl_mentions(mentions: Iterable[Mention], stream: IO[str]) -> int:
+    """Write one mention a line, which `canonym.corpora.jsonl.read_jsonl_mentions` reads back.
+
+    Parameters
+    ----------
+    mentions : iterable of Mention
+        Any.
+    stream : text stream
+        Target.
+
+    Returns
+    -------
+    int
+        Number of mentions written.
+    """
+    n = 0
+    for mention in mentions:
+        optional = {
+            "start": mention.start,
+            "end": mention.end,
+            "document": mention.document_id or None,
+            "context": mention.context or None,
+        }
+        found = {key: value for key, value in optional.items() if value is not None}
+        _write(stream, {"mention": mention.text} | found | _about(mention))
+        n += 1
+    return n
+
+
+def _about(mention: Mention) -> dict[str, Any]:
+    """Return the type, ids and rule of a mention; empty and usual values are left out."""
+    found: dict[str, Any] = {}
+    if mention.type:
+        found["type"] = mention.type
+    if mention.ids:
+        found["ids"] = list(mention.ids)
+    if mention.rule != "any":
+        found["rule"] = mention.rule
+    return found
+
+
+def _write(stream: IO[str], content: dict[str, Any]) -> None:
+    stream.write(json.dumps(content, ensure_ascii=True) + "\n")

@@ -19,7 +19,7 @@ relation   id, name, head, tail                nothing
 =========  ==================================  ==================================================
 
 Offsets are code points in title + one character + abstract. That character is ``\\n`` here, so that
-nothing is read across the two and the title can be told apart again.
+no mention runs across and the title can be separated again.
 
 Ids are read as in `canonym.corpora.gold`.
 """
@@ -32,13 +32,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
-from canonym.corpora.annotations import span_problem
 from canonym.corpora.gold import parse_ids, written_ids
+from canonym.corpora.spans import span_problem
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_text
 from canonym.types import Document, Mention
-
-__all__ = ["parse_pubtator", "pubtator_text", "read_pubtator", "write_pubtator"]
 
 _LOG = logging.getLogger(__name__)
 _TEXT_LINE = re.compile(r"([^|\t]+)\|([ta])\|(.*)")
@@ -63,8 +61,8 @@ def read_pubtator(path: str | Path, *, encoding: str = "utf-8") -> Iterator[Docu
     Raises
     ------
     ReadError
-        If a line is none of the format, belongs to another document than the one around it, or
-        its offsets do not hold the mention; if there is no document at all.
+        If a line is malformed, belongs to another document than the one around it, or its offsets
+        do not hold the mention; if there is no document at all.
 
     Examples
     --------
@@ -79,20 +77,7 @@ def read_pubtator(path: str | Path, *, encoding: str = "utf-8") -> Iterator[Docu
 
 
 def parse_pubtator(lines: Iterable[str], path: str | Path) -> Iterator[Document]:
-    """Read documents from lines; `path` is where errors say they are from.
-
-    Parameters
-    ----------
-    lines : iterable of str
-        The lines of a file, from the first on.
-    path : str or Path
-        The file.
-
-    Yields
-    ------
-    Document
-        As `read_pubtator` does, with the same errors.
-    """
+    """Read documents from lines as `read_pubtator` does; errors name `path`."""
     seen: set[str] = set()
     block: _Block | None = None
     number = 0
@@ -135,53 +120,45 @@ class _Block:
         self.texts: dict[str, str] = {}
         self.annotations: list[tuple[list[str], int]] = []
 
+    def error(self, line: int, problem: str) -> ReadError:
+        return ReadError(self.path, problem, line=line)
+
     def check_id(self, id_: str, line: int) -> None:
         if id_ != self.id:
-            raise ReadError(
-                self.path,
+            raise self.error(
+                line,
                 f"this line belongs to document {id_[:40]!r}, but document {self.id!r} is not "
                 "closed by a blank line",
-                line=line,
             )
 
     def add_text(self, id_: str, kind: str, text: str, line: int) -> None:
         self.check_id(id_, line)
         if kind in self.texts:
-            raise ReadError(self.path, f"document {id_!r} has a second |{kind}| line", line=line)
+            raise self.error(line, f"document {id_!r} has a second |{kind}| line")
         self.texts[kind] = text
 
     def add_annotation(self, cells: list[str], line: int) -> None:
         if len(cells) == 1:
-            raise ReadError(
-                self.path,
-                f"neither a text nor tab-separated columns: {cells[0][:60]!r}",
-                line=line,
-            )
+            raise self.error(line, f"neither a text nor tab-separated columns: {cells[0][:60]!r}")
         self.check_id(cells[0], line)
         if len(cells) == 4 and not cells[1].isdecimal():
             return  # a relation between two ids, such as CID
         if not 5 <= len(cells) <= 7:
-            raise ReadError(
-                self.path,
+            raise self.error(
+                line,
                 f"{len(cells)} columns; a mention has 6 (id, start, end, mention, type, ids): the "
                 "line may be cut off, or separated by something other than tabs",
-                line=line,
             )
         self.annotations.append((cells, line))
 
     def document(self, seen: set[str]) -> Document:
         if self.id in seen:
-            _LOG.warning(
-                "%s, line %d: the document id %s was met before; both documents are kept",
-                self.path,
-                self.line,
-                self.id,
-            )
+            message = "%s, line %d: the document id %s was met before; both documents are kept"
+            _LOG.warning(message, self.path, self.line, self.id)
         seen.add(self.id)
+        text = self.texts.get("t", "")
         if "a" in self.texts:
-            text = f"{self.texts.get('t', '')}\n{self.texts['a']}"
-        else:
-            text = self.texts.get("t", "")
+            text = f"{text}\n{self.texts['a']}"
         mentions = tuple(self.mention(text, cells, line) for cells, line in self.annotations)
         return Document(self.id, text, mentions)
 
@@ -189,14 +166,12 @@ class _Block:
         try:
             start, end = int(cells[1]), int(cells[2])
         except ValueError as error:
-            raise ReadError(
-                self.path,
-                f"offsets {cells[1][:20]!r} and {cells[2][:20]!r} are not both whole numbers",
-                line=line,
+            raise self.error(
+                line, f"offsets {cells[1][:20]!r} and {cells[2][:20]!r} are not both whole numbers"
             ) from error
         problem = span_problem(text, start, end, cells[3])
         if problem:
-            raise ReadError(self.path, problem, line=line)
+            raise self.error(line, problem)
         ids, rule = parse_ids(cells[5] if len(cells) > 5 else "")
         return Mention(text[start:end], start, end, cells[4].strip(), ids, rule, self.id)
 
@@ -207,10 +182,10 @@ def write_pubtator(documents: Iterable[Document], stream: IO[str]) -> int:
     Parameters
     ----------
     documents : iterable of Document
-        What stands before the first line end of a text is its title, the rest its abstract.
-        Mentions need offsets.
+        The text before the first line end is the title, the rest the abstract. Mentions need
+        offsets.
     stream : text stream
-        Where to write to.
+        Target.
 
     Returns
     -------
@@ -235,10 +210,7 @@ def write_pubtator(documents: Iterable[Document], stream: IO[str]) -> int:
 
 
 def pubtator_text(document: Document) -> str:
-    """Return one document in the PubTator format, with the blank line that closes it.
-
-    Parameters and errors are those of `write_pubtator`.
-    """
+    """Return one document in the PubTator format, with the blank line that closes it."""
     _check_cell(document.id, "document id", "|\t\n")
     title, line_end, abstract = document.text.partition("\n")
     lines = [f"{document.id}|t|{_one_line(title)}"]

@@ -1,8 +1,9 @@
-"""Mentions in several pieces: "pain in the left and right knee" holds "pain in the ... right knee".
+"""Spans of mentions, also in several pieces.
 
-A mention has one start and one end. Where a corpus marks several pieces, the text of the mention is
-the pieces in order with a space between, and its offsets run from the first piece to the last: the
-text between them is then not the mention's text, which is how such a mention is recognised.
+"pain in the left and right knee" holds "pain in the ... right knee". A mention has one start and
+one end. The text of a mention in several pieces is the pieces in order with a space between, and
+its offsets run from the first piece to the last. Such a mention is recognised because the text
+between its offsets is not its own text.
 """
 
 from __future__ import annotations
@@ -11,35 +12,37 @@ import itertools
 import re
 from collections.abc import Sequence
 
-from canonym.corpora.annotations import span_problem
 from canonym.errors import InvalidInput
 from canonym.types import Mention
 
-__all__ = ["PIECES", "join_pieces", "mention_pieces", "pieces_problem"]
-
 PIECES: tuple[str, ...] = ("join", "cover")
-"""What a mention in pieces becomes: its pieces, or the whole stretch that covers them."""
+"""Treatments of a mention in pieces: join its pieces, or take the stretch that covers them."""
 
 Piece = tuple[int, int]
 
 
+def span_problem(text: str, start: int, end: int, written: str | None = None) -> str | None:
+    """Describe the problem of a span in a text, or return None for a sound one.
+
+    `written` is the mention as the annotation writes it. Differences in white space alone are
+    allowed: some tools collapse it.
+    """
+    if not 0 <= start < end <= len(text):
+        return f"offsets {start}-{end} are no span of the text, which has {len(text):,} code points"
+    found = text[start:end]
+    if written is not None and found.split() != written.split():
+        return (
+            f"offsets {start}-{end} hold {found[:60]!r}, the annotation says {written[:60]!r}: "
+            "offsets count code points from 0"
+        )
+    return None
+
+
 def pieces_problem(text: str, pieces: Sequence[Piece], written: str | None = None) -> str | None:
-    """Say what is wrong with the pieces of one mention, or None when they are sound.
+    """Describe the problem of the pieces of one mention, in rising order, or return None.
 
-    Parameters
-    ----------
-    text : str
-        The document's text.
-    pieces : sequence of (int, int)
-        Half-open code-point offsets, in rising order.
-    written : str, optional
-        The mention as the annotation writes it: the pieces, or all from the first to the last.
-        Differences in white space alone are forgiven.
-
-    Returns
-    -------
-    str or None
-        The problem as a sentence without its full stop.
+    `written` is the mention as the annotation writes it: the pieces, or all from the first to the
+    last. Differences in white space alone are allowed.
     """
     if not pieces:
         return "the mention has no offsets"
@@ -65,27 +68,7 @@ def pieces_problem(text: str, pieces: Sequence[Piece], written: str | None = Non
 
 
 def join_pieces(text: str, pieces: Sequence[Piece], *, how: str = "join") -> str:
-    """Return the text of a mention in pieces.
-
-    Parameters
-    ----------
-    text : str
-        The document's text.
-    pieces : sequence of (int, int)
-        Half-open code-point offsets, in rising order.
-    how : str
-        One of `PIECES`.
-
-    Raises
-    ------
-    InvalidInput
-        If `how` is unknown.
-
-    Examples
-    --------
-    >>> join_pieces("left and right knee", [(0, 4), (15, 19)])
-    'left knee'
-    """
+    """Return the text of a mention in pieces, in rising order; `how` is one of `PIECES`."""
     if how not in PIECES:
         raise InvalidInput(f"pieces={how!r} is not known; use one of {', '.join(PIECES)}")
     if how == "cover":
@@ -94,26 +77,11 @@ def join_pieces(text: str, pieces: Sequence[Piece], *, how: str = "join") -> str
 
 
 def mention_pieces(text: str, mention: Mention) -> list[Piece]:
-    """Return the pieces of a mention, the inverse of `join_pieces`.
+    """Return the pieces of a mention with offsets, the inverse of `join_pieces`.
 
-    Parameters
-    ----------
-    text : str
-        The document's text.
-    mention : Mention
-        With offsets.
-
-    Returns
-    -------
-    list of (int, int)
-        One piece where the text between the offsets is the mention's text, else as few as hold its
-        words. A word that occurs several times is taken where it comes first, the last word where
-        the mention ends.
-
-    Raises
-    ------
-    InvalidInput
-        If the mention has no offsets, or its words do not stand between them in order.
+    That is one piece where the text between the offsets is the mention's text, else as few as hold
+    its words. A word that occurs several times is taken at its first place, the last word at the
+    end.
     """
     if mention.start is None or mention.end is None:
         raise InvalidInput(

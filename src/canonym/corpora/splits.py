@@ -1,11 +1,10 @@
-"""Parts of a corpus: official, refined, zero-shot, stratified.
+"""Parts of a corpus: official, refined, held out.
 
 ==============  ==================================================================================
-part            mentions of the test part that are in it
+part            mentions of the test part
 ==============  ==================================================================================
 official        all of them, as the corpus is distributed
 refined         those whose text does not occur in the training parts, each once
-zero-shot       those none of whose concepts occurs in the training parts
 ==============  ==================================================================================
 
 References
@@ -16,7 +15,7 @@ Tutubalina, Kadurin and Miftahutdinov (2020), Fair Evaluation in Concept Normali
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
@@ -26,19 +25,8 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.text import normalise
 from canonym.types import Mention
 
-__all__ = [
-    "SAME",
-    "Parts",
-    "Selection",
-    "hold_out",
-    "read_official",
-    "refined",
-    "stratified_folds",
-    "zero_shot",
-]
-
 SAME: tuple[str, ...] = ("text", "pair")
-"""When `refined` takes two mentions for the same: equal texts, or equal texts and equal ids."""
+"""Ways in which `refined` compares two mentions: by text, or by text and ids."""
 
 Item = TypeVar("Item")
 
@@ -58,24 +46,14 @@ class Parts(NamedTuple, Generic[Item]):
 
 
 class Selection(NamedTuple):
-    """Mentions that were kept, and how many were not and why; nothing is dropped silently.
+    """Mentions that were kept, in order, and the numbers of those left out.
 
-    Attributes
-    ----------
-    mentions : list of Mention
-        Kept, in their order.
-    n_seen : int
-        Left out because training has them.
-    n_repeated : int
-        Left out because an earlier mention is the same.
-    n_without_concept : int
-        Left out because they have no concept.
+    ``n_seen`` are in training, ``n_repeated`` are the same as an earlier mention.
     """
 
     mentions: list[Mention]
     n_seen: int = 0
     n_repeated: int = 0
-    n_without_concept: int = 0
 
 
 def read_official(folder: str | Path, read: Callable[[Path], Iterable[Item]]) -> Parts[Item]:
@@ -127,10 +105,10 @@ def refined(
     known : iterable of Mention
         The training parts: train and dev.
     same : str
-        One of `SAME`. ``"pair"`` lets a text through again that stands for another concept than in
-        training; it is what the published sizes count, and the default.
+        One of `SAME`. ``"pair"`` keeps a text that stands for another concept than in training; the
+        published sizes count so.
     key : callable
-        Makes the text that is compared from the mention's text.
+        Function from the text of a mention to the text that is compared.
 
     Returns
     -------
@@ -178,74 +156,14 @@ context='')]
     return Selection(kept, n_seen, n_repeated)
 
 
-def zero_shot(
-    test: Iterable[Mention],
-    known: Iterable[Mention],
-    *,
-    concept: Callable[[str], str] = lambda id_: id_,
-) -> Selection:
-    """Keep the test mentions none of whose concepts is in the training parts.
-
-    Parameters
-    ----------
-    test, known : iterable of Mention
-        The test part and the training parts.
-    concept : callable
-        Maps a gold id to the concept it stands for, where a concept has several ids.
-
-    Returns
-    -------
-    Selection
-        A composite with one part that training has is left out. Mentions without an id have no
-        concept and are counted apart.
-    """
-    training = {concept(id_) for mention in known for id_ in mention.ids}
-    kept: list[Mention] = []
-    n_seen = n_without = 0
-    for mention in test:
-        if not mention.ids:
-            n_without += 1
-        elif any(concept(id_) in training for id_ in mention.ids):
-            n_seen += 1
-        else:
-            kept.append(mention)
-    return Selection(kept, n_seen, n_without_concept=n_without)
-
-
 def hold_out(
-    items: Sequence[Item],
-    n: int,
-    *,
-    stratum: Callable[[Item], Hashable],
-    rng: np.random.Generator,
+    items: Sequence[Item], n: int, *, stratum: Callable[[Item], Hashable], rng: np.random.Generator
 ) -> tuple[list[Item], list[Item]]:
-    """Draw `n` items without replacement, from each stratum as many as is its share.
+    """Draw `n` items without replacement, from each stratum in proportion to its size.
 
-    Parameters
-    ----------
-    items : sequence
-        What to draw from.
-    n : int
-        How many to draw, between 0 and ``len(items)``.
-    stratum : callable
-        Which stratum an item is in, such as ``lambda mention: mention.type``.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    rest, held : list
-        Both in the order of `items`.
-
-    Raises
-    ------
-    InvalidInput
-        If `n` is out of range.
-
-    Notes
-    -----
-    A stratum of ``m`` items gives ``m n / len(items)``, rounded down; the draws that are then
-    missing go to the largest remainders, the earlier stratum first.
+    Returns the rest and the drawn items, both in order. A stratum of ``m`` items gives ``m n /
+    len(items)``, rounded down; missing draws go to the largest remainders, the earlier stratum
+    first.
     """
     if not 0 <= n <= len(items):
         raise InvalidInput(f"{n} items are to be drawn from {len(items)}")
@@ -264,32 +182,3 @@ def hold_out(
         [item for i, item in enumerate(items) if i not in held],
         [item for i, item in enumerate(items) if i in held],
     )
-
-
-def stratified_folds(
-    items: Sequence[Item],
-    k: int,
-    *,
-    stratum: Callable[[Item], Hashable],
-    rng: np.random.Generator,
-) -> Iterator[tuple[list[Item], list[Item]]]:
-    """Yield `k` pairs (rest, held): every item is held once, strata spread evenly over the folds.
-
-    Raises
-    ------
-    InvalidInput
-        If `k` is below 2 or above the number of items.
-    """
-    if not 2 <= k <= len(items):
-        raise InvalidInput(f"{k} folds of {len(items)} items: at least 2 and one item each")
-    strata: dict[Hashable, list[int]] = {}
-    for i in rng.permutation(len(items)):
-        strata.setdefault(stratum(items[i]), []).append(int(i))
-    # Dealt like cards, on from where the former stratum ended: sizes differ by one at most.
-    dealt = [i for group in strata.values() for i in group]
-    fold = {i: place % k for place, i in enumerate(dealt)}
-    for f in range(k):
-        yield (
-            [item for i, item in enumerate(items) if fold[i] != f],
-            [item for i, item in enumerate(items) if fold[i] == f],
-        )

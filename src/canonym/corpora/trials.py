@@ -1,21 +1,10 @@
 """Clinical trials: conditions and interventions, with NLM's MeSH terms as silver labels.
 
-===================  ============================  ===============================================
-reader               reads                         NLM's terms
-===================  ============================  ===============================================
-`read_trials_xml`    ``<clinical_study>`` records  names; broader terms are mixed in (since 2021)
-`read_trials_json`   API version 2 (studies with   names and MeSH ids; broader terms are apart and
-                     a ``protocolSection``)        left out
-`read_trials_table`  a tab-separated table with    names
-                     the columns of `COLUMNS`
-`canonym.corpora.    the pipe-delimited files of   names; broader terms are left out where the
-aact.read_aact`      the AACT database             files tell them apart
-===================  ============================  ===============================================
-
 A trial becomes a `Document`: its title, then each condition and each intervention on a line of its
 own. Their mentions have offsets and a type, ``Condition`` or the type of the intervention
-(``Drug``, ``Device``, ...), and no ids: the terms were assigned to the trial as a whole by a
-program, so which of them belongs to which mention is not said. They are silver, not gold.
+(``Drug``, ``Device``, ...), and no ids. A program assigned the terms to the trial as a whole, so
+the term of a mention is unknown: the labels are silver, not gold. In XML, since 2021, broader terms
+are mixed in; JSON and AACT keep them apart, and they are left out.
 """
 
 from __future__ import annotations
@@ -27,21 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from canonym.corpora.delimited import parse_table
-from canonym.corpora.records import read_elements, read_json
+from canonym.corpora.tables import parse_table
 from canonym.errors import ReadError
 from canonym.io.streams import open_text
+from canonym.io.xml import read_json, read_numbered_elements
 from canonym.types import Document, Mention
-
-__all__ = [
-    "COLUMNS",
-    "CONDITION",
-    "Trial",
-    "make_trial",
-    "read_trials_json",
-    "read_trials_table",
-    "read_trials_xml",
-]
 
 COLUMNS: tuple[str, ...] = (
     *("nct", "title", "conditions", "condition_mesh", "interventions"),
@@ -107,22 +86,9 @@ def make_trial(
 ) -> Trial:
     """Lay a trial out as a document.
 
-    Parameters
-    ----------
-    id_, title : str
-        Registry number and brief title.
-    conditions : iterable of str
-        The conditions; empty ones are left out.
-    interventions : iterable of (str, str)
-        Type and name of each intervention; those without a name are left out, those without a type
-        are of the type ``Intervention``.
-    **silver : iterable of str
-        The other attributes of `Trial`.
-
-    Returns
-    -------
-    Trial
-        White space inside of titles and names is collapsed.
+    `interventions` are types and names, `silver` the other attributes of `Trial`. White space in
+    titles and names is collapsed; fields without a name are left out, and interventions without a
+    type are of the type ``Intervention``.
     """
     title = " ".join(title.split())
     fields = [(CONDITION, name) for name in conditions]
@@ -157,7 +123,7 @@ def read_trials_xml(path: str | Path) -> Iterator[Trial]:
 
 def _xml_trials(path: str | Path) -> Iterator[Trial]:
     for file in _files(path, ".xml"):
-        for element in read_elements(file, ("clinical_study",)):
+        for element in read_numbered_elements(file, ("clinical_study",)):
             id_ = (element.findtext("id_info/nct_id") or "").strip()
             if not id_:
                 raise ReadError(file, "the study has no <nct_id>", line=element.line)

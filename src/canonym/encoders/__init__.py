@@ -1,8 +1,9 @@
-"""Encoders turn names into vectors; every one of them is a class with one method, `encode`.
+"""Encoders turn names into vectors; each is a class with one method, `encode`.
 
-`make_encoder` makes one from a short description, `save_encoder` and `load_encoder` keep it in a
-folder. Other packages add kinds through the entry-point group ``canonym.encoders``: the name of the
-entry point is the kind, its value a class with ``encode``, ``save``, ``load`` and ``settings``.
+It raises `InvalidInput` unless the names are a collection of strings. `make_encoder` makes an
+encoder from a short description; `save_encoder` and `load_encoder` keep it in a folder. Other
+packages add kinds through the entry-point group ``canonym.encoders``: the name of the entry point
+is the kind, its value a class with ``encode``, ``save``, ``load`` and ``settings``.
 """
 
 from __future__ import annotations
@@ -11,14 +12,11 @@ import importlib
 import importlib.metadata
 import inspect
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
-from canonym.encoders.manifest import (
-    ENCODER_MANIFEST,
-    read_encoder_manifest,
-    write_encoder_manifest,
-)
+from canonym.encoders.saved import ENCODER_MANIFEST, read_encoder_manifest, write_encoder_manifest
 from canonym.errors import InvalidInput, Mismatch
 from canonym.io import files
 from canonym.types import Encoder
@@ -26,6 +24,7 @@ from canonym.types import Encoder
 __all__ = [
     "ENCODERS",
     "SHIPPED",
+    "EncoderOptions",
     "encoder_class",
     "encoder_kinds",
     "load_encoder",
@@ -42,7 +41,7 @@ ENCODERS: dict[str, str] = {
     "onnx": "canonym.encoders.onnx:OnnxTransformer",
     "residual": "canonym.encoders.residual:Residual",
 }
-"""Kinds of encoders that canonym brings, and where their classes are."""
+"""Kinds of encoders in canonym, with the places of their classes."""
 
 SHIPPED: tuple[str, ...] = ("default", "contextual")
 """Trained encoders that come with canonym, by name."""
@@ -52,19 +51,32 @@ _RANGE = re.compile(r"(\d+)-(\d+)")
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 
 
+class EncoderOptions(TypedDict, total=False):
+    """Options of `make_encoder`; each kind of encoder takes those of its class."""
+
+    n_min: int
+    n_max: int
+    word_boundaries: bool
+    lowercase: bool
+    max_words: int | None
+    encoding_errors: str
+    pooling: str
+    max_length: int
+    batch_size: int
+    device: str
+    dtype: str
+    normalise: bool
+    local_files_only: bool
+    trained: Mapping[str, Any] | None
+
+
 def encoder_kinds() -> list[str]:
-    """Return every kind of encoder there is, those of other packages included, sorted."""
+    """Return every kind of encoder, those of other packages included, sorted."""
     return sorted({*ENCODERS, *importlib.metadata.entry_points(group=_GROUP).names})
 
 
 def encoder_class(kind: str) -> Any:
-    """Return the class of a kind of encoder; this imports it.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such kind, or the package that brings it is broken.
-    """
+    """Import and return the class of a kind of encoder."""
     if kind in ENCODERS:
         module, _, attribute = ENCODERS[kind].partition(":")
         return getattr(importlib.import_module(module), attribute)
@@ -83,6 +95,11 @@ def encoder_class(kind: str) -> Any:
 
 def load_encoder(folder: str | Path) -> Encoder:
     """Open an encoder that `save_encoder`, or the encoder's own ``save``, wrote.
+
+    Parameters
+    ----------
+    folder : str or Path
+        The saved encoder.
 
     Raises
     ------
@@ -145,7 +162,7 @@ def _kind_of(encoder: Encoder) -> str:
     )
 
 
-def make_encoder(spec: str | Path, **options: Any) -> Encoder:
+def make_encoder(spec: str | Path, **options: Unpack[EncoderOptions]) -> Encoder:
     """Make an encoder from a short description.
 
     ============================  =================================================================
@@ -165,38 +182,43 @@ def make_encoder(spec: str | Path, **options: Any) -> Encoder:
     Parameters
     ----------
     spec : str or Path
-        The description. What exists on disk goes before names on the hub.
+        The description. A file or folder on disk goes before a name on the hub.
     **options
         Keyword arguments of the encoder's class (``pooling="mean"``). A saved encoder takes none.
 
     Raises
     ------
     InvalidInput
-        If the description fits nothing, with what it could have been.
+        If the description fits nothing; the message lists the possible forms.
     MissingExtra
         If the encoder needs an optional dependency that is not installed.
+
+    Examples
+    --------
+    >>> make_encoder("chargrams:1-3", lowercase=False)
+    CharGrams(n_min=1, n_max=3, word_boundaries=False, lowercase=False)
     """
-    text = str(spec)
+    text, given = str(spec), dict(options)
     kind, colon, rest = text.partition(":")
     if text in SHIPPED:
-        return _open_shipped(text, options)
+        return _open_shipped(text, given)
     if kind == "chargrams" and not Path(text).exists():
-        return _make_chargrams(rest if colon else None, options)
+        return _make_chargrams(rest if colon else None, given)
     if kind == "hf" and rest:
-        return _made("transformer", rest, options | {"local_files_only": False})
+        return _make("transformer", rest, given | {"local_files_only": False})
     if colon and rest and (kind in ENCODERS or kind in encoder_kinds()):
         if kind == "static":
-            return _read_static(rest, options)
+            return _read_static(rest, given)
         if kind in {"transformer", "onnx"}:
-            return _made(kind, rest, options)
-        return _open_saved(Path(rest), options, kind=kind)
+            return _make(kind, rest, given)
+        return _open_saved(Path(rest), given, kind=kind)
     path = Path(text).expanduser()
     if text and path.is_dir():
-        return _from_folder(path, options)
+        return _open_folder(path, given)
     if path.is_file():
-        return _read_static(path, options)
+        return _read_static(path, given)
     if isinstance(spec, str) and _HUB_NAME.fullmatch(text):
-        return _made("transformer", text, options)
+        return _make("transformer", text, given)
     raise InvalidInput(
         f"{text!r} is neither a file or folder here nor a kind of encoder; give 'default', "
         "'contextual', 'chargrams' or 'chargrams:1-3', a folder, a word-vector file, or 'hf:NAME' "
@@ -215,17 +237,17 @@ def _open_shipped(name: str, options: dict[str, Any]) -> Encoder:
 
 
 def marked(encoder: Encoder, name: str) -> Encoder:
-    """Let an encoder know that it is one of `SHIPPED`, so that an index calls it so."""
+    """Mark an encoder as one of `SHIPPED`; an index then records it by that name."""
     vars(encoder)["shipped"] = name
     return encoder
 
 
-def _from_folder(folder: Path, options: dict[str, Any]) -> Encoder:
+def _open_folder(folder: Path, options: dict[str, Any]) -> Encoder:
     if (folder / ENCODER_MANIFEST).is_file():
         return _open_saved(folder, options)
     has_onnx = (folder / "model.onnx").is_file() or (folder / "onnx" / "model.onnx").is_file()
     has_weights = any(folder.rglob("*.safetensors")) or any(folder.rglob("pytorch_model*.bin"))
-    return _made("onnx" if has_onnx and not has_weights else "transformer", folder, options)
+    return _make("onnx" if has_onnx and not has_weights else "transformer", folder, options)
 
 
 def _open_saved(folder: Path, options: dict[str, Any], *, kind: str | None = None) -> Encoder:
@@ -248,24 +270,23 @@ def _make_chargrams(span: str | None, options: dict[str, Any]) -> Encoder:
                 "'chargrams:1-3'"
             )
         options = options | {"n_min": int(found[1]), "n_max": int(found[2])}
-    return _made("chargrams", None, options)
+    return _call(encoder_class("chargrams"), "chargrams", options)
 
 
 def _read_static(path: str | Path, options: dict[str, Any]) -> Encoder:
     if Path(path).is_dir():
         return _open_saved(Path(path), options, kind="static")
-    return _called(encoder_class("static").read, "static", path, options)
+    return _call(encoder_class("static").read, "static", options, path)
 
 
-def _made(kind: str, argument: str | Path | None, options: dict[str, Any]) -> Encoder:
-    return _called(encoder_class(kind), kind, argument, options)
+def _make(kind: str, source: str | Path, options: dict[str, Any]) -> Encoder:
+    return _call(encoder_class(kind), kind, options, source)
 
 
-def _called(make: Any, kind: str, argument: str | Path | None, options: dict[str, Any]) -> Encoder:
-    given = () if argument is None else (argument,)
+def _call(make: Any, kind: str, options: dict[str, Any], *source: str | Path) -> Encoder:
     try:
-        inspect.signature(make).bind(*given, **options)
+        inspect.signature(make).bind(*source, **options)
     except TypeError as error:
         raise InvalidInput(f"{kind}: {error}; see the options of that encoder") from error
-    encoder: Encoder = make(*given, **options)
+    encoder: Encoder = make(*source, **options)
     return encoder

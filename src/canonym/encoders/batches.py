@@ -1,4 +1,4 @@
-"""Dense vectors of many names, batch by batch: what the transformer encoders share."""
+"""Dense vectors of many names, batch by batch, for the transformer encoders."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from canonym.encoders.inputs import checked_names, distinct_names, without_surro
 from canonym.errors import InvalidInput
 from canonym.types import Float32Array
 
-__all__ = ["encode_in_batches", "normalised", "pooled"]
-
 
 def encode_in_batches(
     names: Sequence[str],
@@ -23,33 +21,10 @@ def encode_in_batches(
     lowercase: bool,
     normalise: bool,
 ) -> Float32Array:
-    """Encode `names`, each distinct one once, in batches of similar length.
+    """Encode each distinct name once, in batches of similar length; ``(n, width)`` float32.
 
-    Parameters
-    ----------
-    names : sequence of str
-        ``n`` names.
-    embed : callable
-        Turns at most `batch_size` names, free of lone surrogates, into ``(b, width)`` float32.
-    width : int
-        Dimensions of a vector.
-    batch_size : int
-        Most names of a batch. The longest come first, so that a batch too large for the memory
-        fails at once.
-    lowercase : bool
-        Whether names are lower-cased first.
-    normalise : bool
-        Whether vectors are brought to L2 norm 1.
-
-    Returns
-    -------
-    (n, width) float32 array
-        In the order of `names`.
-
-    Raises
-    ------
-    InvalidInput
-        If `names` is not a collection of strings, or the model yields NaN or infinity.
+    `embed` turns at most `batch_size` names, free of lone surrogates, into ``(b, width)`` float32.
+    The longest names come first, so that a batch too large for the memory fails at once.
     """
     texts, place_of = distinct_names(checked_names(names))
     texts = [without_surrogates(text.lower() if lowercase else text) for text in texts]
@@ -74,21 +49,9 @@ def normalised(vectors: Float32Array) -> Float32Array:
 
 
 def pooled(hidden: Float32Array, mask: npt.NDArray[np.int64], pooling: str) -> Float32Array:
-    """Turn token vectors into one vector each; padding never counts.
+    """Turn token vectors ``(n, t, d)`` into one vector each, ``(n, d)``; padding never counts.
 
-    Parameters
-    ----------
-    hidden : (n, t, d) float32 array
-        Token vectors.
-    mask : (n, t) int64 array
-        1 for a token, 0 for padding.
-    pooling : str
-        ``"cls"``, ``"mean"`` or ``"max"``.
-
-    Returns
-    -------
-    (n, d) float32 array
-        Zeros where a row has no token.
+    `mask` is 1 for a token and 0 for padding; a row without a token becomes zeros.
     """
     some = mask.max(axis=1, initial=0)[:, None] > 0
     if pooling == "cls":

@@ -1,4 +1,4 @@
-"""The few things transformer encoders ask of torch itself: a device, a pooling, an error."""
+"""Torch devices, pooling of token vectors, and errors of memory, for transformers."""
 
 from __future__ import annotations
 
@@ -9,25 +9,11 @@ from canonym.errors import InvalidInput
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["bf16_pays", "out_of_memory", "pool", "torch_device"]
-
 
 def pool(hidden: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tensor:
-    """Turn token vectors into one vector each; padding never counts. Gradients flow through.
+    """Turn token vectors ``(n, t, d)`` into one vector each, as `batches.pooled`, with gradients.
 
-    Parameters
-    ----------
-    hidden : (n, t, d) tensor
-        Token vectors.
-    mask : (n, t) tensor
-        1 for a token, 0 for padding; at least one token a row.
-    pooling : str
-        ``"cls"``, ``"mean"`` or ``"max"``.
-
-    Returns
-    -------
-    (n, d) tensor
-        In the type of `hidden`.
+    `mask` has at least one token a row; the result has the type of `hidden`.
     """
     if pooling == "cls":
         first = mask.argmax(dim=1)
@@ -41,24 +27,24 @@ def pool(hidden: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tensor
     return hidden.masked_fill(~inside, -float("inf")).amax(dim=1)
 
 
-def torch_device(asked: str) -> torch.device:
-    """Return the device that was asked for, or the best one for ``"auto"``."""
+def torch_device(name: str) -> torch.device:
+    """Return a device by its name, or the best one for ``"auto"``."""
     import torch
 
-    if asked == "auto":
+    if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
-        device = torch.device(asked)
+        device = torch.device(name)
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise InvalidInput(
-            f"device={asked!r} cannot be used here ({str(error).splitlines()[0]}); try 'cpu'"
+            f"device={name!r} cannot be used here ({str(error).splitlines()[0]}); try 'cpu'"
         ) from error
     return device
 
 
 def bf16_pays(device: torch.device) -> bool:
-    """Say whether `device` computes in bfloat16 faster than in float32.
+    """Tell whether `device` computes in bfloat16 faster than in float32.
 
     A CPU without instructions for it takes fifty times as long and more.
     """
@@ -71,7 +57,7 @@ def bf16_pays(device: torch.device) -> bool:
 
 
 def out_of_memory(error: RuntimeError) -> bool:
-    """Say whether `error` means that memory ran out, on a GPU or not."""
+    """Tell whether `error` means that memory ran out, on a GPU or not."""
     import torch
 
     # On a CPU torch raises a plain RuntimeError whose only mark is its text.

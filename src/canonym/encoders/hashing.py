@@ -1,41 +1,44 @@
-"""Hashed words, word pairs and character n-grams of a whole batch of names at once.
+"""Hashed words, word pairs and character n-grams of names, and the sums of their vectors.
 
-The text of a batch becomes one array of code points; every feature is a stretch of that array, and
-a prefix hash gives the hash of any stretch in one subtraction and one product. No Python loop
-touches a character.
+The text of a batch becomes one array of code points; every feature is a stretch of that array. A
+prefix hash gives the hash of any stretch in one subtraction and one product, so no Python loop
+touches a character. Names share words: the sum of a word is computed once and used again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from canonym.types import Int32Array
-
-__all__ = ["WordHash", "hash_features", "hash_pair", "hash_word"]
+from canonym.types import Float32Array, Int32Array
 
 _UInt64Array = npt.NDArray[np.uint64]
 
-# Any odd base has an inverse modulo 2**64, which is what moves a stretch to the front.
+# Any odd base has an inverse modulo 2**64, by which a stretch moves to the front.
 _BASE = 0x9E3779B97F4A7C15
 _INVERSE = pow(_BASE, -1, 1 << 64)
 _SPREAD = np.uint64(0xD6E8FEB86659FD93)
 _MIX = np.uint64(0x94D049BB133111EB)
-# What is added to the hash of a word and of a pair of words; an n-gram gets its length.
+# Added to the hash of a word and of a pair of words; an n-gram gets its length.
 _WORD, _PAIR = np.uint64(0x2545F4914F6CDD1D), np.uint64(0x7FB5D329728EA185)
 _32, _31, _29 = np.uint64(32), np.uint64(31), np.uint64(29)
 _SPACE = 32
-_KEPT = 1 << 18
+_KEPT_POWERS = 1 << 18  # characters of the power tables that stay in memory
 _ALL = (1 << 64) - 1
+_BLOCK_NAMES, _BLOCK_CHARACTERS = 2048, 1 << 16
+# Spans that no stretch fits: words and pairs of words alone.
+_NO_GRAMS = (2, 1)
+# Words and pairs that are remembered: 8 MB of sums in 128 dimensions. Then all are forgotten.
+_KEPT_WORDS = 1 << 14
 _tables: tuple[_UInt64Array, _UInt64Array] | None = None
 
 
 class WordHash(NamedTuple):
-    """The hash of a word with its marks before it is mixed, and how many characters it has."""
+    """Hash of a word with its marks, before mixing, and its number of characters."""
 
     value: int
     length: int
@@ -54,7 +57,7 @@ def _power_tables(n: int) -> tuple[_UInt64Array, _UInt64Array]:
     if tables is None or len(tables[0]) < n:
         size = max(1 << 12, 1 << (n - 1).bit_length())
         tables = (_powers(_BASE, size), _powers(_INVERSE, size))
-        if size <= _KEPT:
+        if size <= _KEPT_POWERS:
             _tables = tables
     return tables
 
@@ -87,27 +90,13 @@ _MARK = int(_prefix_hashes(np.array([_SPACE], dtype=np.uint32), _powers(_BASE, 1
 def hash_features(
     texts: Sequence[str], *, grams: tuple[int, int], n_bits: int
 ) -> tuple[npt.NDArray[np.int64], Int32Array]:
-    """Hash the features of normalised texts.
+    """Hash the features of normalised texts; return ``indptr`` (n + 1,) and ``buckets``.
 
-    The features of a text are its words, its pairs of neighbouring words, and the character n-grams
-    of each word with a mark at its start and its end. A feature that occurs twice is listed twice.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        Normalised texts: words separated by one space, none at the ends. Lone surrogates are
-        characters like any other.
-    grams : tuple of int
-        Shortest and longest n-gram, the marks counted; the shortest has at least two characters.
-    n_bits : int
-        Buckets are numbered ``0 … 2**n_bits - 1``.
-
-    Returns
-    -------
-    indptr : (n + 1,) int64
-        The features of text ``i`` are ``buckets[indptr[i]:indptr[i + 1]]``.
-    buckets : (n_features,) int32
-        Words first, then pairs, then n-grams by length; each in the order of the text.
+    Texts have single spaces between words and none at the ends. Their features are words, pairs of
+    neighbouring words, and the character n-grams of each word with a mark at its start and its end;
+    `grams` are the shortest, at least 2, and the longest. A feature that occurs twice is listed
+    twice. The features of text i are ``buckets[indptr[i]:indptr[i + 1]]``, in [0, 2**n_bits): words
+    first, then pairs, then n-grams by length, each in the order of the text.
 
     Notes
     -----
@@ -183,12 +172,7 @@ def hash_features(
 def hash_word(word: str, *, grams: tuple[int, int], n_bits: int) -> tuple[Int32Array, WordHash]:
     """Hash a text of one word as `hash_features` does, in a fraction of its time.
 
-    Returns
-    -------
-    buckets : (n_features,) int32
-        The word, then its n-grams by length.
-    whole : WordHash
-        What `hash_pair` wants of it.
+    Returns the buckets, the word's before its n-grams', and the hash that `hash_pair` needs.
     """
     prefix = _prefix_hashes(_marked(word), _power_tables(len(word) + 2)[0])
     starts, ends, inverses, salts = _stretches(len(word) + 2, grams)
@@ -199,11 +183,8 @@ def hash_word(word: str, *, grams: tuple[int, int], n_bits: int) -> tuple[Int32A
 def hash_pair(one: WordHash, other: WordHash, *, n_bits: int) -> int:
     """Return the bucket of two neighbouring words; see `hash_features`.
 
-    Notes
-    -----
     The pair is the first word, with a mark at either end, and the second behind it, whose first
-    mark is the last of the first. In plain integers: arrays of one number would take ten times as
-    long.
+    mark is the last of the first. Plain integers: arrays of one number take ten times as long.
     """
     found = one.value + (other.value - _MARK) * _power(one.length + 1)
     found = (found + int(_PAIR)) & _ALL
@@ -233,3 +214,123 @@ def _stretches(
     salts = sizes.astype(np.uint64)
     salts[0] = _WORD
     return starts, starts + sizes, _power_tables(m)[1][starts], salts
+
+
+# --- sums of vectors ---
+
+
+def float_table(table: npt.NDArray[Any], scale: Float32Array | None) -> Float32Array:
+    """Return a copy of a table in float32, its columns multiplied by their scale."""
+    found = table.astype(np.float32)
+    return found if scale is None else found * scale
+
+
+def sum_rows(
+    table: Float32Array, indptr: npt.NDArray[np.int64], rows: Int32Array
+) -> npt.NDArray[np.float32]:
+    """Sum the rows ``rows[indptr[i]:indptr[i + 1]]`` of a table for every i; 0 for no rows."""
+    from scipy.sparse import csr_array
+
+    ones = np.ones(len(rows), dtype=np.float32)
+    matrix = csr_array((ones, rows, indptr), shape=(len(indptr) - 1, len(table)))
+    sums: npt.NDArray[np.float32] = matrix @ table
+    return sums
+
+
+def blocks(names: Sequence[str], characters: int) -> Iterator[slice]:
+    """Cut names into blocks of bounded work, counting at most `characters` of each."""
+    start = n_characters = 0
+    for place, name in enumerate(names):
+        n_characters += min(len(name), characters)
+        if place - start == _BLOCK_NAMES or n_characters > _BLOCK_CHARACTERS:
+            if place > start:
+                yield slice(start, place)
+            start, n_characters = place, min(len(name), characters)
+    if start < len(names):
+        yield slice(start, len(names))
+
+
+def sum_by_words(
+    texts: Sequence[str],
+    table: Float32Array,
+    *,
+    grams: tuple[int, int],
+    n_bits: int,
+    characters: int,
+) -> Float32Array:
+    """Return the sum of the features of each text, ``(n, d)`` float32.
+
+    The n-grams of a name lie within its words, and terminologies repeat words. So each word is
+    summed once for the batch, and a name is the sum of its words and of its pairs of words. `table`
+    holds whole numbers, small enough for every partial sum to be exact: the order of sums changes
+    nothing.
+    """
+    n_words = np.fromiter(
+        (text.count(" ") + 1 if text else 0 for text in texts), dtype=np.int64, count=len(texts)
+    )
+    tokens = " ".join(filter(None, texts)).split(" ")[: int(n_words.sum())]
+    words = list(dict.fromkeys(tokens))
+    places = dict(zip(words, range(len(words)), strict=True))
+    owned = np.fromiter(map(places.__getitem__, tokens), dtype=np.int32, count=len(tokens))
+    of_words = np.empty((len(words), table.shape[1]), dtype=np.float32)
+    for block in blocks(words, characters):
+        indptr, buckets = hash_features(words[block], grams=grams, n_bits=n_bits)
+        of_words[block] = sum_rows(table, indptr, buckets)
+    word_ends = np.concatenate(([0], np.cumsum(n_words)))
+    sums = sum_rows(of_words, word_ends, owned)
+    for block in blocks(texts, characters):
+        indptr, buckets = hash_features(texts[block], grams=_NO_GRAMS, n_bits=n_bits)
+        counts = np.diff(indptr)
+        here = n_words[block]
+        # The words of a text come before its pairs.
+        within = np.arange(len(buckets)) - np.repeat(indptr[:-1], counts)
+        pairs = buckets[within >= np.repeat(here, counts)]
+        pair_ends = np.concatenate(([0], np.cumsum(counts - here)))
+        sums[block] += sum_rows(table, pair_ends, pairs)
+    return sums
+
+
+class WordSums:
+    """Sums of the features of a few texts at a time; words are remembered between calls.
+
+    A word that was met before costs one addition. `table` is ``(2**n_bits, d)`` int8.
+    """
+
+    def __init__(self, table: npt.NDArray[Any], *, grams: tuple[int, int]) -> None:
+        self._table = table
+        self._grams = grams
+        self._n_bits = table.shape[0].bit_length() - 1
+        self._words: dict[str, tuple[Float32Array, WordHash]] = {}
+        self._pairs: dict[tuple[str, str], int] = {}
+
+    def __call__(self, texts: Sequence[str]) -> Float32Array:
+        """Return the sum of the features of each text, ``(n, d)`` float32; see `sum_by_words`."""
+        words, pairs = self._words, self._pairs
+        if max(len(words), len(pairs)) > _KEPT_WORDS:
+            # Another thread may still read the old ones.
+            words, pairs = self._words, self._pairs = {}, {}
+        sums = np.zeros((len(texts), self._table.shape[1]), dtype=np.float32)
+        for row, text in zip(sums, texts, strict=True):
+            # Two spaces in a row part words that are no neighbours; there is no empty word.
+            before, ahead = "", None
+            for word in text.split(" "):
+                found = None
+                if word:
+                    found = words.get(word) or self._learn(word, words)
+                    row += found[0]
+                    if ahead:
+                        pair = before, word
+                        bucket = pairs.get(pair)
+                        if bucket is None:
+                            bucket = hash_pair(ahead[1], found[1], n_bits=self._n_bits)
+                            pairs[pair] = bucket
+                        row += self._table[bucket]
+                before, ahead = word, found
+        return sums
+
+    def _learn(
+        self, word: str, words: dict[str, tuple[Float32Array, WordHash]]
+    ) -> tuple[Float32Array, WordHash]:
+        buckets, whole = hash_word(word, grams=self._grams, n_bits=self._n_bits)
+        found = words[word] = (self._table[buckets].sum(axis=0, dtype=np.float32), whole)
+        return found

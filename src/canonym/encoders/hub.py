@@ -1,43 +1,182 @@
-"""Finding and reading pretrained models: folders here, the local Hugging Face cache, the hub."""
+"""Pretrained models: folders here, the local Hugging Face cache, the hub.
+
+A plain Hugging Face folder holds ``config.json``, weights and a tokenizer; it does not say how
+token vectors become one vector. A sentence-transformers folder adds ``modules.json``, which names a
+pooling folder (``1_Pooling/config.json``). These small files are read and written here without
+torch and without either library.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import importlib
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from canonym.errors import InvalidInput, ReadError, require
 
-__all__ = ["HUB_NAME", "find_model", "quiet_transformers", "read_model"]
+POOLINGS: tuple[str, ...] = ("cls", "mean", "max")
+"""How token vectors become one: the first token's, their mean, or their maximum per dimension."""
 
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 """A name on the hub: ``owner/model``, or one word for a few early models."""
 
 _WANTED = ("*.json", "*.txt", "*.model", "*.safetensors", "*.bin")
 _UNWANTED = ("onnx/*", "openvino/*", "training_args.bin", "optimizer.*")
+_SHIFTED = frozenset({"camembert", "roberta", "xlm-roberta", "xlm-roberta-xl", "longformer"})
+_LEGACY = "pooling_mode_"
+_LEGACY_NAMES = {"cls_token": "cls", "mean_tokens": "mean", "max_tokens": "max"}
+
+
+class Checkpoint(NamedTuple):
+    """How a folder wants its vectors made.
+
+    ``weights`` is the folder of ``config.json`` and the weights; ``pooling`` one of `POOLINGS`;
+    ``lowercase`` whether the tokenizer gets lower-cased names; ``longest`` the most tokens the
+    model takes, None when the folder does not say.
+    """
+
+    weights: Path
+    pooling: str
+    lowercase: bool
+    longest: int | None
+
+
+def check_model(model: Any, tokenizer: Any, *, max_length: int, longest: int | None) -> None:
+    """Raise `InvalidInput` for a model that is no encoder, and for too large a `max_length`."""
+    most = min(longest or int(tokenizer.model_max_length), int(tokenizer.model_max_length))
+    if max_length > most:
+        raise InvalidInput(f"max_length={max_length}: the model takes at most {most} tokens")
+    if model.config.is_encoder_decoder or tokenizer.pad_token is None:
+        raise InvalidInput(
+            f"a {model.config.model_type} model is no encoder; choose one of the BERT family"
+        )
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a JSON object, or raise `ReadError`."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ReadError(path, f"expected JSON, found {error}; is the model complete?") from error
+    if not isinstance(content, dict):
+        raise ReadError(path, f"expected a JSON object, found {type(content).__name__}")
+    return content
+
+
+def read_checkpoint(folder: Path, *, pooling: str = "auto") -> Checkpoint:
+    """Read how a Hugging Face or sentence-transformers folder wants its vectors made.
+
+    `pooling` overrules the folder. ``"auto"`` takes what ``modules.json`` says, and the first
+    token's vector where there is none, as BioSyn and SapBERT do. Raises `InvalidInput` for a
+    pooling, or for steps after it, that canonym does not have.
+    """
+    weights = folder
+    found = "cls"
+    modules = folder / "modules.json"
+    if modules.is_file():
+        weights, found = _read_modules(modules, wanted=pooling)
+    config_file = weights / "config.json"
+    if not config_file.is_file():
+        raise ReadError(
+            folder,
+            "there is no config.json in it; a Hugging Face or sentence-transformers folder is "
+            "expected",
+        )
+    config = read_json(config_file)
+    longest = config.get("max_position_embeddings")
+    if isinstance(longest, int) and config.get("model_type") in _SHIFTED:
+        # Positions of the RoBERTa family start after the padding token's.
+        longest -= int(config.get("pad_token_id") or 0) + 1
+    sentence = weights / "sentence_bert_config.json"
+    lowercase = sentence.is_file() and bool(read_json(sentence).get("do_lower_case"))
+    return Checkpoint(
+        weights,
+        found if pooling == "auto" else pooling,
+        lowercase,
+        longest if isinstance(longest, int) else None,
+    )
+
+
+def _read_modules(path: Path, *, wanted: str) -> tuple[Path, str]:
+    """Return the folder of the weights and the pooling that ``modules.json`` names."""
+    try:
+        listed = json.loads(path.read_text(encoding="utf-8"))
+        steps = [(str(step["type"]).rsplit(".", 1)[-1], str(step["path"])) for step in listed]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ReadError(path, f"the list of modules is damaged ({error!r})") from error
+    weights, pooling = path.parent, "cls"
+    for kind, place in steps:
+        if kind == "Transformer":
+            weights = path.parent / place
+        elif kind == "Pooling":
+            pooling = _read_pooling(path.parent / place / "config.json", wanted=wanted)
+        elif kind != "Normalize":
+            raise InvalidInput(
+                f"{path.parent} has a {kind} step, which canonym does not take; models of a "
+                "transformer, pooling and normalisation are expected"
+            )
+    return weights, pooling
+
+
+def _read_pooling(path: Path, *, wanted: str) -> str:
+    if wanted != "auto":
+        return wanted
+    config = read_json(path)
+    modes = config.get("pooling_mode")
+    if modes is None:
+        modes = [
+            _LEGACY_NAMES.get(key.removeprefix(_LEGACY), key)
+            for key, on in sorted(config.items())
+            if key.startswith(_LEGACY) and on
+        ]
+    elif isinstance(modes, str):
+        modes = [modes]
+    if not isinstance(modes, list) or len(modes) != 1 or modes[0] not in POOLINGS:
+        raise InvalidInput(
+            f"{path} asks for pooling {modes!r}; canonym has {', '.join(POOLINGS)}, one at a "
+            "time: choose one with pooling=…"
+        )
+    return str(modes[0])
+
+
+def write_pooling(
+    folder: Path, *, pooling: str, width: int, max_length: int, lowercase: bool, normalise: bool
+) -> None:
+    """Write the files by which sentence-transformers (2 and later) reads a Hugging Face folder.
+
+    `width` are the dimensions of a token vector, `max_length` the most tokens of a name.
+    """
+    steps = [("", "Transformer"), ("1_Pooling", "Pooling")]
+    if normalise:
+        steps.append(("2_Normalize", "Normalize"))
+    modules = [
+        {"idx": n, "name": str(n), "path": path, "type": f"sentence_transformers.models.{kind}"}
+        for n, (path, kind) in enumerate(steps)
+    ]
+    config: dict[str, Any] = {"word_embedding_dimension": width}
+    config |= {f"{_LEGACY}{key}": name == pooling for key, name in _LEGACY_NAMES.items()}
+    sentence = {"max_seq_length": max_length, "do_lower_case": lowercase}
+    (folder / "1_Pooling").mkdir(exist_ok=True)
+    for place, content in (
+        ("modules.json", modules),
+        ("1_Pooling/config.json", config),
+        ("sentence_bert_config.json", sentence),
+    ):
+        text = json.dumps(content, indent=2, sort_keys=True) + "\n"
+        (folder / place).write_text(text, encoding="utf-8")
+
+
+# --- models of the hub ----------------------------------------------------------------------------
 
 
 def find_model(path_or_name: str | Path, *, local_files_only: bool) -> Path:
-    """Return the folder of a model.
+    """Return the folder of a model: a folder, or a name on the Hugging Face hub.
 
-    Parameters
-    ----------
-    path_or_name : str or Path
-        A folder, or a name on the Hugging Face hub.
-    local_files_only : bool
-        Whether a hub name has to be in the local cache already. False may download it.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such folder, and nothing of that name in the cache or on the hub.
-    ReadError
-        If it is a file.
-    MissingExtra
-        If it is a hub name, and transformers is not installed.
+    A hub name has to be in the local cache with `local_files_only`; otherwise it may be downloaded.
     """
     folder = Path(path_or_name)
     if folder.is_dir():
@@ -79,12 +218,7 @@ def _has_safetensors(hub: Any, name: str) -> bool:
 def read_model(folder: Path) -> tuple[Any, Any]:
     """Read a Hugging Face model and its tokenizer from a folder; no code in the folder is run.
 
-    Raises
-    ------
-    MissingExtra
-        If torch or transformers is not installed (extra ``torch``).
-    ReadError
-        If the folder is damaged, or its weights are not those of the whole encoder.
+    Raises `ReadError` where the folder is damaged or lacks weights of the encoder.
     """
     require("torch", "a transformer encoder", "torch")
     transformers = require("transformers", "a transformer encoder", "torch")

@@ -1,4 +1,4 @@
-"""What every encoder checks and mends in the names it is given."""
+"""Checks of names and options, for every encoder."""
 
 from __future__ import annotations
 
@@ -11,19 +11,11 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 
-__all__ = ["checked_names", "distinct_names", "without_surrogates"]
-
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def checked_names(names: Iterable[str]) -> list[str]:
-    """Return `names` as a list after checking that it is a collection of strings.
-
-    Raises
-    ------
-    InvalidInput
-        If `names` is one string instead of a collection, or holds something that is not a string.
-    """
+    """Return `names` as a list; raise `InvalidInput` unless they are a collection of strings."""
     if isinstance(names, str | bytes):
         raise InvalidInput(
             f"a list of names is expected, found one {type(names).__name__} ({names[:40]!r}); "
@@ -60,12 +52,20 @@ def without_surrogates(name: str) -> str:
 
 
 def check_option(what: str, value: Any, allowed: Sequence[str]) -> None:
-    """Raise InvalidInput when an option is none of the values it can take."""
+    """Raise `InvalidInput` when an option is none of the values it can take."""
     if value not in allowed:
         raise InvalidInput(f"{what}={value!r} is not known; choose one of {', '.join(allowed)}")
 
 
+def check_grams(n_min: int, n_max: int, *, least: int = 1) -> None:
+    """Raise `InvalidInput` unless ``least <= n_min <= n_max``, in whole numbers."""
+    check_count("n_min", n_min, least=least)
+    check_count("n_max", n_max, least=least)
+    if n_min > n_max:
+        raise InvalidInput(f"n_min={n_min} is larger than n_max={n_max}; swap them")
+
+
 def check_count(what: str, value: Any, *, least: int = 1) -> None:
-    """Raise InvalidInput when an option is no whole number of at least `least`."""
+    """Raise `InvalidInput` when an option is no whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InvalidInput(f"{what}={value!r}: a whole number of at least {least} is expected")

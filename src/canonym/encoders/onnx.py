@@ -17,20 +17,22 @@ from typing import Any, Self
 import numpy as np
 
 from canonym.encoders.batches import encode_in_batches, pooled
-from canonym.encoders.checkpoint import POOLINGS, read_checkpoint, write_pooling
+from canonym.encoders.hub import POOLINGS, read_checkpoint, write_pooling
 from canonym.encoders.inputs import check_count, check_option
-from canonym.encoders.manifest import read_encoder_manifest, write_encoder_manifest
-from canonym.encoders.onnx_export import INPUTS, export_onnx
+from canonym.encoders.saved import reopen, write_encoder_manifest
 from canonym.errors import InvalidInput, ReadError, require
 from canonym.io.files import n_cores
 from canonym.types import Float32Array
 
-__all__ = ["OnnxTransformer", "export_onnx"]
+__all__ = ["OnnxTransformer"]
+
+INPUTS: tuple[str, ...] = ("input_ids", "attention_mask", "token_type_ids")
+"""Inputs an encoder may take."""
 
 # Batches whose names are sorted by their number of tokens together.
 _TOGETHER = 16
-# Models up to this many bytes take one thread a batch: threads that share a small product wait for
-# each other longer than they compute, and a single name is answered sooner by one.
+# Models up to so many bytes take one thread a batch: threads that share a small product wait longer
+# than they compute, and one thread answers a single name sooner.
 _SMALL = 64 << 20
 _PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 
@@ -41,12 +43,12 @@ class OnnxTransformer:
     Parameters
     ----------
     folder : str or Path
-        See the module.
+        A folder with the files listed above.
     pooling : str
-        ``"cls"``, ``"mean"``, ``"max"``, or ``"auto"``: what the folder's ``modules.json`` says,
+        ``"cls"``, ``"mean"``, ``"max"``, or ``"auto"``: that of the folder's ``modules.json``,
         ``"cls"`` where there is none.
     max_length : int
-        Most tokens of a name, special tokens included; what is longer is cut.
+        Most tokens of a name, special tokens included; a longer name is cut.
     batch_size : int
         Names encoded at once, by each thread. It changes speed and memory, not vectors.
     device : str
@@ -54,7 +56,7 @@ class OnnxTransformer:
     normalise : bool
         Whether vectors have L2 norm 1. Switch it off for a search by Euclidean distance.
     trained : mapping, optional
-        How the weights came about, to be kept with them.
+        Facts about the training of the weights, kept in the manifest.
 
     Raises
     ------
@@ -89,12 +91,9 @@ class OnnxTransformer:
             raise InvalidInput(
                 f"max_length={max_length}: the model takes at most {checkpoint.longest} tokens"
             )
-        self.pooling = checkpoint.pooling
-        self.max_length = int(max_length)
-        self.batch_size = int(batch_size)
-        self.normalise = bool(normalise)
-        self.trained = dict(trained or {})
-        self.lowercase = checkpoint.lowercase
+        self.pooling, self.lowercase = checkpoint.pooling, checkpoint.lowercase
+        self.max_length, self.batch_size = int(max_length), int(batch_size)
+        self.normalise, self.trained = bool(normalise), dict(trained or {})
         self._weights = checkpoint.weights
         self._tokenizer = _read_tokenizer(checkpoint.weights, self.max_length)
         self.model_file = _model_file(self.folder)
@@ -112,13 +111,9 @@ class OnnxTransformer:
     @property
     def settings(self) -> dict[str, Any]:
         """Keyword arguments that, with a folder, make this encoder again on any device."""
-        settings: dict[str, Any] = {
-            "pooling": self.pooling,
-            "max_length": self.max_length,
-            "batch_size": self.batch_size,
-            "normalise": self.normalise,
-        }
-        return settings | ({"trained": self.trained} if self.trained else {})
+        names = ["pooling", "max_length", "batch_size", "normalise"]
+        names += ["trained"] if self.trained else []
+        return {name: getattr(self, name) for name in names}
 
     @property
     def n_columns(self) -> int:
@@ -132,11 +127,6 @@ class OnnxTransformer:
         -------
         (n, d) float32 array
             Of L2 norm 1 unless `normalise` is off.
-
-        Raises
-        ------
-        InvalidInput
-            If `names` is not a collection of strings.
         """
         return encode_in_batches(
             names,
@@ -184,10 +174,10 @@ class OnnxTransformer:
         return pooled(hidden.astype(np.float32), arrays["attention_mask"], self.pooling)
 
     def save(self, folder: Path) -> None:
-        """Copy the model into `folder`, with how its vectors are made."""
+        """Copy the model into `folder`, with its settings."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        # Weights that do not fit the file stand beside it under its name and a suffix.
+        # Weights too large for the file are beside it, under its name and a suffix.
         for file in _files(self.model_file):
             shutil.copyfile(file, folder / file.name)
         for name in ("config.json", "tokenizer.json"):
@@ -204,20 +194,8 @@ class OnnxTransformer:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Open an encoder that `save` or `export_onnx` wrote.
-
-        Raises
-        ------
-        ReadError
-            If a file is missing or damaged.
-        Mismatch
-            If the folder holds another kind of encoder, or one of a newer canonym.
-        """
-        _, settings = read_encoder_manifest(folder, kind="onnx")
-        try:
-            return cls(folder, **settings)
-        except TypeError as error:
-            raise ReadError(folder, f"the settings are damaged ({error}); save it again") from error
+        """Open an encoder that `save` or `export_onnx` wrote."""
+        return reopen(cls, folder, "onnx", lambda given: given | {"folder": folder})
 
 
 def _model_file(folder: Path) -> Path:
@@ -230,7 +208,7 @@ def _model_file(folder: Path) -> Path:
 
 
 def _files(model: Path) -> list[Path]:
-    """Return the file of a model and those that hold the weights that did not fit it."""
+    """Return the file of a model and those of its weights that did not fit it."""
     return sorted(model.parent.glob(f"{model.name}*"))
 
 
@@ -251,9 +229,9 @@ def _read_tokenizer(folder: Path, max_length: int) -> Any:
 
 
 def _asked_threads() -> int:
-    """Return what OMP_NUM_THREADS asks for, as for numpy and torch; 0, one a core, otherwise."""
-    asked = os.environ.get("OMP_NUM_THREADS", "").strip()
-    return int(asked) if asked.isascii() and asked.isdigit() else 0
+    """Return the number of OMP_NUM_THREADS, as numpy and torch do; 0, one a core, by default."""
+    number = os.environ.get("OMP_NUM_THREADS", "").strip()
+    return int(number) if number.isascii() and number.isdigit() else 0
 
 
 def _open_session(path: Path, device: str, *, n_threads: int | None) -> Any:

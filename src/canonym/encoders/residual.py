@@ -8,10 +8,9 @@ matrix where the head wants more::
     enc(u) = W₂ max(W₁ u + b₁, 0) + b₂
     f(n)   = (enc(u) + u) / 2
 
-divided by its L2 norm. The network is trained by torch (`canonym.training.modules.residual`) and needs
-nothing but numpy here. The encoder underneath can have such a head itself: that is how the paper
-goes on learning from a second hierarchy. A name that the encoder underneath sees nothing in has the
-zero vector still.
+divided by its L2 norm. Torch trains the network (`canonym.training.modules.residual`); here it
+needs NumPy alone. The encoder underneath may have such a head itself: so the paper goes on learning
+from a second hierarchy. A zero vector of the encoder underneath stays zero.
 
 References
 ----------
@@ -29,9 +28,8 @@ import numpy as np
 
 from canonym.encoders.batches import normalised
 from canonym.encoders.inputs import checked_names, distinct_names
-from canonym.encoders.manifest import read_encoder_manifest, write_encoder_manifest
-from canonym.encoders.tensors import map_tensors, write_tensors
-from canonym.errors import InvalidInput, Mismatch, ReadError
+from canonym.encoders.saved import map_tensors, reopen, write_encoder_manifest, write_tensors
+from canonym.errors import InvalidInput, Mismatch
 from canonym.types import Encoder, Float32Array
 
 __all__ = ["Residual", "random_projection"]
@@ -41,26 +39,9 @@ _BLOCK = 1024  # names: their hidden layer of 9,600 columns takes 40 MB
 
 
 def random_projection(n_columns: int, width: int, *, seed: int) -> Float32Array:
-    """Return a random matrix that brings vectors to more columns, lengths kept on average.
+    """Return a random matrix ``(n_columns, width)`` that brings vectors to more columns.
 
-    Parameters
-    ----------
-    n_columns : int
-        Columns there are.
-    width : int
-        Columns wanted, no fewer.
-    seed : int
-        Of the draw.
-
-    Returns
-    -------
-    (n_columns, width) float32 array
-        Independent normal values of variance ``1 / width``.
-
-    Raises
-    ------
-    InvalidInput
-        If `width` is less than `n_columns`.
+    Values are independent and normal, of variance ``1 / width``: lengths are kept on average.
     """
     if width < n_columns:
         raise InvalidInput(
@@ -126,7 +107,7 @@ class Residual:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Nothing: the arrays and the encoder underneath say it all."""
+        """Empty: the arrays and the encoder underneath describe it."""
         return {}
 
     @property
@@ -141,29 +122,13 @@ class Residual:
         -------
         (n, w) float32 array
             Of L2 norm 1, or 0 where the encoder underneath has 0.
-
-        Raises
-        ------
-        InvalidInput
-            If `names` is not a collection of strings.
         """
         texts, place_of = distinct_names(checked_names(names))
         inputs = _dense(self.base.encode(texts))
         return self.transform(inputs)[place_of]
 
     def transform(self, inputs: Float32Array) -> Float32Array:
-        """Apply the head to vectors of the encoder underneath.
-
-        Parameters
-        ----------
-        inputs : (n, d) float32 array
-            What `base` makes of names.
-
-        Returns
-        -------
-        (n, w) float32 array
-            Of L2 norm 1, or 0 where the input is 0.
-        """
+        """Apply the head to vectors ``(n, d)`` of `base`: ``(n, w)`` float32, see `encode`."""
         projection = self.weights.get("projection")
         found = np.empty((len(inputs), self.n_columns), np.float32)
         into, into_bias, out, out_bias = (self.weights[name] for name in _NAMES)
@@ -189,26 +154,16 @@ class Residual:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Open an encoder that `save` wrote; its arrays are mapped into memory.
-
-        Raises
-        ------
-        ReadError
-            If a file is missing or damaged.
-        Mismatch
-            If the folder holds another kind of encoder, or one of a newer canonym.
-        """
+        """Open an encoder that `save` wrote; its arrays are mapped into memory."""
         from canonym.encoders import load_encoder
 
         folder = Path(folder)
-        read_encoder_manifest(folder, kind="residual")
-        weights = map_tensors(folder / "head.safetensors")
-        try:
-            return cls(load_encoder(folder / "base"), weights)
-        except ReadError:
-            raise
-        except InvalidInput as error:
-            raise ReadError(folder, f"the head is damaged ({error}); save it again") from error
+
+        def complete(settings: dict[str, Any]) -> dict[str, Any]:
+            weights = map_tensors(folder / "head.safetensors")
+            return settings | {"base": load_encoder(folder / "base"), "weights": weights}
+
+        return reopen(cls, folder, "residual", complete)
 
 
 def _check(weights: Mapping[str, Float32Array]) -> None:

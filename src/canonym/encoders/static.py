@@ -4,7 +4,7 @@ Reads word2vec and fastText files (see `canonym.encoders.word_vectors` for the f
 
 Notes
 -----
-A name is cut at white space; a piece that the file knows is a word of its own (``covid-19``),
+A name is cut at white space; a piece that the file knows is one word (``covid-19``),
 any other is cut into runs of letters and digits. With ``v_1 … v_t`` the vectors of the words the
 file knows, the name's vector is ``(v_1 + … + v_t) / t``, divided by its L2 norm. Words it does not
 know are left out; a name of nothing else has the zero vector.
@@ -28,9 +28,9 @@ import numpy as np
 
 from canonym.encoders.batches import normalised
 from canonym.encoders.inputs import check_count, check_option, checked_names, distinct_names
-from canonym.encoders.manifest import load_array, read_encoder_manifest, write_encoder_manifest
-from canonym.encoders.word_vectors import WordVectors, read_word_vectors
-from canonym.errors import InvalidInput, ReadError
+from canonym.encoders.saved import load_arrays, reopen, write_encoder_manifest
+from canonym.encoders.word_vectors import read_word_vectors
+from canonym.errors import InvalidInput
 from canonym.types import Float32Array
 
 __all__ = ["StaticVectors"]
@@ -124,7 +124,7 @@ class StaticVectors:
         max_words : int, optional
             Read the first so many words of a word2vec file only; they are its most frequent ones.
         encoding_errors : str
-            What to do about words that are not UTF-8: ``"strict"``, ``"replace"`` or ``"ignore"``.
+            Treatment of words that are not UTF-8: ``"strict"``, ``"replace"`` or ``"ignore"``.
 
         Raises
         ------
@@ -135,10 +135,6 @@ class StaticVectors:
         if max_words is not None:
             check_count("max_words", max_words)
         found = read_word_vectors(path, max_words=max_words, encoding_errors=encoding_errors)
-        return cls._from(found, lowercase=lowercase)
-
-    @classmethod
-    def _from(cls, found: WordVectors, *, lowercase: bool) -> Self:
         return cls(
             found.words,
             found.vectors,
@@ -168,11 +164,6 @@ class StaticVectors:
         -------
         (n, d) float32 array
             Of L2 norm 1, or 0 where no word of a name is known.
-
-        Raises
-        ------
-        InvalidInput
-            If `names` is not a collection of strings.
         """
         texts, place_of = distinct_names(checked_names(names))
         vectors = np.zeros((len(texts), self.n_columns), np.float32)
@@ -233,24 +224,16 @@ class StaticVectors:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Open an encoder that `save` wrote; its arrays are mapped into memory.
-
-        Raises
-        ------
-        ReadError
-            If a file is missing or damaged.
-        Mismatch
-            If the folder holds another kind of encoder, or one of a newer canonym.
-        """
+        """Open an encoder that `save` wrote; its arrays are mapped into memory."""
         folder = Path(folder)
-        _, settings = read_encoder_manifest(folder, kind="static")
-        vectors = load_array(folder / "vectors.npy", dtype=np.float32, ndim=2)
-        buckets = load_array(folder / "buckets.npy", dtype=np.float32, ndim=2)
-        try:
+
+        def complete(settings: dict[str, Any]) -> dict[str, Any]:
+            vectors, buckets = load_arrays(folder, ndim=2, vectors=np.float32, buckets=np.float32)
             text = (folder / "words.txt").read_bytes().decode("utf-8", "surrogatepass")
-            return cls(text.split("\n")[:-1], vectors, buckets=buckets, **settings)
-        except (OSError, ValueError, TypeError, InvalidInput) as error:
-            raise ReadError(folder, f"the encoder is damaged ({error}); save it again") from error
+            words = text.split("\n")[:-1]
+            return settings | {"words": words, "vectors": vectors, "buckets": buckets}
+
+        return reopen(cls, folder, "static", complete)
 
 
 def _ngram_hashes(word: str, n_min: int, n_max: int) -> Iterator[int]:

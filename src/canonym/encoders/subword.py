@@ -1,9 +1,8 @@
 """Hashed subwords: a name is the sum of the vectors of its words, word pairs and n-grams.
 
-The encoder that canonym ships and that `canonym.training.fit_subword` fits to any terminology in
-minutes. It needs NumPy only, encodes tens of thousands of names a second on a CPU, and an unseen
-word still has n-grams, as in fastText [1]_; unlike it, this one is trained so that the names of a
-concept meet.
+This is the default encoder; `canonym.training.fit_subword` fits one to any terminology in minutes.
+It needs NumPy only and encodes tens of thousands of names a second on a CPU. An unseen word still
+has n-grams, as in fastText [1]_. Unlike fastText, training lets the names of a concept meet.
 
 Notes
 -----
@@ -33,12 +32,15 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from canonym.encoders.hashing import hash_features
-from canonym.encoders.inputs import check_count, checked_names, distinct_names
-from canonym.encoders.manifest import read_encoder_manifest, write_encoder_manifest
-from canonym.encoders.tables import blocks, checked_table, sum_rows
-from canonym.encoders.tensors import checksum, map_tensors, write_tensors
-from canonym.encoders.wordwise import WordSums, sum_by_words
+from canonym.encoders.hashing import WordSums, blocks, hash_features, sum_by_words, sum_rows
+from canonym.encoders.inputs import check_count, check_grams, checked_names, distinct_names
+from canonym.encoders.saved import (
+    checksum,
+    map_tensors,
+    reopen,
+    write_encoder_manifest,
+    write_tensors,
+)
 from canonym.errors import InvalidInput, ReadError
 from canonym.text import PLAIN
 from canonym.text.memo import MemoNormaliser
@@ -47,13 +49,14 @@ from canonym.types import Float32Array, Int32Array
 __all__ = ["NORMAL_STEPS", "Subword"]
 
 NORMAL_STEPS: tuple[str, ...] = (*PLAIN, "possessive", "spelling", "plural", "numerals")
-"""Normalisation of names: what a hash cannot see through, at a few microseconds a name."""
+"""Normalisation of names: variants that change every hash, at a few microseconds a name."""
 
 _TENSORS = "model.safetensors"
 # From so many names on, a table of floats pays for its making.
 _MANY = 512
 # Sums of more features of 8 bits than this would leave the integers that float32 holds exactly.
 _MAX_CHARACTERS = 8192
+_MAX_BITS = 26
 
 
 class Subword:
@@ -64,7 +67,7 @@ class Subword:
     table : (n_buckets, d) int8 or float32
         Vectors of the buckets; the number of buckets is a power of two.
     scale : (d,) float32, optional
-        What a unit of each column is worth; needed with an int8 table, not taken with another.
+        Worth of a unit of each column; needed with an int8 table, refused with another.
     n_min, n_max : int
         Shortest and longest character n-gram, the marks of word boundaries counted.
     characters : int
@@ -72,7 +75,7 @@ class Subword:
     steps : sequence of str
         Normalisation of the names, steps of `canonym.text.STEPS`.
     trained : mapping, optional
-        How the table came about: kept in the manifest, otherwise unused.
+        Facts about the training of the table, kept in the manifest.
 
     Raises
     ------
@@ -97,19 +100,15 @@ class Subword:
         steps: Sequence[str] = NORMAL_STEPS,
         trained: Mapping[str, Any] | None = None,
     ) -> None:
-        check_count("n_min", n_min, least=2)
-        check_count("n_max", n_max, least=2)
+        check_grams(n_min, n_max, least=2)
         check_count("characters", characters)
-        if n_min > n_max:
-            raise InvalidInput(f"n_min={n_min} is larger than n_max={n_max}; swap them")
         if characters > _MAX_CHARACTERS:
             raise InvalidInput(f"characters={characters}: at most {_MAX_CHARACTERS} are expected")
-        self.table, self.scale = checked_table(table, scale)
+        self.table, self.scale = _checked_table(table, scale)
         self.n_min, self.n_max = int(n_min), int(n_max)
         self.characters = int(characters)
-        self.steps = tuple(steps)
+        self.steps, self.trained = tuple(steps), dict(trained or {})
         self._normalise = MemoNormaliser(self.steps)
-        self.trained = dict(trained or {})
         self._sums = WordSums(self.table, grams=(self.n_min, self.n_max))
         self._floats: Float32Array | None = None
         self._lock = threading.Lock()
@@ -120,17 +119,10 @@ class Subword:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What the manifest keeps: options, shape and type of the table, how it was trained."""
-        return {
-            "n_min": self.n_min,
-            "n_max": self.n_max,
-            "characters": self.characters,
-            "steps": list(self.steps),
-            "buckets": self.table.shape[0],
-            "dimensions": self.table.shape[1],
-            "dtype": str(self.table.dtype),
-            "trained": self.trained,
-        }
+        """Content of the manifest: options, shape and type of the table, its training."""
+        buckets, dimensions = self.table.shape
+        described = {"buckets": buckets, "dimensions": dimensions, "dtype": str(self.table.dtype)}
+        return self.options() | described | {"steps": list(self.steps)}
 
     @property
     def dimensions(self) -> int:
@@ -138,14 +130,9 @@ class Subword:
         return int(self.table.shape[1])
 
     def features(self, names: Sequence[str]) -> tuple[npt.NDArray[np.int64], Int32Array]:
-        """Return the buckets of the features of each name.
+        """Return ``indptr`` and ``buckets``, rows of `table`: the features of each name.
 
-        Returns
-        -------
-        indptr : (n + 1,) int64
-            The features of name ``i`` are ``buckets[indptr[i]:indptr[i + 1]]``.
-        buckets : (n_features,) int32
-            Rows of `table`.
+        Those of name i are ``buckets[indptr[i]:indptr[i + 1]]``.
         """
         texts = self.texts(checked_names(names))
         return hash_features(
@@ -164,11 +151,6 @@ class Subword:
         -------
         (n, d) float32
             Vectors of L2 norm 1, zero where a name has no letter or digit.
-
-        Raises
-        ------
-        InvalidInput
-            If `names` is not a collection of strings.
         """
         distinct, place_of = distinct_names(checked_names(names))
         vectors = np.zeros((len(distinct), self.dimensions), dtype=np.float32)
@@ -208,50 +190,17 @@ class Subword:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Open an encoder that `save` wrote; its table is mapped into memory.
-
-        Raises
-        ------
-        ReadError
-            If a file is missing, truncated or damaged.
-        Mismatch
-            If the folder holds another kind of encoder, or one of a newer canonym.
-        """
+        """Open an encoder that `save` wrote; its table is mapped into memory."""
         folder = Path(folder)
-        _, settings = read_encoder_manifest(folder, kind="subword")
-        tensors = map_tensors(folder / _TENSORS)
-        if not set(tensors) <= {"table", "scale"} or "table" not in tensors:
-            raise ReadError(
-                folder / _TENSORS,
-                f"it holds {sorted(tensors)}, expected a table and its scale; save it again",
-            )
-        options = dict(settings)
-        shape = [options.pop("buckets", None), options.pop("dimensions", None)]
-        described = (shape, options.pop("dtype", None), options.pop("crc32", None))
-        table = tensors["table"]
-        if described != (list(table.shape), str(table.dtype), checksum(tensors)):
-            raise ReadError(
-                folder / _TENSORS,
-                "the arrays are not those that encoder.json describes: a file is damaged, or of "
-                "another encoder; save it again",
-            )
-        try:
-            return cls(table, scale=tensors.get("scale"), **options)
-        except (TypeError, InvalidInput) as error:
-            raise ReadError(folder, f"the settings are damaged ({error}); save it again") from error
+        return reopen(cls, folder, "subword", lambda settings: _with_tensors(folder, settings))
 
     def options(self) -> dict[str, Any]:
         """Keyword arguments, beside the table and its scale, that make this encoder again."""
-        return {
-            "n_min": self.n_min,
-            "n_max": self.n_max,
-            "characters": self.characters,
-            "steps": self.steps,
-            "trained": self.trained,
-        }
+        names = ("n_min", "n_max", "characters", "steps", "trained")
+        return {name: getattr(self, name) for name in names}
 
     def texts(self, names: Sequence[str]) -> list[str]:
-        """Return the names as their features are taken from them: cut off and normalised."""
+        """Return the names as `features` takes them: cut off and normalised."""
         return self._normalise(name[: self.characters] for name in names)
 
     def _encode_many(self, names: list[str], vectors: Float32Array) -> None:
@@ -294,3 +243,50 @@ class Subword:
         norms = np.sqrt(np.square(sums).sum(axis=1))
         norms[norms == 0] = 1
         sums /= norms[:, None]
+
+
+def _with_tensors(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings with the arrays that they describe."""
+    path = folder / _TENSORS
+    tensors = map_tensors(path)
+    if not set(tensors) <= {"table", "scale"} or "table" not in tensors:
+        raise ReadError(
+            path, f"it holds {sorted(tensors)}, expected a table and its scale; save it again"
+        )
+    options = dict(settings)
+    shape = [options.pop("buckets", None), options.pop("dimensions", None)]
+    described = (shape, options.pop("dtype", None), options.pop("crc32", None))
+    table = tensors["table"]
+    if described != (list(table.shape), str(table.dtype), checksum(tensors)):
+        raise ReadError(
+            path,
+            "the arrays are not those that encoder.json describes: a file is damaged, or of "
+            "another encoder; save it again",
+        )
+    return options | tensors
+
+
+def _checked_table(
+    table: npt.NDArray[Any], scale: npt.NDArray[Any] | None
+) -> tuple[npt.NDArray[Any], Float32Array | None]:
+    """Check the shapes and types of a table and its scale; return them."""
+    n_buckets = len(table) if table.ndim == 2 else 0
+    if n_buckets < 2 or n_buckets & (n_buckets - 1) or n_buckets.bit_length() > _MAX_BITS + 1:
+        raise InvalidInput(
+            f"a table of shape {table.shape} was given; two dimensions are expected, the first a "
+            f"power of two from 2 to 2**{_MAX_BITS}"
+        )
+    if table.shape[1] < 1 or table.dtype not in (np.int8, np.float32):
+        raise InvalidInput(
+            f"a table of shape {table.shape} and type {table.dtype} was given; at least one column "
+            "of int8 or float32 is expected"
+        )
+    if (scale is None) != (table.dtype == np.float32) or (
+        scale is not None and scale.shape != table.shape[1:]
+    ):
+        found = "no scale" if scale is None else f"a scale of shape {scale.shape}"
+        raise InvalidInput(
+            f"{found} was given with a table of {table.dtype}; an int8 table needs one value for "
+            f"each of its {table.shape[1]} columns, a float32 table none"
+        )
+    return table, None if scale is None else np.asarray(scale, dtype=np.float32)

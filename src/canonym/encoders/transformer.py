@@ -20,12 +20,19 @@ from typing import Any, Self
 import numpy as np
 
 from canonym.encoders.batches import encode_in_batches
-from canonym.encoders.checkpoint import POOLINGS, check_model, read_checkpoint, write_pooling
 from canonym.encoders.devices import out_of_memory, pool, torch_device
-from canonym.encoders.hub import find_model, quiet_transformers, read_model
+from canonym.encoders.hub import (
+    POOLINGS,
+    check_model,
+    find_model,
+    quiet_transformers,
+    read_checkpoint,
+    read_model,
+    write_pooling,
+)
 from canonym.encoders.inputs import check_count, check_option
-from canonym.encoders.manifest import read_encoder_manifest, write_encoder_manifest
-from canonym.errors import InvalidInput, ReadError, require
+from canonym.encoders.saved import reopen, write_encoder_manifest
+from canonym.errors import InvalidInput, require
 from canonym.types import Float32Array
 
 __all__ = ["Transformer"]
@@ -41,18 +48,18 @@ class Transformer:
     path_or_name : str or Path
         A Hugging Face or sentence-transformers folder, or a name on the Hugging Face hub.
     pooling : str
-        ``"cls"``, ``"mean"``, ``"max"``, or ``"auto"``: what the folder's ``modules.json`` says,
+        ``"cls"``, ``"mean"``, ``"max"``, or ``"auto"``: that of the folder's ``modules.json``,
         ``"cls"`` where there is none.
     max_length : int
-        Most tokens of a name, special tokens included; what is longer is cut.
+        Most tokens of a name, special tokens included; a longer name is cut.
     batch_size : int
         Names encoded at once. It changes speed and memory, not vectors.
     device : str
         A torch device (``"cpu"``, ``"cuda"``, ``"cuda:1"``, ``"mps"``), or ``"auto"``: a GPU if
         there is one.
     dtype : str
-        ``"float32"``, ``"bfloat16"`` or ``"float16"``: what the model computes in. Vectors come out
-        in float32.
+        ``"float32"``, ``"bfloat16"`` or ``"float16"``, for the computation. Vectors come out in
+        float32.
     normalise : bool
         Whether vectors have L2 norm 1. Switch it off for a search by Euclidean distance.
     local_files_only : bool
@@ -81,22 +88,11 @@ class Transformer:
         local_files_only: bool = True,
     ) -> None:
         check_option("pooling", pooling, ("auto", *POOLINGS))
-        _check_options(max_length=max_length, batch_size=batch_size, dtype=dtype)
+        self._set_options(max_length, batch_size, dtype, normalise)
         folder = find_model(path_or_name, local_files_only=local_files_only)
         checkpoint = read_checkpoint(folder, pooling=pooling)
-        model, tokenizer = read_model(checkpoint.weights)
-        self._set_up(
-            model,
-            tokenizer,
-            pooling=checkpoint.pooling,
-            max_length=max_length,
-            batch_size=batch_size,
-            device=device,
-            dtype=dtype,
-            normalise=normalise,
-            lowercase=checkpoint.lowercase,
-            longest=checkpoint.longest,
-        )
+        self.pooling, self.lowercase = checkpoint.pooling, checkpoint.lowercase
+        self._wrap(*read_model(checkpoint.weights), device, checkpoint.longest)
 
     @classmethod
     def from_model(
@@ -117,48 +113,26 @@ class Transformer:
         of the class.
         """
         check_option("pooling", pooling, POOLINGS)
-        _check_options(max_length=max_length, batch_size=batch_size, dtype=dtype)
         encoder = cls.__new__(cls)
-        encoder._set_up(
-            model,
-            tokenizer,
-            pooling=pooling,
-            max_length=max_length,
-            batch_size=batch_size,
-            device=device,
-            dtype=dtype,
-            normalise=normalise,
-            lowercase=False,
-            longest=None,
-        )
+        encoder._set_options(max_length, batch_size, dtype, normalise)
+        encoder.pooling, encoder.lowercase = pooling, False
+        encoder._wrap(model, tokenizer, device, longest=None)
         return encoder
 
-    def _set_up(
-        self,
-        model: Any,
-        tokenizer: Any,
-        *,
-        pooling: str,
-        max_length: int,
-        batch_size: int,
-        device: str,
-        dtype: str,
-        normalise: bool,
-        lowercase: bool,
-        longest: int | None,
-    ) -> None:
+    def _set_options(self, max_length: int, batch_size: int, dtype: str, normalise: bool) -> None:
+        check_option("dtype", dtype, _DTYPES)
+        check_count("batch_size", batch_size)
+        check_count("max_length", max_length, least=3)
+        self.max_length, self.batch_size = int(max_length), int(batch_size)
+        self.dtype, self.normalise = dtype, bool(normalise)
+
+    def _wrap(self, model: Any, tokenizer: Any, device: str, longest: int | None) -> None:
         torch = require("torch", "a transformer encoder", "torch")
-        check_model(model, tokenizer, max_length=max_length, longest=longest)
-        self.pooling = pooling
-        self.max_length = int(max_length)
-        self.batch_size = int(batch_size)
+        check_model(model, tokenizer, max_length=self.max_length, longest=longest)
         self.device = torch_device(device)
-        self.dtype = dtype
-        self.normalise = bool(normalise)
-        self.lowercase = lowercase
         self.tokenizer = tokenizer
         self._lock = threading.Lock()
-        self.model = model.to(device=self.device, dtype=getattr(torch, dtype)).eval()
+        self.model = model.to(device=self.device, dtype=getattr(torch, self.dtype)).eval()
 
     def __repr__(self) -> str:
         options = ", ".join(f"{key}={value!r}" for key, value in self.settings.items())
@@ -167,13 +141,8 @@ class Transformer:
     @property
     def settings(self) -> dict[str, Any]:
         """Keyword arguments that, with a folder, make this encoder again on any device."""
-        return {
-            "pooling": self.pooling,
-            "max_length": self.max_length,
-            "batch_size": self.batch_size,
-            "dtype": self.dtype,
-            "normalise": self.normalise,
-        }
+        names = ("pooling", "max_length", "batch_size", "dtype", "normalise")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def n_columns(self) -> int:
@@ -181,13 +150,7 @@ class Transformer:
         return int(self.model.config.hidden_size)
 
     def set_dtype(self, dtype: str) -> None:
-        """Keep the weights, and compute, in another precision from now on.
-
-        Raises
-        ------
-        InvalidInput
-            If it is neither ``"float32"`` nor ``"bfloat16"``.
-        """
+        """Compute, and keep the weights, in another precision from now on."""
         torch = require("torch", "a transformer encoder", "torch")
         check_option("dtype", dtype, _DTYPES)
         self.model = self.model.to(dtype=getattr(torch, dtype))
@@ -218,7 +181,7 @@ class Transformer:
     def _embed(self, texts: list[str]) -> Float32Array:
         import torch
 
-        with self._lock:  # a fast tokenizer is set up anew by each call, and shares that
+        with self._lock:  # each call sets the shared fast tokenizer up again
             batch = self.tokenizer(
                 texts,
                 padding=True,
@@ -270,23 +233,5 @@ class Transformer:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Open an encoder that `save` wrote, on a GPU if there is one.
-
-        Raises
-        ------
-        ReadError
-            If a file is missing or damaged.
-        Mismatch
-            If the folder holds another kind of encoder, or one of a newer canonym.
-        """
-        _, settings = read_encoder_manifest(folder, kind="transformer")
-        try:
-            return cls(folder, **settings)
-        except TypeError as error:
-            raise ReadError(folder, f"the settings are damaged ({error}); save it again") from error
-
-
-def _check_options(*, max_length: int, batch_size: int, dtype: str) -> None:
-    check_option("dtype", dtype, _DTYPES)
-    check_count("batch_size", batch_size)
-    check_count("max_length", max_length, least=3)
+        """Open an encoder that `save` wrote, on a GPU if there is one."""
+        return reopen(cls, folder, "transformer", lambda given: given | {"path_or_name": folder})

@@ -11,26 +11,22 @@ fastText ``.bin``        model of fastText, version 12: options, dictionary, inp
                          (``.ftz``) are not read.
 =======================  ==========================================================================
 
-All may be compressed with gzip or xz, told by their first bytes.
+All may be compressed; the first bytes tell the format.
 """
 
 from __future__ import annotations
 
-import gzip
-import lzma
 import struct
-import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from canonym.errors import InvalidInput, ReadError
+from canonym.io.streams import decompressed
 from canonym.types import Float32Array
-
-__all__ = ["FASTTEXT_MAGIC", "WordVectors", "read_word_vectors"]
 
 FASTTEXT_MAGIC = 793712314
 _FASTTEXT_VERSION = 12
@@ -41,11 +37,11 @@ _WIDEST = 1 << 16
 
 
 class WordVectors(NamedTuple):
-    """What a file of word vectors holds.
+    """The content of a file of word vectors.
 
     ``words`` are distinct; ``vectors`` is ``(len(words), d)`` float32. A fastText model adds
-    ``buckets``, ``(b, d)`` float32, the vectors of hashed character n-grams of ``n_min`` to
-    ``n_max`` characters; without it, ``b`` is 0.
+    ``buckets``, ``(b, d)`` float32: the vectors of hashed character n-grams of ``n_min`` to
+    ``n_max`` characters. Without them, b is 0.
     """
 
     words: list[str]
@@ -58,74 +54,40 @@ class WordVectors(NamedTuple):
 def read_word_vectors(
     path: str | Path, *, max_words: int | None = None, encoding_errors: str = "strict"
 ) -> WordVectors:
-    """Read a file of word vectors; its format is told by its content.
+    """Read a file of word vectors in any of the formats above; see `StaticVectors.read`.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    max_words : int, optional
-        Read the first so many words of a word2vec file only; they are its most frequent ones.
-    encoding_errors : str
-        What to do about words that are not UTF-8: ``"strict"``, ``"replace"`` or ``"ignore"``.
-
-    Returns
-    -------
-    WordVectors
-        A word that stands twice keeps its first vector.
-
-    Raises
-    ------
-    ReadError
-        If the file is missing, empty, truncated, wrongly encoded or in no known format.
+    A word that stands twice keeps its first vector.
     """
     path = Path(path)
-    with _opened(path) as stream:
-        sample = stream.read(_SAMPLE)
+    with decompressed(path) as source:
+        sample = BufferedReader(source).read(_SAMPLE)
+    if not sample:
+        raise ReadError(path, "is empty; expected a file of word vectors")
     first, _, rest = sample.partition(b"\n")
-    with _opened(path) as stream:
+    with decompressed(path) as source:
+        reader = _Reader(BufferedReader(source), path, encoding_errors)
         if len(sample) >= 4 and struct.unpack_from("<i", sample)[0] == FASTTEXT_MAGIC:
             if max_words is not None:
                 raise InvalidInput(f"{path}: a fastText model is read whole; leave out max_words")
-            return _read_fasttext(stream, path, encoding_errors)
+            return reader.fasttext()
         if len(fields := first.split()) == 2 and all(field.isdigit() for field in fields):
-            text = _looks_like_text(rest)
-            rows = _rows_with_header(stream, path, encoding_errors, max_words, text=text)
+            rows = reader.rows_with_header(max_words, text=_looks_like_text(rest))
         else:
-            rows = _rows_without_header(stream, path, encoding_errors, max_words)
+            rows = reader.rows_without_header(max_words)
         words, vectors = _collected(rows)
     return WordVectors(words, vectors, np.empty((0, vectors.shape[1]), np.float32))
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
-    """Open a plain, gzip or xz file; turn what goes wrong in reading it into a ReadError."""
+def _looks_like_text(sample: bytes) -> bool:
+    """Tell whether a sample starts with a word and written numbers."""
+    line, end, _ = sample.partition(b"\n")
+    numbers = line.rstrip().split(b" ")[1:10]
+    if not end:
+        numbers = numbers[:-1]  # may be cut
     try:
-        with path.open("rb") as plain:
-            magic = plain.peek(6)
-            if magic.startswith(b"\x1f\x8b"):
-                with gzip.open(plain) as unpacked:
-                    yield cast(BinaryIO, unpacked)
-            elif magic.startswith(b"\xfd7zXZ\x00"):
-                with lzma.open(plain) as unpacked_xz:
-                    yield cast(BinaryIO, unpacked_xz)
-            else:
-                yield plain
-    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-        raise ReadError(
-            path, f"cannot be read ({error}); expected a file of word vectors"
-        ) from error
-
-
-def _word(raw: bytes, path: Path, encoding_errors: str, line: int | None = None) -> str:
-    try:
-        return raw.decode("utf-8", encoding_errors)
-    except UnicodeDecodeError as error:
-        raise ReadError(
-            path,
-            f"the word {raw[:40]!r} is not UTF-8; read the file with encoding_errors='replace'",
-            line=line,
-        ) from error
+        return bool([float(number) for number in numbers])
+    except ValueError:
+        return False
 
 
 def _collected(rows: Iterator[tuple[str, Float32Array]]) -> tuple[list[str], Float32Array]:
@@ -145,145 +107,132 @@ def _collected(rows: Iterator[tuple[str, Float32Array]]) -> tuple[list[str], Flo
     return list(places), vectors[: len(places)]
 
 
-# --- word2vec -------------------------------------------------------------------------------------
+class _Reader:
+    """A stream of word vectors; its errors name the file."""
 
+    def __init__(self, stream: BufferedReader, path: Path, encoding_errors: str) -> None:
+        self.stream = stream
+        self.path = path
+        self.encoding_errors = encoding_errors
 
-def _rows_with_header(
-    stream: BinaryIO, path: Path, encoding_errors: str, max_words: int | None, *, text: bool
-) -> Iterator[tuple[str, Float32Array]]:
-    n, width = map(int, stream.readline(_LONGEST_LINE).split())
-    if not (n > 0 and 0 < width <= _WIDEST):
-        raise ReadError(path, f"{n} words of {width} dimensions cannot be", line=1)
-    wanted = n if max_words is None else min(n, max_words)
-    if text:
-        for line in range(2, wanted + 2):
-            row = stream.readline(_LONGEST_LINE)
-            if not row:
-                early = f"{n + 2 - line:,} of {n:,} words"
-                raise ReadError(path, f"ends {early} early; is it whole?", line=line)
-            yield _text_row(row, path, encoding_errors, line, width)
-    else:
+    def error(self, problem: str, line: int | None = None) -> ReadError:
+        return ReadError(self.path, problem, line=line)
+
+    def rows_with_header(
+        self, max_words: int | None, *, text: bool
+    ) -> Iterator[tuple[str, Float32Array]]:
+        """Yield the rows of a word2vec file, text or binary, that starts with its size."""
+        n, width = map(int, self.stream.readline(_LONGEST_LINE).split())
+        if not (n > 0 and 0 < width <= _WIDEST):
+            raise self.error(f"{n} words of {width} dimensions cannot be", line=1)
+        wanted = n if max_words is None else min(n, max_words)
         for number in range(1, wanted + 1):
-            yield _binary_row(stream, path, encoding_errors, number, width)
-    if wanted == n and stream.read(_SAMPLE).strip():
-        raise ReadError(path, f"goes on after the {n:,} words that its first line promises")
+            if not text:
+                yield self.binary_row(number, width)
+                continue
+            row = self.stream.readline(_LONGEST_LINE)
+            if not row:
+                early = f"{n + 1 - number:,} of {n:,} words"
+                raise self.error(f"ends {early} early; is it whole?", line=number + 1)
+            yield self.text_row(row, number + 1, width)
+        if wanted == n and self.stream.read(_SAMPLE).strip():
+            raise self.error(f"goes on after the {n:,} words that its first line promises")
 
+    def rows_without_header(self, max_words: int | None) -> Iterator[tuple[str, Float32Array]]:
+        """Yield the rows of a file of GloVe."""
+        width, line = 0, 1
+        while (max_words is None or line <= max_words) and (
+            row := self.stream.readline(_LONGEST_LINE)
+        ):
+            width = width or len(row.split()) - 1
+            yield self.text_row(row, line, width)
+            line += 1
 
-def _rows_without_header(
-    stream: BinaryIO, path: Path, encoding_errors: str, max_words: int | None
-) -> Iterator[tuple[str, Float32Array]]:
-    width, line = 0, 1
-    while (max_words is None or line <= max_words) and (row := stream.readline(_LONGEST_LINE)):
-        width = width or len(row.split()) - 1
-        yield _text_row(row, path, encoding_errors, line, width)
-        line += 1
-    if line == 1:
-        raise ReadError(path, "is empty; expected a file of word vectors")
+    def text_row(self, row: bytes, line: int, width: int) -> tuple[str, Float32Array]:
+        # Split from the right: GloVe has words with spaces in them.
+        parts = row.rstrip().rsplit(b" ", width)
+        try:
+            with np.errstate(over="ignore"):  # overflow becomes infinite, and is refused below
+                vector = np.array([float(part) for part in parts[1:]], np.float32)
+        except ValueError:
+            vector = np.empty(0, np.float32)
+        if len(vector) != width or width < 1 or not np.isfinite(vector).all():
+            expected = f"a word and {max(width, 1)} finite numbers are expected"
+            raise self.error(f"{expected}, found {row[:60]!r}", line)
+        return self.word(parts[0], line), vector
 
+    def binary_row(self, number: int, width: int) -> tuple[str, Float32Array]:
+        raw = self.until(b" ").lstrip(b"\n")
+        vector = np.frombuffer(self.exactly(4 * width), "<f4")
+        if not np.isfinite(vector).all():
+            raise self.error(f"word {number:,} ({raw[:40]!r}) has NaN or infinity in it")
+        return self.word(raw), vector
 
-def _looks_like_text(sample: bytes) -> bool:
-    """Say whether a sample starts with a word and numbers in writing."""
-    line, end, _ = sample.partition(b"\n")
-    numbers = line.rstrip().split(b" ")[1:10]
-    if not end:
-        numbers = numbers[:-1]  # may be cut
-    try:
-        return bool([float(number) for number in numbers])
-    except ValueError:
-        return False
+    def fasttext(self) -> WordVectors:
+        """Read a model of fastText, after its magic number and version."""
+        _, version = self.take("2i")
+        if version != _FASTTEXT_VERSION:
+            raise self.error(
+                f"fastText model of version {version}; version {_FASTTEXT_VERSION} is expected"
+            )
+        options = self.take("12id")
+        width, n_buckets, n_min, n_max = options[0], options[8], options[9], options[10]
+        n_entries, n_words, _, _, n_pruned = self.take("3i2q")
+        if n_pruned >= 0:
+            raise self.error("is a pruned fastText model; give the full one, or its .vec file")
+        words = []
+        for entry in range(n_entries):
+            raw = self.until(b"\0")
+            self.take("qb")
+            if entry < n_words:
+                words.append(self.word(raw))
+        (quantised,) = self.take("?")
+        if quantised:
+            raise self.error("is a quantised fastText model; give the full one, or its .vec file")
+        n_rows, found_width = self.take("2q")
+        if found_width != width or n_rows != n_words + n_buckets or not 0 < width <= _WIDEST:
+            raise self.error(
+                f"a matrix of {n_words:,} + {n_buckets:,} rows and {width} columns is expected, "
+                f"found {n_rows:,} rows and {found_width} columns"
+            )
+        vectors = self.matrix(n_words, width)
+        if n_max < 1:  # a model without character n-grams states a number of buckets nevertheless
+            return WordVectors(words, vectors, np.empty((0, width), np.float32))
+        return WordVectors(words, vectors, self.matrix(n_buckets, width), n_min, n_max)
 
+    def matrix(self, n_rows: int, width: int) -> Float32Array:
+        parts = [np.empty((0, width), np.float32)]
+        for start in range(0, n_rows, _FIRST_ROWS):
+            size = 4 * width * min(_FIRST_ROWS, n_rows - start)
+            parts.append(np.frombuffer(self.exactly(size), "<f4").reshape(-1, width))
+            if not np.isfinite(parts[-1]).all():
+                raise self.error("the matrix holds NaN or infinity; the file is damaged")
+        return np.concatenate(parts)
 
-def _text_row(
-    row: bytes, path: Path, encoding_errors: str, line: int, width: int
-) -> tuple[str, Float32Array]:
-    # Split from the right: GloVe has words with spaces in them.
-    parts = row.rstrip().rsplit(b" ", width)
-    try:
-        with np.errstate(over="ignore"):  # what overflows is infinite, and refused below
-            vector = np.array([float(part) for part in parts[1:]], np.float32)
-    except ValueError:
-        vector = np.empty(0, np.float32)
-    if len(vector) != width or width < 1 or not np.isfinite(vector).all():
-        raise ReadError(
-            path,
-            f"a word and {max(width, 1)} finite numbers are expected, found {row[:60]!r}",
-            line=line,
-        )
-    return _word(parts[0], path, encoding_errors, line=line), vector
+    def word(self, raw: bytes, line: int | None = None) -> str:
+        try:
+            return raw.decode("utf-8", self.encoding_errors)
+        except UnicodeDecodeError as error:
+            raise self.error(
+                f"the word {raw[:40]!r} is not UTF-8; read the file with encoding_errors='replace'",
+                line,
+            ) from error
 
+    def until(self, mark: bytes) -> bytes:
+        """Read up to and including one byte, and return everything before it."""
+        parts = bytearray()
+        while (ahead := self.stream.peek(1)) and len(parts) < _LONGEST_LINE:
+            at = ahead.find(mark)
+            parts += self.stream.read(at + 1 if at >= 0 else len(ahead))
+            if at >= 0:
+                return bytes(parts[:-1])
+        raise self.error("a word does not end; the file is truncated or not of this format")
 
-def _binary_row(
-    stream: BinaryIO, path: Path, encoding_errors: str, number: int, width: int
-) -> tuple[str, Float32Array]:
-    raw = _until(stream, b" ", path).lstrip(b"\n")
-    vector = np.frombuffer(_exactly(stream, 4 * width, path), "<f4")
-    if not np.isfinite(vector).all():
-        raise ReadError(path, f"word {number:,} ({raw[:40]!r}) has NaN or infinity in it")
-    return _word(raw, path, encoding_errors), vector
+    def exactly(self, size: int) -> bytes:
+        content = self.stream.read(size)
+        if len(content) < size:
+            raise self.error(f"ends {size - len(content):,} bytes early; is it whole?")
+        return content
 
-
-def _until(stream: Any, mark: bytes, path: Path) -> bytes:
-    """Read up to and including one byte, and return what stands before it."""
-    parts = bytearray()
-    while (ahead := stream.peek(1)) and len(parts) < _LONGEST_LINE:
-        at = ahead.find(mark)
-        parts += stream.read(at + 1 if at >= 0 else len(ahead))
-        if at >= 0:
-            return bytes(parts[:-1])
-    raise ReadError(path, "a word does not end; the file is truncated or not of this format")
-
-
-def _exactly(stream: BinaryIO, size: int, path: Path) -> bytes:
-    content = stream.read(size)
-    if len(content) < size:
-        raise ReadError(path, f"ends {size - len(content):,} bytes early; is it whole?")
-    return content
-
-
-# --- fastText -------------------------------------------------------------------------------------
-
-
-def _read_fasttext(stream: BinaryIO, path: Path, encoding_errors: str) -> WordVectors:
-    def take(form: str) -> tuple[int, ...]:
-        return struct.unpack("<" + form, _exactly(stream, struct.calcsize("<" + form), path))
-
-    _, version = take("2i")
-    if version != _FASTTEXT_VERSION:
-        raise ReadError(
-            path, f"fastText model of version {version}; version {_FASTTEXT_VERSION} is expected"
-        )
-    options = take("12id")
-    width, n_buckets, n_min, n_max = options[0], options[8], options[9], options[10]
-    n_entries, n_words, _, _, n_pruned = take("3i2q")
-    if n_pruned >= 0:
-        raise ReadError(path, "is a pruned fastText model; give the full one, or its .vec file")
-    words = []
-    for entry in range(n_entries):
-        raw = _until(stream, b"\0", path)
-        take("qb")
-        if entry < n_words:
-            words.append(_word(raw, path, encoding_errors))
-    (quantised,) = take("?")
-    if quantised:
-        raise ReadError(path, "is a quantised fastText model; give the full one, or its .vec file")
-    n_rows, found_width = take("2q")
-    if found_width != width or n_rows != n_words + n_buckets or not 0 < width <= _WIDEST:
-        raise ReadError(
-            path,
-            f"a matrix of {n_words:,} + {n_buckets:,} rows and {width} columns is expected, found "
-            f"{n_rows:,} rows and {found_width} columns",
-        )
-    vectors = _matrix(stream, path, n_words, width)
-    if n_max < 1:  # a model without character n-grams still says how many buckets it might have
-        return WordVectors(words, vectors, np.empty((0, width), np.float32))
-    return WordVectors(words, vectors, _matrix(stream, path, n_buckets, width), n_min, n_max)
-
-
-def _matrix(stream: BinaryIO, path: Path, n_rows: int, width: int) -> Float32Array:
-    parts = [np.empty((0, width), np.float32)]
-    for start in range(0, n_rows, _FIRST_ROWS):
-        size = 4 * width * min(_FIRST_ROWS, n_rows - start)
-        parts.append(np.frombuffer(_exactly(stream, size, path), "<f4").reshape(-1, width))
-        if not np.isfinite(parts[-1]).all():
-            raise ReadError(path, "the matrix holds NaN or infinity; the file is damaged")
-    return np.concatenate(parts)
+    def take(self, form: str) -> tuple[Any, ...]:
+        return struct.unpack("<" + form, self.exactly(struct.calcsize("<" + form)))

@@ -1,10 +1,9 @@
-"""How good linking is, and how sure that is.
+"""Evaluation of linking, with intervals and tests.
 
-`evaluate_corpus` and `evaluate_folds` ask a system about annotated mentions under a `Protocol`, and
-`compare` puts another tool beside it. Below them are functions over ids and arrays alone: `Case`
-says what is right and what was predicted for a mention, and `evaluate` scores many of them. What
-looks beyond linking is in modules of its own: `canonym.evaluation.similarity.relatedness`,
-`canonym.evaluation.similarity.mcsm` and `canonym.evaluation.similarity.relations`.
+`evaluate_corpus` and `evaluate_folds` evaluate a system on annotated mentions under a `Protocol`.
+`compare` sets another tool beside it. The functions below need ids and arrays only: a
+`ScoredMention` has the right and the predicted concepts of a mention, and `evaluate` scores many.
+`canonym.evaluation.similarity` has tasks other than linking.
 """
 
 from __future__ import annotations
@@ -25,11 +24,10 @@ from canonym.evaluation.hierarchy_distance import (
     summarise_errors,
 )
 from canonym.evaluation.metrics import DEFAULT_METRICS, METRICS, RULES, columns, evaluate, ratio
-from canonym.evaluation.outcome import Run
-from canonym.evaluation.outcomes import Case, Tally, match_parts, tally
+from canonym.evaluation.outcomes import ScoredMention, Tally, match_parts, tally
 from canonym.evaluation.predictions import read_predictions
 from canonym.evaluation.protocols import PROTOCOLS, READINGS, Protocol, choose_protocol
-from canonym.evaluation.run import evaluate_corpus
+from canonym.evaluation.run import Run, evaluate_corpus
 from canonym.evaluation.slices import Slice, SliceScores, evaluate_slices
 from canonym.evaluation.statistics import (
     Difference,
@@ -51,7 +49,6 @@ __all__ = [
     "PROTOCOLS",
     "READINGS",
     "RULES",
-    "Case",
     "Comparison",
     "Difference",
     "FoldRuns",
@@ -63,6 +60,7 @@ __all__ = [
     "Reliability",
     "RiskCoverage",
     "Run",
+    "ScoredMention",
     "Slice",
     "SliceScores",
     "Spread",

@@ -1,11 +1,8 @@
-"""Other tools' ids under the same protocol, and whether the difference is one.
+"""Comparison with another tool's ids under the same protocol.
 
-What files of predictions look like is told in `canonym.evaluation.predictions`. Ids may carry
-another prefix than the terminology's.
-
-A tool is compared on every mention that the protocol asks. One that the file lacks is an answer of
-NIL; a line that no question belongs to is counted, with what became of its mention. The lenient
-reading looks at names, which such a file does not have: tools are compared by the others.
+`canonym.evaluation.predictions` describes the files of predictions. Ids may have another prefix
+than the terminology's. A mention that the file lacks counts as NIL. Predictions without a question
+are counted by reason. Files have no names, so the lenient reading is left out.
 """
 
 from __future__ import annotations
@@ -17,11 +14,11 @@ from typing import Any
 
 from canonym.errors import InvalidInput
 from canonym.evaluation.dictionary import FoundConcept
-from canonym.evaluation.figures import DRAWS, Figure
 from canonym.evaluation.metrics import columns
-from canonym.evaluation.outcome import Run
-from canonym.evaluation.outcomes import Answer, Case, read_answers
-from canonym.evaluation.predictions import Key, read_predictions
+from canonym.evaluation.outcomes import RankedAnswer, ScoredMention, read_answers
+from canonym.evaluation.predictions import Key
+from canonym.evaluation.run import Run
+from canonym.evaluation.slices import DRAWS, Figure
 from canonym.evaluation.statistics import (
     Difference,
     McNemar,
@@ -32,24 +29,12 @@ from canonym.evaluation.statistics import (
 from canonym.terminology.ids import IdCensus
 from canonym.types import Mention
 
-__all__ = ["Comparison", "Contrast", "Key", "compare", "read_predictions"]
-
 _METRIC = "accuracy@1"
 
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """Ours against another tool in one reading.
-
-    Parameters
-    ----------
-    ours, theirs : Figure
-        Accuracy of the two on the same mentions.
-    difference : Difference
-        Ours minus theirs, by paired bootstrap.
-    test : McNemar
-        Exact test on the mentions that only one of the two has right.
-    """
+    """Ours against another tool in one reading."""
 
     ours: Figure
     theirs: Figure
@@ -73,29 +58,29 @@ class Comparison:
     Parameters
     ----------
     name : str
-        What to call the tool.
+        Name of the tool.
     contrasts : dict of str to Contrast
         By reading.
-    cases : dict of str to tuple of Case
+    scored : dict of str to tuple of ScoredMention
         Of the tool, by reading, in the order of the run's questions.
     missing : tuple of Key
-        Mentions that were asked and that the predictions lack; counted as NIL.
+        Mentions without a prediction; they count as NIL.
     extra : dict of str to int
-        Predictions that belong to no question, by what became of the mention.
+        Number of predictions without a question, by reason.
     ids : IdCensus
-        How the tool's ids were understood.
+        How the ids of the tool were understood.
     """
 
     name: str
     contrasts: dict[str, Contrast]
-    cases: dict[str, tuple[Case, ...]]
+    scored: dict[str, tuple[ScoredMention, ...]]
     missing: tuple[Key, ...]
     extra: dict[str, int]
     ids: IdCensus
 
     @property
     def remarks(self) -> list[str]:
-        """What a reader of the figures has to know, as sentences."""
+        """Sentences that a reader of the figures has to know."""
         found = []
         if self.missing:
             found.append(
@@ -129,11 +114,11 @@ def compare(
     Parameters
     ----------
     run : Run
-        With the protocol, the questions and our answers.
+        The evaluation, with our answers.
     predictions : mapping of (document, start, end) to tuple of str
-        Of `read_predictions`, or made by hand.
+        See `canonym.evaluation.predictions.read_predictions`.
     name : str
-        What to call the tool.
+        Name of the tool.
     seed : int
         Of the draws.
 
@@ -145,7 +130,7 @@ def compare(
     Raises
     ------
     InvalidInput
-        If no prediction belongs to a question, or the questions have no offsets.
+        If no prediction belongs to a question, or questions lack offsets.
     """
     keys = [_key(question.mention) for question in run.questions]
     missing = tuple(dict.fromkeys(key for key in keys if key not in predictions))
@@ -158,17 +143,17 @@ def compare(
     ids = [id_ for key in dict.fromkeys(keys) for id_ in predictions.get(key, ())]
     answers = []
     for key in keys:
-        # An id that the terminology does not have is a prediction all the same, and a wrong one.
+        # An unknown id is a wrong prediction.
         concepts = [run.concept_ids.find(id_) or id_ for id_ in predictions.get(key, ())]
-        found = [Answer("", (), (FoundConcept(id_, "", 1.0),)) for id_ in concepts]
-        answers.append(found or [Answer("", (), (), nil=True)])
-    cases: dict[str, tuple[Case, ...]] = {}
+        found = [RankedAnswer("", (), (FoundConcept(id_, "", 1.0),)) for id_ in concepts]
+        answers.append(found or [RankedAnswer("", (), (), nil=True)])
+    scored: dict[str, tuple[ScoredMention, ...]] = {}
     contrasts = {}
     for reading in run.protocol.readings:
         if reading == "lenient":
             continue
-        cases[reading] = read_answers(run.questions, answers, reading)
-        ours, theirs = (columns(c, _METRIC) for c in (run.cases[reading], cases[reading]))
+        scored[reading] = read_answers(run.questions, answers, reading)
+        ours, theirs = (columns(c, _METRIC) for c in (run.scored[reading], scored[reading]))
         n = len(ours)
         contrasts[reading] = Contrast(
             Figure("all", reading, _METRIC, n, *bound(ours, draws=DRAWS, rng=seed)),
@@ -177,7 +162,7 @@ def compare(
             mcnemar(ours[:, 0], theirs[:, 0]),
         )
     extra = _explain_extra(run, predictions, set(keys))
-    return Comparison(name, contrasts, cases, missing, extra, run.concept_ids.census(ids))
+    return Comparison(name, contrasts, scored, missing, extra, run.concept_ids.census(ids))
 
 
 def _key(mention: Mention) -> Key:

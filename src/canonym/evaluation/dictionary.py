@@ -1,4 +1,4 @@
-"""What a string finds in the dictionary of an evaluation."""
+"""The dictionary of an evaluation: names in normal form, searched by similarity alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput
-from canonym.evaluation.questions import Asked
+from canonym.evaluation.questions import QuestionSet
 from canonym.linker import Linker
 from canonym.linking.names import Filter
 from canonym.linking.pipeline import Pipeline
@@ -23,7 +23,10 @@ from canonym.terminology import Terminology
 from canonym.text import biosyn_normal
 from canonym.types import Encoder, Name, Record
 
-# --- found ---
+TRAINING = "training"
+"""`Name.source` of the names of training mentions."""
+
+_WIDER = 4  # names fetched per concept wanted
 
 
 class FoundName(NamedTuple):
@@ -35,7 +38,7 @@ class FoundName(NamedTuple):
 
 
 class FoundConcept(NamedTuple):
-    """A concept, the best of its names, and the score of that."""
+    """A concept, its best name, and the score of that name."""
 
     id: str
     name: str
@@ -47,22 +50,8 @@ def equal_first(
 ) -> tuple[FoundConcept, ...]:
     """Put concepts that have a string as a name before others of the best score.
 
-    Parameters
-    ----------
-    found : iterable of FoundConcept
-        The `k` best, in order.
-    text : str
-        The string.
-    ids : sequence of str
-        The concepts that have it as a name, in the order they are to have.
-    k : int
-        Concepts wanted. Where all `k` have one score, one of `ids` that is not among them has that
-        score as well, for nothing is more similar to a string than the string.
-
-    Returns
-    -------
-    tuple of FoundConcept
-        At most `k`. Concepts with the best score that have the string as a name come by it.
+    `found` are the `k` best concepts, and `ids` the concepts with that name. If all `k` tie, every
+    one of `ids` ties too, for nothing is more similar to a string than the string.
     """
     near = list(found)
     tied = [one.id for one in near if one.score == near[0].score]
@@ -71,39 +60,15 @@ def equal_first(
     return (*first, *(one for one in near if one.id not in own))[:k]
 
 
-# --- dictionary ---
-# MODULE: The terminology that is searched in an evaluation: names in normal form, training mentions in.
-
-TRAINING = "training"
-"""`Name.source` of the names that training mentions have brought in."""
-
-
-# Names fetched per concept wanted.
-_WIDER = 4
-
-
 def dictionary_records(
     terminology: Terminology,
     learned: Iterable[tuple[str, str]] = (),
     *,
     normal: Callable[[str], str] = biosyn_normal,
 ) -> Iterator[Record]:
-    """Yield a terminology with its names in normal form, and further names.
+    """Yield a terminology with its names in normal form, and the names of training mentions.
 
-    Parameters
-    ----------
-    terminology : Terminology
-        The concepts. Names of which nothing is left are left out.
-    learned : iterable of (str, str)
-        Names of training mentions and the ids of their concepts.
-    normal : callable
-        Makes the normal form; BioSyn's by default.
-
-    Yields
-    ------
-    Concept or Name
-        Concepts without label, then the names in the order of their rows, labels among them, then
-        the learned names with the source `TRAINING`.
+    Concepts come without label, then the names in the order of their rows, labels among them.
     """
     for concept in terminology.iter_concepts():
         yield replace(concept, label="", definition="")
@@ -123,23 +88,11 @@ def build_dictionary(
     weights: Sequence[float] | None = None,
     as_written: bool = False,
 ) -> Dictionary:
-    """Index the terminology of an evaluation, to be searched by similarity alone.
+    """Index the terminology of an evaluation for a search by similarity alone.
 
-    Parameters
-    ----------
-    terminology, learned
-        As `dictionary_records` takes them.
-    encoders, weights
-        As `canonym.linker.Linker.build` takes them. Without encoders a string finds the name that
-        equals it, and nothing else.
-    as_written : bool
-        Give names and strings to the encoders letter for letter, also to those that otherwise get
-        them in lower case without punctuation.
-
-    Returns
-    -------
-    Dictionary
-        Temporary: it goes when the object goes.
+    `learned` are names of training mentions, with the id of their concept. Without encoders a
+    string finds the equal name only. With `as_written` encoders get names letter for letter. The
+    index is temporary and goes with the dictionary.
     """
     normal = str if as_written else biosyn_normal
     records = Terminology.build(dictionary_records(terminology, learned, normal=normal))
@@ -158,14 +111,14 @@ def build_dictionary(
 def prepared_encoders(
     encoders: Sequence[str | Encoder], *, as_written: bool
 ) -> Sequence[str | Encoder]:
-    """Return encoders that get names as an evaluation wants: prepared, or letter for letter."""
+    """Return encoders for prepared names, or for names letter for letter."""
     return [_unprepared(one) for one in encoders] if as_written else encoders
 
 
 def _unprepared(given: str | Encoder) -> str | Encoder:
-    """Return an encoder that gets names as they are written; that of the caller is left alone."""
+    """Return an encoder for names letter for letter; the caller's own is left unchanged."""
     encoder: Any = make_encoder(given) if isinstance(given, str) else given
-    if hasattr(encoder, "steps"):  # normalises by itself, and gets names as they are written
+    if hasattr(encoder, "steps"):  # it normalises by itself, and gets names letter for letter
         return given
     encoder = copy.copy(encoder)
     encoder.steps = ()
@@ -176,15 +129,12 @@ def _unprepared(given: str | Encoder) -> str | Encoder:
 class Dictionary:
     """Finds the nearest names, and the nearest concepts, of prepared strings.
 
-    Parameters
-    ----------
-    linker : Linker
-        Of a terminology in normal form, without sieves.
+    Its linker has a terminology in normal form, and no sieves.
     """
 
     def __init__(self, linker: Linker) -> None:
         self.linker = linker
-        self.kept: Dictionary | None = None  # the one that this one has its folder from
+        self.kept: Dictionary | None = None  # the owner of the folder
         self._ids = [concept.id for concept in linker.terminology.iter_concepts()]
         self._texts: list[str] = []
         self._number: dict[str, int] = {}
@@ -195,13 +145,13 @@ class Dictionary:
         self._names = list(self._number)
         ties = self._chosen.ties
         self._concept: list[int] = ties.concept_of_row.tolist()
-        # What orders the rows of one score: labels first, then ids.
+        # The order of rows of equal score: labels first, then ids.
         ranks = ties.concept_rank[ties.concept_of_row].tolist()
         self._order = list(zip(ties.scope_of_row.tolist(), ranks, range(len(owners)), strict=True))
         self._rows: list[list[int]] = [[] for _ in self._names]
         for row in sorted(range(len(owners)), key=self._order.__getitem__):
             self._rows[owners[row]].append(row)
-        # To a search for names, every distinct string is what a concept is to one for concepts.
+        # A search for names takes every distinct string for a concept.
         n = len(self._names)
         by_name = TieRule(
             np.array(owners, dtype=np.int32),
@@ -220,29 +170,18 @@ class Dictionary:
         return tuple(dict.fromkeys(self._ids[self._concept[row]] for row in rows))
 
     def find_names(self, strings: Iterable[str], k: int) -> dict[str, tuple[FoundName, ...]]:
-        """Rank the names nearest to each string.
+        """Rank the `k` distinct names nearest to each string in normal form.
 
-        Parameters
-        ----------
-        strings : iterable of str
-            In normal form.
-        k : int
-            Distinct names wanted, at least 1.
-
-        Returns
-        -------
-        dict of str to tuple of FoundName
-            Best first; of equal scores the name that equals the string, which is what a plural is
-            to an encoder that drops its ending, then the order of the terminology. Without encoders
-            the name that equals the string.
+        Of equal scores, the name that equals the string comes first: a plural ties with it for an
+        encoder that drops endings. Then comes the order of the terminology.
         """
         found = self._search_names(_distinct(strings, k), k)
         return {text: self._described(names) for text, names in found.items()}
 
     def find_concepts(self, strings: Iterable[str], k: int) -> dict[str, tuple[FoundConcept, ...]]:
-        """Rank the concepts nearest to each string by their best names; see `find_names`.
+        """Rank the concepts nearest to each string by their best names.
 
-        Equal scores: concepts that have the string as a name, then labels first, then by id.
+        Of equal scores, concepts that have the string as a name come first, then labels, then ids.
         """
         wanted = _distinct(strings, k)
         if not self._searches:
@@ -267,13 +206,10 @@ class Dictionary:
     def find(
         self, strings: Iterable[str], k: int
     ) -> dict[str, tuple[tuple[FoundName, ...], tuple[FoundConcept, ...]]]:
-        """Return what `find_names` and `find_concepts` do, in little more time than one of them.
+        """Return the results of `find_names` and `find_concepts` from one search.
 
-        Notes
-        -----
-        All rows of a name have its score, so that the concepts of enough names are the nearest
-        concepts: as far as their scores are above that of the last name fetched. Strings for which
-        that does not settle `k` concepts are searched again.
+        All rows of a name have its score. The concepts of the names found are thus the nearest
+        ones, as far as they score above the last name. Other strings are searched again.
         """
         wanted = _distinct(strings, k)
         if not self._searches:
@@ -301,7 +237,7 @@ class Dictionary:
         for text in texts:
             names = [(hit.concept, hit.score) for hit in found.get(text, ())]
             own, tied = self._number.get(text), sum(one[1] == names[0][1] for one in names)
-            # Nothing is more similar to a string than the string: where all tie, it does as well.
+            # Nothing is more similar to a string than the string: if all tie, it ties too.
             if own is not None and (tied == k or own in (name for name, _ in names[:tied])):
                 others = [one for one in names if one[0] != own]
                 names = [(own, names[0][1]), *others][:k]
@@ -340,30 +276,21 @@ def _distinct(strings: Iterable[str], k: int) -> list[str]:
     return list(dict.fromkeys(strings))
 
 
-# --- searches ---
-# MODULE: Dictionaries searched as Xu and Bethard do, and dictionaries weighed anew.
-#
-# A dictionary of `canonym.evaluation.dictionary` ranks names. Here training mentions stand beside the
-# terminology instead of among its names, and what is looked at is one of `canonym.linking.targets.SEARCHES`;
-# concepts are ranked, for the mean of a concept's names is no name.
+# --- other searches -------------------------------------------------------------------------------
 
 
 class TargetDictionary(Dictionary):
-    """Finds concepts by a search of one or two steps; it finds no names.
+    """Finds concepts by a search of `canonym.linking.targets`, but no names.
 
-    Parameters
-    ----------
-    linker : Linker
-        Of a terminology in normal form, without sieves, with the search and its training mentions.
+    Training mentions stand beside the terminology here, not among its names. The mean of the names
+    of a concept is no name, so only concepts are ranked.
     """
 
     def find(
         self, strings: Iterable[str], k: int
     ) -> dict[str, tuple[tuple[FoundName, ...], tuple[FoundConcept, ...]]]:
         """Rank the concepts nearest to each string, best first; the names are left empty."""
-        if k < 1:
-            raise InvalidInput(f"k is {k}; expected the number of candidates wanted, at least 1")
-        wanted = list(dict.fromkeys(strings))
+        wanted = _distinct(strings, k)
         pipeline = self.linker.pipeline
         batch = pipeline.batch(pipeline.filters.choose())
         found = pipeline.find([text for text in wanted if text], k, batch)
@@ -392,20 +319,6 @@ def build_target_dictionary(
 ) -> TargetDictionary:
     """Index the terminology of an evaluation for a search of `canonym.linking.targets`.
 
-    Parameters
-    ----------
-    terminology, learned
-        As `canonym.evaluation.dictionary.dictionary_records` takes them; what is learned is D.
-    search : str
-        One of `canonym.linking.targets.SEARCHES`.
-    encoders, weights, as_written
-        As `canonym.evaluation.dictionary.build_dictionary` takes them.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such search, or it looks at training mentions and there are none.
-
     References
     ----------
     Xu and Bethard (2021), section 3.2.
@@ -430,20 +343,7 @@ def build_target_dictionary(
 
 
 def reweighed(dictionary: Dictionary, weights: Sequence[float]) -> Dictionary:
-    """Return a dictionary with the same vectors and other weights of its encoders.
-
-    Parameters
-    ----------
-    dictionary : Dictionary
-        Stays as it is.
-    weights : sequence of float
-        One per encoder, 0 or more, not all of them 0.
-
-    Raises
-    ------
-    InvalidInput
-        If they are not.
-    """
+    """Return a dictionary with the same vectors and other weights of its encoders."""
     described = dictionary.linker.manifest["encoders"]
     if len(weights) != len(described) or (described and (min(weights) < 0 or not sum(weights))):
         raise InvalidInput(
@@ -455,30 +355,13 @@ def reweighed(dictionary: Dictionary, weights: Sequence[float]) -> Dictionary:
     linker.manifest = {**linker.manifest, "encoders": entries}
     linker.pipeline = Pipeline.open(linker.folder, linker.manifest, linker.terminology)
     other = copy.copy(dictionary)
-    # Its folder goes when the linker it was made for goes.
+    # The folder goes with the linker it was made for.
     other.linker, other.kept = linker, dictionary
     return other
 
 
-# --- explained ---
-# MODULE: Mentions looked up as what their document explains them by, where that is found better.
-
-
-def as_explained(asked: Asked, dictionary: Dictionary) -> Asked:
-    """Replace the strings of questions that have a gloss by it, where it has a nearer name.
-
-    Parameters
-    ----------
-    asked : Asked
-        Questions; one without a gloss stays as it is.
-    dictionary : Dictionary
-        What is searched.
-
-    Returns
-    -------
-    Asked
-        The same questions in the same order. A string whose gloss is found no better stays.
-    """
+def as_explained(asked: QuestionSet, dictionary: Dictionary) -> QuestionSet:
+    """Replace the string of a question by its gloss, if the gloss has a nearer name."""
     strings = {text for one in asked.questions if one.gloss for text in (*one.parts, one.gloss)}
     if not strings:
         return asked

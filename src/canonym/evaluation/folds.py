@@ -1,4 +1,4 @@
-"""Evaluation over the folds of a cross-validation: one run per fold, and what they have in common.
+"""Evaluation over the folds of a cross-validation: one run per fold, and their mean.
 
 Examples
 --------
@@ -19,18 +19,15 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
-from canonym.corpora.mention_tables import Fold
+from canonym.corpora.cadec import Fold
 from canonym.errors import InvalidInput
-from canonym.evaluation.outcome import Run
 from canonym.evaluation.protocols import Protocol
-from canonym.evaluation.run import evaluate_corpus
+from canonym.evaluation.run import EvaluationOptions, Run, evaluate_corpus
 from canonym.evaluation.statistics import Spread, aggregate
 from canonym.terminology import Terminology, read_terminology
 from canonym.types import Document, Encoder
-
-__all__ = ["FoldRuns", "evaluate_folds"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,26 +47,25 @@ class FoldRuns:
 
     @property
     def n(self) -> int:
-        """Mentions asked, over all folds."""
+        """Questions of all folds."""
         return sum(len(run.questions) for run in self.runs)
 
     def spread(
         self, metric: str, *, reading: str | None = None, slice: str = "all", level: float = 0.95
     ) -> Spread:
-        """Sum up a figure over the folds.
+        """Average a figure over the folds.
 
         Parameters
         ----------
         metric, reading, slice
-            As `Run.figure` takes them.
+            See `Run.figure`.
         level : float
             Confidence in (0, 1).
 
         Returns
         -------
         Spread
-            Mean over the folds, each of which counts the same whatever its size; their standard
-            deviation, and the t interval of the mean.
+            Mean over the folds, whatever their sizes, standard deviation, and t interval.
 
         Raises
         ------
@@ -78,8 +74,8 @@ class FoldRuns:
 
         Notes
         -----
-        The interval is that of `canonym.evaluation.statistics.aggregate`: it says how much the fold
-        matters. Folds that repeat mentions of one corpus tell less than as many corpora would.
+        The interval of `canonym.evaluation.statistics.aggregate` shows the influence of the fold.
+        Folds of one corpus repeat its mentions, and say less than as many corpora would.
         """
         values = [run.value(metric, reading=reading, slice=slice) for run in self.runs]
         return aggregate(values, level=level)
@@ -107,7 +103,7 @@ def evaluate_folds(
     encoders: Sequence[str | Encoder] = ("chargrams",),
     protocol: str | Protocol = "plain",
     part: str = "test",
-    **options: Any,
+    **options: Unpack[EvaluationOptions],
 ) -> FoldRuns:
     """Evaluate on every fold of a cross-validation.
 
@@ -116,15 +112,15 @@ def evaluate_folds(
     folds : iterable of Fold
         Of `canonym.corpora.read_folds`; two or more.
     terminology : Terminology, optional
-        What is linked to; by default the list of targets that each fold brings.
+        The target of linking; by default the list of targets of each fold.
     encoders : sequence of str or Encoder
-        As `evaluate_corpus` takes them. One that is fitted to names is fitted anew for each fold.
+        See `evaluate_corpus`. Encoders that are fitted to names are fitted again for each fold.
     protocol : str or Protocol
         A key of `canonym.evaluation.protocols.PROTOCOLS`, ``"plain"`` by default.
     part : str
         ``"test"``, with train and dev as training data, or ``"dev"``, with train.
     **options
-        Whatever else `evaluate_corpus` takes.
+        Further options of `evaluate_corpus`.
 
     Returns
     -------
@@ -134,13 +130,13 @@ def evaluate_folds(
     Raises
     ------
     InvalidInput
-        If there are fewer than two folds, one has no mentions in the part, or neither it nor the
-        caller has a terminology; and as `evaluate_corpus` does.
+        If there are fewer than two folds, one has no mentions in the part, or there is no
+        terminology; and as `evaluate_corpus` does.
 
     References
     ----------
-    Yuan et al. (2020), CODER, section 4.4.1: the average over the folds of CADEC and PsyTar, where
-    the names that are searched are those of the fold's own list of targets.
+    Yuan et al. (2020), CODER, section 4.4.1: the average over the folds of CADEC and PsyTar. Each
+    fold is searched in its list of targets.
     """
     several = tuple(folds)
     if len(several) < 2:
@@ -157,7 +153,7 @@ def evaluate_folds(
             evaluate_corpus(
                 [Document(fold.name, "", mentions)],
                 terminology=terminology or _targets(fold),
-                # What is fitted to the names of one fold must not be taken for fitted by the next.
+                # An encoder fitted to the names of one fold must not reach the next.
                 encoders=[one if isinstance(one, str) else copy.copy(one) for one in encoders],
                 protocol=protocol,
                 part=part,

@@ -1,4 +1,4 @@
-"""How far wrong predictions are from the right concept in a hierarchy."""
+"""Distance of wrong predictions from the right concept in a hierarchy."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from canonym.errors import InvalidInput
-from canonym.evaluation.outcomes import Case, match_parts
-
-__all__ = ["KINDS", "HierarchyError", "HierarchySummary", "hierarchy_errors", "summarise_errors"]
+from canonym.evaluation.outcomes import ScoredMention, match_parts
 
 KINDS: tuple[str, ...] = ("parent", "child", "sibling", "ancestor", "descendant", "elsewhere")
-"""What a wrong concept is to the right one, in the order in which they are tried."""
+"""Relations of a wrong concept to the right one, in the order in which they are tried."""
 
 
 class HierarchyError(NamedTuple):
@@ -20,17 +18,17 @@ class HierarchyError(NamedTuple):
 
     Attributes
     ----------
-    case : int
+    mention : int
         Position of the mention.
     predicted, gold : str
         The two concepts.
     kind : str
-        What `predicted` is to `gold`, one of `KINDS`.
+        The relation of `predicted` to `gold`, one of `KINDS`.
     distance : int or None
         Edges between them by way of a common ancestor; None if they have none.
     """
 
-    case: int
+    mention: int
     predicted: str
     gold: str
     kind: str
@@ -59,49 +57,49 @@ class HierarchySummary(NamedTuple):
 
 
 def hierarchy_errors(
-    cases: Iterable[Case], parents: Mapping[str, Collection[str]]
+    mentions: Iterable[ScoredMention], parents: Mapping[str, Collection[str]]
 ) -> list[HierarchyError]:
     """Place every wrong prediction relative to the right concept.
 
     Parameters
     ----------
-    cases : iterable of Case
-        The mentions. NIL on either side is no matter of the hierarchy and is passed over.
+    mentions : iterable of ScoredMention
+        In any order. Mentions with NIL on either side are ignored.
     parents : mapping of str to collection of str
-        Parents of every concept that has some. Cycles do no harm.
+        Parents of concepts; cycles do no harm.
 
     Returns
     -------
     list of HierarchyError
-        One for each predicted part whose first concept is wrong: no gold part is left for it when
-        as many parts as possible are matched.
+        One for each predicted part whose first concept is wrong. A part is wrong if the largest
+        matching of parts leaves it over.
 
     Raises
     ------
     InvalidInput
-        If there are no cases.
+        If there are no mentions.
 
     Notes
     -----
-    A concept with several relations to the gold gets the first of `KINDS`; of several gold
-    concepts the one of the first kind is reported, then the nearest, then the first by id. The
-    distance is ``min_a d(predicted, a) + d(gold, a)`` over the common ancestors ``a``, the two
-    concepts included, with ``d`` the number of ``is_a`` edges upwards.
+    A concept with several relations to the gold gets the first of `KINDS`. Of several gold concepts
+    the one of the first kind is reported, then the nearest, then the first by id. The distance is
+    ``min_a d(predicted, a) + d(gold, a)`` over the common ancestors ``a``, with ``d`` the number of
+    ``is_a`` edges upwards. Both concepts count as their own ancestors.
 
     Examples
     --------
     >>> parents = {"poodle": ["dog"], "beagle": ["dog"], "dog": ["animal"]}
-    >>> case = Case(gold=(frozenset({"poodle"}),), ranked=(("beagle", "poodle"),))
-    >>> hierarchy_errors([case], parents)[0][-2:]
+    >>> mention = ScoredMention(gold=(frozenset({"poodle"}),), ranked=(("beagle", "poodle"),))
+    >>> hierarchy_errors([mention], parents)[0][-2:]
     ('sibling', 2)
     """
     lines = _Lines(parents)
     errors: list[HierarchyError] = []
     n = 0
-    for i, case in enumerate(cases):
+    for i, mention in enumerate(mentions):
         n += 1
-        gold = [part for part in case.gold if part]
-        first = [[ranking[0]] for ranking in case.ranked if ranking]
+        gold = [part for part in mention.gold if part]
+        first = [[ranking[0]] for ranking in mention.ranked if ranking]
         wrong, missed = _unmatched(gold, first)
         # An extra part of a mention whose gold parts are all found is compared with all of them.
         ids = sorted({id_ for part in missed or gold for id_ in part})
@@ -158,7 +156,7 @@ class _Lines:
         return self._known[id_]
 
     def kind(self, predicted: str, gold: str) -> str:
-        """Say what `predicted` is to `gold`."""
+        """Return the relation of `predicted` to `gold`."""
         up = self.ancestors(gold).get(predicted)
         down = self.ancestors(predicted).get(gold)
         if up == 1:
@@ -199,7 +197,7 @@ def _unmatched(
     return wrong, missed
 
 
-def _nearest(case: int, predicted: str, gold: list[str], lines: _Lines) -> HierarchyError:
+def _nearest(mention: int, predicted: str, gold: list[str], lines: _Lines) -> HierarchyError:
     def order(error: HierarchyError) -> tuple[int, float]:
         far = float("inf") if error.distance is None else error.distance
         return KINDS.index(error.kind), far
@@ -207,7 +205,7 @@ def _nearest(case: int, predicted: str, gold: list[str], lines: _Lines) -> Hiera
     return min(
         (
             HierarchyError(
-                case, predicted, id_, lines.kind(predicted, id_), lines.distance(predicted, id_)
+                mention, predicted, id_, lines.kind(predicted, id_), lines.distance(predicted, id_)
             )
             for id_ in gold
         ),

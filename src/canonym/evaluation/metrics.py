@@ -1,8 +1,31 @@
-"""What each metric counts: one function each, all of one silhouette.
+"""Metrics of linking, by name.
 
-Every function takes a `Tally` and returns two columns, the numerator and the denominator of each
-mention. A cut-off or a rule that plays no role is accepted and ignored, so that a table of metrics
-needs no cases. `canonym.evaluation.metrics` has them by name."""
+A metric is a ratio of sums over the mentions, ``Σ numerator / Σ denominator``. `columns` returns
+numerators and denominators rather than the ratio. So any slice of a metric is a choice of rows, and
+`canonym.evaluation.statistics` can resample every metric, F1 included. `evaluate` returns numbers::
+
+    name                    counts, of all …                             right is …
+    accuracy@k              mentions, NIL a separate class               by the rule, in k places
+    linkable-accuracy@k     mentions that are not NIL                    the same
+    mrr, mrr@k              mentions, NIL a separate class               1 / the first right place
+    linkable-mrr[@k]        mentions that are not NIL                    the same
+    recall@k                parts that have a concept                    among k candidates
+    mention-precision       mentions that got a concept                  by the rule, first place
+    mention-recall          mentions that have one                       the same
+    mention-f1              the mean of the two numbers                  the same
+    set-precision           predicted parts                              a part in first place
+    set-recall              parts that have a concept                    the same
+    set-f1                  the mean of the two numbers                  the same
+    nil-precision           mentions called NIL                          NIL and called NIL
+    nil-recall              mentions that are NIL                        the same
+    nil-f1                  the mean of the two numbers                  the same
+
+The rule decides when a composite mention is right. Let it have ``g`` gold parts, ``p`` predicted
+ones and ``m`` found (see `canonym.evaluation.outcomes.match_parts`): ``"all"`` is ``[m = g = p]``,
+``"any"`` is ``[m ≥ 1]``, ``"set-f1"`` is ``2m / (g + p)``. For one part on both sides they agree.
+
+A ratio whose denominator is 0, such as the precision of no prediction, is NaN, never 0 or 1.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +36,18 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
-from canonym.evaluation import metrics as measures
-from canonym.evaluation.outcomes import Case, IntArray, Tally, tally
-
-# --- measures ---
+from canonym.evaluation.outcomes import IntArray, ScoredMention, Tally, tally
 
 FloatArray = npt.NDArray[np.float64]
 Columns = FloatArray
-"""``(n, 2)`` float64: numerator and denominator of each case."""
+"""``(n, 2)`` float64: numerator and denominator of each mention."""
+
+# Every metric takes a tally, a cut-off and a rule, and ignores what it does not need.
 
 
 def _right(counts: Tally, k: int | None, rule: str) -> FloatArray:
     """Value in [0, 1] of each mention that is not NIL; 0 for NIL."""
-    within = counts.cases if k is None else counts.cases[counts.places <= k]
+    within = counts.mentions if k is None else counts.mentions[counts.places <= k]
     found = np.bincount(within, minlength=counts.n)
     if rule == "any":
         return np.asarray(found > 0, dtype=np.float64)
@@ -44,22 +66,7 @@ def _stack(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Columns:
 
 
 def accuracy(counts: Tally, *, k: int | None = 1, rule: str = "all") -> Columns:
-    """Share of mentions that are right within `k` places; a NIL mention is when called NIL.
-
-    Parameters
-    ----------
-    counts : Tally
-        Of `canonym.evaluation.outcomes.tally`; so for every metric here.
-    k : int, optional
-        Places read of every ranking; None reads all. Fewer places than `k` are no error.
-    rule : str
-        One of `canonym.evaluation.metrics.RULES`.
-
-    Returns
-    -------
-    ndarray, shape (n, 2), float64
-        Value in [0, 1], and 1.
-    """
+    """Share of mentions that are right within `k` places; NIL mentions have to be called NIL."""
     return _stack(_right(counts, k, rule) + _nil_right(counts), np.ones(counts.n))
 
 
@@ -73,9 +80,9 @@ def mrr(counts: Tally, *, k: int | None = None, rule: str = "all") -> Columns:
 
     Notes
     -----
-    With ``v(j)`` the value of the mention under the rule when ``j`` places are read, it is
-    ``Σ_j (v(j) − v(j − 1)) / j``: for one part ``1 / place``, for a composite under ``"all"`` one
-    over the cut-off that completes it. A NIL mention counts 1 when called NIL, else 0.
+    With ``v(j)`` the value of the mention under the rule when ``j`` places are read, the metric is
+    ``Σ_j (v(j) − v(j − 1)) / j``. For one part that is ``1 / place``, for a composite under
+    ``"all"`` one over the cut-off that completes it. A NIL mention counts as 1 if called NIL.
     """
     return _stack(_reciprocal(counts, k, rule) + _nil_right(counts), np.ones(counts.n))
 
@@ -91,24 +98,23 @@ def _reciprocal(counts: Tally, k: int | None, rule: str) -> FloatArray:
         values[counts.places > k] = 0.0
     best = np.zeros(counts.n)
     if rule == "any":
-        np.maximum.at(best, counts.cases, values)
+        np.maximum.at(best, counts.mentions, values)
         return best
     if rule == "all":
         best[:] = 1.0
-        np.minimum.at(best, counts.cases, values)
+        np.minimum.at(best, counts.mentions, values)
         best *= _right(counts, None, rule)
         return best
-    total = np.bincount(counts.cases, weights=values, minlength=counts.n)
+    total = np.bincount(counts.mentions, weights=values, minlength=counts.n)
     return np.asarray(2 * total / np.maximum(counts.n_gold + counts.n_predicted, 1))
 
 
 def recall(counts: Tally, *, k: int | None = 1, rule: str = "all") -> Columns:  # noqa: ARG001
     """Share of the gold parts that stand among the first `k` candidates.
 
-    What the search offers to whatever ranks or refuses afterwards, so what was refused as NIL
-    counts if the candidates are known. `rule` plays no role.
+    Candidates that were refused as NIL count if they are known. `rule` plays no role.
     """
-    within = counts.candidate_cases
+    within = counts.candidate_mentions
     if k is not None:
         within = within[counts.candidate_places <= k]
     return _stack(np.bincount(within, minlength=counts.n), counts.n_gold)
@@ -131,7 +137,7 @@ def mention_f1(counts: Tally, *, k: int | None = None, rule: str = "all") -> Col
 
 
 def _found_first(counts: Tally) -> IntArray:
-    return np.bincount(counts.cases[counts.places == 1], minlength=counts.n)
+    return np.bincount(counts.mentions[counts.places == 1], minlength=counts.n)
 
 
 def set_precision(counts: Tally, *, k: int | None = None, rule: str = "all") -> Columns:  # noqa: ARG001
@@ -144,8 +150,8 @@ def set_recall(counts: Tally, *, k: int | None = None, rule: str = "all") -> Col
 
     Notes
     -----
-    In MANTRA's measure every gold id is to be found although one may be predicted: give each id of
-    a mention a part of its own.
+    In MANTRA's measure every gold id has to be found, although only one may be predicted. For it,
+    give each id of a mention a separate part.
     """
     return _stack(_found_first(counts), counts.n_gold)
 
@@ -177,70 +183,34 @@ def nil_f1(counts: Tally, *, k: int | None = None, rule: str = "all") -> Columns
     return _stack(2.0 * _nil_right(counts), both)
 
 
-# --- metrics ---
-# MODULE: Metrics of linking, by name.
-#
-# A metric is a ratio of sums over the mentions, ``Σ numerator / Σ denominator``, and `columns` has
-# the two rather than the ratio. So any slice of a metric is a choice of rows, and
-# `canonym.evaluation.statistics` resamples every metric, F1 included, as what it is. `evaluate`
-# makes numbers of them by name::
-#
-#     name                    counts, of all …                             right is …
-#     accuracy@k              mentions, NIL a class of its own             by the rule, in k places
-#     linkable-accuracy@k     mentions that are not NIL                    the same
-#     mrr, mrr@k              mentions, NIL a class of its own             1 / the first right place
-#     linkable-mrr[@k]        mentions that are not NIL                    the same
-#     recall@k                parts that have a concept                    among k candidates
-#     mention-precision       mentions that got a concept                  by the rule, first place
-#     mention-recall          mentions that have one                       the same
-#     mention-f1              the mean of the two numbers                  the same
-#     set-precision           predicted parts                              a part in first place
-#     set-recall              parts that have a concept                    the same
-#     set-f1                  the mean of the two numbers                  the same
-#     nil-precision           mentions called NIL                          NIL and called NIL
-#     nil-recall              mentions that are NIL                        the same
-#     nil-f1                  the mean of the two numbers                  the same
-#
-# The rule says when a composite mention, with ``g`` gold parts, ``p`` predicted ones and ``m`` found
-# (see `canonym.evaluation.outcomes.match_parts`), is right: ``"all"`` is ``[m = g = p]``, ``"any"`` is
-# ``[m ≥ 1]``, ``"set-f1"`` is ``2m / (g + p)``. For one part on both sides they are the same.
-#
-# A ratio whose denominator is 0 (the precision of no prediction) is not a number, never 0 or 1.
+# --- by name --------------------------------------------------------------------------------------
 
 RULES: tuple[str, ...] = ("all", "any", "set-f1")
 """When a composite mention is right."""
 
 
 class Metric(NamedTuple):
-    """A metric, and whether its name takes a cut-off.
-
-    Attributes
-    ----------
-    columns : callable
-        A function of `canonym.evaluation.metrics`.
-    cut_off : str
-        ``"needed"``, ``"optional"`` or ``"none"``.
-    """
+    """A function of this module, and its cut-off: ``"needed"``, ``"optional"`` or ``"none"``."""
 
     columns: Callable[..., Columns]
     cut_off: str = "none"
 
 
 METRICS: dict[str, Metric] = {
-    "accuracy": Metric(measures.accuracy, "needed"),
-    "linkable-accuracy": Metric(measures.linkable_accuracy, "needed"),
-    "mrr": Metric(measures.mrr, "optional"),
-    "linkable-mrr": Metric(measures.linkable_mrr, "optional"),
-    "recall": Metric(measures.recall, "needed"),
-    "mention-precision": Metric(measures.mention_precision),
-    "mention-recall": Metric(measures.mention_recall),
-    "mention-f1": Metric(measures.mention_f1),
-    "set-precision": Metric(measures.set_precision),
-    "set-recall": Metric(measures.set_recall),
-    "set-f1": Metric(measures.set_f1),
-    "nil-precision": Metric(measures.nil_precision),
-    "nil-recall": Metric(measures.nil_recall),
-    "nil-f1": Metric(measures.nil_f1),
+    "accuracy": Metric(accuracy, "needed"),
+    "linkable-accuracy": Metric(linkable_accuracy, "needed"),
+    "mrr": Metric(mrr, "optional"),
+    "linkable-mrr": Metric(linkable_mrr, "optional"),
+    "recall": Metric(recall, "needed"),
+    "mention-precision": Metric(mention_precision),
+    "mention-recall": Metric(mention_recall),
+    "mention-f1": Metric(mention_f1),
+    "set-precision": Metric(set_precision),
+    "set-recall": Metric(set_recall),
+    "set-f1": Metric(set_f1),
+    "nil-precision": Metric(nil_precision),
+    "nil-recall": Metric(nil_recall),
+    "nil-f1": Metric(nil_f1),
 }
 """Every metric by name."""
 
@@ -248,16 +218,18 @@ DEFAULT_METRICS: tuple[str, ...] = (
     *("accuracy@1", "accuracy@5", "linkable-accuracy@1", "linkable-accuracy@5", "mrr", "recall@20"),
     *("set-precision", "set-recall", "set-f1", "nil-precision", "nil-recall", "nil-f1"),
 )
-"""What `evaluate` reports when nothing else is asked for."""
+"""The metrics that `evaluate` reports by default."""
 
 
-def columns(cases: Iterable[Case] | Tally, metric: str, *, rule: str = "all") -> Columns:
-    """Return numerator and denominator of a metric for every case.
+def columns(
+    mentions: Iterable[ScoredMention] | Tally, metric: str, *, rule: str = "all"
+) -> Columns:
+    """Return numerator and denominator of a metric for every mention.
 
     Parameters
     ----------
-    cases : iterable of Case, or Tally
-        A tally saves finding the ids again for the next metric.
+    mentions : iterable of ScoredMention, or Tally
+        A tally saves the search for the ids when another metric follows.
     metric : str
         A name of `METRICS`, with its cut-off where it has one (``"accuracy@5"``).
     rule : str
@@ -271,7 +243,7 @@ def columns(cases: Iterable[Case] | Tally, metric: str, *, rule: str = "all") ->
     Raises
     ------
     InvalidInput
-        If the name, its cut-off or the rule is none that there is, or there are no cases.
+        If the name, its cut-off or the rule is unknown, or there are no mentions.
     """
     name, at, digits = metric.partition("@")
     if name not in METRICS:
@@ -289,18 +261,29 @@ def columns(cases: Iterable[Case] | Tally, metric: str, *, rule: str = "all") ->
         raise InvalidInput(
             f"there is no rule {rule!r} for composites; there are {', '.join(RULES)}"
         )
-    counts = cases if isinstance(cases, Tally) else tally(cases)
+    counts = mentions if isinstance(mentions, Tally) else tally(mentions)
     return function(counts, k=int(digits) if at else None, rule=rule)
 
 
 def ratio(values: Columns) -> float:
-    """Return the sum of the first column over that of the second, NaN where that is 0."""
+    """Return the sum of the first column over that of the second.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n, 2), float64
+        Of `columns`.
+
+    Returns
+    -------
+    float
+        NaN where the second sum is 0.
+    """
     numerator, denominator = values.sum(axis=0).tolist()
     return numerator / denominator if denominator else float("nan")
 
 
 def evaluate(
-    cases: Iterable[Case] | Tally,
+    mentions: Iterable[ScoredMention] | Tally,
     metrics: Sequence[str] = DEFAULT_METRICS,
     *,
     rule: str = "all",
@@ -309,7 +292,7 @@ def evaluate(
 
     Parameters
     ----------
-    cases : iterable of Case, or Tally
+    mentions : iterable of ScoredMention, or Tally
         The mentions, in any order.
     metrics : sequence of str
         Names of `METRICS`, with cut-offs.
@@ -319,21 +302,21 @@ def evaluate(
     Returns
     -------
     dict of str to float
-        In [0, 1] by name, in the order asked for; NaN where nothing is there to count.
+        Values in [0, 1] by name, in the order of `metrics`; NaN where nothing counts.
 
     Raises
     ------
     InvalidInput
-        If there are no cases, or a name or the rule is none that there is.
+        If there are no mentions, or a name or the rule is unknown.
 
     Examples
     --------
-    >>> right = Case(gold=(frozenset({"A"}),), ranked=(("A", "B"),))
-    >>> second = Case(gold=(frozenset({"A"}),), ranked=(("B", "A"),))
+    >>> right = ScoredMention(gold=(frozenset({"A"}),), ranked=(("A", "B"),))
+    >>> second = ScoredMention(gold=(frozenset({"A"}),), ranked=(("B", "A"),))
     >>> evaluate([right, second], ["accuracy@1", "accuracy@2", "mrr"])
     {'accuracy@1': 0.5, 'accuracy@2': 1.0, 'mrr': 0.75}
     """
     if isinstance(metrics, str):
         raise InvalidInput(f"metrics is {metrics!r}; a list of names is expected: [{metrics!r}]")
-    counts = cases if isinstance(cases, Tally) else tally(cases)
+    counts = mentions if isinstance(mentions, Tally) else tally(mentions)
     return {name: ratio(columns(counts, name, rule=rule)) for name in metrics}

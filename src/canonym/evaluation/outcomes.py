@@ -1,11 +1,11 @@
-"""Evaluated mentions as ids alone, and the places at which the right ids stand."""
+"""Evaluated mentions as concept ids, and the places of the right ids in the rankings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,38 +16,34 @@ from canonym.evaluation.questions import Question
 from canonym.linking.confidence import confidence_features
 from canonym.types import Link
 
-# --- cases ---
-
 IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """One evaluated mention: what is right, what was predicted, and what kind of mention it is.
+class ScoredMention:
+    """An evaluated mention: the right concepts, the predicted ones, and the kind of mention.
 
     Parameters
     ----------
     gold : tuple of frozenset of str
-        One set per part of the mention; any id of a set is right for that part. A mention with one
-        concept, or with several of which each alone is right, has one part; a composite has one per
-        concept; NIL is ``()``. An empty set is a part that stands for no concept: it asks for
-        nothing and is passed over.
+        One set per part of the mention; any id of a set is right for that part. A mention of one
+        concept has one part, and so has one of several alternatives. A composite has one part per
+        concept. NIL is ``()``. An empty set is a part without a concept and is ignored.
     ranked : tuple of tuple of str
-        One ranking of concept ids per predicted part, best first; NIL is ``()``. Each place counts
-        as it stands, so an id that is given twice takes two places. An empty ranking is passed
-        over.
+        One ranking of concept ids per predicted part, best first; NIL is ``()``. Every place
+        counts, so a repeated id takes two places. An empty ranking is ignored.
     score : float
         Confidence in the decision; larger is surer.
     candidates : tuple of tuple of str
-        What the search had found per part before anything was refused as NIL; ``()`` when that is
-        `ranked`. Only the recall of the candidates looks at it.
+        Search results per part before anything was refused as NIL; ``()`` if equal to `ranked`.
+        Only the recall of the candidates uses them.
     seen_mention : bool, optional
-        Whether the mention's normalised text is a mention of the training data. None is unknown,
-        here and below.
+        Whether the normalised text is a mention of the training data. None is unknown, here and
+        below.
     seen_concept : bool, optional
         Whether a gold concept has a mention in the training data.
     homonym : bool, optional
-        Whether the terminology has the mention's text under several concepts.
+        Whether the terminology has the text under several concepts.
     abbreviation : bool, optional
         Whether the mention is an abbreviation.
     composite : bool
@@ -68,8 +64,9 @@ class Case:
 
     Examples
     --------
-    >>> case = Case(gold=(frozenset({"MESH:D1", "MESH:D2"}),), ranked=(("MESH:D3", "MESH:D2"),))
-    >>> case.nil, case.predicted_nil
+    >>> gold = (frozenset({"MESH:D1", "MESH:D2"}),)
+    >>> mention = ScoredMention(gold=gold, ranked=(("MESH:D3", "MESH:D2"),))
+    >>> mention.nil, mention.predicted_nil
     (False, False)
     """
 
@@ -125,10 +122,13 @@ def _check_ids(ids: Iterable[str]) -> None:
             )
 
 
+# --- matching -------------------------------------------------------------------------------------
+
+
 def match_parts(
     gold: Sequence[AbstractSet[str]], ranked: Sequence[Sequence[str]]
 ) -> tuple[int, ...]:
-    """Say how deep rankings have to be read until the parts of a mention are found.
+    """Return the cut-offs at which the parts of a mention are found.
 
     Parameters
     ----------
@@ -140,14 +140,14 @@ def match_parts(
     Returns
     -------
     tuple of int
-        Rising cut-offs: reading the first ``result[j]`` places of every ranking is the least that
-        finds ``j + 1`` parts. It is shorter than `gold` when parts are never found.
+        Rising cut-offs: ``j + 1`` parts are found in the first ``result[j]`` places of every
+        ranking, and not in fewer. It is shorter than `gold` if parts are never found.
 
     Notes
     -----
     A predicted part can stand for one gold part only. With ``r_gp`` the first place of an id of
     gold part ``g`` in ranking ``p``, the number found at ``k`` is the size of the largest matching
-    of the bipartite graph with the edges ``r_gp ≤ k``, so the order of the parts does not matter
+    of the bipartite graph with the edges ``r_gp ≤ k``. The order of the parts thus does not matter,
     and one lucky ranking does not count twice.
 
     Examples
@@ -196,52 +196,62 @@ def _first_place(part: AbstractSet[str], ranking: Sequence[str]) -> int:
 
 
 class Tally(NamedTuple):
-    """What all metrics are computed from, one entry per case and one per part found.
+    """The counts behind all metrics: one entry per mention, and one per part found.
 
     Attributes
     ----------
     n_gold, n_predicted : ndarray, shape (n,), int64
-        Parts with gold ids, and parts with a prediction, of each case; 0 is NIL.
-    cases, places : ndarray, shape (m,), int64
-        Case and cut-off of each part found in the rankings (see `match_parts`), rising by case
-        and then by cut-off.
-    candidate_cases, candidate_places : ndarray, shape (l,), int64
+        Parts with gold ids, and parts with a prediction, of each mention; 0 is NIL.
+    mentions, places : ndarray, shape (m,), int64
+        Mention and cut-off of each part found in the rankings (see `match_parts`), rising by
+        mention and then by cut-off.
+    candidate_mentions, candidate_places : ndarray, shape (l,), int64
         The same in the candidates.
     """
 
     n_gold: IntArray
     n_predicted: IntArray
-    cases: IntArray
+    mentions: IntArray
     places: IntArray
-    candidate_cases: IntArray
+    candidate_mentions: IntArray
     candidate_places: IntArray
 
     @property
     def n(self) -> int:
-        """Number of cases."""
+        """Number of mentions."""
         return len(self.n_gold)
 
 
-def tally(cases: Iterable[Case]) -> Tally:
-    """Find the right ids in the rankings of every case, once for all metrics.
+def tally(mentions: Iterable[ScoredMention]) -> Tally:
+    """Find the right ids in the rankings of every mention, once for all metrics.
+
+    Parameters
+    ----------
+    mentions : iterable of ScoredMention
+        In any order.
+
+    Returns
+    -------
+    Tally
+        The counts.
 
     Raises
     ------
     InvalidInput
-        If there are no cases.
+        If there are no mentions.
     """
     n_gold, n_predicted = [], []
     ranked: list[tuple[int, int]] = []
     candidates: list[tuple[int, int]] = []
-    for i, case in enumerate(cases):
-        gold = [part for part in case.gold if part]
-        rankings = [ranking for ranking in case.ranked if ranking]
+    for i, mention in enumerate(mentions):
+        gold = [part for part in mention.gold if part]
+        rankings = [ranking for ranking in mention.ranked if ranking]
         n_gold.append(len(gold))
         n_predicted.append(len(rankings))
         places = match_parts(gold, rankings)
         ranked.extend((i, place) for place in places)
-        if case.candidates:
-            places = match_parts(gold, case.candidates)
+        if mention.candidates:
+            places = match_parts(gold, mention.candidates)
         candidates.extend((i, place) for place in places)
     if not n_gold:
         raise InvalidInput(
@@ -258,28 +268,14 @@ def tally(cases: Iterable[Case]) -> Tally:
     )
 
 
-# --- readings ---
-# MODULE: Answers read as right or wrong: what was found for a question becomes the cases of a metric.
+# --- answers --------------------------------------------------------------------------------------
 
 
-class Answer(NamedTuple):
-    """What was found for one part of a question.
+class RankedAnswer(NamedTuple):
+    """Names and concepts found for one part of a question, best first.
 
-    Attributes
-    ----------
-    searched : str
-        The string that was looked up.
-    names : tuple of FoundName
-        Distinct names, best first; empty where the linker was asked, which ranks concepts only.
-    concepts : tuple of FoundConcept
-        Concepts by their best names, best first.
-    nil : bool
-        Whether the answer is that no concept fits, whatever was found.
-    confidence : float, optional
-        The probability that the first concept is right, where the linker has learned to tell.
-    signs : tuple of float
-        What that is taken from, see `canonym.linking.confidence.confidence_features`; empty where nothing was
-        found, or where only names were searched.
+    A linker ranks concepts only. `confidence` is the probability that the first concept is right,
+    and `signs` are its features; None and empty where nothing estimates it.
     """
 
     searched: str
@@ -290,10 +286,10 @@ class Answer(NamedTuple):
     signs: tuple[float, ...] = ()
 
 
-def answers_of_link(link: Link) -> tuple[Answer, ...]:
+def answers_of_link(link: Link) -> tuple[RankedAnswer, ...]:
     """Return one answer per part of a link; an undivided link is its only part."""
     return tuple(
-        Answer(
+        RankedAnswer(
             part.searched,
             (),
             tuple(FoundConcept(found.id, found.name, found.score) for found in part.candidates),
@@ -306,61 +302,43 @@ def answers_of_link(link: Link) -> tuple[Answer, ...]:
 
 
 def signs_of(link: Link) -> tuple[float, ...]:
-    """Return what the confidence of an undivided link is taken from; nothing without candidates."""
+    """Return the features of the confidence of an undivided link; none without candidates."""
     return tuple(confidence_features(link).tolist()) if link.candidates else ()
 
 
 def read_answers(
     questions: Sequence[Question],
-    answers: Sequence[Sequence[Answer]],
+    answers: Sequence[Sequence[RankedAnswer]],
     reading: str,
     *,
     concepts_named: Mapping[str, int] | None = None,
-) -> tuple[Case, ...]:
-    """Read the answers to all questions in one of the ways of `canonym.evaluation.protocols`.
+) -> tuple[ScoredMention, ...]:
+    """Score the answers to all questions in one reading of `canonym.evaluation.protocols`.
 
-    Parameters
-    ----------
-    questions : sequence of Question
-        What was asked.
-    answers : sequence of sequence of Answer
-        One per part of each question.
-    reading : str
-        ``"lenient"``, ``"strict"`` or ``"complete"``.
-    concepts_named : mapping of str to int, optional
-        How many concepts of the searched terminology have a prepared string as a name.
-
-    Returns
-    -------
-    tuple of Case
-        One per question. To be scored with the composite rule ``"all"``.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such reading, or not one answer list per question.
+    `answers` has one answer per part of each question. `concepts_named` counts the concepts that
+    have a prepared string as a name. The result is meant for the composite rule ``"all"``.
 
     Notes
     -----
-    In the lenient and the strict reading every part looks for any id of the mention, so that the
-    case has one gold set, the union, per predicted part. A name stands in the lenient ranking as
-    an id of the mention if it carries one, and as its first id otherwise.
+    In the lenient and the strict reading every part looks for any id of the mention. The result
+    then has one gold set, the union, per predicted part. In the lenient ranking a name stands as an
+    id of the mention if it carries one, and as its first id otherwise.
     """
-    if reading not in _READERS:
-        raise InvalidInput(f"there is no reading {reading!r}; there are {', '.join(_READERS)}")
+    if reading not in _READINGS:
+        raise InvalidInput(f"there is no reading {reading!r}; there are {', '.join(_READINGS)}")
     if len(questions) != len(answers):
         raise InvalidInput(
             f"{len(questions):,} questions have {len(answers):,} answers; one for each is expected"
         )
-    read = _READERS[reading]
-    counts = concepts_named or {}
-    cases = []
+    scored = []
     for question, found in zip(questions, answers, strict=True):
-        gold, ranked = read(question, found)
-        known = concepts_named is not None
-        several = any(counts.get(text, 0) > 1 for text in (*question.parts, question.text))
-        cases.append(
-            Case(
+        gold, ranked = _READINGS[reading](question, found)
+        homonym = None
+        if concepts_named is not None:
+            texts = (*question.parts, question.text)
+            homonym = any(concepts_named.get(text, 0) > 1 for text in texts)
+        scored.append(
+            ScoredMention(
                 gold=gold,
                 ranked=ranked,
                 score=min((_score(answer, reading) for answer in found), default=0.0),
@@ -369,7 +347,7 @@ def read_answers(
                 else (),
                 seen_mention=question.seen_mention,
                 seen_concept=question.seen_concept,
-                homonym=several if known else None,
+                homonym=homonym,
                 abbreviation=question.abbreviation,
                 composite=question.composite,
                 type=question.mention.type,
@@ -377,13 +355,13 @@ def read_answers(
                 frequency=question.frequency,
             )
         )
-    return tuple(cases)
+    return tuple(scored)
 
 
-_Read = tuple[tuple[frozenset[str], ...], tuple[tuple[str, ...], ...]]
+_GoldAndRanked: TypeAlias = tuple[tuple[frozenset[str], ...], tuple[tuple[str, ...], ...]]
 
 
-def _lenient(question: Question, answers: Sequence[Answer]) -> _Read:
+def _lenient(question: Question, answers: Sequence[RankedAnswer]) -> _GoldAndRanked:
     wanted = question.concepts
     ranked = tuple(
         tuple(next((id_ for id_ in name.ids if id_ in wanted), name.ids[0]) for name in one.names)
@@ -392,22 +370,26 @@ def _lenient(question: Question, answers: Sequence[Answer]) -> _Read:
     return (wanted,) * len(answers), ranked
 
 
-def _strict(question: Question, answers: Sequence[Answer]) -> _Read:
+def _strict(question: Question, answers: Sequence[RankedAnswer]) -> _GoldAndRanked:
     return (question.concepts,) * len(answers), _concepts(answers)
 
 
-def _complete(question: Question, answers: Sequence[Answer]) -> _Read:
+def _complete(question: Question, answers: Sequence[RankedAnswer]) -> _GoldAndRanked:
     return question.gold, _concepts(answers)
 
 
-def _concepts(answers: Sequence[Answer]) -> tuple[tuple[str, ...], ...]:
+def _concepts(answers: Sequence[RankedAnswer]) -> tuple[tuple[str, ...], ...]:
     return tuple(() if one.nil else tuple(found.id for found in one.concepts) for one in answers)
 
 
-_READERS: dict[str, Any] = {"lenient": _lenient, "strict": _strict, "complete": _complete}
+_READINGS: dict[str, Callable[[Question, Sequence[RankedAnswer]], _GoldAndRanked]] = {
+    "lenient": _lenient,
+    "strict": _strict,
+    "complete": _complete,
+}
 
 
-def _score(answer: Answer, reading: str) -> float:
+def _score(answer: RankedAnswer, reading: str) -> float:
     if answer.confidence is not None:
         return answer.confidence
     found: Sequence[FoundName | FoundConcept] = (

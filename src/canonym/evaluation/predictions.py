@@ -1,9 +1,9 @@
-"""What other tools, or another run of canonym, say about mentions: ids by document and offsets.
+"""Predictions of other tools, or of another run: ids by document and offsets.
 
-A file is recognised by its first line.
+The first line of a file tells its format.
 
 ==============================  ===================================================================
-first line                      what is read
+first line                      content
 ==============================  ===================================================================
 ``{``                           JSON lines: ``document``, ``start``, ``end`` and ``ids``, as
                                 ``canonym link`` writes them
@@ -36,8 +36,6 @@ from canonym.corpora.pubtator import parse_pubtator
 from canonym.errors import ReadError
 from canonym.io.streams import open_text
 
-__all__ = ["Key", "read_predictions"]
-
 Key = tuple[str, int, int]
 """Document, start and end of a mention."""
 
@@ -46,7 +44,7 @@ _NEEDED = ("document", "start", "end", "id", "rank")
 
 
 class _Prediction(NamedTuple):
-    """Ids of a mention, where they are from, and what has to be one mention: lines of one group."""
+    """Ids of a mention, with their line; lines of one group belong to one mention."""
 
     document: str
     start: str
@@ -62,7 +60,7 @@ def read_predictions(path: str | Path) -> dict[Key, tuple[str, ...]]:
     Parameters
     ----------
     path : str or Path
-        The file, plain or compressed; see the head of this module.
+        The file, plain or compressed, in a format of this module.
 
     Returns
     -------
@@ -72,8 +70,8 @@ def read_predictions(path: str | Path) -> dict[Key, tuple[str, ...]]:
     Raises
     ------
     ReadError
-        If a line has not the columns of the first, an offset is missing or no number, or a mention
-        is there twice with different ids.
+        If a line has other columns than the first, an offset is missing or no number, or a mention
+        occurs twice with different ids.
     """
     found: dict[Key, tuple[str, ...]] = {}
     first: dict[Key, _Prediction] = {}

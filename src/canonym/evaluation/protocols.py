@@ -1,6 +1,6 @@
-"""Protocols: the rules under which a system is asked and its answers are judged.
+"""Protocols: the rules of an evaluation.
 
-A number without its protocol says nothing: on the same mentions and with the same system, the
+A number without its protocol says nothing. On the same mentions and with the same system, the
 choices below move accuracy by twenty points. `PROTOCOLS` has five of them.
 
 =============  ================  ============  ===========  ====================================
@@ -13,18 +13,18 @@ protocol       looked up         dictionary    composites   mentions
 ``raw``        text and span     alone         the linker   all, NIL included
 =============  ================  ============  ===========  ====================================
 
-Three readings of the answers stand beside each other:
+Every answer has three readings:
 
 ``lenient``
-    BioSyn's rule. *Names* are ranked, distinct strings that carry the ids of every concept which
-    has them. A part is right when its top name carries any id of the mention, a mention when all
-    its parts are. It forgives homonyms: a name of ten concepts counts for each of them.
+    BioSyn's rule. *Names* are ranked: distinct strings with the ids of all their concepts. A part
+    is right if its top name carries any id of the mention, a mention if all its parts are. The rule
+    forgives homonyms: a name of ten concepts counts for each of them.
 ``strict``
-    *Concepts* are ranked by their best name, ties by label and then by id. A part is right when the
+    *Concepts* are ranked by their best name, ties by label and then by id. A part is right if the
     top concept is one of the mention's.
 ``complete``
-    As strict, and the parts have to stand for all concepts of a composite mention, one to one. The
-    only reading of ``raw``.
+    As strict, and the parts have to match the concepts of a composite mention one to one. The only
+    reading of ``raw``.
 
 References
 ----------
@@ -41,8 +41,6 @@ from typing import Any
 
 from canonym.corpora.splits import SAME
 from canonym.errors import InvalidInput
-
-__all__ = ["PROTOCOLS", "READINGS", "SPLITS", "Protocol", "choose_protocol"]
 
 READINGS: tuple[str, ...] = ("lenient", "strict", "complete")
 """Readings of the answers, from the most forgiving to the least."""
@@ -83,16 +81,16 @@ class Protocol:
     split : str
         How composite mentions are split, a key of `SPLITS`.
     keep : str
-        Which mentions are asked: ``"known"``, ``"refined"``, ``"zero-shot"`` or ``"all"``.
+        The mentions to keep: ``"known"``, ``"refined"``, ``"zero-shot"`` or ``"all"``.
     merge : bool
-        Whether the names that training mentions have are added to the terminology.
+        Whether the texts of training mentions become names of the terminology.
     readings : tuple of str
-        Of `READINGS`; the first is the one that published numbers are to be compared with.
+        Of `READINGS`. Published numbers compare with the first.
     same : str
-        When ``"refined"`` takes mentions for the same, one of `canonym.corpora.splits.SAME`.
+        The rule of ``"refined"`` for equal mentions, one of `canonym.corpora.splits.SAME`.
     glosses : bool
-        Whether mentions that explain each other may be looked up as one another, as a linker does;
-        the published protocols do not. See `canonym.mentions.glosses`.
+        Whether a mention may be looked up by its explanation in the document, as a linker does. The
+        published protocols do not. See `canonym.mentions.glosses`.
     """
 
     name: str
@@ -105,7 +103,7 @@ class Protocol:
 
     @property
     def prepared(self) -> bool:
-        """Whether strings are prepared here, and not by the linker."""
+        """Whether the protocol prepares strings, and not the linker."""
         return self.split != "linker"
 
     @property
@@ -115,7 +113,7 @@ class Protocol:
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """The rules as sentences, in the order in which they apply; for the report."""
+        """The rules as sentences for the report, in the order in which they apply."""
         rules = []
         if self.split in {"gold", "text"}:
             rules.append(
@@ -190,7 +188,12 @@ def choose_protocol(
         Another rule for equal mentions of ``refined``: ``"text"``, or ``"pair"``, which is the
         published one.
     glosses : bool
-        Whether mentions may be looked up as what the document explains them by.
+        Whether mentions may be looked up by their explanations in the document.
+
+    Returns
+    -------
+    Protocol
+        The protocol, or its variant.
 
     Raises
     ------

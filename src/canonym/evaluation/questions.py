@@ -1,4 +1,4 @@
-"""Mentions brought to the form in which a protocol asks them."""
+"""Questions of an evaluation: annotated documents under the rules of a protocol."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from canonym.corpora.census import drop_duplicates
 from canonym.corpora.concepts import mention_parts
-from canonym.corpora.duplicates import drop_duplicates
 from canonym.corpora.gold import NO_CONCEPT
 from canonym.errors import InvalidInput, ReadError
 from canonym.evaluation.protocols import Protocol
@@ -21,26 +21,12 @@ from canonym.terminology.ids import ConceptIds
 from canonym.text import biosyn_normal
 from canonym.types import Document, Mention
 
-# --- preparation ---
-
 
 class PreparedMention(NamedTuple):
     """A mention with its strings and concepts, before any rule has dropped it.
 
-    Attributes
-    ----------
-    mention : Mention
-        As the corpus has it.
-    parts : tuple of str
-        The strings to look up, in normal form.
-    gold : tuple of frozenset of str
-        As `canonym.evaluation.outcomes.Case` has it.
-    unknown : tuple of str
-        Ids that the terminology does not have.
-    abbreviation : bool or None
-        Whether the mention is, or holds, an abbreviation.
-    gloss : str
-        What the document explains it by, in normal form; empty if by nothing.
+    `parts` are the strings to look up, in normal form, and `gloss` the explanation of the mention
+    in its document. `unknown` holds the ids that the terminology does not have.
     """
 
     mention: Mention
@@ -61,7 +47,7 @@ class PreparedMention(NamedTuple):
         return frozenset().union(*self.gold)
 
     def reason(self, protocol: Protocol) -> str:
-        """Say why the mention is not asked, or nothing."""
+        """Return the reason to drop the mention, or an empty string."""
         if not self.mention.ids and self.mention.rule != "nil":
             return "without an id"
         if protocol.keep == "all":
@@ -72,15 +58,15 @@ class PreparedMention(NamedTuple):
         return "with an id that the terminology does not have" if missing else ""
 
 
-class Memory:
-    """What a system could have learned from the training mentions."""
+class TrainingMemory:
+    """Texts and concepts of the training mentions."""
 
     def __init__(self, before: Sequence[PreparedMention]) -> None:
         self.texts = {one.text for one in before}
         self.counts = Counter(concept for one in before for concept in one.concepts)
 
     def recall(self, one: PreparedMention) -> tuple[bool, bool | None, int | None]:
-        """Say whether training has the text, whether it has a concept, and how often."""
+        """Return whether training has the text, whether it has a concept, and how often."""
         if not one.concepts:
             return one.text in self.texts, None, None
         frequency = max(self.counts[concept] for concept in one.concepts)
@@ -88,21 +74,7 @@ class Memory:
 
 
 class Preparation:
-    """Prepares the mentions of documents under a protocol; see `canonym.evaluation.questions.ask`.
-
-    Parameters
-    ----------
-    ids : ConceptIds
-        Of the terminology.
-    protocol : Protocol
-        Says how composite mentions are split.
-    types : tuple of str
-        Only mentions of these types; all if there are none.
-    corrections : mapping of str to str
-        Words and what they should be.
-    engine : str
-        What finds abbreviations.
-    """
+    """Prepares the mentions of documents under a protocol; see `make_questions`."""
 
     def __init__(
         self,
@@ -119,11 +91,11 @@ class Preparation:
         self.engine = engine
 
     def __call__(self, document: Document, *, count: bool) -> Iterator[PreparedMention]:
-        """Yield the mentions of a document; `count` says whether their ids are counted as met."""
+        """Yield the mentions of a document; with `count` their ids enter the census."""
         mentions = [m for m in document.mentions if not self.types or m.type in self.types]
-        told = bool(document.text) and self.protocol.split != "file"
+        has_text = bool(document.text) and self.protocol.split != "file"
         forms: Mapping[str, str] = {}
-        if mentions and told and not self.protocol.as_written:
+        if mentions and has_text and not self.protocol.as_written:
             forms = find_abbreviations(document.text, engine=self.engine)
         glosses: Glosses = {}
         if self.protocol.glosses:
@@ -137,7 +109,7 @@ class Preparation:
             elif self.protocol.split == "text" or (self.protocol.split == "gold" and several):
                 parts = split_composite(whole)
             gold, unknown = self._gold(mention, count)
-            short = (whole != mention.text or _looks_short(mention.text)) if told else None
+            short = (whole != mention.text or looks_short(mention.text)) if has_text else None
             normal = tuple(self._normal(part) for part in parts)
             gloss = glosses.get((mention.text, mention.type), "") if len(normal) == 1 else ""
             gloss = self._normal(expand_words(gloss, forms))
@@ -160,7 +132,7 @@ class Preparation:
             found = self.ids.concept(id_) if count else self.ids.find(id_)
             if found is None:
                 unknown.append(id_)
-            # An id that the terminology does not have stays as it is: nothing can predict it.
+            # An id that the terminology does not have stays: nothing can predict it.
             concepts.append(found or id_)
         if mention.rule == "all":
             parts = dict.fromkeys(frozenset({one} - {""}) for one in concepts)
@@ -172,19 +144,10 @@ class Preparation:
 def expand_words(text: str, forms: Mapping[str, str]) -> str:
     """Write abbreviations out as BioSyn's preparation does: whole words between spaces only.
 
-    Linking does more (`canonym.mentions.abbreviations.expand`): it sees short forms of several
-    words, with a hyphen or in brackets. On the training and dev parts of two corpora this rule
-    gives what the authors released, but for a dozen mentions of 14,000.
+    Linking also writes out short forms of several words, with a hyphen or in brackets
+    (`canonym.mentions.abbreviations.expand`). On the training and dev parts of two corpora this
+    rule gives the released files, except for a dozen mentions of 14,000.
 
-    Parameters
-    ----------
-    text : str
-        A mention.
-    forms : mapping of str to str
-        Long form by short form. Short forms in a long form are written out as well.
-
-    Examples
-    --------
     >>> forms = {"FAP": "familial polyposis", "AFAP": "attenuated FAP"}
     >>> expand_words("AFAP (FAP) patients", forms)
     'attenuated familial polyposis (FAP) patients'
@@ -201,19 +164,13 @@ def expand_words(text: str, forms: Mapping[str, str]) -> str:
     return written_out(text, frozenset())
 
 
-def _looks_short(text: str) -> bool:
-    """Tell whether a mention is one short word with two capitals or more."""
+def looks_short(text: str) -> bool:
+    """Tell whether a mention is one word of two to six characters, two or more of them capitals."""
     return 2 <= len(text) <= 6 and " " not in text and sum(letter.isupper() for letter in text) >= 2
 
 
 def read_corrections(path: str | Path) -> dict[str, str]:
-    """Read a list of misspelt words, one ``wrong||right`` a line.
-
-    Raises
-    ------
-    ReadError
-        If a line is something else.
-    """
+    """Read a list of misspelt words, one ``wrong||right`` a line."""
     found = {}
     with open_text(path) as lines:
         for number, line in enumerate(lines, start=1):
@@ -226,33 +183,17 @@ def read_corrections(path: str | Path) -> dict[str, str]:
     return found
 
 
-# --- questions ---
-# MODULE: From annotated documents to what a system is asked, under the rules of a protocol.
+# --- questions ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A mention as it is asked, and what is right.
+    """The strings to look up for a mention, and the right concepts.
 
-    Parameters
-    ----------
-    mention : Mention
-        As the corpus has it.
-    parts : tuple of str
-        The strings to look up: one, or one per part of a composite.
-    gold : tuple of frozenset of str
-        Right concepts as `canonym.evaluation.outcomes.Case` has them: one set per concept of a
-        composite, one set for alternatives, nothing for NIL.
-    abbreviation : bool, optional
-        Whether the mention is, or holds, an abbreviation; None if its document has no text.
-    seen_mention, seen_concept : bool, optional
-        Whether training has the prepared text, and any of the concepts; None without training.
-    frequency : int, optional
-        Training mentions of the concept, of a composite's most frequent one.
-    gloss : str
-        A string to look up instead where it is found better; empty if there is none.
-    document : int
-        The number of the document that it stands in.
+    `parts` and `gold` are those of `canonym.evaluation.outcomes.ScoredMention`: one per concept of
+    a composite. `abbreviation` is None if the document has no text, `seen_mention` and
+    `seen_concept` without training data. `gloss` is looked up instead if it finds a nearer name.
+    `document` is the number of the document.
     """
 
     mention: Mention
@@ -272,7 +213,7 @@ class Question:
 
     @property
     def concepts(self) -> frozenset[str]:
-        """All concepts that the mention stands for."""
+        """All concepts of the mention."""
         return frozenset().union(*self.gold)
 
     @property
@@ -282,30 +223,18 @@ class Question:
 
 
 class Dropped(NamedTuple):
-    """Mentions that are not asked, and the reason why."""
+    """Mentions without a question, and the reason."""
 
     reason: str
     mentions: tuple[Mention, ...]
 
 
-class Asked(NamedTuple):
-    """What a protocol makes of a corpus.
+class QuestionSet(NamedTuple):
+    """The questions of a corpus under a protocol, and everything that was dropped.
 
-    Attributes
-    ----------
-    questions : tuple of Question
-        In the order of the corpus.
-    dropped : tuple of Dropped
-        By reason; together with the questions these are all mentions of the corpus.
-    learned : tuple of (str, str)
-        Names to add to the terminology with the id of their concept; each once.
-    times : tuple of int
-        How many training mentions brought each of them.
-    n_training : int
-        Training mentions that were looked at.
-    beside : tuple of (int, str)
-        What is not asked under a refined or zero-shot protocol, but stands in a document beside
-        what is: the number of the document, and a string.
+    `learned` are names that training adds to the terminology, with the id of their concept, and
+    `times` the number of training mentions of each. Under a refined or zero-shot protocol `beside`
+    holds the dropped strings of each document: its number, and a string.
     """
 
     questions: tuple[Question, ...]
@@ -316,14 +245,14 @@ class Asked(NamedTuple):
     beside: tuple[tuple[int, str], ...] = ()
 
     def counts(self) -> dict[str, int]:
-        """Count the mentions by what became of them."""
+        """Count the mentions, asked or dropped."""
         return {
             "asked": len(self.questions),
             **{reason: len(mentions) for reason, mentions in self.dropped},
         }
 
 
-def ask(
+def make_questions(
     documents: Iterable[Document],
     ids: ConceptIds,
     protocol: Protocol,
@@ -332,39 +261,17 @@ def ask(
     types: Sequence[str] = (),
     corrections: Mapping[str, str] | None = None,
     engine: str = "auto",
-) -> Asked:
+) -> QuestionSet:
     """Apply the rules of a protocol to a corpus.
 
-    Parameters
-    ----------
-    documents, training : iterable of Document
-        The evaluated part of the corpus, and those that come before it.
-    ids : ConceptIds
-        Of the terminology; counts the ids of `documents`.
-    protocol : Protocol
-        The rules.
-    types : sequence of str
-        Only mentions of these types; all by default.
-    corrections : mapping of str to str, optional
-        Words and what they should be, applied to prepared strings.
-    engine : str
-        What finds abbreviations, see `canonym.mentions.abbreviations.find_abbreviations`.
-
-    Returns
-    -------
-    Asked
-        Questions, and everything that was dropped.
-
-    Raises
-    ------
-    InvalidInput
-        If there are no documents, no mentions, or none of the types.
+    `training` holds the parts before the evaluated one, and `engine` finds abbreviations (see
+    `canonym.mentions.abbreviations.find_abbreviations`). `corrections` apply to prepared strings.
     """
     corpus, known = list(documents), drop_duplicates(training)
     _check(corpus, types)
     prepare = Preparation(ids, protocol, tuple(types), corrections or {}, engine)
     before = [one for document in known for one in prepare(document, count=False)]
-    memory = Memory(before) if known else None
+    memory = TrainingMemory(before) if known else None
     dropped: dict[str, list[Mention]] = {}
     questions: list[Question] = []
     first: set[str] = set()
@@ -386,7 +293,7 @@ def ask(
         for part in one.gold
         for concept in sorted(part)
     )
-    return Asked(
+    return QuestionSet(
         tuple(questions),
         tuple(Dropped(reason, tuple(mentions)) for reason, mentions in dropped.items()),
         tuple(learned),
@@ -396,7 +303,7 @@ def ask(
     )
 
 
-def _question(one: PreparedMention, memory: Memory | None, document: int) -> Question:
+def _question(one: PreparedMention, memory: TrainingMemory | None, document: int) -> Question:
     text, concept, frequency = (None, None, None) if memory is None else memory.recall(one)
     return Question(
         mention=one.mention,
@@ -417,7 +324,7 @@ def _select(
     protocol: Protocol,
     dropped: dict[str, list[Mention]],
 ) -> list[Question]:
-    """Keep the questions that a refined or zero-shot protocol wants."""
+    """Keep the questions of a refined or zero-shot protocol."""
 
     def identity(text: str, concepts: frozenset[str], rule: str) -> Hashable:
         return text if protocol.same == "text" else (text, concepts, rule)

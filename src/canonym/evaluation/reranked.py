@@ -9,9 +9,9 @@ from pathlib import Path
 
 from canonym.errors import InvalidInput, Mismatch
 from canonym.evaluation.dictionary import Dictionary, FoundConcept, FoundName
-from canonym.evaluation.outcomes import Answer, signs_of
+from canonym.evaluation.outcomes import RankedAnswer, signs_of
 from canonym.evaluation.protocols import Protocol
-from canonym.evaluation.questions import Asked
+from canonym.evaluation.questions import QuestionSet
 from canonym.linker import Linker
 from canonym.linking.confidence import Confidence
 from canonym.linking.features import (
@@ -74,7 +74,7 @@ class RerankedDictionary:
         cls,
         order: str | Path | Reranker,
         dictionary: Dictionary,
-        asked: Asked,
+        asked: QuestionSet,
         *,
         context: bool = True,
     ) -> RerankedDictionary:
@@ -115,7 +115,7 @@ class RerankedDictionary:
         """Return the ids of the concepts that have a string as a name, labels first, then by id."""
         return self._dictionary.concepts_named(text)
 
-    def answers(self, asked: Asked, k: int) -> tuple[tuple[Answer, ...], ...]:
+    def answers(self, asked: QuestionSet, k: int) -> tuple[tuple[RankedAnswer, ...], ...]:
         """Rank names and concepts of every part of each question; the first 20 in a new order.
 
         Scores of concepts are shares of the 20, those of others 0. Names are in the order of the
@@ -124,9 +124,9 @@ class RerankedDictionary:
         wanted = list(dict.fromkeys(text for one in asked.questions for text in one.parts))
         plain = self._dictionary.find(wanted, max(k, POOL))
         compared, found = compare_documents(self._dictionary, asked, context=self._context)
-        known: dict[tuple[str, bytes], Answer] = {}
+        known: dict[tuple[str, bytes], RankedAnswer] = {}
 
-        def answer(text: str, document: int) -> Answer:
+        def answer(text: str, document: int) -> RankedAnswer:
             one = compared[document][text]
             # Of a string in another document only the counts of other mentions differ.
             key = text, one[3].tobytes()
@@ -144,7 +144,7 @@ class RerankedDictionary:
         found: BatchHits,
         plain: tuple[tuple[FoundName, ...], tuple[FoundConcept, ...]],
         k: int,
-    ) -> Answer:
+    ) -> RankedAnswer:
         draft = compared[0]
         features = self._reranker.features(*compared, found)
         link = link_of(self._reranker.order_hits(draft, features, POOL), found)
@@ -159,7 +159,7 @@ class RerankedDictionary:
             best.setdefault(concept.name, FoundName(concept.name, ids, concept.score))
         for name in names:
             best.setdefault(name.text, name._replace(score=0.0))
-        return Answer(
+        return RankedAnswer(
             link.searched,
             tuple(best.values())[:k],
             tuple(ranked.values())[:k],
@@ -194,7 +194,7 @@ def check_ordering(order: str | Path | Reranker, protocol: Protocol) -> None:
 
 
 def compare_documents(
-    dictionary: Dictionary, asked: Asked, *, context: bool = True
+    dictionary: Dictionary, asked: QuestionSet, *, context: bool = True
 ) -> tuple[dict[int, dict[str, Compared]], BatchHits]:
     """Find the nearest concepts of all strings of each document, and compare them."""
     strings: dict[int, dict[str, None]] = {}
@@ -230,7 +230,7 @@ def _draft(text: str, hits: Sequence[ConceptHit]) -> Draft:
     return Draft(Mention(text), text, tuple(hit._replace(found_by="search") for hit in hits))
 
 
-def annotations_of(asked: Asked) -> AnnotationCounts:
+def annotations_of(asked: QuestionSet) -> AnnotationCounts:
     """Return the annotations of the training mentions, where the protocol has them as names."""
     counts = AnnotationCounts()
     for (text, concept), times in zip(asked.learned, asked.times, strict=True):

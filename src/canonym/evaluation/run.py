@@ -1,4 +1,4 @@
-"""One evaluation from documents to figures, with everything that identifies it.
+"""Evaluation of a system on annotated documents, from documents to figures.
 
 Examples
 --------
@@ -20,29 +20,197 @@ import json
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import canonym
 from canonym.errors import InvalidInput
 from canonym.evaluation.dictionary import Dictionary, as_explained, build_dictionary
-from canonym.evaluation.figures import LINKER_METRICS, METRICS_SHOWN, figures
-from canonym.evaluation.outcome import Run
-from canonym.evaluation.outcomes import Answer, answers_of_link, read_answers
+from canonym.evaluation.metrics import columns
+from canonym.evaluation.outcomes import (
+    RankedAnswer,
+    ScoredMention,
+    answers_of_link,
+    read_answers,
+)
 from canonym.evaluation.protocols import Protocol, choose_protocol
-from canonym.evaluation.questions import Asked, Question, ask
+from canonym.evaluation.questions import Dropped, Question, QuestionSet, make_questions
 from canonym.evaluation.reranked import RerankedDictionary, check_ordering
+from canonym.evaluation.slices import LINKER_METRICS, METRICS_SHOWN, Figure, figures
 from canonym.io.files import file_digest
 from canonym.linker import Linker
 from canonym.linking.reranker import Reranker
 from canonym.mentions.abbreviations import find_abbreviations
 from canonym.terminology import Terminology
-from canonym.terminology.ids import ConceptIds
+from canonym.terminology.ids import ConceptIds, IdCensus
 from canonym.text import biosyn_normal
 from canonym.types import Document, Encoder
 
-__all__ = ["Run", "corpus_digest", "evaluate_corpus"]
+
+class EvaluationOptions(TypedDict, total=False):
+    """Further options of `evaluate_corpus`. Every key is optional."""
+
+    weights: Sequence[float] | None
+    split: str | None
+    same: str | None
+    types: Sequence[str]
+    corrections: Mapping[str, str] | None
+    files: Sequence[str | Path]
+    abbreviations: str
+    metrics: Sequence[str]
+    k: int
+    seed: int
+    min_score: float | None
+    order: str | Path | Reranker
+    context: bool
+    indexed: Callable[..., Dictionary]
+
+
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    """The same options with their defaults."""
+
+    weights: Sequence[float] | None = None
+    split: str | None = None
+    same: str | None = None
+    types: Sequence[str] = ()
+    corrections: Mapping[str, str] | None = None
+    files: Sequence[str | Path] = ()
+    abbreviations: str = "auto"
+    metrics: Sequence[str] = ()
+    k: int = 20
+    seed: int = 0
+    min_score: float | None = None
+    order: str | Path | Reranker = "nearest"
+    context: bool = True
+    indexed: Callable[..., Dictionary] = build_dictionary
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The outcome of an evaluation.
+
+    Parameters
+    ----------
+    protocol : Protocol
+        Its rules are ``protocol.rules``.
+    part : str
+        The evaluated part of the corpus, such as ``"test"``.
+    questions : tuple of Question
+        In the order of the corpus.
+    answers : tuple of tuple of RankedAnswer
+        One per part of each question.
+    scored : dict of str to tuple of ScoredMention
+        By reading. Published numbers compare with the first reading.
+    dropped : tuple of Dropped
+        Mentions without a question, by reason.
+    ids : IdCensus
+        How the gold ids were understood.
+    headline : tuple of Figure
+        Figures of all readings on the slices that separate systems.
+    fingerprints : dict
+        Identities of corpus, terminology, index and encoders, with the seed and the version.
+    seconds : dict of str to float
+        Time of ``"preparing"``, ``"indexing"``, ``"linking"`` and ``"evaluating"``.
+    concept_ids : ConceptIds
+        Finds the concepts of further ids, such as those of another tool.
+    learned : tuple of (str, str)
+        Names that training mentions added to the terminology, with the id of their concept.
+    notes : tuple of str
+        Further remarks, such as on the order of the candidates.
+    """
+
+    protocol: Protocol
+    part: str
+    questions: tuple[Question, ...]
+    answers: tuple[tuple[RankedAnswer, ...], ...]
+    scored: dict[str, tuple[ScoredMention, ...]]
+    dropped: tuple[Dropped, ...]
+    ids: IdCensus
+    headline: tuple[Figure, ...]
+    fingerprints: dict[str, Any]
+    seconds: dict[str, float]
+    concept_ids: ConceptIds
+    learned: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def remarks(self) -> list[str]:
+        """Sentences that a reader of the figures has to know."""
+        left_out = [f"{len(d.mentions):,} mentions {d.reason} were left out" for d in self.dropped]
+        return [*self.notes, *left_out, *self.ids.remarks()]
+
+    def figure(self, metric: str, *, reading: str | None = None, slice: str = "all") -> Figure:
+        """Return a figure of the headline, of the first reading by default.
+
+        Raises
+        ------
+        InvalidInput
+            If the headline has no such figure.
+        """
+        reading = reading or self.protocol.readings[0]
+        for figure in self.headline:
+            if (figure.slice, figure.reading, figure.metric) == (slice, reading, metric):
+                return figure
+        raise InvalidInput(
+            f"the headline has no {metric!r} of {slice!r} in the reading {reading!r}; it has "
+            + ", ".join(dict.fromkeys(figure.metric for figure in self.headline))
+        )
+
+    def value(self, metric: str, *, reading: str | None = None, slice: str = "all") -> float:
+        """Return the value of `figure`."""
+        return self.figure(metric, reading=reading, slice=slice).value
+
+    def mentions(self, k: int = 5) -> list[dict[str, Any]]:
+        """Return one plain dict per question: the mention, its gold ids, and the candidates."""
+        right = {
+            name: columns(scored, "accuracy@1")[:, 0].astype(bool).tolist()
+            for name, scored in self.scored.items()
+        }
+        return [
+            {
+                "document": question.mention.document_id,
+                "start": question.mention.start,
+                "end": question.mention.end,
+                "mention": question.mention.text,
+                "type": question.mention.type,
+                "gold": [sorted(part) for part in question.gold],
+                "right": {name: values[i] for name, values in right.items()},
+                "parts": [
+                    {
+                        "searched": answer.searched,
+                        "nil": answer.nil,
+                        "concepts": [found._asdict() for found in answer.concepts[:k]],
+                    }
+                    for answer in answers
+                ],
+            }
+            for i, (question, answers) in enumerate(zip(self.questions, self.answers, strict=True))
+        ]
+
+    def to_dict(self, *, mentions: bool = False, seconds: bool = False) -> dict[str, Any]:
+        """Return the run as plain dicts and lists, ready for JSON.
+
+        Parameters
+        ----------
+        mentions : bool
+            Whether to add questions and answers, mention by mention.
+        seconds : bool
+            Whether to add the times. They differ from run to run, nothing else does.
+        """
+        return {
+            "protocol": self.protocol.to_dict(),
+            "part": self.part,
+            "n": len(self.questions),
+            "dropped": {reason: len(some) for reason, some in self.dropped},
+            "ids": self.ids.to_dict(),
+            "remarks": self.remarks,
+            "headline": [figure.to_dict() for figure in self.headline],
+            "fingerprints": self.fingerprints,
+            **({"mentions": self.mentions()} if mentions else {}),
+            **({"seconds": dict(self.seconds)} if seconds else {}),
+        }
 
 
 def evaluate_corpus(
@@ -50,192 +218,121 @@ def evaluate_corpus(
     *,
     terminology: Terminology | None = None,
     encoders: Sequence[str | Encoder] = ("chargrams",),
-    weights: Sequence[float] | None = None,
     linker: Linker | None = None,
     protocol: str | Protocol = "biosyn",
-    split: str | None = None,
-    same: str | None = None,
     part: str = "test",
     training: Iterable[Document] = (),
-    types: Sequence[str] = (),
-    corrections: Mapping[str, str] | None = None,
-    files: Sequence[str | Path] = (),
-    abbreviations: str = "auto",
-    metrics: Sequence[str] = (),
-    k: int = 20,
-    seed: int = 0,
-    min_score: float | None = None,
-    order: str | Path | Reranker = "nearest",
-    context: bool = True,
-    indexed: Callable[..., Dictionary] = build_dictionary,
+    **options: Unpack[EvaluationOptions],
 ) -> Run:
-    """Evaluate on an annotated corpus.
+    """Evaluate a system on an annotated corpus.
 
     Parameters
     ----------
     documents : iterable of Document
         The evaluated part of the corpus.
     terminology : Terminology, optional
-        What is linked to; that of `linker` by default.
-    encoders, weights
-        As `canonym.linker.Linker.build` takes them; no encoder at all is verbatim look-up. Not
-        used under ``raw`` with a linker.
+        The target of linking; that of `linker` by default.
+    encoders : sequence of str or Encoder
+        See `canonym.linker.Linker.build`. No encoder at all is verbatim look-up. Under ``raw`` a
+        linker brings its own.
     linker : Linker, optional
-        Evaluated as it is under ``raw``; the other protocols index their own names.
+        Evaluated unchanged under ``raw``; the other protocols index their own names.
     protocol : str or Protocol
         A key of `canonym.evaluation.protocols.PROTOCOLS`.
+    part : str
+        Name of the part for the report.
+    training : iterable of Document
+        The parts before this one: train for dev, train and dev for test.
+    weights : sequence of float, optional
+        One per encoder, see `canonym.linker.Linker.build`.
     split, same : str, optional
         Variants, see `canonym.evaluation.protocols.choose_protocol`.
-    part : str
-        What to call `documents` in the report.
-    training : iterable of Document
-        The parts that come before: train for dev, train and dev for test.
     types : sequence of str
         Only mentions of these types.
     corrections : mapping of str to str, optional
-        Words that are spelt otherwise in prepared strings, as BioSyn does for NCBI disease.
+        Corrections of misspelt words in prepared strings, as BioSyn has for NCBI disease.
     files : sequence of path
-        Files of the corpus, whose digests become part of the fingerprints.
+        Files of the corpus; their digests go into the fingerprints.
     abbreviations : str
-        What finds the abbreviations of a document.
+        The engine that finds abbreviations in a document, ``"auto"`` by default.
     metrics : sequence of str
-        Names of `canonym.evaluation.metrics` that the headline has beside its own.
+        Further names of `canonym.evaluation.metrics` for the headline.
     k : int
-        Candidates wanted.
+        Number of candidates, 20 by default.
     seed : int
-        Of the bootstrap.
+        Of the bootstrap, 0 by default.
     min_score : float, optional
         Under ``raw``: mentions whose best candidate scores less are NIL.
     order : str, Path or Reranker
-        Of the nearest concepts, under protocols other than ``raw``; as
-        `canonym.linking.reranker.open_order` takes it. A fitted one knows the training mentions
-        as earlier annotations, where the protocol has them as names.
+        Order of the nearest concepts, under protocols other than ``raw``; see
+        `canonym.linking.reranker.open_order`. A fitted one takes training mentions as earlier
+        annotations, if the protocol adds them to the names.
     context : bool
-        Whether that order looks at the other mentions of a document.
+        Whether that order uses the other mentions of a document; it does by default.
     indexed : callable
-        Makes the dictionary; a caller of several evaluations may remember some.
+        Makes the dictionary. A caller of several evaluations can cache some.
 
     Returns
     -------
     Run
-        Questions, cases, figures, and everything that was dropped.
+        Questions, scored mentions, figures, and everything that was dropped.
 
     Raises
     ------
     InvalidInput
         If there is nothing to evaluate, neither terminology nor linker, or no such variant.
     """
-    chosen = choose_protocol(protocol, split=split, same=same)
+    settings, clock = _Settings(**options), _Clock()
+    chosen = choose_protocol(protocol, split=settings.split, same=settings.same)
     if terminology is None:
         if linker is None:
             raise InvalidInput("neither a terminology nor a linker was given; one is needed")
         terminology = linker.terminology
-    check_ordering(order, chosen)
-    clock = _Clock()
-    corpus, before = list(documents), list(training)
-    ids = ConceptIds(terminology)
-    asked = ask(
-        corpus,
-        ids,
-        chosen,
-        training=before,
-        types=types,
-        corrections=corrections,
-        engine=abbreviations,
-    )
-    if not asked.questions:
-        told = ", ".join(f"{count:,} {reason}" for reason, count in asked.counts().items() if count)
-        raise InvalidInput(f"the protocol {chosen.name!r} leaves no mention to evaluate: {told}")
+    check_ordering(settings.order, chosen)
+    corpus, before, ids = list(documents), list(training), ConceptIds(terminology)
+    asked = _ask(corpus, before, ids, chosen, settings)
     clock.stop("preparing")
-    ranked: Dictionary | RerankedDictionary | None = None
     if chosen.prepared:
-        dictionary = indexed(
+        dictionary = settings.indexed(
             terminology,
             asked.learned,
             encoders=encoders,
-            weights=weights,
+            weights=settings.weights,
             as_written=chosen.as_written,
         )
-        used = dictionary.linker
         clock.stop("indexing")
-        asked = as_explained(asked, dictionary)
-        ranked = (
-            dictionary
-            if order == "nearest"
-            else RerankedDictionary.open(order, dictionary, asked, context=context)
-        )
-        answers = (
-            ranked.answers(asked, k)
-            if isinstance(ranked, RerankedDictionary)
-            else _search(ranked, asked, k)
-        )
-        texts = {text for one in asked.questions for text in (*one.parts, one.text)}
-        named = {text: len(dictionary.concepts_named(text)) for text in texts}
+        found = _search(dictionary, asked, settings)
     else:
         used = linker or Linker.build(
-            terminology, encoders=encoders, weights=weights, abbreviations=abbreviations
+            terminology,
+            encoders=encoders,
+            weights=settings.weights,
+            abbreviations=settings.abbreviations,
         )
         clock.stop("indexing")
-        answers = _link(used, corpus, asked, k=k, min_score=min_score)
-        named = _count_concepts(terminology, asked.questions)
+        found = _link(used, terminology, corpus, asked, settings)
     clock.stop("linking")
-    cases = {
-        reading: read_answers(asked.questions, answers, reading, concepts_named=named)
-        for reading in chosen.readings
-    }
-    shown = METRICS_SHOWN if chosen.prepared else LINKER_METRICS
-    headline = figures(cases, metrics=tuple(dict.fromkeys((*shown, *metrics))), seed=seed)
+    scored, headline = _score(found, chosen, settings)
     clock.stop("evaluating")
-    fingerprints = {
-        "corpus": {
-            "digest": corpus_digest(corpus),
-            "documents": len(corpus),
-            "training_digest": corpus_digest(before) if before else None,
-            "training_documents": len(before),
-            "types": list(types),
-            "files": {Path(file).name: file_digest(file) for file in files},
-        },
-        **_identify(terminology, used),
-        "learned": len(asked.learned),
-        "corrections": len(corrections or {}),
-        "abbreviations": _engine(abbreviations),
-        "k": k,
-        "seed": seed,
-        "min_score": min_score,
-        "reranker": ranked.digest if isinstance(ranked, RerankedDictionary) else None,
-        "version": canonym.__version__,
-    }
     return Run(
         chosen,
         part,
-        asked.questions,
-        answers,
-        cases,
+        found.asked.questions,
+        found.answers,
+        scored,
         asked.dropped,
         ids.census(),
         headline,
-        fingerprints,
+        _identify(corpus, before, terminology, found, settings),
         clock.seconds,
         ids,
         asked.learned,
-        ranked.notes if isinstance(ranked, RerankedDictionary) else (),
+        found.reranked.notes if found.reranked else (),
     )
 
 
-def corpus_digest(documents: Iterable[Document]) -> str:
-    """Hash the content of documents with SHA-256: ids, texts, and all that mentions have."""
-    digest = hashlib.sha256()
-    for document in documents:
-        mentions = [
-            [m.text, m.start, m.end, m.type, list(m.ids), m.rule] for m in document.mentions
-        ]
-        line = json.dumps([document.id, document.text, mentions], ensure_ascii=True)
-        digest.update(line.encode("ascii") + b"\n")
-    return digest.hexdigest()
-
-
 class _Clock:
-    """Adds up the seconds between one stop and the next, by name."""
+    """Measures the seconds between one stop and the next."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -247,28 +344,79 @@ class _Clock:
         self._last = now
 
 
-def _search(dictionary: Dictionary, asked: Asked, k: int) -> tuple[tuple[Answer, ...], ...]:
-    found = dictionary.find([text for one in asked.questions for text in one.parts], k)
-    return tuple(tuple(Answer(text, *found[text]) for text in one.parts) for one in asked.questions)
+class _Answered(NamedTuple):
+    """Answers to questions, and how many concepts have each string as a name."""
+
+    asked: QuestionSet
+    answers: tuple[tuple[RankedAnswer, ...], ...]
+    named: dict[str, int]
+    linker: Linker
+    reranked: RerankedDictionary | None = None
+
+
+def _ask(
+    corpus: Sequence[Document],
+    before: Sequence[Document],
+    ids: ConceptIds,
+    protocol: Protocol,
+    settings: _Settings,
+) -> QuestionSet:
+    asked = make_questions(
+        corpus,
+        ids,
+        protocol,
+        training=before,
+        types=settings.types,
+        corrections=settings.corrections,
+        engine=settings.abbreviations,
+    )
+    if not asked.questions:
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in asked.counts().items() if n)
+        raise InvalidInput(
+            f"the protocol {protocol.name!r} leaves no mention to evaluate: {reasons}"
+        )
+    return asked
+
+
+def _search(dictionary: Dictionary, asked: QuestionSet, settings: _Settings) -> _Answered:
+    """Look the strings of questions up in a dictionary."""
+    asked = as_explained(asked, dictionary)
+    reranked = None
+    if settings.order == "nearest":
+        strings = [text for one in asked.questions for text in one.parts]
+        found = dictionary.find(strings, settings.k)
+        answers = tuple(
+            tuple(RankedAnswer(text, *found[text]) for text in one.parts) for one in asked.questions
+        )
+    else:
+        reranked = RerankedDictionary.open(
+            settings.order, dictionary, asked, context=settings.context
+        )
+        answers = reranked.answers(asked, settings.k)
+    texts = {text for one in asked.questions for text in (*one.parts, one.text)}
+    named = {text: len(dictionary.concepts_named(text)) for text in texts}
+    return _Answered(asked, answers, named, dictionary.linker, reranked)
 
 
 def _link(
-    linker: Linker, corpus: Sequence[Document], asked: Asked, *, k: int, min_score: float | None
-) -> tuple[tuple[Answer, ...], ...]:
-    """Link the mentions that are asked, in their documents."""
+    linker: Linker,
+    terminology: Terminology,
+    corpus: Sequence[Document],
+    asked: QuestionSet,
+    settings: _Settings,
+) -> _Answered:
+    """Link the mentions that have a question, in their documents."""
     waiting = deque(question.mention for question in asked.questions)
     documents = []
     for document in corpus:
-        # Questions keep the order of the corpus, so that they can be dealt out again by identity.
+        # Questions have the order of the corpus, so identity tells which mentions have one.
         wanted = tuple(
             waiting.popleft() for mention in document.mentions if waiting and mention is waiting[0]
         )
         documents.append(replace(document, mentions=wanted))
-    return tuple(
-        answers_of_link(link)
-        for _, links in linker.link_documents(documents, k=k, min_score=min_score)
-        for link in links
-    )
+    linked = linker.link_documents(documents, k=settings.k, min_score=settings.min_score)
+    answers = tuple(answers_of_link(link) for _, links in linked for link in links)
+    return _Answered(asked, answers, _count_concepts(terminology, asked.questions), linker)
 
 
 def _count_concepts(terminology: Terminology, questions: Sequence[Question]) -> dict[str, int]:
@@ -283,8 +431,53 @@ def _count_concepts(terminology: Terminology, questions: Sequence[Question]) -> 
     return {text: len(found) for text, found in owners.items()}
 
 
-def _identify(terminology: Terminology, linker: Linker) -> dict[str, Any]:
+def _score(
+    found: _Answered, protocol: Protocol, settings: _Settings
+) -> tuple[dict[str, tuple[ScoredMention, ...]], tuple[Figure, ...]]:
+    """Score the answers in every reading, and return the figures of the headline."""
+    scored = {
+        reading: read_answers(
+            found.asked.questions, found.answers, reading, concepts_named=found.named
+        )
+        for reading in protocol.readings
+    }
+    shown = METRICS_SHOWN if protocol.prepared else LINKER_METRICS
+    metrics = tuple(dict.fromkeys((*shown, *settings.metrics)))
+    return scored, figures(scored, metrics=metrics, seed=settings.seed)
+
+
+# --- identities -----------------------------------------------------------------------------------
+
+
+def corpus_digest(documents: Iterable[Document]) -> str:
+    """Hash the content of documents with SHA-256: ids, texts, and all fields of mentions."""
+    digest = hashlib.sha256()
+    for document in documents:
+        mentions = [
+            [m.text, m.start, m.end, m.type, list(m.ids), m.rule] for m in document.mentions
+        ]
+        line = json.dumps([document.id, document.text, mentions], ensure_ascii=True)
+        digest.update(line.encode("ascii") + b"\n")
+    return digest.hexdigest()
+
+
+def _identify(
+    corpus: Sequence[Document],
+    before: Sequence[Document],
+    terminology: Terminology,
+    found: _Answered,
+    settings: _Settings,
+) -> dict[str, Any]:
+    linker = found.linker
     return {
+        "corpus": {
+            "digest": corpus_digest(corpus),
+            "documents": len(corpus),
+            "training_digest": corpus_digest(before) if before else None,
+            "training_documents": len(before),
+            "types": list(settings.types),
+            "files": {Path(file).name: file_digest(file) for file in settings.files},
+        },
         "terminology": {
             "digest": terminology.digest,
             "n_concepts": terminology.n_concepts,
@@ -296,9 +489,12 @@ def _identify(terminology: Terminology, linker: Linker) -> dict[str, Any]:
             "encoders": linker.manifest["encoders"],
             "settings": linker.settings,
         },
+        "learned": len(found.asked.learned),
+        "corrections": len(settings.corrections or {}),
+        "abbreviations": find_abbreviations("", engine=settings.abbreviations).engine,
+        "k": settings.k,
+        "seed": settings.seed,
+        "min_score": settings.min_score,
+        "reranker": found.reranked.digest if found.reranked else None,
+        "version": canonym.__version__,
     }
-
-
-def _engine(abbreviations: str) -> str:
-    """Return the engine that finds abbreviations, whatever chose it."""
-    return find_abbreviations("", engine=abbreviations).engine

@@ -1,26 +1,26 @@
-"""Kinds of mentions, so that every number can be shown beside the one that separates systems."""
+"""Slices of mentions by kind, and figures of each slice with their intervals."""
 
 from __future__ import annotations
 
 import bisect
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from canonym.errors import InvalidInput
 from canonym.evaluation.metrics import DEFAULT_METRICS, columns, ratio
-from canonym.evaluation.outcomes import Case, IntArray, tally
-
-__all__ = ["FREQUENCY_BOUNDS", "LENGTH_BOUNDS", "Slice", "SliceScores", "evaluate_slices", "slices"]
+from canonym.evaluation.outcomes import IntArray, ScoredMention, tally
+from canonym.evaluation.statistics import bound
 
 _Known = TypeVar("_Known")
 
 LENGTH_BOUNDS: tuple[int, ...] = (1, 2, 3, 4)
-"""Most words of each bin of lengths but the last, which is open."""
+"""Upper bounds of the bins of lengths, in words; the last bin is open."""
 
 FREQUENCY_BOUNDS: tuple[int, ...] = (0, 1, 5, 20)
-"""Most training mentions of the concept of each bin of frequencies but the last, which is open."""
+"""Upper bounds of the bins of frequencies, in training mentions of the concept."""
 
 
 class Slice(NamedTuple):
@@ -31,7 +31,7 @@ class Slice(NamedTuple):
     name : str
         ``"unseen mention"``, ``"homonym"``, ``"type Disease"``, ``"length ≥5"``, …
     rows : ndarray, shape (n,), int64
-        Positions of the cases, rising.
+        Positions of the mentions, rising.
     """
 
     name: str
@@ -44,34 +44,38 @@ class Slice(NamedTuple):
 
 
 class SliceScores(NamedTuple):
-    """The metrics of one slice: its name, its number of mentions, and values in [0, 1] or NaN."""
+    """Name of a slice, number of mentions, and value of each metric: in [0, 1] or NaN."""
 
     name: str
     n: int
     values: dict[str, float]
 
 
-_PAIRS: tuple[tuple[str, str, Callable[[Case], bool | None]], ...] = (
-    ("seen mention", "unseen mention", lambda case: case.seen_mention),
-    ("seen concept", "unseen concept", lambda case: case.seen_concept),
-    ("homonym", "no homonym", lambda case: case.homonym),
-    ("abbreviation", "no abbreviation", lambda case: case.abbreviation),
-    ("composite", "no composite", lambda case: case.composite or sum(map(bool, case.gold)) > 1),
-    ("NIL", "not NIL", lambda case: case.nil),
+_PAIRS: tuple[tuple[str, str, Callable[[ScoredMention], bool | None]], ...] = (
+    ("seen mention", "unseen mention", lambda mention: mention.seen_mention),
+    ("seen concept", "unseen concept", lambda mention: mention.seen_concept),
+    ("homonym", "no homonym", lambda mention: mention.homonym),
+    ("abbreviation", "no abbreviation", lambda mention: mention.abbreviation),
+    (
+        "composite",
+        "no composite",
+        lambda mention: mention.composite or sum(map(bool, mention.gold)) > 1,
+    ),
+    ("NIL", "not NIL", lambda mention: mention.nil),
 )
 
 
 def slices(
-    cases: Sequence[Case],
+    mentions: Sequence[ScoredMention],
     *,
     length_bounds: Sequence[int] = LENGTH_BOUNDS,
     frequency_bounds: Sequence[int] = FREQUENCY_BOUNDS,
 ) -> list[Slice]:
-    """Sort mentions into slices, each attribute on its own.
+    """Sort mentions into slices, attribute by attribute.
 
     Parameters
     ----------
-    cases : sequence of Case
+    mentions : sequence of ScoredMention
         The mentions.
     length_bounds, frequency_bounds : sequence of int
         Upper bounds of the bins, rising and none below 0; the last bin is open.
@@ -80,35 +84,37 @@ def slices(
     -------
     list of Slice
         First all mentions, then both sides of every yes-or-no attribute, the types by name, the
-        lengths and the frequencies. The slices of an attribute part the mentions for which it is
-        known; an attribute that is known for none has no slice, otherwise slices may be empty.
+        lengths and the frequencies. The slices of an attribute divide the mentions for which it is
+        known. An attribute that is unknown for all has no slice; other slices may be empty.
 
     Raises
     ------
     InvalidInput
-        If there are no cases or bounds do not rise.
+        If there are no mentions or bounds do not rise.
 
     Examples
     --------
-    >>> short = Case(gold=(), ranked=(), length=1)
-    >>> long = Case(gold=(), ranked=(), length=3)
+    >>> short = ScoredMention(gold=(), ranked=(), length=1)
+    >>> long = ScoredMention(gold=(), ranked=(), length=3)
     >>> [(s.name, s.n) for s in slices([short, long], length_bounds=(1,)) if "length" in s.name]
     [('length ≤1', 1), ('length ≥2', 1)]
     """
-    if not cases:
+    if not mentions:
         raise InvalidInput("no mentions to evaluate: give at least one")
-    found = [Slice("all", np.arange(len(cases), dtype=np.int64))]
+    found = [Slice("all", np.arange(len(mentions), dtype=np.int64))]
     for yes, no, value in _PAIRS:
-        found += _pick(cases, [True, False], [yes, no], value)
-    types = sorted({case.type for case in cases if case.type})
-    found += _pick(cases, types, [f"type {name}" for name in types], lambda case: case.type or None)
-    found += _bins(cases, "length", length_bounds)
-    found += _bins(cases, "frequency", frequency_bounds)
+        found += _pick(mentions, [True, False], [yes, no], value)
+    types = sorted({mention.type for mention in mentions if mention.type})
+    found += _pick(
+        mentions, types, [f"type {name}" for name in types], lambda mention: mention.type or None
+    )
+    found += _bins(mentions, "length", length_bounds)
+    found += _bins(mentions, "frequency", frequency_bounds)
     return found
 
 
 def evaluate_slices(
-    cases: Sequence[Case],
+    mentions: Sequence[ScoredMention],
     metrics: Sequence[str] = DEFAULT_METRICS,
     *,
     rule: str = "all",
@@ -119,14 +125,14 @@ def evaluate_slices(
 
     Parameters
     ----------
-    cases : sequence of Case
+    mentions : sequence of ScoredMention
         The mentions.
     metrics : sequence of str
-        As `canonym.evaluation.metrics.evaluate` takes them.
+        See `canonym.evaluation.metrics.evaluate`.
     rule : str
         When a composite mention is right.
     length_bounds, frequency_bounds : sequence of int
-        As `slices` takes them.
+        See `slices`.
 
     Returns
     -------
@@ -136,10 +142,10 @@ def evaluate_slices(
     Raises
     ------
     InvalidInput
-        If there are no cases, or a name, the rule or a bound cannot be used.
+        If there are no mentions, or a name, the rule or a bound is invalid.
     """
-    parts = slices(cases, length_bounds=length_bounds, frequency_bounds=frequency_bounds)
-    counts = tally(cases)
+    parts = slices(mentions, length_bounds=length_bounds, frequency_bounds=frequency_bounds)
+    counts = tally(mentions)
     tables = {name: columns(counts, name, rule=rule) for name in metrics}
     return [
         SliceScores(
@@ -150,17 +156,17 @@ def evaluate_slices(
 
 
 def _pick(
-    cases: Sequence[Case],
+    mentions: Sequence[ScoredMention],
     values: Sequence[_Known],
     names: Sequence[str],
-    value: Callable[[Case], _Known | None],
+    value: Callable[[ScoredMention], _Known | None],
 ) -> list[Slice]:
     rows: dict[_Known, list[int]] = {known: [] for known in values}
     n_known = 0
-    for i, case in enumerate(cases):
-        its = value(case)
-        if its is not None:
-            rows[its].append(i)
+    for i, mention in enumerate(mentions):
+        known = value(mention)
+        if known is not None:
+            rows[known].append(i)
             n_known += 1
     if not n_known:
         return []
@@ -170,7 +176,7 @@ def _pick(
     ]
 
 
-def _bins(cases: Sequence[Case], attribute: str, bounds: Sequence[int]) -> list[Slice]:
+def _bins(mentions: Sequence[ScoredMention], attribute: str, bounds: Sequence[int]) -> list[Slice]:
     if not bounds or any(b <= a for a, b in zip((-1, *bounds), bounds, strict=False)):
         raise InvalidInput(
             f"the bounds of {attribute} are {tuple(bounds)}; whole numbers that rise, from 0 on, "
@@ -186,8 +192,78 @@ def _bins(cases: Sequence[Case], attribute: str, bounds: Sequence[int]) -> list[
         else:
             names.append(f"{attribute} ≤{high}" if not low else f"{attribute} {low}–{high}")
 
-    def place(case: Case) -> int | None:
-        count = getattr(case, attribute)
+    def place(mention: ScoredMention) -> int | None:
+        count = getattr(mention, attribute)
         return None if count is None else bisect.bisect_left(bounds, count)
 
-    return _pick(cases, range(len(names)), names, place)
+    return _pick(mentions, range(len(names)), names, place)
+
+
+# --- figures --------------------------------------------------------------------------------------
+
+DRAWS = 10_000
+"""Bootstrap draws behind every interval."""
+
+HEADLINE_SLICES: tuple[str, ...] = (
+    *("all", "seen mention", "unseen mention", "seen concept", "unseen concept"),
+    *("homonym", "abbreviation", "composite", "NIL", "not NIL"),
+)
+"""Slices of every headline, in the order of display."""
+
+METRICS_SHOWN: tuple[str, ...] = ("accuracy@1", "accuracy@5")
+LINKER_METRICS: tuple[str, ...] = (
+    *("accuracy@1", "accuracy@5", "linkable-accuracy@1", "mrr", "recall@20"),
+    *("set-precision", "set-recall", "set-f1", "nil-precision", "nil-recall", "nil-f1"),
+)
+"""Metrics of a headline: of prepared strings, and of a linker that may answer NIL."""
+
+
+class Figure(NamedTuple):
+    """One number of a table, with the 95 % interval of `canonym.evaluation.statistics.bound`.
+
+    Values are in [0, 1], and NaN where nothing counts; `n` is the number of mentions of the slice.
+    """
+
+    slice: str
+    reading: str
+    metric: str
+    n: int
+    value: float
+    low: float
+    high: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figure ready for JSON; None stands for a number that is not defined."""
+        return {
+            name: None if isinstance(value, float) and math.isnan(value) else value
+            for name, value in self._asdict().items()
+        }
+
+
+def figures(
+    scored: Mapping[str, Sequence[ScoredMention]],
+    *,
+    metrics: Sequence[str] = METRICS_SHOWN,
+    shown: Sequence[str] | None = HEADLINE_SLICES,
+    seed: int = 0,
+) -> tuple[Figure, ...]:
+    """Score every slice, reading and metric, in this order.
+
+    `shown` names slices in the order of the result; None takes all. Empty slices are left out, and
+    so are slices of all mentions except ``"all"``. Every figure starts from the seed, so that no
+    figure depends on the others.
+    """
+    found: dict[str, list[Figure]] = {}
+    for reading, mentions in scored.items():
+        counts = tally(mentions)
+        tables = {name: columns(counts, name) for name in metrics}
+        for part in slices(mentions):
+            idle = part.n in {0, len(mentions)} and part.name != "all"
+            if idle or (shown is not None and part.name not in shown):
+                continue
+            for name, table in tables.items():
+                interval = bound(table[part.rows], draws=DRAWS, rng=seed)
+                figure = Figure(part.name, reading, name, part.n, *interval)
+                found.setdefault(part.name, []).append(figure)
+    order = found if shown is None else [name for name in shown if name in found]
+    return tuple(figure for name in order for figure in found[name])

@@ -9,9 +9,15 @@ candidates best first.
 from __future__ import annotations
 
 from canonym.export.arrow import ParquetWriter, links_to_arrow
-from canonym.export.files import FORMATS, format_of, write_links
 from canonym.export.rows import COLUMNS, link_to_json, link_to_rows, links_to_rows
-from canonym.export.writers import DelimitedWriter, JsonLinesWriter, LinkWriter
+from canonym.export.writers import (
+    FORMATS,
+    DelimitedWriter,
+    JsonLinesWriter,
+    LinkWriter,
+    format_of,
+    write_links,
+)
 
 __all__ = [
     "COLUMNS",

@@ -18,18 +18,16 @@ from canonym.export.rows import (
 )
 from canonym.types import Link
 
-__all__ = ["ParquetWriter", "links_to_arrow"]
-
 _ROW_GROUP = 50_000
 
 
 class ParquetWriter:
-    """Writes a Parquet file with the rows and columns of `DelimitedWriter`; needs ``[arrow]``.
+    """Writes a Parquet file with the rows and columns of `DelimitedWriter`; needs pyarrow.
 
     Parameters
     ----------
     target : str, Path or binary stream
-        What to write to.
+        Target.
     k, columns, explain
         As for `DelimitedWriter`.
     """

@@ -9,50 +9,17 @@ from typing import Any
 from canonym.errors import InvalidInput
 from canonym.types import Link
 
-__all__ = [
-    "COLUMNS",
-    "DIGITS",
-    "RESULT_COLUMNS",
-    "check_unique",
-    "link_to_json",
-    "link_to_rows",
-    "links_to_rows",
-    "prefixed",
-    "result_columns",
-    "without_surrogates",
-]
-
 RESULT_COLUMNS: tuple[str, ...] = (
-    "part",
-    "rank",
-    "id",
-    "label",
-    "score",
-    "name",
-    "scope",
-    "sieve",
-    "types",
-    "margin",
-    "confidence",
-    "nil",
-    "reason",
-    "searched",
-)
+    "part", "rank", "id", "label", "score", "name", "scope", "sieve", "types", "margin",
+    "confidence", "nil", "reason", "searched",
+)  # fmt: skip
 """Columns of the result."""
 
-COLUMNS: tuple[str, ...] = (
-    "row",
-    "document",
-    "start",
-    "end",
-    "type",
-    "mention",
-    *RESULT_COLUMNS,
-)
+COLUMNS: tuple[str, ...] = ("row", "document", "start", "end", "type", "mention", *RESULT_COLUMNS)
 """Columns of a row: the mention, then the result. See ``docs/formats/links.md``."""
 
 DIGITS = 6
-"""Digits that scores are written with."""
+"""Digits of written scores."""
 
 _PREFIX = "canonym_"
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -64,18 +31,12 @@ def without_surrogates(text: str) -> str:
 
 
 def prefixed(name: str) -> str:
-    """Return the name that a result column has beside the columns of an input table."""
+    """Return the name of a result column beside the columns of an input table."""
     return _PREFIX + name
 
 
 def check_unique(columns: Sequence[str] | None) -> None:
-    """Refuse an input table two of whose columns have one name, where names are keys.
-
-    Raises
-    ------
-    InvalidInput
-        If there are such columns.
-    """
+    """Refuse an input table with two columns of one name, where names are keys."""
     doubles = sorted({name for name in columns or () if list(columns or ()).count(name) > 1})
     if doubles:
         raise InvalidInput(
@@ -85,19 +46,9 @@ def check_unique(columns: Sequence[str] | None) -> None:
 
 
 def result_columns(columns: Sequence[str] | None, *, explain: bool = False) -> list[str]:
-    """Name all columns of an output table.
+    """Name all columns of an output table, for input `columns` or without an input table.
 
-    Parameters
-    ----------
-    columns : sequence of str, optional
-        Columns of the input table; without one the columns are `COLUMNS`.
-    explain : bool
-        Whether there is a last column with the explanation.
-
-    Raises
-    ------
-    InvalidInput
-        If the input table has a column of the result already.
+    A column of the input with the name of a result column is refused.
     """
     last = ["explanation"] if explain else []
     if columns is None:
@@ -154,7 +105,7 @@ def link_to_rows(link: Link, number: int, *, k: int | None = None) -> Iterator[d
 def _results(link: Link, part: str, k: int | None) -> Iterator[dict[str, Any]]:
     last = {"nil": link.nil, "reason": link.reason, "searched": link.searched}
     if link.nil or not link.candidates:
-        # Candidates that were turned down are no rows: who reads the ids alone is not misled.
+        # Rejected candidates have no rows: who reads the ids alone is not misled.
         yield {**dict.fromkeys(RESULT_COLUMNS), "part": part, "types": [], **last}
         return
     for rank, candidate in enumerate(link.candidates[:k], start=1):
@@ -179,7 +130,7 @@ def _rounded(number: float | None) -> float | None:
 
 
 def link_to_json(link: Link, *, k: int | None = None) -> dict[str, Any]:
-    """Return a link as the object that a JSON line holds.
+    """Return a link as the object of a JSON line.
 
     It is `Link.to_dict` with ``margin`` added, at most `k` candidates, and numbers rounded to six
     digits.

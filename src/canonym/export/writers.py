@@ -1,13 +1,18 @@
-"""Links written as text, one at a time: TSV, CSV, JSON lines."""
+"""Writers of links, one at a time or all in one call: TSV, CSV, JSON lines, Parquet."""
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import itertools
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import IO, Any, Protocol
 
+from canonym.errors import InvalidInput
+from canonym.export.arrow import ParquetWriter
 from canonym.export.rows import (
     COLUMNS,
     DIGITS,
@@ -18,9 +23,8 @@ from canonym.export.rows import (
     result_columns,
     without_surrogates,
 )
+from canonym.io.files import write_file
 from canonym.types import Link
-
-__all__ = ["DelimitedWriter", "JsonLinesWriter", "LinkWriter"]
 
 _ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
 _NEEDS_ESCAPE = re.compile(r"[\t\n\r]")
@@ -30,11 +34,11 @@ class LinkWriter(Protocol):
     """Writes links one at a time, in the order they come."""
 
     def write(self, link: Link, cells: Sequence[str] = (), *, explanation: str = "") -> None:
-        """Write one link; `cells` are those of the input row it is from."""
+        """Write one link; `cells` are those of its input row."""
         ...
 
     def close(self) -> None:
-        """Write what is pending; the stream stays open."""
+        """Write pending rows; the stream stays open."""
         ...
 
 
@@ -48,20 +52,20 @@ class DelimitedWriter:
     Parameters
     ----------
     stream : text stream
-        Where to write to.
+        Target.
     delimiter : str
         Tab for TSV, anything else for CSV.
     k : int, optional
         Most candidates of a mention, all by default.
     columns : sequence of str, optional
-        Columns of the input table. They come first, and those of the result, with the prefix
-        ``canonym_``, take the place of the columns of the mention.
+        Columns of the input table. They come first; result columns with the prefix ``canonym_``
+        replace the columns of the mention.
     explain : bool
         Whether there is a last column with the explanation.
     first_row : int
         Number of the first link.
     header : bool
-        Whether the names of the columns are written first, before the first link.
+        Whether the names of the columns are written before the first link.
 
     Raises
     ------
@@ -159,11 +163,95 @@ class JsonLinesWriter:
         if self._explain:
             content["explanation"] = explanation
         line = json.dumps(content, ensure_ascii=False)
-        if (
-            without_surrogates(line) != line
-        ):  # only as an escape does a lone surrogate survive UTF-8
+        if without_surrogates(line) != line:
+            # Only as an escape does a lone surrogate survive UTF-8.
             line = json.dumps(content)
         self._stream.write(line + "\n")
 
     def close(self) -> None:
         """Do nothing: every object is written at once."""
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+FORMATS: dict[str, tuple[str, ...]] = {
+    "tsv": (".tsv", ".tab"),
+    "csv": (".csv",),
+    "jsonl": (".jsonl", ".ndjson"),
+    "parquet": (".parquet", ".pq"),
+}
+"""Formats by name, each with the suffixes that stand for it."""
+
+
+def format_of(path: str | Path) -> str:
+    """Return the name of the format that a file's suffix stands for."""
+    suffix = Path(path).suffix.lower()
+    for name, suffixes in FORMATS.items():
+        if suffix in suffixes:
+            return name
+    known = ", ".join(itertools.chain.from_iterable(FORMATS.values()))
+    raise InvalidInput(
+        f"{path}: the suffix names no format; use one of {known}, or name the format"
+    )
+
+
+def write_links(
+    links: Iterable[Link],
+    target: str | Path | IO[Any],
+    *,
+    format: str | None = None,
+    k: int | None = None,
+) -> int:
+    """Write links to a file or a stream.
+
+    Parameters
+    ----------
+    links : iterable of Link
+        Taken one at a time: any number fits.
+    target : str, Path or stream
+        A file appears whole or not at all. A stream takes text, for Parquet bytes.
+    format : str, optional
+        A key of `FORMATS`; by default the one of the suffix of the path.
+    k : int, optional
+        Most candidates of a mention, all by default.
+
+    Returns
+    -------
+    int
+        Number of links written.
+
+    Raises
+    ------
+    InvalidInput
+        If the format is unknown.
+    MissingExtra
+        If Parquet is asked for and pyarrow is not installed.
+    """
+    is_path = isinstance(target, str | Path)
+    if format is None:
+        if not is_path:
+            raise InvalidInput("a stream has no suffix: name the format")
+        format = format_of(str(target))
+    if format not in FORMATS:
+        raise InvalidInput(f"format={format!r} is unknown; expected one of {', '.join(FORMATS)}")
+    n = 0
+    with contextlib.ExitStack() as stack:
+        stream: Any = target
+        if is_path:
+            partial = stack.enter_context(write_file(str(target)))
+            if format == "parquet":
+                stream = stack.enter_context(partial.open("wb"))
+            else:
+                stream = stack.enter_context(partial.open("w", encoding="utf-8", newline=""))
+        writer: LinkWriter
+        if format == "parquet":
+            writer = ParquetWriter(stream, k=k)
+        elif format == "jsonl":
+            writer = JsonLinesWriter(stream, k=k)
+        else:
+            writer = DelimitedWriter(stream, delimiter="\t" if format == "tsv" else ",", k=k)
+        for link in links:
+            writer.write(link)
+            n += 1
+        writer.close()
+    return n

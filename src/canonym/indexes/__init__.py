@@ -12,16 +12,16 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from canonym.errors import InvalidInput
+from canonym.errors import InvalidInput, ReadError
 from canonym.types import Float32Array, Hits, Int32Array
 
-__all__ = ["BoolArray", "Index", "Searchable", "check_allowed", "check_k"]
+__all__ = ["BoolArray", "Searchable", "check_allowed", "check_k", "load_arrays"]
 
 BoolArray = npt.NDArray[np.bool_]
 
 
 class Searchable(Protocol):
-    """What can be searched; ``queries`` are what the matching encoder returns."""
+    """Something to be searched; ``queries`` are vectors of the matching encoder."""
 
     @property
     def n_rows(self) -> int:
@@ -34,14 +34,6 @@ class Searchable(Protocol):
 
     def score(self, queries: Any, rows: Int32Array) -> Float32Array:
         """Score chosen rows, ``(n, m)`` int32 with −1 where empty, for every query."""
-        ...
-
-
-class Index(Searchable, Protocol):
-    """What every vector index can do: it can be searched and saved."""
-
-    def save(self, folder: Path) -> None:
-        """Write the index to plain files in an existing folder."""
         ...
 
 
@@ -58,3 +50,14 @@ def check_allowed(allowed: BoolArray | None, n_rows: int) -> None:
             f"allowed has shape {allowed.shape} and type {allowed.dtype}; expected a mask of "
             f"{n_rows:,} booleans, one per row"
         )
+
+
+def load_arrays(folder: Path, *names: str) -> list[npt.NDArray[Any]]:
+    """Open ``NAME.npy`` of a saved index for each name, memory-mapped."""
+    arrays = []
+    for path in (folder / f"{name}.npy" for name in names):
+        try:
+            arrays.append(np.load(path, mmap_mode="r", allow_pickle=False))
+        except (OSError, ValueError) as error:
+            raise ReadError(path, f"cannot be opened ({error}); build the index again") from error
+    return arrays

@@ -6,12 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from canonym.errors import InvalidInput, ReadError
-from canonym.indexes import BoolArray, check_allowed, check_k
+from canonym.errors import InvalidInput
+from canonym.indexes import BoolArray, check_allowed, check_k, load_arrays
 from canonym.indexes.selection import empty_hits, promising, sort_hits
 from canonym.types import Float32Array, Hits, Int32Array
-
-__all__ = ["Exact"]
 
 _ROW_BLOCK = 1 << 16
 _QUERY_BLOCK = 256
@@ -19,18 +17,11 @@ _SPARSE_MASK = 0.1
 
 
 class Exact:
-    """Cosine similarity to every row.
+    """Cosine similarity to every row of ``(n_rows, d)`` float32 or float16 vectors.
 
-    Parameters
-    ----------
-    vectors : ndarray, shape (n_rows, d), float32 or float16
-        Vectors of length one, or zero. Memory-mapped arrays are read block by block.
-
-    Notes
-    -----
-    A matrix product proposes rows; the proposed ones are scored again in double precision, one by
-    one, and rounded to float32. So a score does not depend on batch mates or block sizes, and equal
-    vectors get equal scores.
+    Vectors have length one, or zero; memory-mapped arrays are read block by block. A matrix product
+    proposes rows; these are scored again in double precision, one by one, and rounded to float32.
+    So a score does not depend on batch mates or block sizes, and equal vectors get equal scores.
     """
 
     def __init__(self, vectors: Float32Array) -> None:
@@ -42,13 +33,7 @@ class Exact:
 
     @classmethod
     def build(cls, vectors: Float32Array) -> Exact:
-        """Make an index of vectors of any length; each is scaled to length one.
-
-        Raises
-        ------
-        InvalidInput
-            If a vector holds a number that is not finite.
-        """
+        """Make an index of finite vectors of any length; each is scaled to length one."""
         return cls(_unit(vectors))
 
     @property
@@ -66,21 +51,9 @@ class Exact:
         return _unit(queries)
 
     def search(self, queries: Float32Array, k: int, *, allowed: BoolArray | None = None) -> Hits:
-        """Return the `k` rows of largest cosine for every query.
+        """Return the `k` allowed rows of largest cosine for every query, ``(n, k)``, ties by row.
 
-        Parameters
-        ----------
-        queries : ndarray, shape (n, d), float32
-            Of any length; a zero vector has cosine 0 with every row.
-        k : int
-            Rows wanted per query; places beyond the rows there are stay empty.
-        allowed : ndarray of bool, shape (n_rows,), optional
-            Rows that may be returned.
-
-        Returns
-        -------
-        Hits
-            ``(n, k)``; scores in [−1, 1], ties by row.
+        Queries may have any length; a zero vector has cosine 0 with every row.
         """
         check_k(k)
         check_allowed(allowed, self.n_rows)
@@ -113,19 +86,7 @@ class Exact:
         return hits
 
     def score(self, queries: Float32Array, rows: Int32Array) -> Float32Array:
-        """Return the cosine of every query with chosen rows.
-
-        Parameters
-        ----------
-        queries : ndarray, shape (n, d), float32
-        rows : ndarray, shape (n, m), int32
-            Rows per query, −1 where empty.
-
-        Returns
-        -------
-        ndarray, shape (n, m), float32
-            −inf where the row is −1.
-        """
+        """Return the cosine of every query with chosen rows, ``(n, m)``; −inf for the row −1."""
         queries = self._check(queries)
         scores = np.full(rows.shape, -np.inf, dtype=np.float32)
         for i, (query, chosen) in enumerate(zip(queries, rows, strict=True)):
@@ -144,11 +105,7 @@ class Exact:
     @classmethod
     def load(cls, folder: Path) -> Exact:
         """Open a saved index, memory-mapped."""
-        path = folder / "vectors.npy"
-        try:
-            return cls(np.load(path, mmap_mode="r", allow_pickle=False))
-        except (OSError, ValueError) as error:
-            raise ReadError(path, f"cannot be opened ({error}); build the index again") from error
+        return cls(*load_arrays(folder, "vectors"))
 
 
 def _unit(vectors: Float32Array) -> Float32Array:

@@ -1,4 +1,4 @@
-"""Choose the best rows of a block of scores without sorting it."""
+"""Select the best rows of a block of scores without sorting it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import numpy.typing as npt
 
 from canonym.types import Float32Array, Hits, Int32Array
 
-__all__ = ["empty_hits", "promising", "sort_hits"]
-
 _WIDTH = 128
 SLACK = 1e-5
 """Matrix products of different shapes round differently; rows this close are all kept and scored
@@ -16,22 +14,10 @@ again one by one, so that a query's answer does not depend on its batch mates.""
 
 
 def promising(scores: Float32Array, k: int) -> npt.NDArray[np.intp]:
-    """Return a superset of the columns of the `k` largest of a row of scores, ties included.
+    """Return a superset of the columns of the `k` largest scores of a row, ties included.
 
-    The k-th largest of the maxima of small groups is a lower bound of the k-th largest score, and
-    costs one pass over the row.
-
-    Parameters
-    ----------
-    scores : ndarray, shape (n,), float32
-        Scores; −inf is never returned.
-    k : int
-        How many are wanted, at least 1.
-
-    Returns
-    -------
-    ndarray of intp
-        Column numbers, rising. Usually a few more than `k`.
+    Columns rise; those of −inf are left out. The k-th largest of the maxima of small groups is a
+    lower bound of the k-th largest score, and costs one pass over the row.
     """
     n = len(scores)
     if n > 2 * k * _WIDTH:

@@ -11,24 +11,13 @@ from canonym.indexes import BoolArray, Searchable, check_allowed, check_k
 from canonym.indexes.selection import empty_hits
 from canonym.types import Float32Array, Hits, Int32Array
 
-__all__ = ["Stacked"]
-
 
 class Stacked:
-    """The rows of several indexes, numbered through.
+    """Rows of several indexes of one encoder, numbered through; parts without rows are left out.
 
-    So that names can come and go beside an index that stays as it is: the small index is made
-    anew, the large one is not.
-
-    Parameters
-    ----------
-    parts : sequence of Searchable
-        At least one; all of the same encoder. Those without rows are left out.
-
-    Notes
-    -----
-    Every part searches its own rows, and the hits are merged by score. As each score depends on the
-    query and the row alone, the answer is that of one index of all rows.
+    Names can come and go beside an index that stays unchanged: only the small index is rebuilt.
+    Every part searches its own rows, and the hits are merged by score. Each score depends on the
+    query and the row alone, so the answer is that of one index of all rows.
     """
 
     def __init__(self, parts: Sequence[Searchable]) -> None:
@@ -41,22 +30,7 @@ class Stacked:
         ]
 
     def search(self, queries: Any, k: int, *, allowed: BoolArray | None = None) -> Hits:
-        """Return the `k` nearest allowed rows of every query.
-
-        Parameters
-        ----------
-        queries : ndarray or SparseVectors
-            ``n`` queries, as the parts take them.
-        k : int
-            Rows wanted per query; places beyond the rows there are stay empty.
-        allowed : ndarray of bool, shape (n_rows,), optional
-            Rows that may be returned.
-
-        Returns
-        -------
-        Hits
-            ``(n, k)``; scores falling, ties by row.
-        """
+        """Return the `k` nearest allowed rows of every query, ``(n, k)``; ties by row."""
         check_k(k)
         check_allowed(allowed, self.n_rows)
         found = []

@@ -1,4 +1,4 @@
-"""Vectors of either kind, dense or sparse: taken, joined, averaged, made into an index."""
+"""Operations on vectors of either kind, dense or sparse: take, join, average, index."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ from canonym.indexes.exact import Exact
 from canonym.indexes.inverted import Inverted
 from canonym.types import Float32Array, Int32Array, SparseVectors
 
-__all__ = ["Vectors", "index_of", "join_vectors", "mean_vectors", "take_vectors"]
-
 Vectors = Float32Array | SparseVectors
-"""What encoders return: ``(n, d)`` float32, or `SparseVectors`."""
+"""The result of an encoder: ``(n, d)`` float32, or `SparseVectors`."""
 
 _BLOCK = 1 << 16
 
 
 def take_vectors(vectors: Vectors, rows: npt.NDArray[np.intp] | Int32Array) -> Vectors:
-    """Return the vectors of the rows given, in that order; a row may come several times."""
+    """Return the vectors of the given rows, in that order; a row may come several times."""
     if not isinstance(vectors, SparseVectors):
         return np.asarray(vectors[rows], dtype=np.float32)
     starts = np.asarray(vectors.indptr)[rows]
@@ -55,29 +53,12 @@ def join_vectors(several: Sequence[Vectors]) -> Vectors:
 
 
 def mean_vectors(vectors: Vectors, groups: Int32Array, n_groups: int) -> Vectors:
-    """Return the mean of the vectors of every group, brought to length one.
+    """Return the mean of the vectors of every group 0 … `n_groups` − 1, brought to length one.
 
-    Parameters
-    ----------
-    vectors : Vectors
-        ``n`` vectors.
-    groups : ndarray, shape (n,), int32
-        The group of each, 0 … `n_groups` − 1.
-    n_groups : int
-        Number of groups; each should have a vector.
+    ``V(c) = mean_{t ∈ T(c)} V(t)`` (Xu & Bethard 2021, section 3.2). The sum, in double precision,
+    has the direction of the mean. Zero for a group without vectors, or whose vectors cancel each
+    other.
 
-    Returns
-    -------
-    Vectors
-        ``n_groups`` vectors; zero where a group has none, or its vectors cancel each other.
-
-    Notes
-    -----
-    ``V(c) = mean_{t ∈ T(c)} V(t)`` (Xu & Bethard 2021, section 3.2). What is divided by its length
-    is the sum, in double precision: that has the direction of the mean.
-
-    Examples
-    --------
     >>> names = np.array([[1, 0], [0, 1], [0, 1]], dtype=np.float32)
     >>> mean_vectors(names, np.array([0, 0, 1], dtype=np.int32), 2).round(3).tolist()
     [[0.7070000171661377, 0.7070000171661377], [0.0, 1.0]]

@@ -1,4 +1,4 @@
-"""Strings looked up as they are: the first sieve."""
+"""Strings looked up unchanged: the first sieve."""
 
 from __future__ import annotations
 
@@ -10,28 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import ReadError
+from canonym.indexes import load_arrays
 from canonym.types import Int32Array
-
-__all__ = ["Verbatim", "VerbatimBuilder", "keys_of"]
 
 
 class Verbatim:
-    """Rows by the hash of their string.
+    """Rows by the hash of their string, in two arrays that open memory-mapped, whatever their size.
 
-    Two sorted arrays that open memory-mapped, whatever their size. Strings are normalised by the
-    caller, the same way on both sides.
-
-    Parameters
-    ----------
-    keys : ndarray, shape (n,), uint64
-        Hashes, rising. Rows with an empty string have none.
-    rows : ndarray, shape (n,), int32
-        The row of each key; rows of equal strings rise.
-
-    Notes
-    -----
-    A key is the first 64 bits of BLAKE2b. Among ten million names and a hundred million different
-    look-ups one wrong match is expected every twenty thousand runs.
+    `keys` (uint64) rise, `rows` of equal strings rise; rows with an empty string have no key. The
+    caller normalises strings, the same way on both sides. A key is the first 64 bits of BLAKE2b:
+    among ten million names and a hundred million different look-ups, one wrong match is expected
+    every twenty thousand runs.
     """
 
     def __init__(self, keys: npt.NDArray[np.uint64], rows: Int32Array) -> None:
@@ -71,11 +60,7 @@ class Verbatim:
     @classmethod
     def load(cls, folder: Path) -> Verbatim:
         """Open a saved index, memory-mapped."""
-        try:
-            keys = np.load(folder / "keys.npy", mmap_mode="r", allow_pickle=False)
-            rows = np.load(folder / "rows.npy", mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError) as error:
-            raise ReadError(folder, f"cannot be opened ({error}); build the index again") from error
+        keys, rows = load_arrays(folder, "keys", "rows")
         if len(keys) != len(rows):
             raise ReadError(
                 folder, f"holds {len(keys):,} keys and {len(rows):,} rows; build the index again"
@@ -84,7 +69,7 @@ class Verbatim:
 
 
 class VerbatimBuilder:
-    """Collects strings in row order; for building several indexes in one pass over the names."""
+    """Collects strings in row order, so that one pass over the names can build several indexes."""
 
     def __init__(self) -> None:
         self._keys = [np.empty(0, dtype=np.uint64)]

@@ -1,4 +1,9 @@
-"""How much of the machine this process may use."""
+"""Files and folders that are whole or absent: atomic writing, manifests, digests.
+
+A saved thing is a folder of plain files with a manifest, ``canonym.json``. It is written to a
+hidden sibling, synced and renamed, so a reader sees the old folder or the new one and never half of
+one. Nothing is ever unpickled.
+"""
 
 from __future__ import annotations
 
@@ -14,23 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from canonym.errors import InvalidInput, Mismatch, ReadError
-
-# --- cores ---
-
-
-def n_cores() -> int:
-    """Return how many cores this process may use: those it is pinned to, or all of them."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-# --- files ---
-# MODULE: Folders and files that are whole or absent: atomic writing, manifests, digests.
-#
-# A saved thing is a folder of plain files with a manifest, ``canonym.json``. It is written to a
-# hidden sibling, synced and renamed, so that a reader sees the old folder or the new one and never
-# half of one. Nothing is ever unpickled.
 
 MANIFEST = "canonym.json"
 _SIBLING = re.compile(r"\.(?:partial|replaced)-(\d+)-[0-9a-f]+$")
@@ -129,13 +117,8 @@ def _check_target(path: Path, *, overwrite: bool, what: str) -> None:
 def write_file(path: str | Path, *, overwrite: bool = True) -> Iterator[Path]:
     """Write a file so that it appears whole or not at all.
 
-    Yields the path of a temporary sibling to write to; on leaving the block it is synced and
-    renamed to `path`. If the block raises, the sibling is removed and `path` is as before.
-
-    Raises
-    ------
-    InvalidInput
-        If the parent folder is missing, `path` is a folder, or it exists and `overwrite` is false.
+    Yields the path of a temporary sibling; on leaving the block it is synced and renamed to `path`.
+    If the block raises, the sibling is removed and `path` is unchanged.
     """
     path = Path(path)
     if path.is_dir():
@@ -154,16 +137,9 @@ def write_file(path: str | Path, *, overwrite: bool = True) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def write_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
-    """Write a folder so that it appears whole or not at all.
+    """Write a folder so that it appears whole or not at all, as `write_file` does for a file.
 
-    Yields a temporary sibling folder; on leaving the block its files are synced and it is renamed
-    to `path`. Only a folder that carries a manifest of ours, or an empty one, is ever replaced.
-
-    Raises
-    ------
-    InvalidInput
-        If the parent folder is missing, `path` exists and `overwrite` is false, or what stands
-        there was not written by canonym.
+    Only a folder with a manifest of canonym, or an empty one, is ever replaced.
     """
     path = Path(path)
     _restore(path)
@@ -201,7 +177,7 @@ def write_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]
 
 
 def write_manifest(folder: Path, *, kind: str, format_number: int, content: dict[str, Any]) -> None:
-    """Write ``canonym.json``: what the folder is, its format, and the size of every other file.
+    """Write ``canonym.json``: kind of folder, its format, and the size of every other file.
 
     The bytes depend on the arguments and the files alone: no time, no machine, no path.
     """
@@ -216,23 +192,9 @@ def write_manifest(folder: Path, *, kind: str, format_number: int, content: dict
 
 
 def read_manifest(folder: str | Path, *, kind: str, newest: int) -> dict[str, Any]:
-    """Read and check the manifest of a saved folder.
+    """Read the manifest of a saved folder, and check kind, format and the size of every file.
 
-    Parameters
-    ----------
-    folder : str or Path
-        The saved folder.
-    kind : str
-        What it has to be (``"linker"``).
-    newest : int
-        The newest format number this version of canonym can read.
-
-    Raises
-    ------
-    ReadError
-        If the folder or its manifest is missing or damaged, or a file has not the recorded size.
-    Mismatch
-        If the folder holds another kind of thing, or was written by a newer canonym.
+    `newest` is the newest format number that this version of canonym can read.
     """
     folder = Path(folder)
     manifest = folder / MANIFEST
@@ -268,3 +230,10 @@ def read_manifest(folder: str | Path, *, kind: str, newest: int) -> dict[str, An
                 "build it again",
             )
     return dict(content)
+
+
+def n_cores() -> int:
+    """Return how many cores this process may use: those it is pinned to, or all of them."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,4 +1,8 @@
-"""Compressed files: recognised by their first bytes, decompressed piece by piece, guarded."""
+"""Files opened for reading: decompressed, decoded and guarded.
+
+Every reader goes through this module, so that a missing, truncated, wrongly encoded or hostile file
+ends in the same `ReadError` whatever the format. Memory holds one block and one line.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ from typing import IO, Any
 
 from canonym.errors import InvalidInput, ReadError
 
-# --- compression ---
+# --- compression ----------------------------------------------------------------------------
 
 # A small file may be repetitive (a header, a table of one id); only what grows on is a bomb.
 _FREE_BYTES = 64 << 20
@@ -44,12 +48,11 @@ class GuardedBytes(io.RawIOBase):
     """Decompressed bytes; damage and compression bombs become a `ReadError`."""
 
     def __init__(
-        self, path: Path, source: IO[bytes], consumed: Callable[[], int] | None, limit: int | None
+        self, path: Path, source: IO[bytes], consumed: Callable[[], int] | None = None
     ) -> None:
         self._path = path
         self._source = source
         self._consumed = consumed
-        self._limit = limit
         self._given = 0
 
     def readable(self) -> bool:
@@ -72,12 +75,6 @@ class GuardedBytes(io.RawIOBase):
         return len(block)
 
     def _guard(self) -> None:
-        if self._limit is not None and self._given > self._limit:
-            raise ReadError(
-                self._path,
-                f"holds more than the {self._limit:,} bytes allowed: raise max_bytes if that is "
-                "what you expect",
-            )
         if self._consumed is None or self._given <= _FREE_BYTES:
             return
         if self._given > _MAX_RATIO * max(self._consumed(), 1):
@@ -89,32 +86,8 @@ class GuardedBytes(io.RawIOBase):
 
 
 @contextmanager
-def decompressed(
-    path: Path, *, member: str | None = None, max_bytes: int | None = None
-) -> Iterator[GuardedBytes]:
-    """Open a file and decompress it where its first bytes ask for it.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    member : str, optional
-        Which file of a zip archive to read; needed when it has several.
-    max_bytes : int, optional
-        Most bytes accepted after decompression.
-
-    Yields
-    ------
-    GuardedBytes
-        The bytes, unbuffered.
-
-    Raises
-    ------
-    ReadError
-        If the file cannot be opened, or is an archive from which no single file can be taken.
-    """
-    if max_bytes is not None and max_bytes < 1:
-        raise InvalidInput(f"max_bytes={max_bytes} is not positive")
+def decompressed(path: Path, *, member: str | None = None) -> Iterator[GuardedBytes]:
+    """Open a file, decompressed where its first bytes ask for it; `member` is a file of a zip."""
     with ExitStack() as stack:
         raw = stack.enter_context(_open_file(path))
         head = raw.peek(16)[:16]
@@ -127,26 +100,20 @@ def decompressed(
             archive = stack.enter_context(_open_zip(path, raw))
             info = _choose(path, archive, member)
             source: Any = stack.enter_context(_open_member(path, archive, info))
-            yield GuardedBytes(path, source, lambda: info.compress_size, max_bytes)
+            yield GuardedBytes(path, source, lambda: info.compress_size)
             return
         if member is not None:
             raise ReadError(path, f"member={member!r} was asked for, but this is no zip archive")
         for magic, opener in _OPENERS.items():
             if head.startswith(magic):
                 source = stack.enter_context(opener(raw))
-                yield GuardedBytes(path, source, raw.tell, max_bytes)
+                yield GuardedBytes(path, source, raw.tell)
                 return
-        yield GuardedBytes(path, raw, None, max_bytes)
+        yield GuardedBytes(path, raw)
 
 
 def members(path: str | Path) -> tuple[str, ...]:
-    """List the files inside a zip archive, without folders and Finder's leftovers.
-
-    Returns
-    -------
-    tuple of str
-        Names in the order of the archive; empty for anything but a zip archive.
-    """
+    """List the files inside a zip archive, without folders and Finder's leftovers; else nothing."""
     with _open_file(Path(path)) as raw:
         if not raw.peek(4).startswith(_ZIP):
             return ()
@@ -220,15 +187,10 @@ def _open_member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) ->
         ) from error
 
 
-# --- streams ---
-# MODULE: Files opened for reading: decompressed, decoded and guarded.
-#
-# Every reader goes through this module, so that a missing, truncated, wrongly encoded or hostile file
-# ends in the same `ReadError` whatever the format. Memory stays bounded: nothing here holds more than
-# one block and one line.
+# --- text --------------------------------------------------------------------------------------
 
 MAX_LINE = 10_000_000
-"""Longest line, in characters, that `open_text` accepts by default."""
+"""Longest line, in characters, that `open_text` accepts."""
 
 _BLOCK = 1 << 20
 _BOMS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
@@ -243,23 +205,16 @@ _BOMS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
 class TextStream:
     """Lines of a text file, one at a time, each with its ``\\n`` (the last may lack it).
 
-    What `open_text` gives. Line ends of any system arrive as ``\\n``.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    line : int
-        Number of the line given last, counted from 1; 0 before the first.
-    encoding : str
-        The encoding in use: the one asked for, or the one a byte order mark announced.
+    Made by `open_text`. Line ends of any system arrive as ``\\n``. ``line`` is the number of the
+    line given last, from 1, and 0 before the first; ``encoding`` is the one in use, which a byte
+    order mark may have announced.
     """
 
-    def __init__(self, path: Path, source: io.RawIOBase, encoding: str, max_line: int) -> None:
+    def __init__(self, path: Path, source: io.RawIOBase, encoding: str) -> None:
         self.path = path
         self.line = 0
         self.encoding = encoding
-        self._lines = self._read(source, max_line)
+        self._lines = self._read(source)
 
     def __iter__(self) -> Iterator[str]:
         # The generator itself, not `self`: one call less for each of millions of lines.
@@ -272,8 +227,8 @@ class TextStream:
         """Make the `ReadError` of `problem` at the line given last."""
         return ReadError(self.path, problem, line=self.line or None)
 
-    def _read(self, source: io.RawIOBase, max_line: int) -> Iterator[str]:
-        size = max(min(_BLOCK, max_line), 16)  # so that only a line over two blocks can be too long
+    def _read(self, source: io.RawIOBase) -> Iterator[str]:
+        size = max(min(_BLOCK, MAX_LINE), 16)  # so that only a line over two blocks can be too long
         first = source.read(size) or b""
         for mark, encoding in _BOMS:
             if first.startswith(mark):
@@ -292,10 +247,10 @@ class TextStream:
                 break
             head, newline, tail = text.partition("\n")
             pending += head
-            if len(pending) > max_line:
+            if len(pending) > MAX_LINE:
                 self.line += 1
                 raise self.error(
-                    f"the line is longer than {max_line:,} characters: this is no text file with "
+                    f"the line is longer than {MAX_LINE:,} characters: this is no text file with "
                     "one record a line, or its line ends are missing"
                 )
             if newline:
@@ -336,53 +291,15 @@ class TextStream:
 
 @contextmanager
 def open_text(
-    path: str | Path,
-    *,
-    member: str | None = None,
-    encoding: str = "utf-8",
-    max_line: int = MAX_LINE,
-    max_bytes: int | None = None,
+    path: str | Path, *, member: str | None = None, encoding: str = "utf-8"
 ) -> Iterator[TextStream]:
     """Open a text file for reading line by line, decompressing it where needed.
 
-    Compression (gzip, xz, bzip2, zip) is recognised by the first bytes, not by the suffix.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    member : str, optional
-        Which file of a zip archive to read; needed when it has several.
-    encoding : str
-        Encoding of the text. A byte order mark (UTF-8, UTF-16, UTF-32) overrules it.
-    max_line : int
-        Longest line accepted, in characters.
-    max_bytes : int, optional
-        Most bytes accepted after decompression; without it only compressed files are limited, to
-        200 times their size (from 64 MiB on).
-
-    Yields
-    ------
-    TextStream
-        The lines.
-
-    Raises
-    ------
-    ReadError
-        If the file is missing, a folder, empty, truncated, corrupt, a compression bomb, in another
-        encoding, with NUL characters, or has an endless line. All but the first three show while
-        the lines are read.
-    InvalidInput
-        If `encoding` is unknown or a limit is not positive.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "names.tsv"
-    >>> _ = file.write_text("MESH:D009203\\tMyocardial Infarction\\n")
-    >>> with open_text(file) as lines:
-    ...     [line.rstrip("\\n").split("\\t") for line in lines]
-    [['MESH:D009203', 'Myocardial Infarction']]
+    Compression (gzip, xz, bzip2, zip) is recognised by the first bytes; `member` is the file of a
+    zip archive to read. A byte order mark (UTF-8, UTF-16, UTF-32) overrules `encoding`. A missing,
+    empty, truncated, corrupt or wrongly encoded file, a compression bomb (over 64 MiB and 200 times
+    its size), NUL characters and endless lines become a `ReadError`, at the latest while the lines
+    are read.
     """
     try:
         " ".encode(encoding)
@@ -390,26 +307,17 @@ def open_text(
         raise InvalidInput(
             f"encoding={encoding!r} is not known: use a name such as 'utf-8' or 'latin-1'"
         ) from error
-    if max_line < 1:
-        raise InvalidInput(f"max_line={max_line} is not positive")
-    with decompressed(Path(path), member=member, max_bytes=max_bytes) as source:
-        yield TextStream(Path(path), source, encoding, max_line)
+    with decompressed(Path(path), member=member) as source:
+        yield TextStream(Path(path), source, encoding)
 
 
 @contextmanager
-def open_bytes(
-    path: str | Path, *, member: str | None = None, max_bytes: int | None = None
-) -> Iterator[IO[bytes]]:
-    """Open a file for reading bytes, decompressing it where needed: for XML and other parsers.
+def open_bytes(path: str | Path) -> Iterator[IO[bytes]]:
+    """Open a file for reading bytes, decompressed where needed: for XML and other parsers.
 
-    Parameters and errors are those of `open_text`, without the decoding.
-
-    Yields
-    ------
-    IO[bytes]
-        The decompressed bytes.
+    Raises what `open_text` raises.
     """
-    with decompressed(Path(path), member=member, max_bytes=max_bytes) as source:
+    with decompressed(Path(path)) as source:
         buffered = io.BufferedReader(source, _BLOCK)
         if not buffered.peek(1):
             raise ReadError(path, "holds nothing after decompression")

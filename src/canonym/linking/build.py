@@ -22,7 +22,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from canonym.encoders import load_encoder, make_encoder, save_encoder
-from canonym.encoders.manifest import read_encoder_manifest
+from canonym.encoders.saved import read_encoder_manifest
 from canonym.errors import CanonymError, InvalidInput, NotTrained
 from canonym.indexes.inverted import Inverted
 from canonym.indexes.verbatim import VerbatimBuilder

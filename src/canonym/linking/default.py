@@ -13,10 +13,10 @@ from pathlib import Path
 from canonym.errors import InvalidInput
 from canonym.io.files import cache_folder, file_digest
 from canonym.linking.build import FORMAT, Progress, build_index
-from canonym.terminology import build_terminology
+from canonym.terminology import Terminology
+from canonym.terminology.database import FORMAT as TERMINOLOGY_FORMAT
 from canonym.terminology.readers.everyday import read_everyday
 from canonym.terminology.readers.icd10cm import read_icd10cm
-from canonym.terminology.store import FORMAT as TERMINOLOGY_FORMAT
 from canonym.types import Concept, Record
 
 _MODELS = Path(__file__).parents[1] / "models"
@@ -44,7 +44,7 @@ def build_default(folder: Path, progress: Progress | None = None, *, everyday: b
         with _no_collection(), tempfile.TemporaryDirectory(prefix="canonym-") as scratch:
             if progress is not None:
                 progress("reading ICD-10-CM", 0, 1)
-            with build_terminology(_records(everyday), Path(scratch) / "icd10cm.db") as terminology:
+            with Terminology.build(_records(everyday), Path(scratch) / "icd10cm.db") as terminology:
                 build_index(
                     terminology,
                     folder,

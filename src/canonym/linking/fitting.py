@@ -22,6 +22,7 @@ from canonym.linking.pipeline import Pipeline, batches_of
 from canonym.linking.reranker import POOL, Reranker, draft_features
 from canonym.linking.search import BatchHits, Draft
 from canonym.ranking.additive_model import AdditiveModel, fit_additive_model
+from canonym.ranking.reliability import ece
 from canonym.terminology import Terminology
 from canonym.terminology.ids import ConceptIds
 from canonym.types import Document, Link, Mention
@@ -106,8 +107,6 @@ def fit_confidence(
     method: str = METHODS[0],
 ) -> tuple[Confidence, dict[str, float]]:
     """Fit a confidence, and say how good it is; see `canonym.Linker.fit_confidence`."""
-    from canonym.evaluation.calibration import ece
-
     seen = observe(pipeline, corpus, types=types)
     fitted = fit_model(seen.features, seen.right, method=method)
     predicted = cross_fitted(seen, method=method)

@@ -20,7 +20,7 @@ from canonym.errors import InvalidInput
 from canonym.linking.search import BatchHits, ConceptHit, Draft, concepts_of
 from canonym.linking.settings import SIEVES
 from canonym.linking.targets import Target
-from canonym.mentions.surroundings import phrases, sentence_of, without
+from canonym.mentions.sentences import phrases, sentence_of, without
 from canonym.ranking.overlap import type_words
 from canonym.ranking.pooling import TieRule
 from canonym.terminology import Terminology

@@ -34,8 +34,7 @@ from canonym.linking.extra_names import (
 from canonym.linking.overlay import OVERLAY, Overlay, OverlayContent
 from canonym.linking.settings import Sieve
 from canonym.linking.targets import Target
-from canonym.ranking.owners import RowsByConcept
-from canonym.ranking.pooling import TieRule
+from canonym.ranking.pooling import RowsByConcept, TieRule
 from canonym.terminology import Terminology
 from canonym.text import STRONG, normalise
 from canonym.types import Concept, Int32Array, Name

@@ -1,7 +1,7 @@
 """Long forms of the abbreviations that a document defines itself.
 
-Two engines find the definitions: Ab3P (through the optional ``pyab3p``) and an implementation of
-Schwartz and Hearst's algorithm that needs nothing. What was used is part of the answer.
+Two engines find the definitions: Ab3P, through the optional ``pyab3p``, and Schwartz and Hearst's
+algorithm, which needs no library. The answer names the engine that was used.
 """
 
 from __future__ import annotations
@@ -13,9 +13,6 @@ from importlib.util import find_spec
 from typing import Any
 
 from canonym.errors import InvalidInput, require
-from canonym.mentions.schwartz_hearst import SENTENCE_END, find_by_letters
-
-__all__ = ["ENGINES", "Abbreviations", "expand", "find_abbreviations"]
 
 ENGINES = ("auto", "ab3p", "schwartz-hearst")
 """Names of the engines; ``auto`` is Ab3P where it is installed and Schwartz–Hearst elsewhere."""
@@ -25,26 +22,25 @@ _BLOCK = 8_000
 # Ab3P writes these differently and then cannot find its own sentences again.
 _TAMED = str.maketrans({"\x00": " ", "|": " ", "_": "-"})
 _SPACE = re.compile(r"\s+")
-# What stands after a short form in its parentheses: "(DEN: 10 mg/kg/day)", "(PCPA 100 mg/kg)".
+# The rest after a short form in its parentheses: "(DEN: 10 mg/kg/day)", "(PCPA 100 mg/kg)".
 _DOSE = re.compile(
     r"([(\[]\s*[^\W\d_][\w+'’-]{1,9})\s*[:=;,]?\s*"
     r"\d[\d.,–-]*\s*(?:[kmµμun]?g|mcg|[mµμu]?l|[mµμun]?mol|[mµμun]?M|IU|U|units?|%)(?!\w)[^()\[\]]*"
     r"(?=[)\]])"
 )
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z(])")
+
+_WORD = re.compile(r"[^\W_]+")
+# A short form in the plural: "APCs" of "APC".
+_PLURAL_SHORT = re.compile(r".*[A-Z0-9]s")
 
 
 class Abbreviations(Mapping[str, str]):
     """Short forms of one document and their long forms; a mapping that cannot be changed.
 
-    Parameters
-    ----------
-    forms : mapping or iterable of pairs of str
-        Short form and long form. Of several definitions of a short form the first one holds.
-    engine : str
-        The engine that found them, ``"ab3p"`` or ``"schwartz-hearst"``; empty when a person did.
+    Of several definitions of a short form the first one holds. `engine` is the engine that found
+    them, ``"ab3p"`` or ``"schwartz-hearst"``, and empty when a person did.
 
-    Examples
-    --------
     >>> forms = Abbreviations({"WD": "Wilson disease"})
     >>> forms["WD"], len(forms)
     ('Wilson disease', 1)
@@ -74,26 +70,7 @@ class Abbreviations(Mapping[str, str]):
 
 
 def find_abbreviations(text: str, *, engine: str = "auto") -> Abbreviations:
-    """Find the abbreviations that a text defines.
-
-    Parameters
-    ----------
-    text : str
-        A document; any string.
-    engine : str
-        One of `ENGINES`.
-
-    Returns
-    -------
-    Abbreviations
-        Long form by short form, and the engine used. May be called from many threads.
-
-    Raises
-    ------
-    InvalidInput
-        If the engine is unknown.
-    MissingExtra
-        If Ab3P is asked for and not installed.
+    """Find the abbreviations that a text defines, by one of `ENGINES`; safe in many threads.
 
     Differences
     -----------
@@ -118,11 +95,11 @@ def find_abbreviations(text: str, *, engine: str = "auto") -> Abbreviations:
     if engine == "auto":
         engine = "ab3p" if find_spec("pyab3p") else "schwartz-hearst"
     text = _SPACE.sub(" ", text.encode("utf-8", "replace").decode("utf-8").translate(_TAMED))
-    find = _find_with_ab3p if engine == "ab3p" else find_by_letters
+    find = _find_with_ab3p if engine == "ab3p" else _find_by_letters
     found = list(find(text))
     without_doses = _DOSE.sub(r"\1", text)
     if without_doses != text:
-        # Afterwards, so that what the text says itself counts first.
+        # Afterwards: definitions of the unchanged text count first.
         found += find(without_doses)
     return Abbreviations(found, engine=engine)
 
@@ -149,7 +126,7 @@ def _find_with_ab3p(text: str) -> list[tuple[str, str]]:
 def _blocks(text: str) -> Iterator[str]:
     """Cut a long text, between sentences where possible, else between words, else anywhere."""
     while len(text) > _BLOCK:
-        ends = [match.start() for match in SENTENCE_END.finditer(text, 0, _BLOCK)]
+        ends = [match.start() for match in _SENTENCE_END.finditer(text, 0, _BLOCK)]
         cut = ends[-1] if ends else text.rfind(" ", 1, _BLOCK)
         cut = cut if cut > 0 else _BLOCK
         yield text[:cut]
@@ -157,28 +134,100 @@ def _blocks(text: str) -> Iterator[str]:
     yield text
 
 
+# --- Schwartz and Hearst --------------------------------------------------------------------------
+
+
+def _find_by_letters(text: str) -> Iterator[tuple[str, str]]:
+    """Yield short forms and long forms in the order of the text."""
+    for sentence in _SENTENCE_END.split(text):
+        for before, inside in _parentheses(sentence):
+            inside = re.split(r"[;,]\s", inside)[0].strip(" '\"")
+            if _is_short(inside):
+                long = _long_form(inside, _last_words(before, inside))
+                if long is not None:
+                    yield inside, long
+            elif before.strip():
+                short = before.split()[-1].strip("([{'\"")
+                long = _long_form(short, inside) if _is_short(short) else None
+                if long is not None and inside.endswith(long):
+                    yield short, long
+
+
+def _parentheses(sentence: str) -> Iterator[tuple[str, str]]:
+    """Yield the text before each pair of parentheses and inside it, innermost pairs first."""
+    # Of each open parenthesis: where it is, its own text so far in pieces, where the next starts.
+    opened: list[tuple[int, list[str], int]] = []
+    for place, character in enumerate(sentence):
+        if character in "([":
+            opened.append((place, [], place + 1))
+        elif character in ")]" and opened:
+            start, pieces, left = opened.pop()
+            yield sentence[max(0, start - 400) : start], "".join(pieces) + sentence[left:place]
+            # The definition in "APC (adenomatous polyposis coli (gene))" is the outer text alone.
+            if opened:
+                outer, pieces, left = opened.pop()
+                pieces.append(sentence[left:start])
+                opened.append((outer, pieces, place + 1))
+
+
+def _is_short(text: str) -> bool:
+    return (
+        2 <= len(text) <= 10
+        and len(text.split()) <= 2
+        and text[0].isalnum()
+        and any(character.isalpha() for character in text)
+    )
+
+
+def _last_words(before: str, short: str) -> str:
+    """Return the words that may hold the long form: at most min(|A| + 5, 2 |A|) of them."""
+    words = before.split()
+    return " ".join(words[-min(len(short) + 5, 2 * len(short)) :])
+
+
+def _long_form(short: str, text: str) -> str | None:
+    """Find the shortest end of `text` that spells `short`, its first letter at a word's start."""
+    found = _match_letters(short, text)
+    if found is None and _PLURAL_SHORT.fullmatch(short):
+        found = _match_letters(short[:-1], text)
+    if found is None:
+        return None
+    too_long = len(_WORD.findall(found)) > min(len(short) + 5, 2 * len(short))
+    if too_long or len(found) <= len(short) or short in found.split():
+        return None
+    return None if found.count("(") != found.count(")") else found
+
+
+def _match_letters(short: str, text: str) -> str | None:
+    # Words whose initials spell the short form beat the shortest match, which for HH would be
+    # "hemochromatosis" of "hereditary hemochromatosis".
+    letters = [character.lower() for character in short if character.isalnum()]
+    starts = [match.start() for match in _WORD.finditer(text)][-len(letters) :]
+    if [text[start].lower() for start in starts] == letters:
+        return text[starts[0] :].strip()
+    place = len(text)
+    for i in range(len(short) - 1, -1, -1):
+        letter = short[i].lower()
+        if not letter.isalnum():
+            continue
+        place -= 1
+        while place >= 0 and (
+            text[place].lower() != letter or (i == 0 and place > 0 and text[place - 1].isalnum())
+        ):
+            place -= 1
+        if place < 0:
+            return None
+    return text[place:].strip()
+
+
 # --- expansion ------------------------------------------------------------------------------------
 
 
 def expand(mention: str, abbreviations: Mapping[str, str]) -> str:
-    """Write the abbreviations in a mention out.
+    """Replace each short form that is a whole word, or its plural, by its long form; case counts.
 
-    Parameters
-    ----------
-    mention : str
-        Text of a mention.
-    abbreviations : mapping of str to str
-        Long form by short form, from `find_abbreviations` or made by hand. Case counts.
+    A long form that the mention has already is not repeated: the short form beside it goes.
 
-    Returns
-    -------
-    str
-        The mention with every short form that stands as a word of its own, or in the plural,
-        replaced by its long form. A long form that the mention has already is not repeated: the
-        short form beside it goes. Unchanged if nothing applies.
-
-    Examples
-    --------
     >>> forms = {"HPT": "hyperparathyroidism", "APC": "adenomatous polyposis coli"}
     >>> expand("primary HPT", forms)
     'primary hyperparathyroidism'

@@ -1,30 +1,102 @@
 """Mentions that name several concepts at once.
 
-``breast and ovarian cancer`` stands for two concepts in four words. Whether a phrase does so is
-decided from the phrase alone: by what is coordinated, and by whether the parts can share what is
-written once. Established names that happen to hold an *and* stay whole.
+``breast and ovarian cancer`` stands for two concepts in four words. The phrase alone decides
+whether to split: what is coordinated, and whether the parts can share what is written once.
+Established names that happen to hold an *and* stay whole.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from canonym.mentions.phrases import (
-    ESTABLISHED,
-    GRADED,
-    MODIFIERS,
-    PREPOSITIONS,
-    QUALITIES,
-    TAKES_OBJECT,
-    TAKES_SITE,
-    count_head,
-    is_adjective,
-    is_code,
-    is_disease,
-    list_conjuncts,
+# --- word classes of disease phrases, not concepts ------------------------------------------------
+
+_ESTABLISHED = re.compile(
+    r"(?i)\b(?:head (?:and|&) neck|hand,? foot,? and mouth|foot (?:and|&) mouth"
+    r"|ear,? nose,? and throat|skin and soft[- ]tissue|skin and skin structure"
+    r"|skin and subcutaneous(?: tissue)?|mental and behaviou?ral|signs? (?:and|or) symptoms?"
+    r"|nausea (?:and|&|or) vomiting|nausea/vomiting|nausea, vomiting|bone and joint"
+    r"|graft[- ]v(?:ersus|s\.?)[- ]host|attention[- ]deficit(?:/|-| and | or )hyperactivity"
+    r"|ischa?emia(?:/| and |-)reperfusion|hiv/aids|brain and spinal cord|oral and maxillofacial"
+    r"|glucose[/-]galactose|tremor(?:/| and )ataxia)\b"
+)
+"""Names, or starts of names, that hold a conjunction and stand for one thing."""
+
+_PREPOSITIONS = (
+    "of|in|to|with|without|by|from|for|on|at|due to|during|after|before|following|caused by|"
+    "associated with|secondary to|among|than|between|versus"
 )
 
-__all__ = ["split_composite"]
+_GRADED = "type|subtype|stage|grade|class|group|phase|category|factor"
+"""Words that are followed by a number."""
+
+_MODIFIERS = re.compile(
+    r"(?i)(?:non-?)?(?:inherited|hereditary|familial|sporadic|human|early-onset|late-onset|progressive|"
+    r"advanced|metastatic|severe|mild|moderate|partial|complete|total|sub-?total|unilateral|bilateral|"
+    r"multifocal|multi-centric|multicentric|isolated|combined|syndromic|recurrent|refractory|non|"
+    r"autosomal|dominant|recessive|x-linked)"
+)
+"""Words of degree, extent and inheritance: they hold for every conjunct."""
+
+_QUALITIES = re.compile(
+    r"(?i)(?:fe)?male|acute|chronic|early|late|primary|secondary|upper|lower|left|right|anterior|"
+    r"posterior|benign|malignant|invasive|congenital|acquired|central|peripheral|juvenile|adult|"
+    r"systolic|diastolic|small-cell|proximal|distal|superficial|deep|simple|sustained|working|"
+    r"(?:intra|extra|sub|supra|non-?|pre|post|uni|bi|inter|peri|epi|endo|hypo|hyper)-?[a-z]{4,}"
+)
+"""Adjectives that contrast with one another in front of a head of several words."""
+
+_GENERIC = (
+    "cancers?|tumou?rs?|cysts?|polyps?|lesions?|neoplasms?|neoplasias?|malignanc(?:y|ies)|"
+    "atroph(?:y|ies)|hypertrophy|injur(?:y|ies)|damage|defects?|abnormalit(?:y|ies)|anomal(?:y|ies)|"
+    "malformations?|dysfunctions?|diseases?|disorders?|infections?|h(?:a)?emorrhages?|"
+    "insufficienc(?:y|ies)|failures?|ulcers?|ulcerations?|dystroph(?:y|ies)|fractures?|toxicit(?:y|ies)"
+)
+_NEEDS_MORE = (
+    "syndromes?|deficienc(?:y|ies)|deficits?|impairments?|disturbances?|disabilit(?:y|ies)|"
+    "complications?|accumulation|pigmentation|depression|apn(?:o)?ea|effusions?|problems?|reactions?|"
+    "symptoms?|degeneration|inflammation|irritation|bleeding|pains?|aches?|loss(?:es)?|"
+    "retardation|delays?|palsy|palsies|paralysis|seizures?|infarcts?|infarctions?|aneurysms?|"
+    "block(?:s|ade)?|rupture|perforation|obstruction|occlusion|thrombus|thrombi|embolism|spasms?|"
+    "cramps?|involvement|cataracts?|dependence|abuse|withdrawal|poisoning|overdose|intoxication|"
+    "addiction|variants?|phenotypes?|instability|resistance|deformit(?:y|ies)|allerg(?:y|ies)|"
+    "contractures?|dislocations?|sprains?|burns?|wounds?|clefts?|pits|sinuses|diabetes|stroke|asthma"
+)
+_SUFFIXES = (
+    "itis|itides|omas?|omata|oses|osis|iasis|iases|(?:a)?emias?|path(?:y|ies)|algias?|plegias?|pares[ie]s|"
+    "trophy|plasias?|megaly|urias?|penias?|rrh(?:o)?ea|rrhage|scleros[ie]s|ectas[ie]s|(?:o)?edemas?|"
+    "ataxias?|celes?|tensions?|cardias?|rhythmias?|lepsy|lepsies|kinesias?|tonias?|phasias?|stenos[ie]s|"
+    "plasms?|ysplasia|cytosis|lys[ie]s|spasms?|stasis|psychos[ie]s|chorea|phobias?|manias?|"
+    "toxicity|toxicities|anopsia|opias?"
+)
+_DISEASE = re.compile(rf"(?i)(?:\S*-)?(?:{_GENERIC}|{_NEEDS_MORE}|[a-z-]*(?:{_SUFFIXES}))")
+
+_TAKES_SITE = re.compile(
+    rf"(?i){_GENERIC}|lymphomas?|leuk(?:a)?emias?|carcinomas?|sarcomas?|hyperplasia|"
+    r"stenosis|fibrosis|necrosis"
+)
+"""Heads that take over the site of the conjunct before them: "pancreatic cysts and tumors"."""
+
+_TAKES_OBJECT = re.compile(
+    r"(?i)\b(?:loss|lack|absence|decreases?|increases?|reductions?|declines?|function|contractures?|"
+    r"overgrowth|enlargement|weakness|swelling|rupture|agenesis|haploinsufficiency|syndactyly|"
+    r"involvement|death|forms?|swelling|tightness|numbness|tingling|stiffness|calcification)$"
+)
+"""Heads that take an object after a preposition: "loss of …"."""
+
+_LONG_HEADS = (
+    "muscular dystrophy|muscular dystrophies|hearing loss|mental retardation|memory loss|"
+    "growth failure|growth retardation|developmental delay|blood pressure|weight loss|"
+    "intellectual disability|sensory loss|vision loss|lipid accumulation|pain syndrome|"
+    "cancer syndrome"
+)
+_ADJECTIVE = re.compile(r"(?i)[a-z-]{2,}(?:[aei]al|[^aeiou]al|ic|ous|ive|[iu]lar|[ln]ary)")
+_LAST_NUMBER = re.compile(r"(?i)\s(?:\d+[a-z]?|[ivx]+)$")
+_JOINTS = re.compile(
+    r"(?i)\s*,?\s(?:and/or|and|or|as well as|&)\s+|\s*(?<!\band)(?<!\bor)/(?!or\b)\s*|,\s+"
+)
+_CODE = re.compile(r"(?=\S*[A-Z0-9]\S*[A-Z0-9])[A-Z][A-Za-z0-9-]{1,9}")
 
 _LONGEST = 300
 _MOST_PARTS = 12
@@ -34,13 +106,13 @@ _COORDINATED = re.compile(
     r"(?i)\s(?:and|or|and/or|as well as|&)\s|[^\s/]/[^\s/]|\s/\s|-\s(?:and|or)"
 )
 _GLOSS = re.compile(r"\s*\([^()]*\)")
-_PREPOSITION = re.compile(rf"(?i)\s(?:{PREPOSITIONS})\s")
+_PREPOSITION = re.compile(rf"(?i)\s(?:{_PREPOSITIONS})\s")
 _OBJECT = re.compile(
     r"(?i)^(?P<head>.+?)\s(?P<preposition>of|in|to)\s(?P<article>the\s)?(?P<list>.+)$"
 )
 _NUMBER = r"(?:\d+[a-z]?|[ivx]+[a-d]?)"
 _NUMBERED = re.compile(
-    rf"(?i)^(?P<before>.*?\b)(?P<counted>{GRADED})(?P<s>s|es)?\s(?P<numbers>{_NUMBER}"
+    rf"(?i)^(?P<before>.*?\b)(?P<counted>{_GRADED})(?P<s>s|es)?\s(?P<numbers>{_NUMBER}"
     rf"(?:\s*,\s*{_NUMBER})*(?:\s*,?\s(?:and/or|and|or|&)\s|\s*/\s*){_NUMBER})(?P<after>\s.*|)$"
 )
 _HANGING = re.compile(
@@ -48,37 +120,20 @@ _HANGING = re.compile(
     r"(?P<second>pre|post|hyper|hypo|intra|extra|inter|micro|macro|uni|bi|mono|poly|endo|exo|ante|peri"
     r"|sub|supra|infra|para|normo|neo|ortho|photo|over|under)-?(?P<stem>[a-z]{4,})(?P<after>\s.*|)$"
 )
-# Stands for the inside of an established name while the phrase is taken apart.
-_GUARDS = (("\ue000", " "), ("\ue001", "/"), ("\ue002", ","))
+# Characters inside an established name, hidden while the phrase is taken apart.
+_GUARD = str.maketrans(" /,", "\ue000\ue001\ue002")
+_UNGUARD = str.maketrans("\ue000\ue001\ue002", " /,")
 
 
 def split_composite(text: str) -> tuple[str, ...]:
-    """Split a mention of several concepts into one mention per concept.
+    """Split a mention of several concepts into one mention per concept, in the order of the text.
 
-    Only the text decides. Precision comes first: where the syntax leaves doubt the mention stays
-    whole, and a caller does well to try the whole mention against the terminology before its parts.
+    Precision comes first: where the syntax leaves doubt, the text itself is returned, alone and
+    unchanged. It pays to try the whole mention against the terminology before its parts. The idea
+    is that of D'Souza and Ng (2015), Sieve-Based Entity Linking for the Biomedical Domain.
 
-    Parameters
-    ----------
-    text : str
-        Text of a mention; any string.
-
-    Returns
-    -------
-    tuple of str
-        One string per concept, in the order of the text; the text itself, alone and unchanged, if
-        it is not composite.
-
-    References
-    ----------
-    D'Souza and Ng (2015), Sieve-Based Entity Linking for the Biomedical Domain.
-
-    Examples
-    --------
     >>> split_composite("breast and ovarian cancer")
     ('breast cancer', 'ovarian cancer')
-    >>> split_composite("cancers of the breast and ovary")
-    ('cancers of the breast', 'cancers of the ovary')
     >>> split_composite("C6/C7 deficiency")
     ('C6 deficiency', 'C7 deficiency')
     >>> split_composite("head and neck cancer")
@@ -86,24 +141,12 @@ def split_composite(text: str) -> tuple[str, ...]:
     """
     if len(text) > _LONGEST or _COORDINATED.search(text) is None:
         return (text,)
-    phrase = ESTABLISHED.sub(lambda match: _guard(match[0]), " ".join(text.split()))
+    phrase = _ESTABLISHED.sub(lambda match: match[0].translate(_GUARD), " ".join(text.split()))
     if _COORDINATED.search(phrase) is None:
         return (text,)
     found = _split(phrase) or _split(_GLOSS.sub("", phrase)) or ()
-    parts = tuple(dict.fromkeys(_unguard(" ".join(part.split())) for part in found))
+    parts = tuple(dict.fromkeys(" ".join(part.split()).translate(_UNGUARD) for part in found))
     return parts if 2 <= len(parts) <= _MOST_PARTS else (text,)
-
-
-def _guard(name: str) -> str:
-    for guard, character in _GUARDS:
-        name = name.replace(character, guard)
-    return name
-
-
-def _unguard(part: str) -> str:
-    for guard, character in _GUARDS:
-        part = part.replace(guard, character)
-    return part
 
 
 def _split(phrase: str) -> list[str] | None:
@@ -116,7 +159,7 @@ def _split_numbers(phrase: str) -> list[str] | None:
     if match is None:
         return None
     before, counted, after = match["before"], match["counted"], match["after"]
-    return [f"{before}{counted} {number}{after}" for number in list_conjuncts(match["numbers"])]
+    return [f"{before}{counted} {number}{after}" for number in _list_conjuncts(match["numbers"])]
 
 
 def _split_hanging(phrase: str) -> list[str] | None:
@@ -139,20 +182,17 @@ def _split_phrase(phrase: str) -> list[str] | None:
     return _split_object(phrase)
 
 
-# --- what stands before a preposition -------------------------------------------------------------
-
-
 def _split_subject(phrase: str) -> list[str] | None:
-    conjuncts = list_conjuncts(phrase)
+    conjuncts = _list_conjuncts(phrase)
     if len(conjuncts) < 2 or any(len(part.split()) > _MOST_WORDS for part in conjuncts[:-1]):
         return None
-    if all(is_code(part) for part in conjuncts):
+    if all(_is_code(part) for part in conjuncts):
         return conjuncts
     *others, last = conjuncts
-    n_head = count_head(last.split())
+    n_head = _count_head(last.split())
     if not n_head:
         return _split_shared_start(conjuncts)
-    complete = [is_disease(part) for part in others]
+    complete = [_is_disease(part) for part in others]
     if all(complete):
         return _share_site(others, last)
     n_words = len(last.split())
@@ -193,14 +233,14 @@ def _count_modifiers(others: list[str], words: list[str], longest: int) -> int:
     n_capitals = capitals.index(False) if False in capitals else len(words)
     if 0 < n_capitals <= longest and all(part[0].isupper() for part in others):
         return n_capitals  # Duchenne and Becker muscular dystrophy
-    if all(QUALITIES.fullmatch(part) for part in others) and QUALITIES.fullmatch(words[0]):
+    if all(_QUALITIES.fullmatch(part) for part in others) and _QUALITIES.fullmatch(words[0]):
         return 1  # male and female breast cancer
     return longest
 
 
 def _says_how(part: str) -> bool:
-    """Tell whether a conjunct says how much or how inherited, which makes no other concept."""
-    return all(MODIFIERS.fullmatch(word) for word in part.split())
+    """Tell whether a conjunct has only words of degree or inheritance: it is no other concept."""
+    return all(_MODIFIERS.fullmatch(word) for word in part.split())
 
 
 def _shared_start(part: str, contrast: str) -> str:
@@ -209,12 +249,12 @@ def _shared_start(part: str, contrast: str) -> str:
     `contrast` is the first word of the last conjunct.
     """
     words = part.split()
-    if QUALITIES.fullmatch(words[-1]) and QUALITIES.fullmatch(contrast):
+    if _QUALITIES.fullmatch(words[-1]) and _QUALITIES.fullmatch(contrast):
         n_shared = len(words) - 1  # left ventricular systolic and diastolic dysfunction
-    elif MODIFIERS.fullmatch(contrast):
+    elif _MODIFIERS.fullmatch(contrast):
         n_shared = 0
     else:
-        says_how = [MODIFIERS.fullmatch(word) is not None for word in words]
+        says_how = [_MODIFIERS.fullmatch(word) is not None for word in words]
         n_shared = says_how.index(False) if False in says_how else 0
     return "".join(f"{word} " for word in words[:n_shared])
 
@@ -222,8 +262,8 @@ def _shared_start(part: str, contrast: str) -> str:
 def _share_site(others: list[str], last: str) -> list[str]:
     """Split conjuncts with a head each: "fever and rash", "pancreatic cysts and tumors"."""
     words = others[0].split()
-    site = words[: len(words) - count_head(words)]
-    if " " not in last and TAKES_SITE.fullmatch(last) and site and len(others) == 1:
+    site = words[: len(words) - _count_head(words)]
+    if " " not in last and _TAKES_SITE.fullmatch(last) and site and len(others) == 1:
         return [others[0], " ".join([*site, last])]
     return [*others, last]
 
@@ -237,28 +277,25 @@ def _split_shared_start(conjuncts: list[str]) -> list[str] | None:
     return None
 
 
-# --- what stands after a preposition --------------------------------------------------------------
-
-
 def _split_object(phrase: str) -> list[str] | None:
-    """Split "cancers of the breast and ovary": what is affected is coordinated."""
+    """Split "cancers of the breast and ovary": the affected sites are coordinated."""
     match = _OBJECT.match(phrase)
-    if match is None or not (is_disease(match["head"]) or TAKES_OBJECT.search(match["head"])):
+    if match is None or not (_is_disease(match["head"]) or _TAKES_OBJECT.search(match["head"])):
         return None
     listed, tail = match["list"], ""
     after = _PREPOSITION.search(listed)
     if after is not None:
         listed, tail = listed[: after.start()], listed[after.start() :]
-    conjuncts = list_conjuncts(listed)
+    conjuncts = _list_conjuncts(listed)
     if len(conjuncts) < 2 or any(len(part.split()) > _MOST_WORDS for part in conjuncts):
         return None
     *others, last = conjuncts
     words = last.split()
     first = others[0].split()
-    if is_code(last) and len(first) > 1 and is_code(first[-1]):
+    if _is_code(last) and len(first) > 1 and _is_code(first[-1]):
         named = " ".join(first[:-1])  # the transcription factors FOXC1 and FOXC2
         conjuncts = [others[0], *(f"{named} {part}" for part in conjuncts[1:])]
-    elif len(words) > 1 and all(is_adjective(part) for part in (*others, words[0])):
+    elif len(words) > 1 and all(_is_adjective(part) for part in (*others, words[0])):
         conjuncts = [*(f"{part} {' '.join(words[1:])}" for part in others), last]
     else:
         conjuncts = _split_shared_start(conjuncts) or conjuncts
@@ -268,3 +305,57 @@ def _split_object(phrase: str) -> list[str] | None:
 
 def _with_article(part: str, article: str) -> str:
     return part if part.lower().startswith(("the ", "a ", "an ")) else f"{article}{part}"
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+def _is_code(text: str) -> bool:
+    """Tell whether a text is one gene symbol, abbreviation or the like: "FOXC1", "C6", "HIV"."""
+    return _CODE.fullmatch(text) is not None
+
+
+def _is_disease(text: str) -> bool:
+    """Tell whether a phrase ends in a word that can name a disease, as far as its shape shows."""
+    words = _LAST_NUMBER.sub("", text).split()
+    return bool(words) and _DISEASE.fullmatch(words[-1]) is not None
+
+
+def _is_adjective(word: str) -> bool:
+    """Tell whether a word is an adjective, by its ending or because it is one of `_QUALITIES`."""
+    return (_ADJECTIVE.fullmatch(word) or _QUALITIES.fullmatch(word)) is not None
+
+
+def _count_head(words: Sequence[str]) -> int:
+    """Count the words at the end of a phrase that name a kind of disease."""
+    if not words or _DISEASE.fullmatch(words[-1]) is None:
+        return 0
+    return 2 if re.fullmatch(_LONG_HEADS, " ".join(words[-2:]), re.IGNORECASE) else 1
+
+
+def _list_conjuncts(phrase: str) -> list[str]:
+    """Cut a list at its commas, conjunctions and slashes.
+
+    Commas alone make no list: "sudden, unexplained death".
+    """
+    pieces: list[str] = []
+    place = 0
+    joints = (joint.start() for joint in _JOINTS.finditer(phrase) if joint[0].strip() != ",")
+    last_joint = max(joints, default=-1)
+    for joint in _JOINTS.finditer(phrase):
+        if joint.start() > last_joint:
+            break
+        pieces.append(phrase[place : joint.start()])
+        place = joint.end()
+    pieces.append(phrase[place:])
+    pieces = [piece.strip() for piece in pieces]
+    return pieces if all(_is_conjunct(piece) for piece in pieces) else [phrase]
+
+
+def _is_conjunct(piece: str) -> bool:
+    """Tell whether a piece can stand in a list: not empty, no lone letter, no dangling bracket."""
+    return (
+        bool(re.match(r"\w", piece))
+        and (len(piece) > 1 or piece.isdigit() or piece.lower() in "ivx")
+        and piece.count("(") == piece.count(")")
+    )

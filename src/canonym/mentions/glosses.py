@@ -1,8 +1,8 @@
 """Mentions that explain each other: "ammonium acetate (NH4Ac)", "PG-9 (3alpha-tropyl …)".
 
 No rule of letters finds that *NH4Ac* is short for *ammonium acetate* or that *SC-48334* is a code
-for *N-butyl-deoxynojirimycin*; where both are mentions, the brackets say it. What is wanted of that
-is little: a second string to look up, which counts where it is found better.
+for *N-butyl-deoxynojirimycin*; where both are mentions, the brackets prove it. The result is one
+more string to look up, which counts where it is found better.
 """
 
 from __future__ import annotations
@@ -12,15 +12,13 @@ from collections.abc import Container, Iterable
 
 from canonym.types import Mention
 
-__all__ = ["LEAST_GAIN", "Glosses", "find_glosses"]
-
 LEAST_GAIN = 1e-4
-"""How much better a mention has to be found as what explains it: more than rounding."""
+"""Least lead of a gloss over the mention that it explains: more than rounding."""
 
 Glosses = dict[tuple[str, str], str]
 """Text and type of a mention, and the text of the mention that explains it."""
 
-# Characters of what explains nothing: of three letters everybody has a use of their own.
+# A string of so few characters explains nothing: three letters have many meanings.
 _SHORT = 5
 _WINDOW = 20  # characters before a mention in which a bracket opens
 _OPENS = re.compile(r"\s*[(\[]\s*\Z")
@@ -33,26 +31,12 @@ _CODE = re.compile(r"(?=.*[A-Z0-9])\S+|[A-Za-z]{1,5} \d+")
 def find_glosses(
     mentions: Iterable[Mention], text: str, *, defined: Container[str] = ()
 ) -> Glosses:
-    """Find mentions that stand in brackets right behind another mention of their type.
+    """Find mentions in brackets right behind another mention of their type.
 
-    Parameters
-    ----------
-    mentions : iterable of Mention
-        Of one document; those without offsets are passed over.
-    text : str
-        The document.
-    defined : container of str
-        Short forms whose long forms are known, see `canonym.mentions.abbreviations`.
+    By text and type of a mention, the text of the other one, for both of them: where one looks like
+    a code or a short form, and the other is longer than a short form. The first pair of a document
+    holds. Mentions without offsets are passed over, and so are short forms in `defined`.
 
-    Returns
-    -------
-    dict of (str, str) to str
-        For the text and the type of a mention the text of the other one, for both of them, where
-        one of the two looks like a code or a short form, and the other is longer than a short form.
-        The first pair of a document holds.
-
-    Examples
-    --------
     >>> text = "Pretreatment with ammonium acetate (NH4Ac) alone"
     >>> mentions = [Mention("ammonium acetate", 18, 34), Mention("NH4Ac", 36, 41)]
     >>> find_glosses(mentions, text)[("NH4Ac", "")]
@@ -60,7 +44,7 @@ def find_glosses(
     """
     found: Glosses = {}
     placed = [(m.start, m.end, m) for m in mentions if m.start is not None and m.end is not None]
-    # Of mentions that end at one place the longest is what stands before the bracket.
+    # Of mentions that end at one place the longest stands before the bracket.
     placed.sort(key=lambda one: (one[0], -one[1]))
     ending: dict[tuple[int, str], str] = {}
     for _, stop, one in placed:

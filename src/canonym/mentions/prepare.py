@@ -1,8 +1,8 @@
 """From a mention to the strings to look up: the steps of this package in order.
 
-Abbreviations first, because a part of a composite may be one; trial fields before composites,
-because "Drug A 5 mg + placebo" is a list only once doses and arms are gone; spelling last, on what
-will be looked up.
+Abbreviations come first, because a part of a composite may be one. Trial fields come before
+composites, because "Drug A 5 mg + placebo" is a list only once doses and arms are gone. Spelling
+comes last, on the strings to look up.
 """
 
 from __future__ import annotations
@@ -14,13 +14,11 @@ from typing import NamedTuple
 from canonym.mentions.abbreviations import expand
 from canonym.mentions.composites import split_composite
 from canonym.mentions.spelling import Speller
-from canonym.mentions.trials import clean_trial_field
+from canonym.mentions.trial_fields import clean_trial_field
 from canonym.types import Step
 
-__all__ = ["LONGEST", "Part", "Preparation", "Prepared"]
-
 LONGEST = 1_000
-"""Characters of a mention that are read; the rest of a longer one is cut, and a `Step` says so."""
+"""Characters of a mention that are read; a `Step` records that a longer one was cut."""
 
 _NONE: Mapping[str, str] = {}
 
@@ -29,8 +27,8 @@ class Part(NamedTuple):
     """A string to look up.
 
     `text` is tried first and `alternatives` after it (a corrected spelling), then `glosses`, by
-    which the document explains it; `guesses` are what it may be misspelt for, and count where they
-    are names; `steps` tell how the mention became this.
+    which the document explains it. `guesses` are possible meanings of a misspelt text, and count
+    where they are names. `steps` tell how the mention became this.
     """
 
     text: str
@@ -41,7 +39,7 @@ class Part(NamedTuple):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Every string that is looked up for it, but for the guesses."""
+        """Every string that is looked up, but for the guesses."""
         return (self.text, *self.alternatives, *self.glosses)
 
 
@@ -49,7 +47,7 @@ class Prepared(NamedTuple):
     """A mention ready to be looked up.
 
     `whole` is the mention in one piece; `parts` are its pieces if it looks composite, else the
-    whole alone. Whether to split is decided by what is found, not here.
+    whole alone. The look-up decides whether to split.
     """
 
     whole: Part
@@ -60,14 +58,8 @@ class Prepared(NamedTuple):
 class Preparation:
     """Prepares mentions, always the same way.
 
-    Parameters
-    ----------
-    speller : Speller, optional
-        Corrects words that the terminology does not know; without it none are.
-    composites : bool
-        Whether composite mentions get parts.
-    trials : bool
-        Whether doses, forms and arms are cleaned off, as for fields of clinical trials.
+    `speller` corrects words that the terminology does not know; `composites` gives composite
+    mentions parts; `trials` cleans off doses, forms and arms, as for fields of clinical trials.
     """
 
     speller: Speller | None = None
@@ -77,24 +69,11 @@ class Preparation:
     def prepare(
         self, text: str, *, abbreviations: Mapping[str, str] = _NONE, gloss: str = ""
     ) -> Prepared:
-        """Prepare one mention.
+        """Prepare one mention, cut at `LONGEST` before abbreviations are written out.
 
-        Parameters
-        ----------
-        text : str
-            Any string at all.
-        abbreviations : mapping of str to str
-            Short forms of the document and their long forms.
-        gloss : str
-            What the document says it is, see `canonym.mentions.glosses`; for mentions in one piece.
+        `abbreviations` are the short forms of the document and their long forms, `gloss` is its
+        explanation of a mention in one piece (`canonym.mentions.glosses`).
 
-        Returns
-        -------
-        Prepared
-            Its strings are never longer than `LONGEST`, unless an abbreviation made them so.
-
-        Examples
-        --------
         >>> prepared = Preparation().prepare("BC and ovarian cancer", abbreviations={"BC": "BRCA"})
         >>> prepared.whole.text
         'BRCA and ovarian cancer'

@@ -1,6 +1,6 @@
 """Correct words that a terminology does not know towards words that it does.
 
-The vocabulary is the terminology's own, so a correction never leads away from what can be found.
+The vocabulary is the terminology's own, so a correction never leads away from its names.
 Rules are careful: a wrong correction costs more than a missed one.
 """
 
@@ -19,8 +19,6 @@ import numpy.typing as npt
 from canonym.errors import ReadError
 from canonym.text import PLAIN, STRONG, normalise, normalise_all
 
-__all__ = ["Speller", "SpellerBuilder", "edit_distance", "read_spelling_list"]
-
 _SHORTEST = 7
 # Shorter words are too near to one another to be corrected; they are guessed, if the rest decides.
 _GUESSED, _GUESSED_ALONE, _MOST_GUESSES = 4, 5, 5
@@ -35,8 +33,6 @@ _ONES = np.array([bin(number).count("1") for number in range(1 << 16)], dtype=np
 def edit_distance(a: str, b: str) -> int:
     """Count the insertions, deletions, substitutions and swaps of neighbours between two strings.
 
-    Notes
-    -----
     The optimal string alignment form of the Damerau–Levenshtein distance: no part of a string is
     edited twice.
     """
@@ -55,22 +51,16 @@ def edit_distance(a: str, b: str) -> int:
 class Speller:
     """Words of a terminology, and the nearest of them to a word it does not have.
 
-    Safe to use from several threads; opens memory-mapped.
+    Safe to use from several threads; opens memory-mapped. Of the arrays, ``letters`` (uint8) are
+    the words in UTF-8 one after the other, sorted; ``starts`` (int64) their places; ``counts``
+    (int32) how many names have the word; ``signatures`` (uint32) which letters it has.
 
-    Parameters
-    ----------
-    arrays : dict of str to ndarray
-        ``letters`` uint8, the words in UTF-8 one after the other, sorted; ``starts`` int64;
-        ``counts`` int32, how many names have the word; ``signatures`` uint32, which letters it has.
-
-    Notes
-    -----
     A word is corrected when all of this holds: the terminology has neither it nor its singular; it
     has at least seven letters, no digit, and is not in capitals; one known word that at least two
     names have is a single edit away, or the most frequent of several is three times as frequent as
-    the next. Two edits turned *tolerance* into *torrance* and *nephrotoxicity* into
-    *neurotoxicity* in real mentions, and five letters *areas* into *arias*. D'Souza & Ng (2015)
-    correct from a fixed list instead; see `read_spelling_list`.
+    the next. Two edits turned *tolerance* into *torrance* and *nephrotoxicity* into *neurotoxicity*
+    in real mentions, and five letters *areas* into *arias*. D'Souza & Ng (2015) correct from a
+    fixed list instead; see `read_spelling_list`.
     """
 
     def __init__(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
@@ -106,8 +96,6 @@ class Speller:
     def correct(self, text: str) -> str:
         """Return the text with unknown words corrected, or the same text.
 
-        Examples
-        --------
         >>> speller = Speller.build(["Myocardial infarction", "Myocardial rupture"])
         >>> speller.correct("acute myocardail infarction")
         'acute myocardial infarction'
@@ -115,24 +103,12 @@ class Speller:
         return _WORD.sub(lambda found: self._corrected(found[0]) or found[0], text)
 
     def guesses(self, text: str) -> tuple[str, ...]:
-        """Return what a text may have been meant to be, if one of its short words is unknown.
+        """Return possible meanings of a text with one unknown short word, its long words corrected.
 
-        A guess is not to be searched for: it counts where it is, as a whole, a name.
+        A guess counts only where it is, as a whole, a name. The word has four to six letters, at
+        least five where it stands alone; it is replaced by known ones that are a single edit away
+        and begin alike, frequent ones first. No guesses if all words are known or several are not.
 
-        Parameters
-        ----------
-        text : str
-            Any string, its long words corrected.
-
-        Returns
-        -------
-        tuple of str
-            The text with one word of four to six letters, of at least five where it stands alone,
-            replaced by a known one that is a single edit away and begins alike, frequent ones
-            first; empty if all words are known or several are not.
-
-        Examples
-        --------
         >>> speller = Speller.build(["Heart attack", "Heart failure", "Panic attack"])
         >>> speller.guesses("hart attack")
         ('heart attack',)
@@ -150,13 +126,13 @@ class Speller:
         whole = _WHOLE.fullmatch(text[max(0, start - 1) : end + 1])
         if not whole or unknown[0][0].isupper() or not least <= len(word) < _SHORTEST:
             return ()
-        # A slip at the beginning is rare, and what another beginning makes is another word: nstemi
+        # A slip at the beginning is rare, and another beginning makes another word: nstemi
         # is not stemi.
         found = [known for _, known in self._nearest(word) if _begin_alike(word, known)]
         return tuple(text[:start] + known + text[end:] for known in found[:_MOST_GUESSES])
 
     def _knows(self, given: str) -> bool:
-        """Whether the terminology has a word, or its singular; what is no word is not looked at."""
+        """Tell whether the terminology has a word or its singular; true where it is no word."""
         word = normalise(given, PLAIN)
         forms = (word, *normalise(given, STRONG).split())
         return not _WORD.fullmatch(word) or any(form in self for form in forms)
@@ -209,7 +185,7 @@ class Speller:
 
 
 class SpellerBuilder:
-    """Collects words; for building a speller in a pass over the names that has other ends too."""
+    """Collects words, so that one pass over the names can serve other ends too."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
@@ -236,7 +212,7 @@ class SpellerBuilder:
 
 
 def _begin_alike(one: str, other: str) -> bool:
-    """Whether words begin with the same letter, or with the same two the other way round."""
+    """Tell whether words begin with the same letter, or with the same two the other way round."""
     return one[0] == other[0] or one[:2] == other[1::-1]
 
 
@@ -248,13 +224,7 @@ def _signature(word: bytes) -> int:
 
 
 def read_spelling_list(path: str | Path) -> dict[str, str]:
-    """Read a list of corrections, ``wrong||right`` a line, as the NCBI disease corpus has one.
-
-    Raises
-    ------
-    ReadError
-        If the file is missing, is not UTF-8, or a line has another form.
-    """
+    """Read corrections, ``wrong||right`` a line, as in the list of the NCBI disease corpus."""
     corrections: dict[str, str] = {}
     try:
         with Path(path).open(encoding="utf-8") as lines:

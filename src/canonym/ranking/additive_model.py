@@ -1,9 +1,10 @@
-"""Choose among the top candidates with a small additive model that explains itself.
+"""A small additive model that orders the top candidates and explains itself.
 
-The right concept is among the first twenty far more often than it is the first. What tells it apart
-are many small things: how clear the lead is, whether numerals agree, whether a name is the label or
-a stray synonym. Each of them gets a curve, fitted on mentions whose concept is known, and a
-candidate's score is the sum of what its curves say."""
+The right concept is among the first twenty far more often than it is the first. Many small things
+set it apart: how clear the lead is, whether numerals agree, whether a name is the label or a stray
+synonym. Each of them gets a curve, fitted on mentions whose concept is known; a candidate's score
+is the sum of the curves at its features.
+"""
 
 from __future__ import annotations
 
@@ -17,24 +18,14 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput
 from canonym.types import Float32Array
 
-# --- rerank ---
-
 _Float64Array = npt.NDArray[np.float64]
 
 
 class Curve(NamedTuple):
-    """What one feature is worth.
+    """The worth of one feature.
 
-    Attributes
-    ----------
-    name : str
-        The feature.
-    knots : tuple of float
-        Rising values of the feature.
-    values : tuple of float
-        What it is worth at the knots; straight lines between them, level beyond the ends.
-    missing : float
-        What it is worth where the feature is unknown (NaN).
+    ``knots`` are rising values of the feature, ``values`` its worth there, with straight lines
+    between them and level ends; ``missing`` is its worth where the feature is unknown (NaN).
     """
 
     name: str
@@ -43,39 +34,25 @@ class Curve(NamedTuple):
     missing: float
 
     def __call__(self, feature: npt.ArrayLike) -> _Float64Array:
-        """Return what values of the feature are worth, of the same shape."""
+        """Return the worth of values of the feature, of the same shape."""
         given = np.asarray(feature, dtype=np.float64)
         worth = np.interp(given, self.knots, self.values)
         return np.where(np.isnan(given), self.missing, worth)
 
 
 class AdditiveModel:
-    """Score candidates by the sum of curves over their features.
-
-    Parameters
-    ----------
-    curves : sequence of Curve
-        One per feature, in the order of the columns it is given.
-
-    Raises
-    ------
-    InvalidInput
-        If a curve has no knot, knots that do not rise, or other than one number per knot, or two
-        have one name.
+    """Score candidates by the sum of curves over their features, one curve for each column.
 
     Notes
     -----
-    ``s(x) = Σ_j g_j(x_j)`` with piecewise linear ``g_j``: a generalised additive model. What a
-    feature adds to a score is ``g_j(x_j)`` and nothing else, so that an explanation is exact.
-
-    References
-    ----------
-    Hastie and Tibshirani (1986), Generalized Additive Models.
+    ``s(x) = Σ_j g_j(x_j)`` with piecewise linear ``g_j``: a generalised additive model (Hastie and
+    Tibshirani 1986). A feature adds ``g_j(x_j)`` to a score and nothing else, so an explanation is
+    exact.
     """
 
     def __init__(self, curves: Sequence[Curve]) -> None:
         self.curves = tuple(curves)
-        names = [curve.name for curve in self.curves]
+        names = self.names
         if len(set(names)) < len(names):
             raise InvalidInput(f"features are named more than once: {', '.join(names)}")
         for curve in self.curves:
@@ -97,17 +74,9 @@ class AdditiveModel:
         return tuple(curve.name for curve in self.curves)
 
     def worth(self, features: npt.NDArray[Any]) -> _Float64Array:
-        """Return what each feature of each candidate adds to its score, (..., f) float64.
+        """Return the share of each feature in the score of each candidate, (..., f) float64.
 
-        Parameters
-        ----------
-        features : (..., f) float array
-            One column per curve; NaN where a feature is unknown.
-
-        Raises
-        ------
-        InvalidInput
-            If there is not one column per curve.
+        Features are (..., f), NaN where unknown.
         """
         features = np.asarray(features)
         if features.shape[-1:] != (len(self.curves),):
@@ -128,21 +97,9 @@ class AdditiveModel:
         return np.asarray(self.worth(features).sum(axis=-1), dtype=np.float32)
 
     def named(self, worth: npt.NDArray[Any]) -> dict[str, float]:
-        """Name what each feature of one candidate adds, a row of `worth`; the largest share first.
-
-        Returns
-        -------
-        dict of str to float
-            By feature.
-        """
+        """Name the share of each feature of one candidate, a row of `worth`; the largest first."""
         shares = dict(zip(self.names, worth.tolist(), strict=True))
         return dict(sorted(shares.items(), key=lambda share: (-abs(share[1]), share[0])))
-
-
-# --- curves ---
-# MODULE: Fit the curves of a re-ranker: the same ones each time.
-
-_CurvesFloat64Array = npt.NDArray[np.float64]
 
 
 def fit_additive_model(
@@ -158,50 +115,73 @@ def fit_additive_model(
     start: AdditiveModel | None = None,
     iterations: int = 300,
 ) -> AdditiveModel:
-    """Fit the curves of a re-ranker to mentions whose concepts are known.
+    """Fit curves to mentions whose concepts are known; the same result for the same input.
 
     Parameters
     ----------
     features : (n, k, f) float array
         Features of `k` candidates of `n` mentions; NaN where unknown.
     gold : (n, k) bool
-        Which candidates are right. Mentions without one, or without a wrong one, teach nothing.
+        Right candidates. Mentions without a right one, or without a wrong one, teach nothing.
     names : sequence of str
-        Of the `f` features.
+        Names of the `f` features.
     there : (n, k) bool, optional
-        Which candidates there are; all by default.
+        Candidates that exist; all by default.
     weights : (n,) float array, optional
         How many mentions each counts as, at least 0; 1 by default.
     knots : int
         Most knots of a curve, at quantiles of its feature; at least 2.
     smoothness, ridge : float
-        How strongly neighbouring values of a curve, and values and those of `start`, are kept
-        together, in mentions: as if so many mentions had said so.
+        Strength of the penalties, in mentions, on steps between neighbouring values of a curve and
+        on distances from `start`.
     start : AdditiveModel, optional
-        Where curves begin and what they are drawn to: knots of features that it has are its own, so
-        that a few decisions of one's own change it a little. Zero by default.
+        Where curves begin; a feature that it has keeps its knots. So a few new decisions change it
+        a little. Zero by default.
     iterations : int
         Most steps of the optimiser.
 
-    Returns
-    -------
-    AdditiveModel
-        The same for the same input, on any machine but for rounding.
-
-    Raises
-    ------
-    InvalidInput
-        If shapes do not fit, options are out of range, or no mention teaches anything.
-
     Notes
     -----
-    Minimises ``−Σ_i w_i log Σ_{c right} softmax(s_i)_c``, the marginal likelihood of BioSyn (eq. 8)
-    with curves in the place of vectors, plus the penalties, by L-BFGS.
-
-    References
-    ----------
-    Sung, Jeon, Lee and Kang (2020), Biomedical Entity Representations with Synonym Marginalization.
+    Minimises ``−Σ_i w_i log Σ_{c right} softmax(s_i)_c``, the marginal likelihood of BioSyn (Sung
+    et al. 2020, eq. 8) with curves in the place of vectors, plus the penalties, by L-BFGS.
     """
+    if knots < 2 or smoothness < 0 or ridge <= 0 or iterations < 1:
+        raise InvalidInput(
+            f"knots={knots}, smoothness={smoothness}, ridge={ridge}, iterations={iterations}: "
+            "expected at least 2, at least 0, more than 0 and at least 1"
+        )
+    features, gold, there, times = _teaching(features, gold, names, there, weights)
+    begun = {curve.name: curve for curve in start.curves} if start else {}
+    rows = features[there].astype(np.float64)
+    grids = [
+        np.asarray(begun[name].knots) if name in begun else _quantiles(rows[:, column], knots)
+        for column, name in enumerate(names)
+    ]
+    origin = np.concatenate(
+        [
+            (*begun[name].values, begun[name].missing) if name in begun else np.zeros(len(grid) + 1)
+            for name, grid in zip(names, grids, strict=True)
+        ]
+    )
+    fitted = _minimise(
+        _design(rows, grids), gold, there, times, origin, grids, smoothness, ridge, iterations
+    )
+    curves, at = [], 0
+    for name, grid in zip(names, grids, strict=True):
+        found = fitted[at : at + len(grid) + 1].tolist()
+        curves.append(Curve(str(name), tuple(grid.tolist()), tuple(found[:-1]), found[-1]))
+        at += len(grid) + 1
+    return AdditiveModel(curves)
+
+
+def _teaching(
+    features: npt.NDArray[Any],
+    gold: npt.NDArray[np.bool_],
+    names: Sequence[str],
+    there: npt.NDArray[np.bool_] | None,
+    weights: npt.ArrayLike | None,
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_], npt.NDArray[np.bool_], _Float64Array]:
+    """Return the features, right and existing candidates, and weights of the useful mentions."""
     gold = np.asarray(gold, dtype=bool)
     there = np.ones(gold.shape, dtype=bool) if there is None else np.asarray(there, dtype=bool)
     times = np.ones(len(gold)) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -215,44 +195,17 @@ def fit_additive_model(
             f"weights of shape {times.shape} were given for {len(gold):,} mentions; expected a "
             "number for each, 0 or more"
         )
-    if knots < 2 or smoothness < 0 or ridge <= 0 or iterations < 1:
-        raise InvalidInput(
-            f"knots={knots}, smoothness={smoothness}, ridge={ridge}, iterations={iterations}: "
-            "expected at least 2, at least 0, more than 0 and at least 1"
-        )
     gold = gold & there
-    teaching = gold.any(axis=1) & (there & ~gold).any(axis=1)
-    if not teaching.any():
+    useful = gold.any(axis=1) & (there & ~gold).any(axis=1)
+    if not useful.any():
         raise InvalidInput(
             f"none of {len(gold):,} mentions has a right and a wrong candidate; nothing can be "
             "learned from them"
         )
-    features, gold, there = features[teaching], gold[teaching], there[teaching]
-    times = times[teaching]
-    begun = {curve.name: curve for curve in start.curves} if start else {}
-    rows = features[there].astype(np.float64)
-    grids = [
-        np.asarray(begun[name].knots) if name in begun else _quantiles(rows[:, column], knots)
-        for column, name in enumerate(names)
-    ]
-    origin = np.concatenate(
-        [
-            (*begun[name].values, begun[name].missing) if name in begun else np.zeros(len(grid) + 1)
-            for name, grid in zip(names, grids, strict=True)
-        ]
-    )
-    weights = _minimise(
-        _design(rows, grids), gold, there, times, origin, grids, smoothness, ridge, iterations
-    )
-    curves, at = [], 0
-    for name, grid in zip(names, grids, strict=True):
-        found = weights[at : at + len(grid) + 1].tolist()
-        curves.append(Curve(str(name), tuple(grid.tolist()), tuple(found[:-1]), found[-1]))
-        at += len(grid) + 1
-    return AdditiveModel(curves)
+    return features[useful], gold[useful], there[useful], times[useful]
 
 
-def _quantiles(values: _CurvesFloat64Array, n: int) -> _CurvesFloat64Array:
+def _quantiles(values: _Float64Array, n: int) -> _Float64Array:
     known = values[~np.isnan(values)]
     if not len(known):
         return np.zeros(1)
@@ -263,7 +216,7 @@ def _quantiles(values: _CurvesFloat64Array, n: int) -> _CurvesFloat64Array:
     return np.unique(np.quantile(distinct, np.linspace(0, 1, n)))
 
 
-def _design(rows: _CurvesFloat64Array, grids: Sequence[_CurvesFloat64Array]) -> Any:
+def _design(rows: _Float64Array, grids: Sequence[_Float64Array]) -> Any:
     """Return the sparse matrix that turns values at the knots into scores of candidates."""
     from scipy.sparse import csr_array
 
@@ -285,8 +238,7 @@ def _design(rows: _CurvesFloat64Array, grids: Sequence[_CurvesFloat64Array]) -> 
     width = len(columns)
     indptr = np.arange(0, n * width + 1, width)
     return csr_array(
-        (np.stack(shares, axis=1).ravel(), np.stack(columns, axis=1).ravel(), indptr),
-        shape=(n, at),
+        (np.stack(shares, axis=1).ravel(), np.stack(columns, axis=1).ravel(), indptr), shape=(n, at)
     )
 
 
@@ -294,13 +246,13 @@ def _minimise(
     design: Any,
     gold: npt.NDArray[np.bool_],
     there: npt.NDArray[np.bool_],
-    times: _CurvesFloat64Array,
-    origin: _CurvesFloat64Array,
-    grids: Sequence[_CurvesFloat64Array],
+    times: _Float64Array,
+    origin: _Float64Array,
+    grids: Sequence[_Float64Array],
     smoothness: float,
     ridge: float,
     iterations: int,
-) -> _CurvesFloat64Array:
+) -> _Float64Array:
     from scipy.optimize import minimize
 
     steps = np.ones(len(origin) - 1, dtype=bool)  # between neighbouring knots of one curve
@@ -309,7 +261,7 @@ def _minimise(
     steps[ends[:-1] - 1] = False  # the missing value and the next curve's first knot
     transposed = design.T.tocsr()
 
-    def loss(weights: _CurvesFloat64Array) -> tuple[float, _CurvesFloat64Array]:
+    def loss(weights: _Float64Array) -> tuple[float, _Float64Array]:
         scores = np.full(gold.shape, -np.inf)
         scores[there] = design @ weights
         scores -= scores.max(axis=1, keepdims=True)

@@ -10,11 +10,9 @@ import numpy as np
 from canonym.errors import InvalidInput
 from canonym.types import Float32Array, Hits, Int32Array
 
-__all__ = ["FusedHits", "Scorer", "fuse", "reciprocal_rank", "union_of_rows"]
-
 
 class Scorer(NamedTuple):
-    """One way of scoring rows, its queries already encoded.
+    """One way of scoring rows, for queries that are encoded already.
 
     ``search(k)`` returns `Hits`; ``score(rows)`` scores chosen rows, ``(n, m)``; `weight` is its
     share in the sum.
@@ -46,19 +44,9 @@ def union_of_rows(found: Sequence[Int32Array]) -> Int32Array:
 
 
 def fuse(scorers: Sequence[Scorer], k: int) -> FusedHits:
-    """Score the union of all scorers' candidates by every scorer.
+    """Score the union of the `k` best candidates of each scorer by every scorer.
 
-    Parameters
-    ----------
-    scorers : sequence of Scorer
-        At least one; all over the same rows and queries.
-    k : int
-        Rows asked of each scorer. All rows of the union come back.
-
-    Returns
-    -------
-    FusedHits
-        ``(n, m)`` with m ≤ ``k · len(scorers)``; scores falling, ties by row.
+    All rows of the union come back, ``(n, m)`` with m ≤ ``k · len(scorers)``; ties by row.
 
     Notes
     -----
@@ -91,34 +79,3 @@ def fuse(scorers: Sequence[Scorer], k: int) -> FusedHits:
         np.take_along_axis(scores, order, axis=1),
         tuple(np.take_along_axis(part, order, axis=1) for part in parts),
     )
-
-
-def reciprocal_rank(found: Sequence[Hits], *, constant: float = 60.0) -> Hits:
-    """Merge rankings by the sum of ``1 / (constant + rank)``, ranks from 1.
-
-    Parameters
-    ----------
-    found : sequence of Hits
-        Rankings of the same queries.
-    constant : float
-        Larger values make the first places count less.
-
-    Returns
-    -------
-    Hits
-        The union of all rows, ``(n, m)``; ties by row.
-
-    References
-    ----------
-    Cormack, Clarke and Büttcher (2009), Reciprocal rank fusion outperforms Condorcet and individual
-    rank learning methods.
-    """
-    rows = union_of_rows([hits.rows for hits in found])
-    scores = np.zeros(rows.shape, dtype=np.float64)
-    for hits in found:
-        places = rows[:, :, None] == hits.rows[:, None, :]
-        rank = np.arange(1, hits.rows.shape[1] + 1)
-        scores += (places / (constant + rank)).sum(axis=2)
-    filled = np.where(rows >= 0, scores, -np.inf).astype(np.float32)
-    order = np.argsort(-filled, axis=1, kind="stable")
-    return Hits(np.take_along_axis(rows, order, axis=1), np.take_along_axis(filled, order, axis=1))

@@ -1,4 +1,4 @@
-"""How alike two strings are on the face of it: the words, letters and numerals they share."""
+"""Words, letters and numerals that two strings share."""
 
 from __future__ import annotations
 
@@ -8,30 +8,19 @@ from typing import NamedTuple
 
 from canonym.text import STRONG, normalise, tokens
 
-__all__ = ["Overlap", "overlap", "type_words"]
-
 _SHORTEST_WORD = 4
 
 
 class Overlap(NamedTuple):
-    """What two strings share.
+    """The overlap of two strings.
 
-    Attributes
-    ----------
-    words : float
-        Words that both have, of those that either has, in [0, 1].
-    covered, covering : float
-        Share of the words of the first that the second has, and the other way round.
-    letters : float
-        Dice's coefficient of their character 3-grams, in [0, 1].
-    first, last : float
-        1 where they begin, or end, with the same word, 0 otherwise. In English the last word of a
-        name tends to say what kind of thing it is.
-    numerals : float
-        1 where they have the same numbers, 0 where not, NaN where neither has any: "type 1" is not
-        "type 2".
-    length : float
-        Logarithm of the length of the second by that of the first, in characters.
+    ``words``, in [0, 1], are those that both have of those that either has; ``covered`` and
+    ``covering`` the share of the words of the first that the second has, and the other way round;
+    ``letters`` is Dice's coefficient of character 3-grams. ``first`` and ``last`` are 1 where both
+    begin, or end, with the same word: in English the last word of a name tends to say what kind of
+    thing it is. ``numerals`` is 1 where they have the same numbers, NaN where neither has any:
+    "type 1" is not "type 2". ``length`` is the logarithm of the length of the second by that of the
+    first.
     """
 
     words: float
@@ -45,20 +34,8 @@ class Overlap(NamedTuple):
 
 
 def overlap(one: str, other: str) -> Overlap:
-    """Compare two strings in normal form.
+    """Compare two strings in normal form; all is 0 but `numerals` and `length` if one is empty.
 
-    Parameters
-    ----------
-    one, other : str
-        Words with spaces between them; see `canonym.text.normalise`.
-
-    Returns
-    -------
-    Overlap
-        All 0 but for ``numerals`` and ``length`` where a string is empty.
-
-    Examples
-    --------
     >>> found = overlap("diabetes type 1", "type 2 diabetes")
     >>> round(found.words, 2), found.numerals, found.last
     (0.5, 0.0, 0.0)

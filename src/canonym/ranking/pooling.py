@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -13,10 +14,8 @@ from canonym.errors import InvalidInput
 from canonym.ranking.fusion import FusedHits
 from canonym.types import Float32Array, Int32Array
 
-__all__ = ["COSINE_SCALE", "RankedConcepts", "TieRule", "marginal_score", "pool", "search_concepts"]
-
 COSINE_SCALE = 20.0
-"""What similarities are multiplied with before they become shares, in training as well."""
+"""Factor of similarities before they become shares, in training as well."""
 
 _MOST = 3  # names that count; with all of them, concepts of many names go first
 _SAME = 1e-6  # names that an encoder takes for the same, such as a plural, count once
@@ -26,8 +25,8 @@ class RankedConcepts(NamedTuple):
     """Ranked concepts of a batch of queries.
 
     ``concepts``, ``rows`` ``(n, k)`` int32 and ``scores`` ``(n, k)`` float32: the concept, its best
-    row and that row's score; −1 and −inf where empty. ``parts[s]`` ``(n, k)`` float32 is what
-    scorer ``s`` gave the row.
+    row and that row's score; −1 and −inf where empty. ``parts[s]`` ``(n, k)`` float32 is the score
+    of the row by scorer ``s``.
     """
 
     concepts: Int32Array
@@ -37,7 +36,7 @@ class RankedConcepts(NamedTuple):
 
 
 class TieRule(NamedTuple):
-    """How equal scores are ordered.
+    """The order of equal scores.
 
     ``concept_of_row`` and ``scope_of_row`` describe rows; ``concept_rank`` is a number per concept,
     smaller first: the place of its id, or a random permutation for the protocol of Xu & Bethard
@@ -51,21 +50,9 @@ class TieRule(NamedTuple):
 
 
 def pool(hits: FusedHits, k: int, ties: TieRule) -> RankedConcepts:
-    """Rank concepts by their best row.
+    """Rank the best `k` concepts of every query by their best row.
 
-    Parameters
-    ----------
-    hits : FusedHits
-        Rows per query.
-    k : int
-        Concepts wanted.
-    ties : TieRule
-        Equal scores: more trusted scope first, then `TieRule.concept_rank`, then row.
-
-    Returns
-    -------
-    RankedConcepts
-        ``(n, k)``.
+    Equal scores: more trusted scope first, then `TieRule.concept_rank`, then row.
     """
     n = len(hits.rows)
     concepts = np.full((n, k), -1, dtype=np.int32)
@@ -101,25 +88,9 @@ def search_concepts(
     """Search rows until every query has `k` concepts or the rows run out.
 
     The nearest names may all belong to one concept, and ties may be cut off in the middle; such
-    queries are searched again with four times as many rows.
-
-    Parameters
-    ----------
-    search : callable
-        ``search(queries, k)`` returns the hits of the chosen queries (an array of their numbers).
-    n_queries, n_rows : int
-        Number of queries, and of rows that may be found.
-    k : int
-        Concepts wanted per query, at least 1.
-    ties : TieRule
-        See `pool`.
-    n_concepts : int, optional
-        Concepts that may be found, where fewer than `k` are allowed.
-
-    Returns
-    -------
-    RankedConcepts
-        ``(n_queries, k)``.
+    queries are searched again with four times as many rows. ``search(queries, k)`` returns the hits
+    of the chosen queries, an array of their numbers; `n_concepts` may be found, where fewer than
+    `k` are allowed.
     """
     if k < 1:
         raise InvalidInput(f"k is {k}; expected the number of candidates wanted, at least 1")
@@ -152,16 +123,8 @@ def search_concepts(
 def marginal_score(scores: npt.NDArray[np.floating[Any]]) -> float:
     """Return how near the names of a concept are together: a soft sum of the best three.
 
-    Parameters
-    ----------
-    scores : ndarray, shape (n,), float
-        The similarity of every name, at least one; equal ones count once.
-
-    Returns
-    -------
-    float
-        At least the best score. Shares of `COSINE_SCALE` times these numbers are the marginal
-        probabilities of concepts.
+    Equal scores count once; the result is at least the best one. Shares of `COSINE_SCALE` times
+    these numbers are the marginal probabilities of concepts.
 
     Notes
     -----
@@ -189,3 +152,24 @@ def marginal_score(scores: npt.NDArray[np.floating[Any]]) -> float:
 
 def _arrays(ranked: RankedConcepts) -> tuple[npt.NDArray[np.generic], ...]:
     return (ranked.concepts, ranked.rows, ranked.scores, *ranked.parts)
+
+
+class RowsByConcept:
+    """The rows of each concept, sorted on first use; `owners` is the concept of every row."""
+
+    def __init__(self, owners: Int32Array) -> None:
+        self._owners = owners
+
+    @functools.cached_property
+    def _sorted(self) -> tuple[Int32Array, npt.NDArray[np.intp]]:
+        order = np.argsort(self._owners, kind="stable")
+        n = int(self._owners.max(initial=-1)) + 1
+        starts = np.searchsorted(self._owners, np.arange(n + 1), sorter=order)
+        return order.astype(np.int32), starts
+
+    def of(self, concept: int) -> Int32Array:
+        """Return the rows of a concept, rising; none for one without names."""
+        rows, starts = self._sorted
+        return (
+            rows[starts[concept] : starts[concept + 1]] if concept + 1 < len(starts) else rows[:0]
+        )

@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 
-__all__ = ["Isotonic", "Logistic", "fit_isotonic", "fit_logistic", "fit_platt"]
-
 FloatArray = npt.NDArray[np.float64]
 
 _STEPS = 100
@@ -42,7 +40,7 @@ class Isotonic(NamedTuple):
     values: FloatArray
 
     def predict(self, given: npt.ArrayLike) -> FloatArray:
-        """Return the values at the places given, ``(n,)`` float64."""
+        """Return the values at the given places, ``(n,)`` float64."""
         places = np.asarray(given, dtype=np.float64)
         return np.asarray(np.interp(places, self.knots, self.values))
 
@@ -50,36 +48,15 @@ class Isotonic(NamedTuple):
 def fit_logistic(
     features: npt.ArrayLike, targets: npt.ArrayLike, *, ridge: float = 1.0
 ) -> Logistic:
-    """Fit a logistic regression by Newton's method.
+    """Fit a logistic regression to targets from 0 to 1 by Newton's method.
 
-    Parameters
-    ----------
-    features : array-like, shape (n, d)
-        A row per observation.
-    targets : array-like, shape (n,)
-        What was observed, 0 to 1; Platt's (1999) targets lie between.
-    ridge : float
-        How much large weights cost; the intercept costs nothing. Above 0 there is a solution
-        whatever the data.
-
-    Returns
-    -------
-    Logistic
-        The minimum.
-
-    Raises
-    ------
-    InvalidInput
-        If the shapes do not fit, a number is not finite, or targets are out of range.
+    `ridge`, above 0, is the price of large weights; the intercept costs nothing. So there is a
+    solution whatever the data.
 
     Notes
     -----
     The minimum of ``−Σ [t log p + (1 − t) log(1 − p)] + ridge / 2 · ‖w‖²``. A step that does not
     lower it is halved.
-
-    References
-    ----------
-    Platt (1999), Probabilistic outputs for support vector machines.
 
     Examples
     --------
@@ -124,30 +101,11 @@ def fit_logistic(
 
 
 def fit_platt(features: npt.ArrayLike, observed: npt.ArrayLike) -> Logistic:
-    """Fit a logistic regression to yes and no, whatever the scales of the features are.
+    """Fit a logistic regression to yes and no, whatever the scales of the features ``(n, d)``.
 
-    Parameters
-    ----------
-    features : array-like, shape (n, d)
-        A row per observation.
-    observed : array-like of bool, shape (n,)
-        What was observed.
-
-    Returns
-    -------
-    Logistic
-        Of the features as they were given.
-
-    Raises
-    ------
-    InvalidInput
-        As `fit_logistic` does.
-
-    Notes
-    -----
-    Features are brought to mean 0 and deviation 1 for a ridge of 1. As Platt (1999) does, the
-    targets are ``(n₊ + 1) / (n₊ + 2)`` and ``1 / (n₋ + 2)`` for ``n₊`` times yes and ``n₋`` times
-    no.
+    Features are brought to mean 0 and deviation 1 for a ridge of 1. As in Platt (1999),
+    Probabilistic outputs for support vector machines, the targets are ``(n₊ + 1) / (n₊ + 2)`` and
+    ``1 / (n₋ + 2)`` for ``n₊`` times yes and ``n₋`` times no.
     """
     x, y = np.asarray(features, dtype=np.float64), np.asarray(observed, dtype=np.bool_)
     yes = int(y.sum())
@@ -160,32 +118,11 @@ def fit_platt(features: npt.ArrayLike, observed: npt.ArrayLike) -> Logistic:
 
 
 def fit_isotonic(given: npt.ArrayLike, targets: npt.ArrayLike) -> Isotonic:
-    """Fit a function that never falls, by pooling adjacent violators.
+    """Fit the function of least squared error that never falls, by pooling adjacent violators.
 
-    Parameters
-    ----------
-    given : array-like, shape (n,)
-        Where something was observed; equal places count as one with the mean of their targets.
-    targets : array-like, shape (n,)
-        What was observed.
+    Equal places count as one with the mean of their targets. See Zadrozny and Elkan (2002),
+    Transforming classifier scores into accurate multiclass probability estimates.
 
-    Returns
-    -------
-    Isotonic
-        The function of least squared error.
-
-    Raises
-    ------
-    InvalidInput
-        If the shapes differ, there is nothing, or a number is not finite.
-
-    References
-    ----------
-    Zadrozny and Elkan (2002), Transforming classifier scores into accurate multiclass probability
-    estimates.
-
-    Examples
-    --------
     >>> fit_isotonic([1, 2, 3, 4], [0, 1, 0, 1]).values.tolist()
     [0.0, 0.5, 0.5, 1.0]
     """

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from canonym.terminology.build import build_terminology
 from canonym.terminology.formats import (
     FORMATS,
+    ReaderOptions,
     import_terminology,
     read_records,
     read_terminology,
@@ -16,8 +16,8 @@ from canonym.terminology.store import Terminology
 __all__ = [
     "FORMATS",
     "Hierarchy",
+    "ReaderOptions",
     "Terminology",
-    "build_terminology",
     "import_terminology",
     "read_records",
     "read_terminology",

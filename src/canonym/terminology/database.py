@@ -8,16 +8,15 @@ import json
 import sqlite3
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from canonym.errors import InvalidInput, Mismatch, ReadError
-from canonym.types import Int32Array
-
-__all__ = ["APPLICATION_ID", "BATCH", "FORMAT", "INDEXES", "SCHEMA", "Database"]
+from canonym.types import SCOPES, Concept, Int32Array, Name
 
 FORMAT = 1
 """Format number of the files this version writes, and the newest it reads."""
@@ -69,26 +68,8 @@ class _Connection:
 class Database:
     """A terminology file opened for reading, with a connection for each thread.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    meta : dict
-        Counts, digest, format and remarks, as written when it was built.
-    values : dict of str to list of str
-        Distinct values that `canonym.terminology.filters` has looked up.
-
-    Raises
-    ------
-    ReadError
-        If the file is missing, is not a terminology of ours, or is damaged.
-    Mismatch
-        If it was written by a newer version of canonym.
+    ``meta`` holds counts, digest, format and remarks as written by the build. ``values`` caches the
+    distinct values that filters have looked up.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -105,7 +86,7 @@ class Database:
     # --- opening --------------------------------------------------------------------------------
 
     def _check_header(self) -> None:
-        """Tell other files and truncated ones from whole terminologies, before SQLite looks."""
+        """Refuse other files and truncated ones before SQLite sees them."""
         try:
             with self.path.open("rb") as stream:
                 header = stream.read(100)
@@ -120,8 +101,7 @@ class Database:
             raise ReadError(self.path, f"is no path ({error}); {_HOW}") from error
         if len(header) < 100 or not header.startswith(_MAGIC):
             raise ReadError(
-                self.path,
-                f"not a terminology; {_HOW} (import this file first if it is a source)",
+                self.path, f"not a terminology; {_HOW} (import this file first if it is a source)"
             )
         if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
             raise ReadError(self.path, f"a database, but not a terminology; {_HOW}")
@@ -187,7 +167,7 @@ class Database:
         self._local = threading.local()
 
     def _explain(self, error: Exception) -> None:
-        """Raise what an error of SQLite means here; return when it means "not found"."""
+        """Raise the error behind an error of SQLite; return when it means "not found"."""
         if isinstance(error, (OverflowError, UnicodeEncodeError)):
             return  # a number or a lone surrogate that no file of ours can hold
         if self._closed:
@@ -197,7 +177,7 @@ class Database:
         raise self.damage(error) from error
 
     def damage(self, error: Exception) -> ReadError:
-        """Make the error for content that cannot be what was written."""
+        """Make the error for content that canonym never wrote."""
         return ReadError(
             self.path,
             f"the terminology is damaged ({error}); copy it again or import the source again",
@@ -208,13 +188,7 @@ class Database:
     def batches(
         self, sql: str, parameters: Sequence[Any] = (), size: int = BATCH
     ) -> Iterator[list[tuple[Any, ...]]]:
-        """Run a query and yield its rows in lists of `size`.
-
-        Raises
-        ------
-        ReadError
-            If the file turns out to be damaged.
-        """
+        """Run a query and yield its rows in lists of `size`."""
         try:
             cursor = self._connect().execute(sql, parameters)
             while batch := cursor.fetchmany(size):
@@ -255,8 +229,95 @@ class Database:
 
     @functools.cached_property
     def concept_of_row(self) -> Int32Array:
-        """Ordinal of the concept of every name row, ``(n_names,)`` int32, not to be written to."""
+        """Ordinal of the concept of every name row, ``(n_names,)`` int32, read-only."""
         sql = "SELECT concept FROM names ORDER BY row"
         concepts: Int32Array = self.column(sql, self.meta["n_names"], np.int32)
         concepts.setflags(write=False)
         return concepts
+
+
+# --- concepts and names as rows, and back ---------------------------------------------------------
+
+CONCEPTS = (
+    "SELECT id, label, definition, types, source, version, deprecated, replaced_by FROM concepts "
+)
+"""Start of a query whose rows `objects` turns into `Concept`."""
+
+NAMES = (
+    "SELECT n.text, c.id, n.scope, n.language, n.source FROM names n "
+    "JOIN concepts c ON c.ordinal = n.concept "
+)
+"""Start of a query whose rows `objects` turns into `Name`."""
+
+
+def concept_row(concept: Concept) -> tuple[Any, ...]:
+    """Turn a concept into the values of its row, without the ordinal."""
+    return (
+        concept.id,
+        concept.label.strip(),
+        concept.definition,
+        _json_list(_strings(concept.types)) if concept.types else "[]",
+        concept.source,
+        concept.version,
+        int(concept.deprecated),
+        _json_list(_strings(concept.replaced_by)) if concept.replaced_by else "[]",
+    )
+
+
+def _strings(values: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(values, str):
+        raise TypeError(f"several strings are expected, not the one string {values!r}")
+    return tuple(values)
+
+
+@functools.lru_cache(maxsize=4096)
+def _json_list(values: tuple[str, ...]) -> str:
+    return json.dumps(values, ensure_ascii=False)
+
+
+def _concept(row: tuple[Any, ...]) -> Concept:
+    id_, label, definition, types, source, version, deprecated, replaced_by = row
+    types, replaced_by = tuple(json.loads(types)), tuple(json.loads(replaced_by))
+    return Concept(id_, label, definition, types, source, version, bool(deprecated), replaced_by)
+
+
+def _name(row: tuple[Any, ...]) -> Name:
+    text, concept_id, scope, language, source = row
+    return Name(text, concept_id, SCOPES[scope], language, source)
+
+
+_MAKERS = {CONCEPTS: _concept, NAMES: _name}
+
+
+def objects(
+    database: Database, select: str, rest: str = "", parameters: Sequence[Any] = ()
+) -> Iterator[Any]:
+    """Yield the concepts or names that a query finds; `select` is `CONCEPTS` or `NAMES`."""
+    make = _MAKERS[select]
+    try:
+        for row in database.rows(select + rest, parameters):
+            yield make(row)
+    except (ValueError, IndexError, TypeError) as error:
+        raise database.damage(error) from error
+
+
+def objects_at(
+    database: Database, select: str, where: str, numbers: Sequence[int] | npt.NDArray[Any], n: int
+) -> list[Any]:
+    """Return the concepts or names with the given numbers (0 … `n` − 1), in the order given.
+
+    `where` is the condition, with a question mark for the number.
+    """
+    make = _MAKERS[select]
+    found = []
+    for number in numbers:
+        if not 0 <= number < n:
+            raise InvalidInput(
+                f"{number} is out of range: {database.path.name} has {n:,}, counted from 0"
+            )
+        row = database.first(select + where, (int(number),))
+        try:
+            found.append(make(row or ()))
+        except (ValueError, IndexError, TypeError) as error:
+            raise database.damage(error) from error
+    return found

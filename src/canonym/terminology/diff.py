@@ -1,8 +1,4 @@
-"""The queries behind a comparison of two terminologies.
-
-They run in a database of their own to which both files are attached, as ``old`` and ``new``, and
-which has a table ``successors`` (id, target): concepts deprecated in the new one and the ordinal of
-what replaces them."""
+"""Changes between two versions of a terminology."""
 
 from __future__ import annotations
 
@@ -21,12 +17,172 @@ from canonym.terminology.database import BATCH
 if TYPE_CHECKING:
     from canonym.terminology.store import Terminology
 
-# --- changes ---
+KINDS: dict[str, str] = {
+    "added": "concepts whose id is new",
+    "retired": "concepts that are absent, or deprecated now",
+    "restored": "concepts that were deprecated and are no longer",
+    "merged": "concepts whose id is an alternative of another, or that were replaced by another",
+    "renamed": "concepts with another label",
+    "name added": "names that a kept concept gained",
+    "name removed": "names that a kept concept lost",
+    "name moved": "names that one concept lost and another gained",
+    "parent added": "places that a kept concept gained in the hierarchy",
+    "parent removed": "places that a kept concept lost in the hierarchy",
+}
+"""Kinds of changes and what they are, in the order of a report."""
 
-# `kept` says what a concept of the old one has become in the new
-# one: 0 the one with its id, 1 the one it was merged into, 2 the one with its id although merged.
-# Names and parents are compared along it, so that a merge is reported once, and not again for each
-# of its names and children.
+
+class Change(NamedTuple):
+    """One change of a concept.
+
+    ``kind`` is one of `KINDS`; ``id`` and ``label`` are the concept as it is now, or as it was
+    where it is gone; ``name`` is the name that changed. ``before`` and ``after`` are labels
+    (renamed), ids (merged, name moved, parents), ``"absent"`` or ``"deprecated"`` (retired), or the
+    concept that had the name (name removed).
+    """
+
+    kind: str
+    id: str
+    label: str
+    name: str
+    before: str
+    after: str
+
+
+class Difference:
+    """Changes between two terminologies, made by `compare`; millions fit, in a temporary file.
+
+    ``counts`` has the number of changes of every kind in `KINDS`; ``old`` and ``new`` have file
+    name, digest and numbers of concepts and names.
+    """
+
+    def __init__(
+        self, connection: sqlite3.Connection, old: dict[str, Any], new: dict[str, Any]
+    ) -> None:
+        self._connection = connection
+        self._finalizer = weakref.finalize(self, connection.close)
+        self.old, self.new = old, new
+        found = dict(connection.execute("SELECT kind, COUNT(*) FROM changes GROUP BY kind"))
+        self.counts: dict[str, int] = {kind: found.get(kind, 0) for kind in KINDS}
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{count:,} {kind}" for kind, count in self.counts.items() if count)
+        return f"<Difference: {found or 'none'}>"
+
+    @property
+    def n_changes(self) -> int:
+        """Number of changes of all kinds."""
+        return sum(self.counts.values())
+
+    def changes(self, kind: str | None = None, *, limit: int | None = None) -> Iterator[Change]:
+        """Yield the changes of one kind, or all in the order of `KINDS`; at most `limit` a kind."""
+        if kind is not None and kind not in KINDS:
+            raise InvalidInput(f"kind={kind!r} is unknown; use one of {', '.join(KINDS)}")
+        return self._changes(KINDS if kind is None else (kind,), -1 if limit is None else limit)
+
+    def _changes(self, kinds: Iterable[str], limit: int) -> Iterator[Change]:
+        for kind in kinds:
+            cursor = self._connection.execute(
+                "SELECT * FROM changes WHERE kind = ? ORDER BY rowid LIMIT ?", (kind, limit)
+            )
+            while batch := cursor.fetchmany(BATCH):
+                yield from map(Change._make, batch)
+
+    def to_dict(self, *, limit: int | None = None) -> dict[str, Any]:
+        """Return dicts and lists, ready for JSON: all counts, at most `limit` changes a kind."""
+        return {
+            "old": self.old,
+            "new": self.new,
+            "counts": self.counts,
+            "changes": [change._asdict() for change in self.changes(limit=limit)],
+        }
+
+    def write_tsv(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write all changes to a TSV file with a header, one per row."""
+        with (
+            write_file(path, overwrite=overwrite) as partial,
+            partial.open("w", encoding="utf-8", newline="") as stream,
+        ):
+            rows = csv.writer(stream, delimiter="\t", lineterminator="\n")
+            rows.writerow(Change._fields)
+            rows.writerows(self.changes())
+
+
+def compare(old: Terminology, new: Terminology) -> Difference:
+    """Compare two versions of a terminology; memory does not grow with their size.
+
+    A concept is the same when its id is the same, and a name when its text is. Names and parents
+    are compared along merges: those of a merged concept are looked for in its first current
+    successor. A name that moved is neither "name added" nor "name removed"; names of added concepts
+    are not listed.
+
+    >>> from canonym import Concept, Name, Terminology
+    >>> old = Terminology.build([Concept("X:1", "flu"), Name("grippe", "X:1")])
+    >>> new = Terminology.build([Concept("X:1", "influenza"), Name("grippe", "X:1")])
+    >>> [(change.kind, change.before, change.after) for change in compare(old, new).changes()][0]
+    ('renamed', 'flu', 'influenza')
+    """
+    # The empty name is a database of its own on disk, gone when it is closed.
+    connection = sqlite3.connect("", uri=True, isolation_level=None, check_same_thread=False)
+    try:
+        connection.executescript("PRAGMA synchronous=OFF; PRAGMA journal_mode=OFF;")
+        for name, terminology in (("old", old), ("new", new)):
+            uri = terminology.path.absolute().as_uri() + "?mode=ro&immutable=1"
+            connection.execute(f"ATTACH ? AS {name}", (uri,))
+        connection.execute("CREATE TABLE successors (id TEXT PRIMARY KEY, target INTEGER NOT NULL)")
+        connection.executemany("INSERT INTO successors VALUES (?, ?)", _successors(new))
+        for script in _SCRIPTS:
+            connection.executescript(script)
+        for name in ("old", "new"):
+            connection.execute(f"DETACH {name}")
+        return Difference(connection, _describe(old), _describe(new))
+    except sqlite3.OperationalError as error:
+        connection.close()
+        raise InvalidInput(
+            f"{old.path} and {new.path} could not be compared ({error}); is the disk for temporary "
+            "files full?"
+        ) from error
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise ReadError(
+            new.path,
+            f"this terminology or {old.path} is damaged ({error}); import the source again",
+        ) from error
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _successors(terminology: Terminology) -> Iterator[tuple[str, int]]:
+    """Deprecated concepts and the ordinal of their first successor that is current."""
+    deprecated = "SELECT id, replaced_by FROM concepts WHERE deprecated AND replaced_by != '[]'"
+    current = "SELECT ordinal FROM concepts WHERE id = ? AND NOT deprecated"
+    for id_, replaced_by in terminology._database.rows(deprecated):
+        for successor in json.loads(replaced_by):
+            row = terminology._database.first(current, (terminology.resolve(successor),))
+            if row is not None:
+                yield id_, row[0]
+                break
+
+
+def _describe(terminology: Terminology) -> dict[str, Any]:
+    return {
+        "file": terminology.path.name,
+        "digest": terminology.digest,
+        "n_concepts": terminology.n_concepts,
+        "n_names": terminology.n_names,
+    }
+
+
+# --- queries --------------------------------------------------------------------------------------
+
+# They run in a database to which both files are attached, as ``old`` and ``new``. Its table
+# ``successors`` (id, target) holds the concepts deprecated in the new file and the ordinal of
+# their successor. The scripts fill the table ``changes``.
+#
+# `kept` maps concepts of the old file to the new one. Its states: 0 same id, 1 merged into the new
+# concept, 2 same id although merged. Names and parents are compared along it, so that a merge is
+# reported once, and not again for each of its names and children.
 _KEPT = """
 CREATE TABLE kept (old INTEGER, new INTEGER, state INTEGER NOT NULL, PRIMARY KEY (old, new))
     WITHOUT ROWID;
@@ -119,226 +275,4 @@ INSERT INTO changes SELECT 'parent removed', n.id, n.label, '', w.parent, '' FRO
 CREATE INDEX changes_by_kind ON changes (kind);
 """
 
-SCRIPTS = (_KEPT, _CONCEPTS, _NAMES, _PARENTS)
-"""Scripts to be run in this order; they fill the table ``changes``."""
-
-# --- diff ---
-# MODULE: What changed between two versions of a terminology.
-
-KINDS: dict[str, str] = {
-    "added": "concepts whose id is new",
-    "retired": "concepts that are absent, or deprecated now",
-    "restored": "concepts that were deprecated and are no longer",
-    "merged": "concepts whose id is an alternative of another, or that were replaced by another",
-    "renamed": "concepts with another label",
-    "name added": "names that a kept concept gained",
-    "name removed": "names that a kept concept lost",
-    "name moved": "names that one concept lost and another gained",
-    "parent added": "places that a kept concept gained in the hierarchy",
-    "parent removed": "places that a kept concept lost in the hierarchy",
-}
-"""Kinds of changes and what they are, in the order of a report."""
-
-
-class Change(NamedTuple):
-    """One change.
-
-    Parameters
-    ----------
-    kind : str
-        One of `KINDS`.
-    id, label : str
-        The concept: as it is now, or as it was where it has gone.
-    name : str
-        The name in question, where there is one.
-    before, after : str
-        What it was and what it is now: labels (renamed), ids (merged, name moved, parents);
-        ``"absent"`` or ``"deprecated"`` (retired); the concept that had the name (name removed).
-    """
-
-    kind: str
-    id: str
-    label: str
-    name: str
-    before: str
-    after: str
-
-
-class Difference:
-    """What changed between two terminologies; made by `compare`.
-
-    The changes are kept in a temporary file, so there may be millions of them.
-
-    Attributes
-    ----------
-    counts : dict of str to int
-        Number of changes of every kind in `KINDS`.
-    old, new : dict
-        File name, digest and numbers of concepts and names of the two.
-    """
-
-    def __init__(
-        self, connection: sqlite3.Connection, old: dict[str, Any], new: dict[str, Any]
-    ) -> None:
-        self._connection = connection
-        self._finalizer = weakref.finalize(self, connection.close)
-        self.old, self.new = old, new
-        found = dict(connection.execute("SELECT kind, COUNT(*) FROM changes GROUP BY kind"))
-        self.counts: dict[str, int] = {kind: found.get(kind, 0) for kind in KINDS}
-
-    def __repr__(self) -> str:
-        found = ", ".join(f"{count:,} {kind}" for kind, count in self.counts.items() if count)
-        return f"<Difference: {found or 'none'}>"
-
-    @property
-    def n_changes(self) -> int:
-        """Number of changes of all kinds."""
-        return sum(self.counts.values())
-
-    def changes(self, kind: str | None = None, *, limit: int | None = None) -> Iterator[Change]:
-        """Yield the changes of one kind, or of all in the order of `KINDS`.
-
-        Parameters
-        ----------
-        kind : str, optional
-            One of `KINDS`.
-        limit : int, optional
-            Most changes per kind.
-
-        Yields
-        ------
-        Change
-            Concepts in their order, and names in theirs.
-
-        Raises
-        ------
-        InvalidInput
-            If the kind is unknown.
-        """
-        if kind is not None and kind not in KINDS:
-            raise InvalidInput(f"kind={kind!r} is unknown; use one of {', '.join(KINDS)}")
-        return self._changes(KINDS if kind is None else (kind,), -1 if limit is None else limit)
-
-    def _changes(self, kinds: Iterable[str], limit: int) -> Iterator[Change]:
-        for kind in kinds:
-            cursor = self._connection.execute(
-                "SELECT * FROM changes WHERE kind = ? ORDER BY rowid LIMIT ?", (kind, limit)
-            )
-            while batch := cursor.fetchmany(BATCH):
-                yield from map(Change._make, batch)
-
-    def to_dict(self, *, limit: int | None = None) -> dict[str, Any]:
-        """Return everything as plain dicts and lists, ready for JSON.
-
-        Parameters
-        ----------
-        limit : int, optional
-            Most changes per kind; counts are always of all.
-        """
-        return {
-            "old": self.old,
-            "new": self.new,
-            "counts": self.counts,
-            "changes": [change._asdict() for change in self.changes(limit=limit)],
-        }
-
-    def write_tsv(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write all changes to a TSV file with a header, one per row.
-
-        Raises
-        ------
-        InvalidInput
-            If the file exists and `overwrite` is false, or its folder is missing.
-        """
-        with (
-            write_file(path, overwrite=overwrite) as partial,
-            partial.open("w", encoding="utf-8", newline="") as stream,
-        ):
-            rows = csv.writer(stream, delimiter="\t", lineterminator="\n")
-            rows.writerow(Change._fields)
-            rows.writerows(self.changes())
-
-
-def compare(old: Terminology, new: Terminology) -> Difference:
-    """Compare two versions of a terminology.
-
-    A concept is the same when its id is the same, and a name when its text is. Names and parents
-    are compared by what concepts have become: those of a merged concept are looked for in the
-    concept it was merged into, the first current one of several successors. A name that moved is
-    neither "name added" nor "name removed"; names of added concepts are not listed.
-
-    Parameters
-    ----------
-    old, new : Terminology
-        The two versions, opened. Their size is no matter for memory.
-
-    Returns
-    -------
-    Difference
-        Counts and full lists.
-
-    Raises
-    ------
-    ReadError
-        If one of the files is damaged.
-    InvalidInput
-        If there is no room for temporary files.
-
-    Examples
-    --------
-    >>> from canonym import Concept, Name, Terminology
-    >>> old = Terminology.build([Concept("X:1", "flu"), Name("grippe", "X:1")])
-    >>> new = Terminology.build([Concept("X:1", "influenza"), Name("grippe", "X:1")])
-    >>> [(change.kind, change.before, change.after) for change in compare(old, new).changes()][0]
-    ('renamed', 'flu', 'influenza')
-    """
-    # The empty name is a database of its own on disk, gone when it is closed.
-    connection = sqlite3.connect("", uri=True, isolation_level=None, check_same_thread=False)
-    try:
-        connection.executescript("PRAGMA synchronous=OFF; PRAGMA journal_mode=OFF;")
-        for name, terminology in (("old", old), ("new", new)):
-            uri = terminology.path.absolute().as_uri() + "?mode=ro&immutable=1"
-            connection.execute(f"ATTACH ? AS {name}", (uri,))
-        connection.execute("CREATE TABLE successors (id TEXT PRIMARY KEY, target INTEGER NOT NULL)")
-        connection.executemany("INSERT INTO successors VALUES (?, ?)", _successors(new))
-        for script in SCRIPTS:
-            connection.executescript(script)
-        for name in ("old", "new"):
-            connection.execute(f"DETACH {name}")
-        return Difference(connection, _describe(old), _describe(new))
-    except sqlite3.OperationalError as error:
-        connection.close()
-        raise InvalidInput(
-            f"{old.path} and {new.path} could not be compared ({error}); is the disk for temporary "
-            "files full?"
-        ) from error
-    except sqlite3.DatabaseError as error:
-        connection.close()
-        raise ReadError(
-            new.path,
-            f"this terminology or {old.path} is damaged ({error}); import the source again",
-        ) from error
-    except BaseException:
-        connection.close()
-        raise
-
-
-def _successors(terminology: Terminology) -> Iterator[tuple[str, int]]:
-    """Deprecated concepts and the ordinal of their first successor that is current."""
-    deprecated = "SELECT id, replaced_by FROM concepts WHERE deprecated AND replaced_by != '[]'"
-    current = "SELECT ordinal FROM concepts WHERE id = ? AND NOT deprecated"
-    for id_, replaced_by in terminology._database.rows(deprecated):
-        for successor in json.loads(replaced_by):
-            row = terminology._database.first(current, (terminology.resolve(successor),))
-            if row is not None:
-                yield id_, row[0]
-                break
-
-
-def _describe(terminology: Terminology) -> dict[str, Any]:
-    return {
-        "file": terminology.path.name,
-        "digest": terminology.digest,
-        "n_concepts": terminology.n_concepts,
-        "n_names": terminology.n_names,
-    }
+_SCRIPTS = (_KEPT, _CONCEPTS, _NAMES, _PARENTS)

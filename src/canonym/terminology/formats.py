@@ -1,40 +1,155 @@
-"""Reading any format: named, or recognised by its content."""
+"""Terminologies of any format: named, or recognised by their content."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+import contextlib
+import importlib
+import inspect
+import itertools
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
-from canonym.errors import InvalidInput
-from canonym.terminology.build import build_temporary, build_terminology
-from canonym.terminology.catalogue import FORMATS, Format
-from canonym.terminology.recognition import is_sqlite, recognise_file, recognise_folder
+from canonym.errors import InvalidInput, ReadError
+from canonym.io.streams import members, open_bytes, open_text
+from canonym.io.tables import open_table
+from canonym.io.xml import read_prolog
+from canonym.terminology.readers.table import find_columns
 from canonym.terminology.replaced import read_replaced, with_replaced
 from canonym.terminology.store import Terminology
 from canonym.types import Record
 
-__all__ = [
-    "FORMATS",
-    "Format",
-    "import_terminology",
-    "read_records",
-    "read_terminology",
-    "recognise",
-]
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format and its reader.
+
+    ``name`` is used in ``format=...`` and ``--format``, ``title`` describes the format in a line,
+    and ``expects`` the file or folder that the reader takes. ``reader`` is ``"module:function"``;
+    the module is imported when the reader is needed.
+    """
+
+    name: str
+    reader: str
+    title: str
+    expects: str
+
+    def load(self) -> Callable[..., Iterator[Record]]:
+        """Import the reader: a function of a path and of keyword-only options."""
+        module, _, function = self.reader.partition(":")
+        reader: Callable[..., Iterator[Record]] = getattr(importlib.import_module(module), function)
+        return reader
+
+    @property
+    def options(self) -> dict[str, inspect.Parameter]:
+        """Options of the reader by name, as the docstring of the reader explains them."""
+        return {
+            name: parameter
+            for name, parameter in inspect.signature(self.load()).parameters.items()
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        }
+
+
+FORMATS: dict[str, Format] = {
+    name: Format(name, f"canonym.terminology.readers.{reader}", title, expects)
+    for name, reader, title, expects in (
+        ("obo", "obo:read_obo", "ontology in OBO format 1.0 to 1.4", "an .obo file"),
+        ("owl", "owl:read_owl", "OWL ontology or SKOS thesaurus (needs the extra 'owl')",
+         "a file of RDF/XML, Turtle, N-Triples or JSON-LD"),
+        ("mesh", "mesh:read_mesh_xml", "MeSH descriptors or supplementary concepts in XML",
+         "desc*.xml or supp*.xml"),
+        ("ctd", "ctd:read_ctd", "diseases or chemicals of the Comparative Toxicogenomics Database",
+         "CTD_diseases or CTD_chemicals, .tsv or .csv"),
+        ("medic", "medic:read_medic", "dictionary of lines id||name: MEDIC, or one of BioSyn",
+         "a text file"),
+        ("drugbank", "drugbank:read_drugbank_vocabulary", "DrugBank open vocabulary",
+         "'drugbank vocabulary.csv'"),
+        ("icd10cm", "icd10cm:read_icd10cm", "ICD-10-CM, which comes with canonym",
+         "nothing: the word icd10cm"),
+        ("umls", "umls:read_umls", "UMLS Metathesaurus in Rich Release Format",
+         "the folder with MRCONSO.RRF"),
+        ("rxnorm", "rxnorm:read_rxnorm", "RxNorm in Rich Release Format",
+         "the folder with RXNCONSO.RRF"),
+        ("snomed", "snomed:read_snomed", "SNOMED CT in Release Format 2",
+         "the unpacked release, with sct2_Concept_Snapshot_*.txt"),
+        ("athena", "athena:read_athena", "OMOP vocabularies as Athena delivers them",
+         "the folder with CONCEPT.csv"),
+        ("meddra", "meddra:read_meddra", "MedDRA in its ASCII distribution",
+         "the folder with llt.asc"),
+        ("table", "table:read_table", "any table with a column of ids and one of names",
+         "a .tsv, .csv or .parquet file"),
+    )
+}  # fmt: skip
+"""Formats by name."""
+
+
+class ReaderOptions(TypedDict, total=False):
+    """Options of the readers; each format takes some of them, as its reader documents."""
+
+    # several formats
+    version: str | None
+    encoding: str
+    language: str
+    languages: Sequence[str] | None
+    source: str | None
+    sources: Collection[str] | None
+    types: Collection[str] | None
+    relations: bool | Collection[str]
+    definitions: bool
+    suppress: Collection[str]
+    prefixes: bool | Mapping[str, str] | None
+    # one format
+    ancestors: bool
+    includes: bool
+    llt: str
+    non_current: bool
+    refset: str | None
+    standard_only: bool
+    style: str
+    syntax: str | None
+    untagged: str
+    vocabularies: Collection[str] | None
+    # tables
+    id_column: str | None
+    name_column: str | None
+    label_column: str | None
+    label_flag_column: str | None
+    synonym_column: str | None
+    language_column: str | None
+    type_column: str | None
+    scope_column: str | None
+    definition_column: str | None
+    parent_column: str | None
+    source_column: str
+    tree_column: str | None
+    trees: str | Path | None
+    tree_id_column: str | None
+    tree_types: bool
+    separator: str
+    id_separator: str
+    delimiter: str | None
+    quoted: bool | None
+    header: bool
+    skip_incomplete: bool
+    prefix: str
+
 
 _PACKAGED = "icd10cm"
 _TABLE_OPTIONS = ("id_column", "name_column", "label_column", "header", "delimiter")
 
 
-def recognise(source: str | Path | None) -> str:
-    """Tell the format of a source by its content.
+def recognise(source: str | Path | None, *, options: Collection[str] = ()) -> str:
+    """Recognise the format of a source by its content.
 
     Parameters
     ----------
     source : str or Path, optional
         A file, which may be compressed, or the folder of a release. None and the word ``icd10cm``
         mean the packaged ICD-10-CM.
+    options : collection of str
+        Names of the options that come with it; an option about columns makes it a table.
 
     Returns
     -------
@@ -48,10 +163,6 @@ def recognise(source: str | Path | None) -> str:
     ReadError
         If the file is missing or cannot be read.
     """
-    return _recognise(source, ())
-
-
-def _recognise(source: str | Path | None, options: Collection[str]) -> str:
     if source is None or _is_packaged(source):
         return _PACKAGED
     path = Path(source)
@@ -81,7 +192,7 @@ def read_records(
     *,
     format: str | None = None,
     replaced: str | Path | None = None,
-    **options: Any,
+    **options: Unpack[ReaderOptions],
 ) -> Iterator[Record]:
     """Read a terminology of any format as a stream of records.
 
@@ -92,15 +203,16 @@ def read_records(
     format : str, optional
         A key of `FORMATS`; recognised by the content where it is not given.
     replaced : str or Path, optional
-        A table of ids that were given up and of those in their place, see `read_replaced`. The
-        option ``prefix`` is put before them too.
+        A table of replaced ids, see `canonym.terminology.replaced.read_replaced`. The option
+        ``prefix`` is put before them too.
     **options
-        Options of that format's reader. Where one takes several strings, one alone will do.
+        Options of that format's reader; see `ReaderOptions` and the reader. One string will do for
+        an option that takes several.
 
     Returns
     -------
     iterator of Concept, Name, Relation or Xref
-        What the source holds, read while it is asked for.
+        Content of the source, read lazily.
 
     Raises
     ------
@@ -118,11 +230,12 @@ def read_records(
         successors = read_replaced(replaced, prefix=options.get("prefix", ""))
         return with_replaced(read_records(source, format=format, **options), successors)
     if format is None:
-        format = _recognise(source, options)
+        format = recognise(source, options=options)
     found = FORMATS.get(format)
     if found is None:
         raise InvalidInput(f"format={format!r} is unknown; use one of {', '.join(FORMATS)}")
     known = found.options
+    given: dict[str, Any] = {}
     for name, value in options.items():
         if name not in known:
             raise InvalidInput(
@@ -130,13 +243,13 @@ def read_records(
                 f"{', '.join(known)}"
             )
         several = str(known[name].annotation)
-        if isinstance(value, str) and ("Collection[str]" in several or "Sequence[str]" in several):
-            options[name] = (value,)
+        alone = isinstance(value, str) and re.search(r"(Collection|Sequence)\[str\]", several)
+        given[name] = (value,) if alone else value
     if found.name == _PACKAGED:
-        return found.load()(None if source is None or _is_packaged(source) else source, **options)
+        return found.load()(None if source is None or _is_packaged(source) else source, **given)
     if source is None:
         raise InvalidInput(f"the format {found.name!r} needs a source: {found.expects}")
-    return found.load()(source, **options)
+    return found.load()(source, **given)
 
 
 def import_terminology(
@@ -145,22 +258,23 @@ def import_terminology(
     /,
     *,
     format: str | None = None,
+    replaced: str | Path | None = None,
     overwrite: bool = False,
     progress: Callable[[int], None] | None = None,
-    **options: Any,
+    **options: Unpack[ReaderOptions],
 ) -> Terminology:
-    """Import a terminology of any format into a file that opens at once.
+    """Import a terminology of any format into a file that opens in milliseconds.
 
     Parameters
     ----------
-    source, format, **options
+    source, format, replaced, **options
         As of `read_records`.
     output : str or Path
-        The file to write, by custom ``*.db``. It appears whole or not at all.
+        The file to write, usually ``*.db``. It appears whole or not at all.
     overwrite : bool
         Whether an existing file may be replaced.
     progress : callable, optional
-        Called now and then with the number of records read so far.
+        Called with the number of records read so far, after each batch.
 
     Returns
     -------
@@ -174,8 +288,8 @@ def import_terminology(
     """
     if source is not None and _same(Path(source), Path(output)):
         raise InvalidInput(f"{output} is the source itself; choose another file to write")
-    records = read_records(source, format=format, **options)
-    return build_terminology(records, output, overwrite=overwrite, progress=progress)
+    records = read_records(source, format=format, replaced=replaced, **options)
+    return Terminology.build(records, output, overwrite=overwrite, progress=progress)
 
 
 def _same(one: Path, other: Path) -> bool:
@@ -183,15 +297,20 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def read_terminology(
-    source: str | Path | None, /, *, format: str | None = None, **options: Any
+    source: str | Path | None,
+    /,
+    *,
+    format: str | None = None,
+    replaced: str | Path | None = None,
+    **options: Unpack[ReaderOptions],
 ) -> Terminology:
-    """Read a terminology of any format; its file is temporary and goes when the object goes.
+    """Read a terminology of any format; its file is temporary and is removed with the object.
 
-    A file that `import_terminology` wrote is opened as it is.
+    A file that `import_terminology` wrote is opened unchanged.
 
     Parameters
     ----------
-    source, format, **options
+    source, format, replaced, **options
         As of `read_records`.
 
     Returns
@@ -204,6 +323,137 @@ def read_terminology(
     InvalidInput
         If the source cannot be read.
     """
-    if source is not None and format is None and not options and is_sqlite(Path(source)):
+    plain = format is None and replaced is None and not options
+    if source is not None and plain and is_sqlite(Path(source)):
         return Terminology(source)
-    return build_temporary(read_records(source, format=format, **options))
+    return Terminology.build(read_records(source, format=format, replaced=replaced, **options))
+
+
+# --- recognition ---------------------------------------------------------------------------------
+
+_SQLITE = b"SQLite format 3\0"
+_LINES = 60
+_HEAD = 1 << 16
+_SUFFIX = r"(\.gz|\.xz|\.bz2|\.zip)?$"
+# A file that only this release has, and the subfolders it may be in; the deepest search last.
+_RELEASES: tuple[tuple[str, str, str], ...] = (
+    ("umls", rf"mrconso\.rrf(\.aa)?{_SUFFIX}", "meta"),
+    ("rxnorm", rf"rxnconso\.rrf{_SUFFIX}", "rrf"),
+    ("meddra", rf"llt\.asc{_SUFFIX}", "medascii"),
+    ("athena", rf"concept\.csv{_SUFFIX}", ""),
+)
+_ROOTS = {
+    "DescriptorRecordSet": "mesh",
+    "SupplementalRecordSet": "mesh",
+    "rdf:RDF": "owl",
+    "RDF": "owl",
+}
+_TRIPLE = re.compile(r"(<[A-Za-z][A-Za-z0-9+.-]*:[^\s<>]*>|_:\S+)\s+<[^\s<>]+>\s+\S")
+_TURTLE = re.compile(r"@?(prefix|base)\s", re.IGNORECASE)
+_JSON_LD = re.compile(r'"@(context|graph|id)"')
+
+
+def recognise_folder(folder: Path) -> tuple[str | None, str]:
+    """Return the format of the release in a folder or None, and what was found, for a message."""
+    inside = sorted(folder.iterdir())
+    names = [each.name for each in inside]
+    for format_, pattern, subfolder in _RELEASES:
+        below = [
+            file.name
+            for each in inside
+            if each.is_dir() and each.name.lower() == subfolder
+            for file in each.iterdir()
+        ]
+        if any(re.match(pattern, name.lower()) for name in [*names, *below]):
+            return format_, ""
+    if any(folder.rglob("*sct2_Concept_Snapshot_*")):
+        return "snomed", ""
+    shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    return None, f"a folder with {shown or 'nothing in it'}"
+
+
+def recognise_file(path: Path) -> tuple[str | None, str]:
+    """Return the format of a file by its beginning or None, and what was found, for a message.
+
+    The file may be compressed. A missing, empty or damaged one is a `ReadError`.
+    """
+    if is_sqlite(path):
+        raise ReadError(
+            path, "is a database, not a source: a terminology that was imported is opened as it is"
+        )
+    inside = members(path)
+    if len(inside) > 1:
+        shown = ", ".join(inside[:5]) + (f" and {len(inside) - 5} more" if len(inside) > 5 else "")
+        raise ReadError(path, f"is a zip archive with {shown}: unpack it and name what to read")
+    with open_bytes(path) as source:
+        head = source.read(_HEAD)
+    if head.startswith(b"PAR1"):
+        return "table", ""
+    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    text = start.decode("utf-8", errors="replace")
+    if start.startswith(b"<") and not _TRIPLE.match(text):
+        root = read_prolog(path).root
+        return _ROOTS.get(root), f"XML with the root element {root!r}"
+    if start.startswith((b"{", b"[")) and not text.startswith("[Term]"):
+        return ("owl" if _JSON_LD.search(text) else None), "JSON without the keys of JSON-LD"
+    encoding = _encoding(head)
+    with open_text(path, encoding=encoding) as stream:
+        lines = [line.rstrip("\n") for line in itertools.islice(stream, _LINES)]
+    found = _recognise_lines(lines)
+    if found is None:
+        found = _recognise_table(path, encoding)
+    first = next((line for line in lines if line.strip()), "")
+    return found, f"the first line is {first[:80]!r}"
+
+
+def is_sqlite(path: Path) -> bool:
+    """Tell whether a path is a SQLite file."""
+    with contextlib.suppress(OSError, ValueError), path.open("rb") as stream:
+        return stream.read(len(_SQLITE)) == _SQLITE
+    return False
+
+
+def _encoding(head: bytes) -> str:
+    """An encoding good enough to look at the first lines; the reader insists on the right one."""
+    try:
+        head.decode()
+    except UnicodeDecodeError as error:
+        if error.start < len(head) - 4:  # not just a character cut in two at the end
+            return "latin-1"
+    return "utf-8"
+
+
+def _recognise_lines(lines: Sequence[str]) -> str | None:
+    filled = [line.strip() for line in lines if line.strip()]
+    first = filled[0] if filled else ""
+    if any(line.startswith(("format-version:", "[Term]")) for line in filled):
+        return "obo"
+    bare = [line.lstrip("# ") for line in filled if line.startswith("#")]
+    if any(
+        line.startswith(
+            ("Fields:", "DiseaseName", "ChemicalName", "The Comparative Toxicogenomics")
+        )
+        for line in bare
+    ) or re.match(r"(Disease|Chemical)Name[,\t].*\1ID", first):
+        return "ctd"
+    content = [line for line in filled if not line.startswith("#")]
+    if content and (_TURTLE.match(content[0]) or _TRIPLE.match(content[0])):
+        return "owl"
+    if "DrugBank ID" in first and "Common name" in first:
+        return "drugbank"
+    if first.startswith("concept_id\tconcept_name\tdomain_id\tvocabulary_id"):
+        return "athena"
+    if first.endswith("|") and first.count("|") == 18:
+        return "rxnorm" if "|RXNORM|" in first else "umls"
+    if filled and all(line.count("||") == 1 and not line.startswith("||") for line in filled):
+        return "medic"
+    return None
+
+
+def _recognise_table(path: Path, encoding: str) -> str | None:
+    roles = dict.fromkeys(("id", "name", "label"))
+    with contextlib.suppress(ReadError), open_table(path, encoding=encoding) as table:
+        found = find_columns(table, roles)
+        if "id" in found and len(found) > 1:
+            return "table"
+    return None

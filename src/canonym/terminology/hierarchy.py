@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from canonym.errors import InvalidInput
-from canonym.terminology.adjacency import Adjacency
 from canonym.types import Int32Array
 
 if TYPE_CHECKING:
     from canonym.terminology.store import Terminology
 
-__all__ = ["Hierarchy"]
-
 
 class Hierarchy:
     """Parents, children and what follows from them; cycles do no harm.
 
-    Made by `from_terminology` or `from_edges`. Ids and alternative ids may be asked for; answers
-    are ids. Inside, a concept is its ordinal, and the edges are compressed rows of int32.
+    Made by `from_terminology` or `from_edges`. Methods take ids and alternative ids and return ids.
+    Inside, a concept is its ordinal, and the edges are compressed rows of int32.
 
     Attributes
     ----------
@@ -78,19 +76,10 @@ class Hierarchy:
     def from_edges(
         cls, edges: Iterable[tuple[str, str]], ids: Sequence[str] | None = None
     ) -> Hierarchy:
-        """Make a hierarchy from edges.
+        """Make a hierarchy from (child, parent) edges.
 
-        Parameters
-        ----------
-        edges : iterable of (str, str)
-            Child and parent.
-        ids : sequence of str, optional
-            The concepts; edges from or to others dangle. Without it, every id in `edges` is one.
-
-        Raises
-        ------
-        InvalidInput
-            If an id comes twice in `ids`.
+        Edges from or to concepts beyond `ids` dangle. Without `ids`, every id in `edges` is a
+        concept. A repeated id in `ids` is an `InvalidInput`.
         """
         if ids is None:
             edges = list(edges)
@@ -189,36 +178,17 @@ class Hierarchy:
             self._depths.setflags(write=False)
         return self._depths
 
-    def common_ancestor(self, first: str, second: str) -> str | None:
-        """Return the concept over which the way between two concepts is shortest.
-
-        It may be one of the two. Of several, the deepest is returned, then the first by ordinal;
-        None where the two have no ancestor in common.
-        """
-        return self._meet(first, second)[0]
-
     def distance(self, first: str, second: str) -> int | None:
         """Count the edges between two concepts through their nearest common ancestor.
 
-        Returns
-        -------
-        int or None
-            0 for a concept and itself, 1 for a child and its parent, 2 for siblings; None where
-            the two have no ancestor in common.
+        It is 0 for a concept and itself, 1 for a child and its parent, 2 for siblings; None where
+        the two have no ancestor in common.
         """
-        return self._meet(first, second)[1]
-
-    def _meet(self, first: str, second: str) -> tuple[str | None, int | None]:
         left = self.up.distances(self._ordinal(first))
         right = self.up.distances(self._ordinal(second))
-        common = left.keys() & right.keys()
-        if not common:
-            return None, None
-        depths = self.depths()
-        best = min(common, key=lambda each: (left[each] + right[each], -int(depths[each]), each))
-        return self.ids[best], left[best] + right[best]
+        return min((left[each] + right[each] for each in left.keys() & right.keys()), default=None)
 
-    # --- what is wrong with it ------------------------------------------------------------------
+    # --- defects --------------------------------------------------------------------------------
 
     def dangling(self) -> tuple[tuple[str, str], ...]:
         """Return the (child, parent) edges of which one end is no concept."""
@@ -227,11 +197,113 @@ class Hierarchy:
     def cycles(self) -> list[tuple[str, ...]]:
         """Find concepts that are above themselves.
 
-        Returns
-        -------
-        list of tuple of str
-            For each tangle (a set of concepts that are all above each other) one shortest cycle
-            through its first concept: each id is followed by a parent, and the last by the first.
-            A concept that is its own parent is a cycle of one.
+        For each tangle (concepts that are all above each other) one shortest cycle through its
+        first concept: a parent follows each id, and the first id follows the last.
         """
         return [self._names(cycle) for cycle in self.up.cycles()]
+
+
+class Adjacency(NamedTuple):
+    """Edges of a directed graph as compressed rows.
+
+    The neighbours of node ``i`` are ``ends[starts[i]:starts[i + 1]]``, int32 and rising; ``starts``
+    is ``(n + 1,)`` int64.
+    """
+
+    starts: npt.NDArray[np.int64]
+    ends: Int32Array
+
+    @classmethod
+    def build(cls, tails: Int32Array, heads: Int32Array, n: int) -> Adjacency:
+        """Compress the edges from `tails` to `heads`, each ``(m,)``, of a graph of `n` nodes."""
+        order = np.lexsort((heads, tails))
+        starts = np.zeros(n + 1, dtype=np.int64)
+        np.cumsum(np.bincount(tails, minlength=n), out=starts[1:])
+        return cls(starts, np.ascontiguousarray(heads[order], dtype=np.int32))
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.starts) - 1
+
+    @property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """Number of neighbours of each node, ``(n,)`` int64."""
+        return np.diff(self.starts)
+
+    def of(self, node: int) -> list[int]:
+        """Return the neighbours of a node, rising."""
+        neighbours: list[int] = self.ends[self.starts[node] : self.starts[node + 1]].tolist()
+        return neighbours
+
+    def of_all(self, nodes: npt.NDArray[np.signedinteger]) -> Int32Array:
+        """Return the neighbours of several nodes, ``(m,)`` int32, one node after the other."""
+        counts = self.counts[nodes]
+        ends = np.cumsum(counts)
+        if not len(ends) or not ends[-1]:
+            return self.ends[:0]
+        places = np.arange(ends[-1]) + np.repeat(self.starts[nodes] - (ends - counts), counts)
+        return np.asarray(self.ends[places], dtype=np.int32)
+
+    def distances(self, start: int) -> dict[int, int]:
+        """Map every node reachable from `start` to the fewest edges, nearest first.
+
+        `start` itself has 0. Nodes at one distance are in rising order.
+        """
+        distances = {start: 0}
+        frontier, distance = [start], 0
+        while frontier:
+            distance += 1
+            reached = sorted({end for node in frontier for end in self.of(node)})
+            frontier = [node for node in reached if node not in distances]
+            distances.update(dict.fromkeys(frontier, distance))
+        return distances
+
+    def levels(self, roots: npt.NDArray[np.signedinteger]) -> Int32Array:
+        """Return the fewest edges from any of `roots` to each node, ``(n,)`` int32; −1 for none."""
+        levels = np.full(self.n_nodes, -1, dtype=np.int32)
+        frontier, level = np.asarray(roots, dtype=np.int32), 0
+        while len(frontier):
+            levels[frontier] = level
+            level += 1
+            reached = np.unique(self.of_all(frontier))
+            frontier = reached[levels[reached] < 0]
+        return levels
+
+    def cycles(self) -> list[list[int]]:
+        """Find one shortest cycle through the first node of every strongly connected component.
+
+        The next node is a neighbour of each, and the first of the last; a node that is its own
+        neighbour is a cycle of one.
+        """
+        from scipy.sparse import csr_matrix
+        from scipy.sparse.csgraph import connected_components
+
+        n = self.n_nodes
+        if not len(self.ends):
+            return []
+        graph = csr_matrix((np.ones(len(self.ends)), self.ends, self.starts), shape=(n, n))
+        _, tangle = connected_components(graph, directed=True, connection="strong")
+        tails = np.repeat(np.arange(n), self.counts)
+        tangled = np.bincount(tangle)[tangle] > 1
+        tangled[tails[tails == self.ends]] = True
+        nodes = np.flatnonzero(tangled)
+        _, first = np.unique(tangle[nodes], return_index=True)
+        return [self._shortest_cycle(node) for node in nodes[np.sort(first)].tolist()]
+
+    def _shortest_cycle(self, start: int) -> list[int]:
+        came_from: dict[int, int] = {}
+        frontier = [start]
+        while True:  # it ends, for in a tangle there is a way back
+            reached = []
+            for node in frontier:
+                for end in self.of(node):
+                    if end == start:
+                        cycle = [node]
+                        while cycle[-1] != start:
+                            cycle.append(came_from[cycle[-1]])
+                        return cycle[::-1]
+                    if end not in came_from:
+                        came_from[end] = node
+                        reached.append(end)
+            frontier = reached

@@ -1,8 +1,8 @@
-"""Ids as corpora and other tools write them, brought to the concepts of one terminology.
+"""Ids as corpora and other tools write them, resolved to the concepts of one terminology.
 
-Corpora write ``D003920`` or ``OMIM:123456``, terminologies ``MESH:D003920``; some ids are an
-alternative of another concept, and some the terminology does not have. What was done to each is
-counted, and what is unknown is listed: an evaluation has no business with ids that vanish.
+Corpora write ``D003920`` or ``OMIM:123456``, terminologies ``MESH:D003920``. Some ids are an
+alternative of another concept, and some are unknown. Every id is counted by how it was resolved,
+and unknown ids are listed, so that none vanishes from an evaluation.
 """
 
 from __future__ import annotations
@@ -13,33 +13,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from canonym.corpora.gold import id_prefix
-from canonym.terminology import Terminology
+from canonym.terminology.store import Terminology
 
-__all__ = ["ConceptIds", "IdCensus"]
-
-# What bare ids of the two terminologies of most corpora look like; others are tried in order.
+# Bare ids of the two terminologies of most corpora; other prefixes are tried in order.
 _BARE = ((re.compile(r"[CD]\d{6}(?:\d{3})?"), "MESH"), (re.compile(r"\d{6}"), "OMIM"))
 
 
 @dataclass(frozen=True, slots=True)
 class IdCensus:
-    """What ids were met and how they were understood; every number counts occurrences.
+    """Counts of the ids that were met, by how they were resolved.
 
-    Parameters
-    ----------
-    n : int
-        Ids met.
-    as_written : int
-        The id of a concept, letter for letter.
-    prefix_added, prefix_removed, prefix_changed : int
-        The id of a concept once its prefix was put before it, taken off, or written otherwise.
-    alternative : int
-        An alternative id of a concept, with or without a change of prefix.
-    unknown : dict of str to int
-        Ids that the terminology does not have, and how often each was met; most frequent first.
-    prefixes : dict of str to int
-        Prefixes as written; ``""`` stands for ids without one.
+    ``alternative`` ids may have a change of prefix as well. ``unknown`` holds the ids that the
+    terminology does not have with their occurrences, most frequent first, and ``prefixes`` those of
+    all prefixes as written, ``""`` for none.
     """
 
     n: int
@@ -62,7 +48,7 @@ class IdCensus:
         return "" in self.prefixes and len(self.prefixes) > 1
 
     def remarks(self) -> list[str]:
-        """Return one sentence for everything that a reader of the figures has to know."""
+        """Return a sentence for each fact that a reader of the figures has to know."""
         found = []
         if self.unknown:
             shown = ", ".join(list(self.unknown)[:5])
@@ -96,23 +82,14 @@ class IdCensus:
 
 
 class ConceptIds:
-    """Finds the concept that an id stands for, and remembers what it met.
+    """Finds the concept that an id stands for in `terminology`, and counts the ids it met.
 
-    Parameters
-    ----------
-    terminology : Terminology
-        Whose concepts are wanted.
-
-    Examples
-    --------
     >>> from canonym import Concept, Terminology, Xref
     >>> ids = ConceptIds(
     ...     Terminology.build([Concept("MESH:D1", "flu"), Xref("MESH:D1", "OMIM:7", "alternative")])
     ... )
     >>> ids.concept("D1"), ids.concept("OMIM:7"), ids.concept("D2")
     ('MESH:D1', 'MESH:D1', None)
-    >>> ids.census().unknown
-    {'D2': 1}
     """
 
     def __init__(self, terminology: Terminology) -> None:
@@ -122,27 +99,24 @@ class ConceptIds:
         self._prefixes: tuple[str, ...] | None = None
 
     def concept(self, id_: str) -> str | None:
-        """Return the id of the concept as the terminology writes it, None if it has none.
-
-        The id is counted as met.
-        """
+        """Return the id of the concept as the terminology writes it, or None; count the id."""
         self._met[id_] += 1
         return self.find(id_)
 
     def find(self, id_: str) -> str | None:
-        """Return what `concept` returns without counting the id as met."""
+        """Return what `concept` returns without counting the id."""
         if id_ not in self._known:
             self._known[id_] = self._resolve(id_)
         return self._known[id_][0]
 
     def census(self, ids: Iterable[str] | None = None) -> IdCensus:
-        """Count how the ids met so far, or those given, were understood."""
+        """Count how the ids met so far, or the given ones, were resolved."""
         met = self._met if ids is None else Counter(ids)
         how: Counter[str] = Counter()
         unknown: dict[str, int] = {}
         prefixes: Counter[str] = Counter()
         for id_, count in met.items():
-            prefixes[id_prefix(id_)] += count
+            prefixes[_prefix(id_)] += count
             if self.find(id_) is None:
                 unknown[id_] = count
             how[self._known[id_][1]] += count
@@ -165,9 +139,9 @@ class ConceptIds:
         return None, "unknown"
 
     def _forms(self, id_: str) -> Iterable[tuple[str, str]]:
-        """Yield what the id may be called in the terminology, and what that changes."""
+        """Yield what the id may be called in the terminology, and how that changes it."""
         yield id_, "as written"
-        prefix, bare = id_prefix(id_), id_.partition(":")[2] if ":" in id_ else id_
+        prefix, bare = _prefix(id_), id_.partition(":")[2] if ":" in id_ else id_
         how = "changed" if prefix else "added"
         if not prefix:
             yield from ((f"{p}:{bare}", how) for form, p in _BARE if form.fullmatch(bare))
@@ -180,12 +154,16 @@ class ConceptIds:
 
     def _known_prefixes(self) -> tuple[str, ...]:
         if self._prefixes is None:
-            counts = Counter(id_prefix(concept.id) for concept in self.terminology.iter_concepts())
+            counts = Counter(_prefix(concept.id) for concept in self.terminology.iter_concepts())
             counts.update(
-                id_prefix(xref.target)
+                _prefix(xref.target)
                 for xref in self.terminology.iter_xrefs()
                 if xref.kind == "alternative"
             )
             counts.pop("", None)
             self._prefixes = tuple(sorted(counts, key=lambda prefix: (-counts[prefix], prefix)))
         return self._prefixes
+
+
+def _prefix(id_: str) -> str:
+    return id_.partition(":")[0] if ":" in id_ else ""

@@ -1,4 +1,4 @@
-"""What is wrong, or at least suspicious, in a terminology."""
+"""Errors and oddities of a terminology."""
 
 from __future__ import annotations
 
@@ -16,10 +16,8 @@ from canonym.text import normalise
 if TYPE_CHECKING:
     from canonym.terminology.store import Terminology
 
-__all__ = ["LONGEST_NAME", "Finding", "is_damaged", "lint"]
 
-LONGEST_NAME = 500
-"""Characters above which a name is more likely a definition, or several names."""
+_LONGEST_NAME = 500  # characters; above it a name is more likely a definition
 
 _ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ufffd\ufffe\uffff]")
@@ -31,20 +29,9 @@ _SEPARATOR = re.compile(r"[|;,\s]")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One kind of thing found in a terminology.
+    """One kind of problem found in a terminology, with its count, samples and advice.
 
-    Parameters
-    ----------
-    kind : str
-        What was looked for, in a few words.
-    severity : str
-        ``"error"`` (will go wrong), ``"warning"`` (look at it) or ``"note"`` (good to know).
-    count : int
-        How often it was found.
-    samples : tuple of str
-        The first few, readable.
-    advice : str
-        What it means and what to do about it.
+    ``severity`` is ``"error"`` (will go wrong), ``"warning"`` (look at it) or ``"note"``.
     """
 
     kind: str
@@ -85,7 +72,7 @@ _KINDS = {
     ),
     "long names": (
         "warning",
-        f"Over {LONGEST_NAME} characters: more likely a definition, or several names in one cell.",
+        f"Over {_LONGEST_NAME} characters: more likely a definition, or several names in one cell.",
     ),
     "names shared by several ids": (
         "warning",
@@ -108,10 +95,7 @@ _KINDS = {
         "warning",
         "A current concept is related to one that was retired.",
     ),
-    "concepts by source": (
-        "note",
-        "What the terminology is made of.",
-    ),
+    "concepts by source": ("note", "What the terminology is made of."),
 }
 _SHARED = (
     "SELECT {0}, COUNT(DISTINCT {1}), MIN({1}), MAX({1}) FROM {2} GROUP BY {0} "
@@ -163,27 +147,11 @@ class _Findings:
 
 
 def lint(terminology: Terminology, *, samples: int = 5) -> list[Finding]:
-    """Look for what is wrong, or at least suspicious, in a terminology.
+    """Look for errors and oddities in a terminology, which is streamed; `samples` are kept of each
+    kind.
 
-    Parameters
-    ----------
-    terminology : Terminology
-        What to look at. It is streamed: memory holds its hierarchy, not its names.
-    samples : int
-        Most samples per kind.
+    Errors come first, then warnings, then notes.
 
-    Returns
-    -------
-    list of Finding
-        Errors, then warnings, then notes; kinds that were not found are left out.
-
-    Raises
-    ------
-    InvalidInput
-        If `samples` is negative.
-
-    Examples
-    --------
     >>> from canonym import Concept, Terminology
     >>> terminology = Terminology.build([Concept("X:1|X:2", "cold"), Concept("X:3", "cold")])
     >>> [(finding.kind, finding.count) for finding in lint(terminology)][:2]
@@ -226,20 +194,14 @@ def _look_at_names(terminology: Terminology, findings: _Findings) -> None:
     for row, text in enumerate(itertools.chain.from_iterable(terminology.iter_texts())):
         if is_damaged(text):
             findings.add_name("encoding damage", terminology, row)
-        if len(text) > LONGEST_NAME:
+        if len(text) > _LONGEST_NAME:
             findings.add_name("long names", terminology, row)
         elif not normalise(text):
             findings.add_name("names that normalise to nothing", terminology, row)
 
 
 def is_damaged(text: str) -> bool:
-    """Tell whether a name holds XML entities, control characters or wrongly decoded UTF-8.
-
-    Examples
-    --------
-    >>> is_damaged("Crohn&apos;s disease"), is_damaged("SjÃ¶gren"), is_damaged("Sjögren")
-    (True, True, False)
-    """
+    """Tell whether a name holds XML entities, control characters or wrongly decoded UTF-8."""
     return bool(
         ("&" in text and _ENTITY.search(text))
         or _CONTROL.search(text)

@@ -1,8 +1,7 @@
-"""Ids that were given up for others: tables of them, and terminologies brought up to date by them.
+"""Replaced ids: tables of them, and terminologies brought up to date by them.
 
-Terminologies give ids up: MeSH makes a descriptor of a supplementary concept, UMLS merges two
-concepts. Corpora and code lists of before keep the old ids, and a terminology put together from
-several files may have the same concept under both.
+MeSH turns supplementary concepts into descriptors, UMLS merges concepts. Older corpora and code
+lists keep the old ids, and a terminology made of several files may have a concept under both.
 """
 
 from __future__ import annotations
@@ -13,44 +12,23 @@ from pathlib import Path
 
 from canonym.errors import ReadError
 from canonym.io.streams import open_text
-from canonym.terminology.delimited import rows
+from canonym.io.tables import split_rows
 from canonym.types import Concept, Name, Record, Relation, Xref
-
-__all__ = ["read_replaced", "with_replaced"]
 
 
 def read_replaced(
     path: str | Path, *, prefix: str = "", delimiter: str = "\t", encoding: str = "utf-8"
 ) -> dict[str, str]:
-    """Read a table of ids that were given up.
+    """Read a table of replaced ids: the id in use for each old one, through all steps between.
 
-    Parameters
-    ----------
-    path : str or Path
-        Without a header: in the first column the id that was given up, in the second the one that
-        took its place; further columns are not looked at. It may be compressed.
-    prefix : str
-        Put before ids that do not begin with it.
-    delimiter : str
-        What separates cells.
-    encoding : str
-        Of the file.
-
-    Returns
-    -------
-    dict of str to str
-        The id in use for each one given up, through all that came between. An id with several
-        successors is left out: nobody says which of them is meant.
-
-    Raises
-    ------
-    ReadError
-        If a row has fewer than two cells or an empty id, or ids take each other's place in a
-        circle.
+    The table has no header: the old id in the first column, the new one in the second; further
+    columns are ignored. `prefix` is put before ids that do not begin with it. An id with several
+    successors is left out: the table does not say which one is meant. Ids that replace each other
+    in a circle are a `ReadError`.
     """
     found: dict[str, set[str]] = {}
     with open_text(path, encoding=encoding) as stream:
-        for cells in rows(stream, delimiter=delimiter, quoted=False):
+        for cells in split_rows(stream, delimiter=delimiter, quoted=False):
             ids = [cell.strip() for cell in cells[:2]]
             if len(ids) < 2 or not all(ids):
                 raise stream.error(
@@ -74,25 +52,12 @@ def _last(path: str | Path, old: str, successors: Mapping[str, str]) -> str:
 
 
 def with_replaced(records: Iterable[Record], replaced: Mapping[str, str]) -> Iterator[Record]:
-    """Give what stands under ids that were given up to the concepts in their place.
+    """Move what stands under replaced ids to the concepts in their place.
 
-    Parameters
-    ----------
-    records : iterable of Concept, Name, Relation or Xref
-        Of a terminology.
-    replaced : mapping of str to str
-        As `read_replaced` returns it.
+    A concept with an old id becomes a name; the one in its place also gets its types, and its
+    definition where it has none. At the end every old id is yielded as an alternative of the one in
+    use, if a record has either of them.
 
-    Yields
-    ------
-    Concept, Name, Relation or Xref
-        The records, names and relations under the ids in use. A concept whose id was given up
-        becomes a name; the one in its place has its types as well, and its definition where it has
-        none. In the end every id given up, as an alternative of the one in use, if a record has
-        either of them.
-
-    Examples
-    --------
     >>> from canonym.types import Concept
     >>> given = [Concept("D1", "Quetiapine"), Concept("C7", "quetiapin")]
     >>> [record.concept_id for record in with_replaced(given, {"C7": "D1"}) if record != given[0]]

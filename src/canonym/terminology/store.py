@@ -2,13 +2,16 @@
 
 Row ``i`` of the name table is row ``i`` of every vector file; rows keep the order in which the
 reader yielded them. The digest identifies the content: two builds from the same records have the
-same digest, whatever the machine.
+same digest on every machine.
 """
 
 from __future__ import annotations
 
+import difflib
+import shutil
+import tempfile
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,17 +19,24 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
-from canonym.terminology.database import BATCH, FORMAT, Database
-from canonym.terminology.records import CONCEPTS, NAMES, objects, objects_at
+from canonym.terminology.database import BATCH, CONCEPTS, NAMES, Database, objects, objects_at
+from canonym.terminology.writer import write_terminology
 from canonym.types import Concept, Int32Array, Name, Record, Relation, Xref
 
-__all__ = ["FORMAT", "Terminology"]
+_CHUNK = 500  # ids in one query
+_LISTED = 12  # values named in a message
+_VALUES = {
+    "types": "SELECT DISTINCT type FROM types",
+    # A name without a source of its own is from the source of its concept.
+    "sources": "SELECT source FROM concepts UNION SELECT source FROM names WHERE source != ''",
+    "languages": "SELECT DISTINCT language FROM names",
+}
 
 
 class Terminology:
     """A terminology opened for reading.
 
-    Safe to use from several threads: each has a connection of its own.
+    Safe to use from several threads: each has its own connection.
 
     Parameters
     ----------
@@ -36,7 +46,7 @@ class Terminology:
     Raises
     ------
     ReadError
-        If the file is missing, is not a terminology of ours, or is damaged.
+        If the file is missing, is not a terminology of canonym, or is damaged.
     Mismatch
         If it was written by a newer version of canonym.
 
@@ -58,21 +68,55 @@ class Terminology:
         self._meta = self._database.meta
         self._finalizer: weakref.finalize[Any, Any] | None = None
 
-    # --- making ---------------------------------------------------------------------------------
+    # --- building ------------------------------------------------------------------------------
 
     @classmethod
     def build(
-        cls, records: Iterable[Record], path: str | Path | None = None, *, overwrite: bool = False
+        cls,
+        records: Iterable[Record],
+        path: str | Path | None = None,
+        *,
+        overwrite: bool = False,
+        progress: Callable[[int], None] | None = None,
     ) -> Terminology:
-        """Write records to a file and open it; see `canonym.terminology.build.build_terminology`.
+        """Write records to a terminology file and open it.
 
-        Without `path` the file is temporary and goes when the object goes.
+        Parameters
+        ----------
+        records : iterable of Concept, Name, Relation or Xref
+            In any order; names keep theirs. The label of a concept becomes a name row. Equal names
+            of a concept (same text and language) are stored once. Concepts with one id are merged.
+        path : str or Path, optional
+            The file to write, whole or not at all. Without it the file is temporary and is removed
+            with the object.
+        overwrite : bool
+            Whether an existing file may be replaced.
+        progress : callable, optional
+            Called with the number of records read so far, after each batch.
+
+        Returns
+        -------
+        Terminology
+            Opened for reading; its `remarks` count what was merged or left out.
+
+        Raises
+        ------
+        InvalidInput
+            If a record cannot be used, there are no names at all, or the file cannot be written.
         """
-        from canonym.terminology.build import build_temporary, build_terminology
-
         if path is not None:
-            return build_terminology(records, path, overwrite=overwrite)
-        return build_temporary(records)
+            write_terminology(records, Path(path), overwrite=overwrite, progress=progress)
+            return cls(path)
+        folder = tempfile.mkdtemp(prefix="canonym-")
+        try:
+            terminology = cls.build(records, Path(folder) / "terminology.db", progress=progress)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        terminology._finalizer = weakref.finalize(
+            terminology, _discard, terminology._database, folder
+        )
+        return terminology
 
     # --- closing --------------------------------------------------------------------------------
 
@@ -91,7 +135,7 @@ class Terminology:
             f"<Terminology {self.path.name}: {self.n_concepts:,} concepts, {self.n_names:,} names>"
         )
 
-    # --- what it is -----------------------------------------------------------------------------
+    # --- counts --------------------------------------------------------------------------------
 
     @property
     def digest(self) -> str:
@@ -120,7 +164,7 @@ class Terminology:
 
     @property
     def remarks(self) -> dict[str, int]:
-        """What building merged or left out, by kind, with counts."""
+        """Number of records that building merged or left out, by kind."""
         return dict(self._meta["remarks"])
 
     def sources(self) -> dict[tuple[str, str], int]:
@@ -151,13 +195,7 @@ class Terminology:
         return None if row is None else str(row[0])
 
     def concept(self, id: str) -> Concept:
-        """Look a concept up by its id or an alternative id.
-
-        Raises
-        ------
-        InvalidInput
-            If no concept has the id.
-        """
+        """Look a concept up by its id or an alternative id; an unknown id is an `InvalidInput`."""
         for concept in objects(self._database, CONCEPTS, "WHERE id = ?", (self.resolve(id),)):
             return cast(Concept, concept)
         raise InvalidInput(
@@ -171,13 +209,7 @@ class Terminology:
         return None if row is None else int(row[0])
 
     def concepts_at(self, ordinals: Sequence[int] | npt.NDArray[Any]) -> list[Concept]:
-        """Return concepts by their ordinal (0 … `n_concepts` − 1), in the order given.
-
-        Raises
-        ------
-        InvalidInput
-            If an ordinal is out of range.
-        """
+        """Return concepts by their ordinal (0 … `n_concepts` − 1), in the order given."""
         return objects_at(self._database, CONCEPTS, "WHERE ordinal = ?", ordinals, self.n_concepts)
 
     def names(self, id: str) -> tuple[Name, ...]:
@@ -186,13 +218,7 @@ class Terminology:
         return tuple(objects(self._database, NAMES, where, (self.resolve(id),)))
 
     def names_at(self, rows: Sequence[int] | npt.NDArray[Any]) -> list[Name]:
-        """Return names by their row (0 … `n_names` − 1), in the order given.
-
-        Raises
-        ------
-        InvalidInput
-            If a row is out of range.
-        """
+        """Return names by their row (0 … `n_names` − 1), in the order given."""
         return objects_at(self._database, NAMES, "WHERE n.row = ?", rows, self.n_names)
 
     def iter_concepts(self) -> Iterator[Concept]:
@@ -237,16 +263,16 @@ class Terminology:
         ids: Sequence[str] = (),
         deprecated: bool = True,
     ) -> npt.NDArray[np.bool_]:
-        """Mark the name rows that pass all filters given; see `canonym.terminology.filters`.
+        """Mark the name rows that pass all filters.
 
         Parameters
         ----------
         types : sequence of str
-            Semantic types; a row passes when its concept has one of them. In any case.
+            Semantic types; a row passes when its concept has one of them; case is ignored.
         sources : sequence of str
-            Sources of the concept or of the name itself. In any case.
+            Sources of the concept or of the name itself; case is ignored.
         languages : sequence of str
-            Languages of the name. In any case; ``""`` is "not said".
+            Languages of the name; case is ignored, and ``""`` is an unknown language.
         ids : sequence of str
             Concepts, by id or alternative id.
         deprecated : bool
@@ -255,23 +281,19 @@ class Terminology:
         Returns
         -------
         ndarray
-            ``(n_names,)`` bool. A filter that is empty lets every row pass.
+            ``(n_names,)`` bool. An empty filter lets every row pass.
 
         Raises
         ------
         InvalidInput
             If a type, source, language or id does not occur in the terminology.
         """
-        from canonym.terminology.filters import mark_rows
-
-        return mark_rows(
-            self._database,
-            types=types,
-            sources=sources,
-            languages=languages,
-            ids=ids,
-            deprecated=deprecated,
-        )
+        lists = {"types": types, "sources": sources, "languages": languages, "ids": ids}
+        given = {what: _as_list(what, values) for what, values in lists.items()}
+        try:
+            return _mark_rows(self._database, given, deprecated)
+        except (TypeError, ValueError, IndexError, OverflowError) as error:
+            raise self._database.damage(error) from error
 
     # --- relations ------------------------------------------------------------------------------
 
@@ -297,3 +319,128 @@ class Terminology:
         """Return the ids of the direct children."""
         sql = "SELECT head FROM relations WHERE tail = ? AND relation = 'is_a' ORDER BY 1"
         return tuple(head for (head,) in self._database.rows(sql, (self.resolve(id) or id,)))
+
+
+# --- filters --------------------------------------------------------------------------------------
+
+
+def _mark_rows(
+    database: Database, given: dict[str, list[str]], deprecated: bool
+) -> npt.NDArray[np.bool_]:
+    n_names, n_concepts = database.meta["n_names"], database.meta["n_concepts"]
+    rows = np.ones(n_names, dtype=np.bool_)
+    concepts = np.ones(n_concepts, dtype=np.bool_)
+    if given["types"]:
+        wanted = _known(database, "types", given["types"])
+        sql = f"SELECT concept FROM types WHERE type IN ({_marks(wanted)})"
+        concepts &= _flags(database, sql, wanted, n_concepts)
+    if given["ids"]:
+        concepts &= _flags_of_ids(database, given["ids"], n_concepts)
+    if not deprecated:
+        sql = "SELECT ordinal FROM concepts WHERE deprecated"
+        concepts &= ~_flags(database, sql, (), n_concepts)
+    if given["languages"]:
+        wanted = _known(database, "languages", given["languages"])
+        if len(wanted) < len(_values(database, "languages")):
+            sql = f"SELECT row FROM names WHERE language IN ({_marks(wanted)})"
+            rows &= _flags(database, sql, wanted, n_names)
+    if given["sources"]:
+        wanted = _known(database, "sources", given["sources"])
+        sql = f"SELECT ordinal FROM concepts WHERE source IN ({_marks(wanted)})"
+        passing = _flags(database, sql, wanted, n_concepts)[database.concept_of_row]
+        if not passing.all():
+            sql = f"SELECT row FROM names WHERE source != '' AND source IN ({_marks(wanted)})"
+            passing |= _flags(database, sql, wanted, n_names)
+        rows &= passing
+    if not concepts.all():
+        rows &= concepts[database.concept_of_row]
+    return rows
+
+
+def _as_list(what: str, values: Iterable[str]) -> list[str]:
+    if isinstance(values, str):
+        return [values]
+    several = list(values)
+    for value in several:
+        if not isinstance(value, str):
+            raise InvalidInput(f"{what}: {value!r:.80} is no string; strings are expected")
+    return list(dict.fromkeys(several))
+
+
+def _marks(values: Sequence[str]) -> str:
+    return ", ".join("?" * len(values))
+
+
+def _flags(
+    database: Database, sql: str, parameters: Sequence[Any], n: int
+) -> npt.NDArray[np.bool_]:
+    """Mark the numbers that a query finds."""
+    flags = np.zeros(n, dtype=np.bool_)
+    for batch in database.batches(sql, parameters):
+        flags[np.fromiter((number for (number,) in batch), np.int64, len(batch))] = True
+    return flags
+
+
+def _values(database: Database, what: str) -> list[str]:
+    if what not in database.values:
+        database.values[what] = sorted(value for (value,) in database.rows(_VALUES[what]))
+    return database.values[what]
+
+
+def _known(database: Database, what: str, given: list[str]) -> list[str]:
+    """Find the values that those given stand for, whatever their case, or name close ones."""
+    values = _values(database, what)
+    folded: dict[str, list[str]] = {}
+    for value in values:
+        folded.setdefault(value.casefold(), []).append(value)
+    wanted: list[str] = []
+    for value in given:
+        if value.casefold() not in folded:
+            raise InvalidInput(_unknown(database, what, value, folded))
+        wanted.extend(folded[value.casefold()])
+    return list(dict.fromkeys(wanted))
+
+
+def _unknown(database: Database, what: str, value: str, folded: dict[str, list[str]]) -> str:
+    close = difflib.get_close_matches(value.casefold(), folded, n=3)
+    known = [value for values in folded.values() for value in values]
+    if close:
+        hint = f"did you mean {' or '.join(repr(folded[each][0]) for each in close)}?"
+    elif known:
+        more = f" and {len(known) - _LISTED} more" if len(known) > _LISTED else ""
+        hint = f"it has {', '.join(map(repr, known[:_LISTED]))}{more}."
+    else:
+        hint = f"it has no {what}."
+    return (
+        f"{what}: {value!r} does not occur in {database.path.name}; {hint} List all with "
+        f"Terminology.{what}() or `canonym terminology show {database.path}`"
+    )
+
+
+def _flags_of_ids(database: Database, ids: list[str], n: int) -> npt.NDArray[np.bool_]:
+    ordinals: dict[str, int] = {}
+    for sql in (
+        "SELECT id, ordinal FROM concepts WHERE id IN ({})",
+        "SELECT x.target, MIN(c.ordinal) FROM xrefs x JOIN concepts c ON c.id = x.concept_id "
+        "WHERE x.target IN ({}) AND x.kind = 'alternative' GROUP BY x.target",
+    ):
+        missing = [id_ for id_ in ids if id_ not in ordinals]
+        for start in range(0, len(missing), _CHUNK):
+            chunk = missing[start : start + _CHUNK]
+            ordinals.update(database.rows(sql.format(_marks(chunk)), chunk))
+    unknown = [id_ for id_ in ids if id_ not in ordinals]
+    if unknown:
+        more = f" and {len(unknown) - 5:,} more" if len(unknown) > 5 else ""
+        example = database.first("SELECT id FROM concepts WHERE ordinal = 0")
+        raise InvalidInput(
+            f"ids: {', '.join(map(repr, unknown[:5]))}{more} of {len(ids):,} are not in "
+            f"{database.path.name}, whose ids look like {example[0] if example else ''!r}"
+        )
+    flags = np.zeros(n, dtype=np.bool_)
+    flags[np.fromiter(ordinals.values(), np.int64, len(ordinals))] = True
+    return flags
+
+
+def _discard(database: Database, folder: str) -> None:
+    database.close()  # some systems do not remove open files
+    shutil.rmtree(folder, ignore_errors=True)

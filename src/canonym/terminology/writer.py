@@ -1,22 +1,21 @@
-"""The writing end of the database: records in, rows out, in bounded memory."""
+"""Records written into a terminology file, in bounded memory, and the digest of its content."""
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import json
 import sqlite3
+import zlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from canonym.errors import InvalidInput
-from canonym.terminology.database import APPLICATION_ID, FORMAT, INDEXES, SCHEMA
-from canonym.terminology.digest import content_digest
-from canonym.terminology.pending import Pending, Statements, UnwritableError, check_text
-from canonym.terminology.records import concept_row
-from canonym.terminology.seen import Seen
+from canonym.io.files import write_file
+from canonym.terminology.database import APPLICATION_ID, BATCH, FORMAT, INDEXES, SCHEMA, concept_row
 from canonym.types import SCOPES, Concept, Name, Record, Relation, Xref
-
-__all__ = ["Writer"]
 
 _LABEL = SCOPES.index("label")
 _EXACT = SCOPES.index("exact")
@@ -26,21 +25,43 @@ _CACHED_KIB = 128 << 10  # of the database
 _CONCEPT = ("ordinal", *Concept.__slots__)
 
 
+def write_terminology(
+    records: Iterable[Record],
+    path: Path,
+    *,
+    overwrite: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> None:
+    """Write records to a terminology file; see `Terminology.build`.
+
+    Memory holds a batch of records, a cache of ids and a byte per concept.
+    """
+    with write_file(path, overwrite=overwrite) as partial:
+        try:
+            writer = Writer(partial, path)
+        except sqlite3.OperationalError as error:
+            raise InvalidInput(f"{path} could not be created ({error})") from error
+        try:
+            count, source = 0, iter(records)
+            while added := writer.add(itertools.islice(source, BATCH)):
+                count += added
+                if progress is not None:
+                    progress(count)
+            writer.finish()
+        finally:
+            writer.connection.close()
+
+
 class Writer:
-    """Takes records into a new database file.
+    """Takes records into a new database file; the caller renames it when complete.
 
-    Ids are resolved through the database, with a cache for the concepts met last.
-
-    Parameters
-    ----------
-    path : Path
-        The file to make. It is not safe against a crash: the caller renames it when complete.
-    target : Path
-        What the caller will call it, for messages.
+    Ids are resolved through the database, with a cache for the concepts met last. `target` is the
+    final path, for messages.
     """
 
     def __init__(self, path: Path, target: Path) -> None:
         self.connection = sqlite3.connect(path, isolation_level=None)
+        self._target = target
         # The file is temporary until it is complete and synced: no journal is needed meanwhile.
         self.connection.executescript(
             "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
@@ -54,7 +75,6 @@ class Writer:
         self._defined = bytearray()  # by ordinal: whether the concept itself has come
         self._n_given_names = 0
         self._remarks: Counter[str] = Counter()
-        self._statements = Statements(self.connection, target)
         self._concepts = self._pending("concept", "concepts", _CONCEPT)
         self._types = self._pending("type", "types", ("type", "concept"))
         # The first of equal names stays; a label that comes late raises its scope.
@@ -73,7 +93,17 @@ class Writer:
 
     def _pending(self, what: str, table: str, columns: tuple[str, ...], rest: str = "") -> Pending:
         sql = f"INSERT INTO {table} ({', '.join(columns)}) VALUES {{}} {rest}"
-        return Pending(self._statements, what, columns, sql)
+        return Pending(self.run, what, columns, sql)
+
+    def run(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
+        """Run a statement; a full disk is an `UnwritableError`."""
+        try:
+            return self.connection.execute(sql, values)
+        except sqlite3.OperationalError as error:
+            raise UnwritableError(
+                f"{self._target} could not be written ({error}); is the disk full, or the folder "
+                "protected? Nothing was changed"
+            ) from error
 
     # --- concepts -------------------------------------------------------------------------------
 
@@ -81,7 +111,7 @@ class Writer:
         """Look a concept up in the file, where the cache no longer has it."""
         self._flush_concepts()
         sql = "SELECT ordinal FROM concepts WHERE id = ?"
-        row = self._statements.run(sql, (id_,)).fetchone()
+        row = self.run(sql, (id_,)).fetchone()
         if row is None:
             return None
         self._remember(id_, row[0])
@@ -120,7 +150,7 @@ class Writer:
     def _merge_concept(self, ordinal: int, concept: Concept) -> None:
         """Fill gaps of a concept met before; a second label becomes an exact synonym."""
         self._flush_concepts()
-        row = self._statements.run(
+        row = self.run(
             "SELECT label, definition, types, source, version, deprecated, replaced_by "
             "FROM concepts WHERE ordinal = ?",
             (ordinal,),
@@ -139,13 +169,13 @@ class Writer:
             bool(deprecated) or concept.deprecated,
             tuple(dict.fromkeys([*json.loads(replaced_by), *concept.replaced_by])),
         )
-        self._statements.run(
+        self.run(
             "UPDATE concepts SET id=?, label=?, definition=?, types=?, source=?, version=?, "
             "deprecated=?, replaced_by=? WHERE ordinal=?",
             (*concept_row(merged), ordinal),
         )
         for type_ in merged.types:
-            self._statements.run("INSERT OR IGNORE INTO types VALUES (?, ?)", (type_, ordinal))
+            self.run("INSERT OR IGNORE INTO types VALUES (?, ?)", (type_, ordinal))
         if concept.label:
             scope = _LABEL if merged.label.strip() == concept.label.strip() else _EXACT
             self._add_name(ordinal, concept.label, scope, "en", "")
@@ -153,13 +183,7 @@ class Writer:
     # --- records --------------------------------------------------------------------------------
 
     def add(self, records: Iterable[Record]) -> int:
-        """Take a batch of records, small enough for memory; return how many there were.
-
-        Raises
-        ------
-        InvalidInput
-            If a record cannot be used, or the file cannot be written.
-        """
+        """Take a batch of records, small enough for memory; return how many there were."""
         known, numbers, add_name = self._ordinals, _SCOPE_NUMBERS, self._names.values.extend
         count = 0
         for record in records:
@@ -228,14 +252,8 @@ class Writer:
             pending.flush()
 
     def finish(self) -> None:
-        """Label what came without a label, make the indexes, write counts and digest.
-
-        Raises
-        ------
-        InvalidInput
-            If there are no names at all.
-        """
-        run = self._statements.run
+        """Label concepts that came without a label, make the indexes, write counts and digest."""
+        run = self.run
         run("DELETE FROM names WHERE row = -1")
         # A concept may have come without a label: its label-scoped name, else its first, serves.
         run("CREATE TEMP TABLE bare (ordinal INTEGER PRIMARY KEY, best INTEGER)")
@@ -271,3 +289,184 @@ class Writer:
         }
         for key, value in sorted(meta.items()):
             run("INSERT INTO meta VALUES (?, ?)", (key, json.dumps(value)))
+
+
+# --- rows that wait -------------------------------------------------------------------------------
+
+_VARIABLES = 900  # in one statement: much faster than one row each, and any SQLite takes as many
+
+
+Run = Callable[[str, Sequence[Any]], sqlite3.Cursor]
+
+
+class UnwritableError(InvalidInput):
+    """The file cannot be written, whatever the records are."""
+
+
+class Pending:
+    """Rows that wait to be inserted into a table, many at a time.
+
+    ``values`` holds the values of all rows, one after the other: extend it by a whole row. `what`
+    is what a row is, and `sql` is the statement with ``{}`` for the values.
+    """
+
+    def __init__(self, run: Run, what: str, columns: Sequence[str], sql: str) -> None:
+        self.values: list[Any] = []
+        self._run = run
+        self._what = what
+        self._columns = columns
+        self._sql = sql
+        self._several = self._statement(self._together)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that wait."""
+        return len(self.values) // len(self._columns)
+
+    @property
+    def _together(self) -> int:
+        return max(_VARIABLES // len(self._columns), 1)
+
+    def _statement(self, n: int) -> str:
+        marks = f"({', '.join('?' * len(self._columns))})"
+        return self._sql.format(", ".join([marks] * n))
+
+    def flush(self) -> None:
+        """Insert the rows; raise if a value is neither a string nor a number."""
+        values, width = self.values, len(self._columns)
+        if not values:
+            return
+        # SQLite would take bytes for a string, and give bytes back.
+        if not all(issubclass(kind, str | int) for kind in set(map(type, values))):
+            self._check()
+        step = self._together * width
+        try:
+            for start in range(0, len(values), step):
+                chunk = values[start : start + step]
+                whole = len(chunk) == step
+                sql = self._several if whole else self._statement(len(chunk) // width)
+                self._run(sql, chunk)
+        except UnicodeEncodeError:
+            self._check()
+        values.clear()
+
+    def _check(self) -> None:
+        """Raise for the first value that cannot be stored."""
+        width = len(self._columns)
+        for at, value in enumerate(self.values):
+            column = self._columns[at % width]
+            row = tuple(self.values[at - at % width : at - at % width + width])
+            if isinstance(value, str):
+                check_text(value, f"the {column} of a {self._what}", row)
+            elif not isinstance(value, int):
+                raise InvalidInput(
+                    f"the {column} of the {self._what} {row!a:.200} should be a string, not "
+                    f"{type(value).__name__}"
+                )
+
+
+def check_text(text: str, what: str, shown: object) -> None:
+    """Raise if a string holds a lone surrogate; `what` and `shown` are for the message."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidInput(
+            f"{what} ({shown!a:.200}) holds a lone surrogate, which is no character; the file was "
+            "decoded with the wrong encoding"
+        ) from error
+
+
+class Seen:
+    """Ids that may have been met: sure of what is new, nearly sure of what is not.
+
+    Spares a look into the database for nearly every new concept, at 16 MiB whatever their number.
+    """
+
+    def __init__(self) -> None:
+        self._bits = bytearray(1 << 24)
+
+    def add(self, id_: str) -> bool:
+        """Note an id; return False if it was surely never noted before."""
+        # Not `hash`, which differs between runs, and with it the order of pages in the file.
+        place = zlib.crc32(id_.encode("utf-8", "surrogatepass"))
+        byte, bit = place >> 3 & 0xFFFFFF, 1 << (place & 7)
+        if self._bits[byte] & bit:
+            return True
+        self._bits[byte] |= bit
+        return False
+
+
+# --- digest ---------------------------------------------------------------------------------------
+
+_BATCH = 10_000  # part of the definition
+_SEPARATOR = "\x1f"
+# Tables whose rows are numbered from 0, and tables that are sorted by all their columns.
+_NUMBERED = {
+    "concepts": (
+        "ordinal",
+        ("id", "label", "definition", "types", "source", "version", "deprecated", "replaced_by"),
+    ),
+    "names": ("row", ("concept", "text", "scope", "language", "source")),
+}
+_SORTED = {"relations": ("head", "relation", "tail"), "xrefs": ("concept_id", "kind", "target")}
+
+
+def content_digest(connection: sqlite3.Connection) -> str:
+    """Hash all concepts, names, relations and cross-references with SHA-256.
+
+    Rows are taken in order, 10,000 at a time. Of numbered rows SQLite joins each column with a unit
+    separator, four times as fast as fetching the rows. A batch with that separator in a value, and
+    the rows of the other tables, are written as JSON. Every piece is preceded by its kind and
+    length, so that no two contents give the same bytes.
+    """
+    whole = hashlib.sha256()
+    for table, (number, columns) in _NUMBERED.items():
+        whole.update(f"{table}\n".encode())
+        count = connection.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0]
+        for start in range(0, count, _BATCH):
+            n = min(_BATCH, count - start)
+            joined = _join_columns(connection, table, number, columns, start, n)
+            if joined is None:
+                sql = f"SELECT {', '.join(columns)} FROM {table} WHERE {number} >= ? LIMIT {n}"
+                rows = connection.execute(sql, (start,)).fetchall()
+                joined = [("rows", json.dumps(rows, ensure_ascii=False))]
+            for name, text in joined:
+                piece = text.encode()
+                whole.update(f"{name} {n} {len(piece)}\n".encode())
+                whole.update(piece)
+    for table, columns in _SORTED.items():
+        whole.update(f"{table}\n".encode())
+        for batch in _batches(
+            connection, f"SELECT {', '.join(columns)} FROM {table} ORDER BY 1, 2, 3"
+        ):
+            piece = json.dumps(batch, ensure_ascii=False).encode()
+            whole.update(f"rows {len(batch)} {len(piece)}\n".encode())
+            whole.update(piece)
+    return whole.hexdigest()
+
+
+def _join_columns(
+    connection: sqlite3.Connection,
+    table: str,
+    number: str,
+    columns: tuple[str, ...],
+    start: int,
+    n: int,
+) -> list[tuple[str, str]] | None:
+    """Join each column of a range of rows; None where a value holds the separator."""
+    # A range of row numbers is read in their order, and so are the values joined.
+    joins = ", ".join(f"GROUP_CONCAT({column}, ?1)" for column in columns)
+    sql = f"SELECT {joins} FROM {table} WHERE {number} BETWEEN ?2 AND ?3"
+    try:
+        texts = connection.execute(sql, (_SEPARATOR, start, start + n - 1)).fetchone()
+    except sqlite3.DataError:  # longer than SQLite allows a text to be
+        return None
+    if any(text.count(_SEPARATOR) != n - 1 for text in texts):
+        return None
+    return list(zip(columns, texts, strict=True))
+
+
+def _batches(connection: sqlite3.Connection, sql: str) -> Iterator[list[tuple[str, str, str]]]:
+    cursor = connection.execute(sql)
+    while batch := cursor.fetchmany(_BATCH):
+        yield batch

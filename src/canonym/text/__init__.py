@@ -4,9 +4,9 @@ A normalisation is a sequence of named steps, each a pure function from a string
 sequences are ready made:
 
 ``PLAIN``
-    what spelling systems and typesetting add: width, case, accents, punctuation, whitespace.
+    undoes spelling systems and typesetting: width, case, accents, punctuation, whitespace.
 ``STRONG``
-    PLAIN and what does not change the concept either: Greek letters, possessives, British
+    PLAIN and more that keeps the concept: Greek letters, possessives, British
     spelling, plurals, Roman numerals.
 ``UNORDERED``
     STRONG without *of* and *the* and with the words sorted, so that "cancer of the breast" meets
@@ -37,15 +37,7 @@ from canonym.text.characters import (
     whitespace,
     width,
 )
-from canonym.text.words import (
-    fillers,
-    inversion,
-    numerals,
-    order,
-    plural,
-    possessive,
-    spelling,
-)
+from canonym.text.words import fillers, inversion, numerals, order, plural, possessive, spelling
 from canonym.types import Step
 
 __all__ = [
@@ -61,34 +53,16 @@ __all__ = [
 ]
 
 STEPS: dict[str, Callable[[str], str]] = {
-    "entities": entities,
-    "quotes": quotes,
-    "dashes": dashes,
-    "width": width,
-    "inversion": inversion,
-    "case": case,
-    "accents": accents,
-    "greek": greek,
-    "possessive": possessive,
-    "punctuation": punctuation,
-    "whitespace": whitespace,
-    "spelling": spelling,
-    "plural": plural,
-    "numerals": numerals,
-    "fillers": fillers,
-    "order": order,
+    step.__name__: step
+    for step in (
+        *(entities, quotes, dashes, width, inversion, case, accents, greek, possessive),
+        *(punctuation, whitespace, spelling, plural, numerals, fillers, order),
+    )
 }
 """Every step by its name, in the order in which steps have to run."""
 
 PLAIN: tuple[str, ...] = (
-    "entities",
-    "quotes",
-    "dashes",
-    "width",
-    "case",
-    "accents",
-    "punctuation",
-    "whitespace",
+    *("entities", "quotes", "dashes", "width", "case", "accents", "punctuation", "whitespace"),
 )
 """Steps that undo typesetting only."""
 
@@ -100,7 +74,7 @@ STRONG: tuple[str, ...] = tuple(
 UNORDERED: tuple[str, ...] = (*STRONG, "fillers", "order")
 """`STRONG`, and the words sorted without *of* and *the*."""
 
-# What PLAIN does to ASCII, in one table: capitals fall, punctuation becomes a space, control
+# PLAIN of ASCII, in one table: capitals fall, punctuation becomes a space, control
 # characters that are not whitespace disappear.
 _ASCII_PLAIN = {
     code: ""
@@ -114,27 +88,11 @@ _BIOSYN = str.maketrans(_ascii_punctuation, " " * len(_ascii_punctuation))
 
 
 def normalise(text: str, steps: Iterable[str] = PLAIN) -> str:
-    """Normalise one string.
+    """Normalise one string by steps of `STEPS`, in the order given.
 
-    Parameters
-    ----------
-    text : str
-        Any string: empty, a megabyte long, of any script, with NUL or lone surrogates.
-    steps : iterable of str
-        Names of `STEPS`, run in the order given.
+    Any string will do: empty, a megabyte long, of any script, with NUL or lone surrogates. A text
+    made of punctuation only becomes empty. An unknown step raises `InvalidInput`.
 
-    Returns
-    -------
-    str
-        The normal form; empty for text made of punctuation only.
-
-    Raises
-    ------
-    InvalidInput
-        If a step is unknown.
-
-    Examples
-    --------
     >>> normalise("  Crohn’s  Disease ")
     'crohn s disease'
     >>> normalise("Crohn’s diseases, type II", STRONG)
@@ -144,27 +102,8 @@ def normalise(text: str, steps: Iterable[str] = PLAIN) -> str:
 
 
 def normalise_all(texts: Iterable[str], steps: Iterable[str] = PLAIN) -> Iterator[str]:
-    """Normalise many strings, in order and as a stream.
+    """Normalise many strings, in order and as a stream; an unknown step raises at once.
 
-    Parameters
-    ----------
-    texts : iterable of str
-        Any strings.
-    steps : iterable of str
-        Names of `STEPS`, run in the order given.
-
-    Returns
-    -------
-    iterator of str
-        One normal form per string.
-
-    Raises
-    ------
-    InvalidInput
-        If a step is unknown; at once, before the first string is read.
-
-    Examples
-    --------
     >>> list(normalise_all(["Heart-Attack", "TUMOUR"], STRONG))
     ['heart attack', 'tumor']
     """
@@ -172,28 +111,8 @@ def normalise_all(texts: Iterable[str], steps: Iterable[str] = PLAIN) -> Iterato
 
 
 def explain(text: str, steps: Iterable[str] = PLAIN) -> tuple[Step, ...]:
-    """Tell which steps changed something, and what.
+    """Return the steps that changed something, in order; empty for a text in normal form.
 
-    Parameters
-    ----------
-    text : str
-        Any string.
-    steps : iterable of str
-        Names of `STEPS`, run in the order given.
-
-    Returns
-    -------
-    tuple of Step
-        The steps that fired, in order; the last one's ``after`` is `normalise`'s answer. Empty when
-        the text is in normal form already.
-
-    Raises
-    ------
-    InvalidInput
-        If a step is unknown.
-
-    Examples
-    --------
     >>> [step.name for step in explain("Tumours of the Lung", STRONG)]
     ['case', 'spelling', 'plural']
     """
@@ -211,20 +130,6 @@ def explain(text: str, steps: Iterable[str] = PLAIN) -> tuple[Step, ...]:
 def tokens(text: str, steps: Iterable[str] = PLAIN) -> list[str]:
     """Split the normal form of a string into words.
 
-    Parameters
-    ----------
-    text : str
-        Any string.
-    steps : iterable of str
-        Names of `STEPS`, run in the order given.
-
-    Returns
-    -------
-    list of str
-        The words, without spaces; empty for text made of punctuation only.
-
-    Examples
-    --------
     >>> tokens("Non-small-cell carcinoma")
     ['non', 'small', 'cell', 'carcinoma']
     """
@@ -234,24 +139,9 @@ def tokens(text: str, steps: Iterable[str] = PLAIN) -> list[str]:
 def biosyn_normal(text: str) -> str:
     """Normalise exactly as BioSyn does: lower case, ASCII punctuation to spaces, spaces collapsed.
 
-    Use it to compare with published numbers; `normalise` is the better choice elsewhere.
+    For comparison with published numbers (Sung et al. 2020); `normalise` is the better choice
+    elsewhere.
 
-    Parameters
-    ----------
-    text : str
-        Any string.
-
-    Returns
-    -------
-    str
-        The normal form.
-
-    References
-    ----------
-    Sung, Jeon, Lee and Kang (2020), Biomedical Entity Representations with Synonym Marginalization.
-
-    Examples
-    --------
     >>> biosyn_normal("Parkinson's Disease, type-I")
     'parkinson s disease type i'
     """

@@ -11,18 +11,6 @@ import re
 import string
 import unicodedata
 
-__all__ = [
-    "accents",
-    "case",
-    "dashes",
-    "entities",
-    "greek",
-    "punctuation",
-    "quotes",
-    "whitespace",
-    "width",
-]
-
 _DASHES = dict.fromkeys(
     [0x058A, *range(0x2010, 0x2016), 0x2043, 0x2212, 0xFE31, 0xFE32, 0xFE58, 0xFE63, 0xFF0D], "-"
 )
@@ -50,13 +38,7 @@ _GREEK_SPELT = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma "
     "tau upsilon phi chi psi omega sigma"
 )
-_GREEK_NAMES = dict(
-    zip(
-        "αβγδεζηθικλμνξοπρστυφχψως",
-        _GREEK_SPELT.split(),
-        strict=True,
-    )
-)
+_GREEK_NAMES = dict(zip("αβγδεζηθικλμνξοπρστυφχψως", _GREEK_SPELT.split(), strict=True))
 _GREEK_NAMES |= {letter.upper(): name for letter, name in _GREEK_NAMES.items()}
 _GREEK_RUN = re.compile("[\u0370-\u03ff\u1f00-\u1fff]+")
 _GLUED = "alpha|beta|gamma|delta|epsilon|zeta|theta|kappa|lambda|sigma|omega"
@@ -129,7 +111,7 @@ def dashes(text: str) -> str:
 
 
 def width(text: str) -> str:
-    """Replace compatibility characters (NFKC) and drop what cannot be seen.
+    """Replace compatibility characters (NFKC) and drop invisible ones.
 
     Full-width letters, ligatures, super- and subscripts become plain ones. Soft hyphens, zero-width
     characters, control characters, NUL, and lone surrogates disappear; trade mark signs become a

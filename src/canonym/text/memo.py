@@ -1,4 +1,4 @@
-"""Normalising many names fast: what is done word by word is done once for each word."""
+"""Fast normalisation of many names: a step that works word by word runs once for each word."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from itertools import groupby
 
 from canonym.text import PLAIN, STEPS, STRONG, normalise, normalise_all
 from canonym.text.characters import greek
-
-__all__ = ["MemoNormaliser"]
 
 # Steps that look at one word at a time; a name has few words, and a terminology few of them.
 _WORDWISE = frozenset({"spelling", "plural"})
@@ -24,7 +22,7 @@ _NUMERAL_WORDS = frozenset(
     for letter in ("", "a", "b", "c", "d")
     if tens or unit
 )
-# What to look for before a step that changes few names, in plain ASCII names.
+# Conditions of a step that changes few names, in plain ASCII names.
 _HINTS: dict[str, Callable[[str], bool]] = {
     "possessive": lambda name: " s" in name,
     "numerals": lambda name: not _NUMERAL_WORDS.isdisjoint(name.split(" ")),
@@ -34,10 +32,7 @@ _HINTS: dict[str, Callable[[str], bool]] = {
 class MemoNormaliser:
     """Normalise names like `canonym.text.normalise_all`, remembering single words.
 
-    Parameters
-    ----------
-    steps : sequence of str
-        Steps of `canonym.text.STEPS`, ``whitespace`` before any that works word by word.
+    Of the steps, ``whitespace`` comes before any that works word by word.
     """
 
     def __init__(self, steps: Sequence[str]) -> None:
@@ -65,12 +60,7 @@ class MemoNormaliser:
     def __call__(self, names: Iterable[str], plain: Iterable[str] | None = None) -> list[str]:
         """Return the normal forms of `names`, in order.
 
-        Parameters
-        ----------
-        names : iterable of str
-            Any strings.
-        plain : iterable of str, optional
-            Their `PLAIN` forms, where they are known: most of the work is then done.
+        `plain` are their `PLAIN` forms, where they are known: most of the work is then done.
         """
         texts: Iterable[str] = names
         if self._head is not None:
@@ -97,7 +87,7 @@ def _hinted(step: str) -> Callable[[Iterable[str]], Iterable[str]]:
 
 
 def _plain_head(names: Iterable[str], plain: Iterable[str]) -> Iterable[str]:
-    del names  # their forms are what is wanted
+    del names  # their forms are enough
     return plain
 
 
@@ -121,7 +111,7 @@ def _whole(steps: tuple[str, ...]) -> Callable[[Iterable[str]], Iterable[str]]:
 
 
 class _Words(dict[str, str]):
-    """Normal forms of words; grows by what it is asked for, up to a limit."""
+    """Normal forms of words, remembered up to a limit."""
 
     def __init__(self, steps: tuple[str, ...]) -> None:
         super().__init__()

@@ -1,16 +1,14 @@
 """Normalisation steps that look at whole words.
 
 They expect text that has been through ``case`` and leave capitals alone. Each errs on the side of
-doing nothing: a name and a mention both get the same treatment, so what counts is that two
-spellings of one word meet and that two different words do not.
+doing nothing: a name and a mention both get the same treatment, so two
+spellings of one word have to meet, and two different words must not.
 """
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
-
-__all__ = ["fillers", "inversion", "numerals", "order", "plural", "possessive", "spelling"]
 
 # --- possessives ----------------------------------------------------------------------------------
 
@@ -54,7 +52,7 @@ def possessive(text: str) -> str:
 
 # --- British and American spelling ----------------------------------------------------------------
 
-# Each rule: what to find, what to write. Rules are tried on every word of four letters or more.
+# Each rule: a pattern and its replacement. Rules are tried on every word of four letters or more.
 _SPELLINGS: tuple[tuple[str, str], ...] = (
     (r"(?<!extr)aem(?!b|ot)", "em"),  # haemorrhage, anaemia, ischaemia
     (r"^oe(dem|soph|str)", r"e\1"),

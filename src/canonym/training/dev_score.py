@@ -8,7 +8,7 @@ import numpy as np
 
 from canonym.errors import InvalidInput
 from canonym.evaluation.protocols import choose_protocol
-from canonym.evaluation.questions import ask
+from canonym.evaluation.questions import make_questions
 from canonym.terminology import Terminology
 from canonym.terminology.ids import ConceptIds
 from canonym.text import PLAIN, biosyn_normal, normalise_all
@@ -67,7 +67,7 @@ class DevAccuracy:
         corrections: Mapping[str, str] | None = None,
         steps: Sequence[str] = PLAIN,
     ) -> None:
-        asked = ask(
+        asked = make_questions(
             documents,
             ConceptIds(terminology),
             choose_protocol("biosyn"),

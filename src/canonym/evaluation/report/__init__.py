@@ -1,29 +1,12 @@
-"""Reports of an evaluation: one content, laid out as a page, as tables of a terminal, as JSON.
+"""Reports of an evaluation: as one HTML page, as tables for a terminal, as JSON.
 
-`summarise` gathers what a report shows, `make_page` and `tables` lay it out and decide nothing.
+`summarise` gathers the content of a report; `make_page` and `tables` only lay it out.
 """
 
 from __future__ import annotations
 
 from canonym.evaluation.report.page import make_page, write_page
-from canonym.evaluation.report.summary import ErrorCount, LeftOut, Summary, summarise
-from canonym.evaluation.report.terminal import PlainTable, tables
-from canonym.evaluation.report.wrong_answers import (
-    LabelledConcept,
-    WrongAnswer,
-    find_wrong_answers,
-)
+from canonym.evaluation.report.summary import Summary, summarise
+from canonym.evaluation.report.terminal import tables
 
-__all__ = [
-    "ErrorCount",
-    "LabelledConcept",
-    "LeftOut",
-    "PlainTable",
-    "Summary",
-    "WrongAnswer",
-    "find_wrong_answers",
-    "make_page",
-    "summarise",
-    "tables",
-    "write_page",
-]
+__all__ = ["Summary", "make_page", "summarise", "tables", "write_page"]

@@ -1,4 +1,4 @@
-"""Facts as a page and as JSON write them."""
+"""The content of a report as plain data; page, terminal and JSON only lay it out."""
 
 from __future__ import annotations
 
@@ -6,109 +6,91 @@ import dataclasses
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from canonym.evaluation.calibration import ece, reliability, risk_coverage
 from canonym.evaluation.comparison import Comparison
-from canonym.evaluation.error_kinds import ERROR_KINDS
-from canonym.evaluation.figures import DRAWS, Figure, figures
-from canonym.evaluation.hierarchy_distance import (
-    HierarchySummary,
-    hierarchy_errors,
-    summarise_errors,
-)
-from canonym.evaluation.outcome import Run
-from canonym.evaluation.report.curves import (
-    Refusal,
-    Trust,
-    measure_recall,
-    measure_refusal,
-    measure_trust,
-)
-from canonym.evaluation.report.wrong_answers import (
+from canonym.evaluation.error_kinds import (
+    ERROR_KINDS,
     WrongAnswer,
     WrongTimes,
     find_wrong_answers,
     group_answers,
 )
-
-# --- facts ---
-
-
-def flatten(found: Mapping[str, Any], before: str = "") -> list[tuple[str, str]]:
-    """Return nested facts as pairs of a name and a value, in the order in which they stand.
-
-    Parameters
-    ----------
-    found : mapping of str to object
-        Facts by name; a fact may be a mapping, or a list of mappings, itself.
-    before : str
-        What every name begins with.
-
-    Examples
-    --------
-    >>> flatten({"corpus": {"n_documents": 1000}, "types": [], "weights": [{"a": 1}]})
-    [('corpus, n documents', '1,000'), ('types', '–'), ('weights 1, a', '1')]
-    """
-    pairs: list[tuple[str, str]] = []
-    for key, value in found.items():
-        name = f"{before}{key}".replace("_", " ")
-        if isinstance(value, Mapping):
-            pairs += flatten(value, f"{name}, ")
-        elif isinstance(value, list | tuple) and any(isinstance(one, Mapping) for one in value):
-            for number, one in enumerate(value, start=1):
-                pairs += flatten(one, f"{name} {number}, ") if isinstance(one, Mapping) else []
-        else:
-            pairs.append((name, _shown(value)))
-    return pairs
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return ", ".join(map(_shown, value)) or "–"
-    if value is None or value == "":
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def plain(value: Any) -> Any:
-    """Return dicts, lists, strings and numbers for JSON; None for a number that is not finite."""
-    if hasattr(value, "to_dict"):
-        return plain(value.to_dict())
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {
-            field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)
-        }
-    if hasattr(value, "_asdict"):
-        return plain(value._asdict())
-    if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
-
-
-# --- summary ---
-# MODULE: Everything that a report shows, as plain data; page, terminal and JSON only lay it out.
-
-HEADLINE: tuple[tuple[str, str], ...] = (
-    ("all", ""),
-    ("unseen mention", "seen_mention"),
-    ("unseen concept", "seen_concept"),
+from canonym.evaluation.hierarchy_distance import (
+    HierarchySummary,
+    hierarchy_errors,
+    summarise_errors,
 )
-"""Slices that stand at the head of a report, and what of a case puts it there where it is False."""
+from canonym.evaluation.metrics import columns, ratio
+from canonym.evaluation.outcomes import ScoredMention, tally
+from canonym.evaluation.run import Run
+from canonym.evaluation.slices import DRAWS, Figure, figures
+from canonym.evaluation.statistics import wilson
 
+HEADLINE: dict[str, str] = {
+    "all": "",
+    "unseen mention": "seen_mention",
+    "unseen concept": "seen_concept",
+}
+"""Slices at the head of a report; a mention is in one if this attribute of it is False."""
+
+_POINTS = 100  # of a curve that has one per mention
 _WORST = 20
 _EXAMPLES = 5
+_SLICES = {
+    "all": "All mentions",
+    "seen mention": "Mention in training",
+    "unseen mention": "Mention not in training",
+    "seen concept": "Concept in training",
+    "unseen concept": "Concept not in training",
+    "no homonym": "Not a homonym",
+    "no abbreviation": "Not an abbreviation",
+    "no composite": "Not composite",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceBin:
+    """Mentions of about the same score, with Wilson's interval; NaN for an empty bin."""
+
+    low: float
+    high: float
+    n: int
+    confidence: float
+    accuracy: float
+    accuracy_low: float
+    accuracy_high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """Scores against accuracy; without bins where scores are not between 0 and 1."""
+
+    reading: str
+    ece: float
+    bins: tuple[ConfidenceBin, ...]
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Errors among the surest mentions: at most a hundred points, and AURC and E-AURC of all."""
+
+    reading: str
+    coverage: tuple[float, ...]
+    risk: tuple[float, ...]
+    area: float
+    excess: float
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorCount:
-    """How often one kind of error is made: per reading, with the surest example of it."""
+    """The number of errors of one kind per reading, and the surest of them."""
 
     kind: str
     meaning: str
@@ -118,7 +100,7 @@ class ErrorCount:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Mentions that were not asked: why, how many, and some of them (mention, document)."""
+    """Mentions outside the evaluation: reason, number, and some of them (mention, document)."""
 
     reason: str
     n: int
@@ -132,18 +114,18 @@ class Summary:
     Parameters
     ----------
     title : str
-        What was evaluated.
+        The name of what was evaluated.
     protocol, split, part : str
-        How.
+        The protocol, its way of splitting composites, and the part of the corpus.
     rules : tuple of str
         The rules of the protocol.
     readings : tuple of str
         From the most forgiving to the least.
     n, n_mentions : int
-        Mentions asked, and mentions of the corpus.
+        Mentions evaluated, and mentions of the corpus.
     headline : tuple of Figure
-        First-place accuracy of all mentions, of those that training does not have, and of those
-        whose concept it does not have, by slice and reading; without training only of all.
+        First-place accuracy by slice and reading: of all mentions, of those that are new to the
+        training data, and of those whose concept is. Without training only of all.
     metrics : tuple of Figure
         Further metrics of all mentions.
     slices : tuple of Figure
@@ -157,23 +139,23 @@ class Summary:
     errors : tuple of ErrorCount
         Wrong mentions by kind.
     worst : tuple of WrongTimes
-        The surest wrong answers in `worst_reading`, equal ones together.
+        The surest wrong answers in `worst_reading`; equal ones are grouped.
     worst_reading : str
-        The reading that `worst` and `hierarchy` go by: strict where there is one.
+        The reading of `worst` and `hierarchy`: strict where there is one.
     hierarchy : HierarchySummary, optional
-        What wrong concepts are to the right ones; None if the terminology has no hierarchy.
+        Relations of wrong concepts to the right ones; None without a hierarchy.
     comparisons : tuple of Comparison
         Other tools on the same mentions.
     left_out : tuple of LeftOut
-        What was not asked.
+        Mentions outside the evaluation.
     caveats : tuple of str
-        What forbids a strict comparison with other numbers, as the caller says it.
+        Reasons against a strict comparison with other numbers, given by the caller.
     remarks : tuple of str
-        What else a reader has to know: unknown ids, oddities of the corpus.
+        Further remarks: unknown ids, oddities of the corpus.
     unknown : dict of str to int
-        Ids that the terminology does not have, and how often each occurs.
+        Ids missing from the terminology, and the number of mentions with each.
     fingerprints : dict of str to str
-        What identifies the corpus, the terminology, the index, the encoder and the run.
+        Identities of corpus, terminology, index, encoder and run.
     draws : int
         Bootstrap draws behind the intervals.
     """
@@ -212,9 +194,13 @@ class Summary:
                 return figure
         return None
 
+    def across(self, slice: str, metric: str = "accuracy@1") -> list[Figure | None]:
+        """Return one figure of every reading; see `find`."""
+        return [self.find(slice, reading, metric) for reading in self.readings]
+
     def to_dict(self) -> dict[str, Any]:
         """Return the report ready for JSON; None stands for a number that is not defined."""
-        return {field.name: plain(getattr(self, field.name)) for field in fields(self)}
+        return {field.name: plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
 
 
 def summarise(
@@ -226,31 +212,32 @@ def summarise(
     caveats: Sequence[str] = (),
     worst: int = _WORST,
 ) -> Summary:
-    """Gather what a report shows of a run.
+    """Gather the content of a report about a run.
 
     Parameters
     ----------
     run : Run
         The evaluation.
     title : str
-        What was evaluated; the part of the corpus by default.
+        The name of what was evaluated; the part of the corpus by default.
     comparisons : sequence of Comparison
         Other tools.
     oddities : sequence of str
-        What is odd about the corpus, as `canonym.corpora.census.Census.oddities` says it.
+        Oddities of the corpus, see `canonym.corpora.census.Census.oddities`.
     caveats : sequence of str
-        What forbids a strict comparison with other numbers.
+        Reasons against a strict comparison with other numbers.
     worst : int
-        Wrong answers shown.
+        Number of wrong answers to show.
 
     Returns
     -------
     Summary
         The same for the same run, seed and version; without times.
     """
-    seed = int(run.fingerprints["seed"])
     readings = run.protocol.readings
-    sliced = figures(run.cases, metrics=("accuracy@1",), shown=None, seed=seed)
+    sliced = figures(
+        run.scored, metrics=("accuracy@1",), shown=None, seed=int(run.fingerprints["seed"])
+    )
     wrong = {reading: find_wrong_answers(run, reading) for reading in readings}
     strict = readings[min(1, len(readings) - 1)]
     return Summary(
@@ -265,20 +252,16 @@ def summarise(
         headline=_headline(run, sliced),
         metrics=tuple(f for f in run.headline if f.slice == "all"),
         slices=sliced,
-        recall=measure_recall(run.cases, int(run.fingerprints["k"])),
-        trust=tuple(measure_trust(run.cases[reading], reading) for reading in readings),
-        refusal=tuple(measure_refusal(run.cases[reading], reading) for reading in readings),
+        recall=measure_recall(run.scored, int(run.fingerprints["k"])),
+        trust=tuple(measure_trust(run.scored[reading], reading) for reading in readings),
+        refusal=tuple(measure_refusal(run.scored[reading], reading) for reading in readings),
         errors=_count_errors(wrong),
         worst=tuple(group_answers(wrong[strict])[:worst]),
         worst_reading=strict,
         hierarchy=_hierarchy(run, strict),
         comparisons=tuple(comparisons),
         left_out=tuple(
-            LeftOut(
-                reason,
-                len(some),
-                tuple((mention.text, mention.document_id) for mention in some[:_EXAMPLES]),
-            )
+            LeftOut(reason, len(some), tuple((m.text, m.document_id) for m in some[:_EXAMPLES]))
             for reason, some in run.dropped
         ),
         caveats=tuple(caveats),
@@ -297,15 +280,15 @@ def summarise(
 def _headline(run: Run, sliced: Sequence[Figure]) -> tuple[Figure, ...]:
     found = {(figure.slice, figure.reading): figure for figure in sliced}
     shown = []
-    for name, attribute in HEADLINE:
-        for reading, cases in run.cases.items():
+    for name, attribute in HEADLINE.items():
+        for reading, mentions in run.scored.items():
             figure = found.get((name, reading))
             if (
                 figure is None
                 and attribute
-                and all(getattr(case, attribute) is False for case in cases)
+                and all(getattr(mention, attribute) is False for mention in mentions)
             ):
-                # A slice that is everything is left out of the slices, but not of the headline.
+                # A slice of all mentions is no slice, but it stands in the headline.
                 figure = found["all", reading]._replace(slice=name)
             if figure is not None:
                 shown.append(figure)
@@ -329,4 +312,134 @@ def _hierarchy(run: Run, reading: str) -> HierarchySummary | None:
         parents.setdefault(relation.head, []).append(relation.tail)
     if not parents:
         return None
-    return summarise_errors(hierarchy_errors(run.cases[reading], parents))
+    return summarise_errors(hierarchy_errors(run.scored[reading], parents))
+
+
+# --- curves ---------------------------------------------------------------------------------------
+
+
+def measure_recall(
+    scored: Mapping[str, Sequence[ScoredMention]], k: int
+) -> dict[str, tuple[float, ...]]:
+    """Return recall@1 … recall@k of the candidates of every reading, NaN without gold parts."""
+    found = {}
+    for reading, mentions in scored.items():
+        counts = tally(mentions)
+        found[reading] = tuple(
+            ratio(columns(counts, f"recall@{place}")) for place in range(1, k + 1)
+        )
+    return found
+
+
+def measure_trust(mentions: Sequence[ScoredMention], reading: str) -> Trust:
+    """Compare the scores of mentions with their accuracy, in ten bins of equal width."""
+    score = np.array([mention.score for mention in mentions])
+    right = columns(mentions, "accuracy@1")[:, 0]
+    low, high = float(score.min()), float(score.max())
+    # A cosine in single precision may pass 1 by a rounding error.
+    score = np.where((score > 1) & (score < 1 + 1e-4), 1.0, score)
+    if score.min() < 0 or score.max() > 1:
+        return Trust(reading, math.nan, (), low, high)
+    table = reliability(score, right)
+    bins = []
+    for n, start, end, sure, accuracy in zip(
+        table.counts.tolist(),
+        table.edges[:-1].tolist(),
+        table.edges[1:].tolist(),
+        table.confidence.tolist(),
+        table.accuracy.tolist(),
+        strict=True,
+    ):
+        bounds = wilson(round(accuracy * n), n)[1:] if n else (math.nan, math.nan)
+        bins.append(ConfidenceBin(start, end, n, sure, accuracy, *bounds))
+    return Trust(reading, ece(score, right), tuple(bins), low, high)
+
+
+def measure_refusal(mentions: Sequence[ScoredMention], reading: str) -> Refusal:
+    """Measure the errors while ever less sure mentions are answered."""
+    score = [mention.score for mention in mentions]
+    curve = risk_coverage(score, columns(mentions, "accuracy@1")[:, 0])
+    n = len(curve.coverage)
+    chosen = np.unique(np.ceil(np.arange(1, _POINTS + 1) * n / _POINTS).astype(int)) - 1
+    return Refusal(
+        reading,
+        tuple(curve.coverage[chosen].tolist()),
+        tuple(curve.risk[chosen].tolist()),
+        curve.area,
+        curve.excess,
+    )
+
+
+# --- words and numbers ----------------------------------------------------------------------------
+
+
+def percent(value: float, digits: int = 1) -> str:
+    """Write a share as a percentage without its sign, "n/a" where it is not defined."""
+    return decimals(100 * value, digits)
+
+
+def decimals(value: float, digits: int = 3) -> str:
+    """Write a number with so many decimals, "n/a" where it is not defined."""
+    return f"{value:.{digits}f}" if math.isfinite(value) else "n/a"
+
+
+def slice_title(name: str) -> str:
+    """Name a slice for people."""
+    if name in _SLICES:
+        return _SLICES[name]
+    kind, _, value = name.partition(" ")
+    if kind == "length":
+        return "1 word" if value in {"1", "≤1"} else f"{value} words"
+    if kind == "frequency":
+        return f"Concept {value} × in training"
+    if kind == "type":
+        return value
+    return name[:1].upper() + name[1:]
+
+
+def flatten(facts: Mapping[str, Any], before: str = "") -> list[tuple[str, str]]:
+    """Return nested facts as pairs of name and value, in their order.
+
+    >>> flatten({"corpus": {"n_documents": 1000}, "types": [], "weights": [{"a": 1}]})
+    [('corpus, n documents', '1,000'), ('types', '–'), ('weights 1, a', '1')]
+    """
+    pairs: list[tuple[str, str]] = []
+    for key, value in facts.items():
+        name = f"{before}{key}".replace("_", " ")
+        if isinstance(value, Mapping):
+            pairs += flatten(value, f"{name}, ")
+        elif isinstance(value, list | tuple) and any(isinstance(one, Mapping) for one in value):
+            for number, one in enumerate(value, start=1):
+                pairs += flatten(one, f"{name} {number}, ") if isinstance(one, Mapping) else []
+        else:
+            pairs.append((name, _shown(value)))
+    return pairs
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_shown, value)) or "–"
+    if value is None or value == "":
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def plain(value: Any) -> Any:
+    """Return dicts, lists, strings and numbers for JSON; None for a number that is not finite."""
+    if hasattr(value, "to_dict"):
+        return plain(value.to_dict())
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {
+            field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)
+        }
+    if hasattr(value, "_asdict"):
+        return plain(value._asdict())
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

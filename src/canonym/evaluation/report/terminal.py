@@ -1,16 +1,12 @@
-"""The report as lines of plain tables, for a terminal."""
+"""The report as plain tables, for a terminal."""
 
 from __future__ import annotations
 
 import math
 from typing import NamedTuple
 
-from canonym.evaluation.figures import Figure
-from canonym.evaluation.report.charts import percent
-from canonym.evaluation.report.page import slice_title
-from canonym.evaluation.report.summary import Summary
-
-__all__ = ["PlainTable", "tables"]
+from canonym.evaluation.report.summary import Summary, decimals, percent, slice_title
+from canonym.evaluation.slices import Figure
 
 
 class PlainTable(NamedTuple):
@@ -22,12 +18,12 @@ class PlainTable(NamedTuple):
 
 
 def tables(summary: Summary) -> list[PlainTable]:
-    """Return what a terminal shows: the headline, further metrics, other tools, errors.
+    """Return the tables for a terminal: headline, further metrics, other tools, errors.
 
     Parameters
     ----------
     summary : Summary
-        The report.
+        The content of the report.
 
     Returns
     -------
@@ -40,7 +36,7 @@ def tables(summary: Summary) -> list[PlainTable]:
     if summary.worst:
         found.append(_errors(summary))
     if summary.left_out:
-        rows = tuple((f"{one.reason}", f"{one.n:,}") for one in summary.left_out)
+        rows = tuple((one.reason, f"{one.n:,}") for one in summary.left_out)
         found.append(PlainTable("Left out", ("mentions", "n"), rows))
     return found
 
@@ -48,17 +44,17 @@ def tables(summary: Summary) -> list[PlainTable]:
 def _headline(summary: Summary) -> PlainTable:
     rows = []
     for name in dict.fromkeys(figure.slice for figure in summary.headline):
-        figures = [summary.find(name, reading) for reading in summary.readings]
+        figures = summary.across(name)
         n = next(figure.n for figure in figures if figure)
         rows.append((slice_title(name), "accuracy@1", f"{n:,}", *map(_figure, figures)))
     for metric in dict.fromkeys(figure.metric for figure in summary.metrics):
         if metric != "accuracy@1":
-            figures = [summary.find("all", reading, metric) for reading in summary.readings]
+            figures = summary.across("all", metric)
             rows.append(("All mentions", metric, f"{summary.n:,}", *map(_figure, figures)))
     trust = {one.reading: one.ece for one in summary.trust}
     area = {one.reading: one.area for one in summary.refusal}
     for metric, values in (("ECE", trust), ("AURC", area)):
-        cells = (_decimals(values[reading]) for reading in summary.readings)
+        cells = (decimals(values[reading], 4) for reading in summary.readings)
         rows.append(("All mentions", metric, f"{summary.n:,}", *cells))
     return PlainTable(summary.title, ("mentions", "metric", "n", *summary.readings), tuple(rows))
 
@@ -100,7 +96,3 @@ def _figure(figure: Figure | None) -> str:
 
 def _probability(p: float) -> str:
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
-
-
-def _decimals(value: float) -> str:
-    return f"{value:.4f}" if math.isfinite(value) else "n/a"

@@ -1,1 +1,1 @@
-"""Tasks other than linking: relatedness, relations, pictures."""
+"""Tasks other than linking: relatedness, conceptual similarity, relations, languages, pictures."""

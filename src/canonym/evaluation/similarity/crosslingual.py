@@ -1,7 +1,7 @@
-"""Names across languages: a name in one, the names of its concept in another.
+"""Search across languages: names in one language find concepts by their names in another.
 
-An encoder whose languages share a space finds "heart attack" by "infarto de miocardio". For every
-pair of languages each concept with names in both is asked for in both directions.
+An encoder whose languages share a space finds "heart attack" by "infarto de miocardio". Every pair
+of languages is tried in both directions, on the concepts with names in both.
 
 References
 ----------
@@ -47,12 +47,12 @@ _Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """How well names of one language find the concepts by their names in another.
+    """Accuracy of names of one language for concepts with names in another.
 
     Parameters
     ----------
     source, target : str
-        The languages of the names that are looked up, and of those that are searched.
+        Languages of the names looked up, and of the names searched.
     n : int
         Names looked up.
     n_concepts : int
@@ -63,7 +63,7 @@ class Crossing:
         By cut-off: the share of the names whose concept is among the first ``k``, with its 95 %
         interval.
     n_same : int
-        Names whose concept has an equal name in the target language, which finds itself.
+        Names whose concept has an equal name in the target language.
     different : dict of int to Interval
         The accuracy of the others; NaN where there are none.
     """
@@ -77,32 +77,9 @@ class Crossing:
     n_same: int
     different: dict[int, Interval]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures ready for JSON; None stands for a number that is not defined."""
 
-        def plain(found: dict[int, Interval]) -> dict[str, Any]:
-            return {
-                f"accuracy@{k}": {
-                    name: None if math.isnan(value) else value
-                    for name, value in interval._asdict().items()
-                }
-                for k, interval in found.items()
-            }
-
-        return {
-            "source": self.source,
-            "target": self.target,
-            "n": self.n,
-            "n_concepts": self.n_concepts,
-            "n_searched": self.n_searched,
-            "accuracy": plain(self.accuracy),
-            "n_same": self.n_same,
-            "different": plain(self.different),
-        }
-
-
-class _Asked(NamedTuple):
-    """A name, its concepts that have names in the target language, and whether one is equal."""
+class _Query(NamedTuple):
+    """A name, its concepts with names in the target language, and whether one of these is equal."""
 
     text: str
     concepts: frozenset[int]
@@ -117,14 +94,14 @@ def crosslingual(
     most: int = 10_000,
     seed: int = 0,
 ) -> list[Crossing]:
-    """Measure how well an index finds concepts across languages, in both directions of every pair.
+    """Measure the accuracy of an index across languages, in both directions of every pair.
 
     Parameters
     ----------
     linker : Linker
-        An index with one encoder or more; its sieves play no role.
+        An index with at least one encoder; its sieves play no role.
     languages : sequence of str
-        BCP 47 tags as the terminology has them; all of it by default.
+        BCP 47 tags of the terminology; all by default.
     k : sequence of int
         Cut-offs.
     most : int
@@ -135,50 +112,49 @@ def crosslingual(
     Returns
     -------
     list of Crossing
-        By source, then target, in the order of `languages`. A direction in which no concept has
-        names in both languages is not in it.
+        By source, then target, in the order of `languages`. Directions without a concept with names
+        in both languages are left out.
 
     Raises
     ------
     InvalidInput
-        If the terminology has fewer than two languages, a language is not in it, the index has no
-        encoder, or an option cannot be used.
+        If the terminology has fewer than two languages or lacks one, the index has no encoder, or
+        an option is invalid.
 
     Notes
     -----
-    A name that several concepts have counts as right for each of them. Names in the target language
-    alone are searched, so that a name never finds itself; where the concept has an equal name in
-    the target language (many are the same in Latin letters) it is found by it, which is why the
-    accuracy of the others stands beside.
+    A name of several concepts counts as right for each of them. Only names in the target language
+    are searched. Many names are equal in Latin letters and find the equal name, so the result also
+    has the accuracy of the others.
     """
     terminology = linker.terminology
     known = [tag for tag in terminology.languages() if tag]
     wanted = list(dict.fromkeys(languages or known))
     if len(wanted) < 2:
         raise InvalidInput(
-            f"names in {', '.join(wanted) or 'no language that is said'} cross no border; at least "
+            f"names in {', '.join(wanted) or 'no language'} cross no border; at least "
             "two languages are expected"
         )
     if not k or min(k) < 1 or most < 1:
         raise InvalidInput(f"k is {list(k)} and most is {most}; numbers of at least 1 are expected")
     if not linker.manifest["encoders"]:
         raise InvalidInput("the index has no encoder: without one nothing is near anything")
-    # A tag that the terminology does not have is told by rows_where.
+    # rows_where raises for a tag that the terminology does not have.
     rows = {tag: np.flatnonzero(terminology.rows_where(languages=[tag])) for tag in wanted}
     found = []
     for source, target in itertools.permutations(wanted, 2):
-        asked = _questions(terminology, rows[source], rows[target])
-        if not asked:
+        queries = _questions(terminology, rows[source], rows[target])
+        if not queries:
             continue
         rng = np.random.default_rng(seed)
-        drawn = np.sort(rng.permutation(len(asked))[:most])
+        drawn = np.sort(rng.permutation(len(queries))[:most])
         found.append(
-            _cross(linker, source, target, [asked[i] for i in drawn], sorted(set(k)), seed)
+            _cross(linker, source, target, [queries[i] for i in drawn], sorted(set(k)), seed)
         )
     return found
 
 
-def _questions(terminology: Terminology, source: _Rows, target: _Rows) -> list[_Asked]:
+def _questions(terminology: Terminology, source: _Rows, target: _Rows) -> list[_Query]:
     owners = terminology.concept_of_row()
     names: dict[int, set[str]] = {}
     for concept, text in zip(owners[target].tolist(), _texts(terminology, target), strict=True):
@@ -188,7 +164,7 @@ def _questions(terminology: Terminology, source: _Rows, target: _Rows) -> list[_
         if concept in names and normalise(text):
             concepts.setdefault(text, set()).add(concept)
     return [
-        _Asked(text, frozenset(its), any(normalise(text) in names[concept] for concept in its))
+        _Query(text, frozenset(its), any(normalise(text) in names[concept] for concept in its))
         for text, its in concepts.items()
     ]
 
@@ -198,16 +174,16 @@ def _texts(terminology: Terminology, rows: _Rows) -> list[str]:
 
 
 def _cross(
-    linker: Linker, source: str, target: str, asked: list[_Asked], k: list[int], seed: int
+    linker: Linker, source: str, target: str, queries: list[_Query], k: list[int], seed: int
 ) -> Crossing:
     chosen = linker.pipeline.filters.choose(languages=[target])
-    hits = linker.pipeline.nearest([one.text for one in asked], k[-1], chosen)
+    hits = linker.pipeline.nearest([one.text for one in queries], k[-1], chosen)
     places = []
-    for one in asked:
+    for one in queries:
         ranked = (hit.concept for hit in hits.get(one.text, ()))
         places.append(next((i for i, c in enumerate(ranked, start=1) if c in one.concepts), 0))
     place = np.array(places)
-    same = np.array([one.same for one in asked])
+    same = np.array([one.same for one in queries])
 
     def accuracy(chosen: Any) -> dict[int, Interval]:
         its = place[chosen]
@@ -218,10 +194,10 @@ def _cross(
     return Crossing(
         source,
         target,
-        len(asked),
-        len(frozenset().union(*(one.concepts for one in asked))),
+        len(queries),
+        len(frozenset().union(*(one.concepts for one in queries))),
         chosen.n_concepts,
-        accuracy(np.ones(len(asked), dtype=bool)),
+        accuracy(np.ones(len(queries), dtype=bool)),
         int(same.sum()),
         accuracy(~same),
     )

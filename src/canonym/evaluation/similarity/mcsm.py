@@ -1,4 +1,4 @@
-"""Medical conceptual similarity: do the neighbours of a concept share its semantic type?"""
+"""Medical conceptual similarity: the share of neighbours of the same semantic type."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Mcsm(NamedTuple):
     n : dict of str to int
         Concepts of each type.
     missing : dict of str to int
-        Concepts of each type without a vector; they count 0.
+        Concepts of each type without a vector; they count as 0.
     k : int
         Neighbours looked at.
     maximum : float
-        Score of a type all of whose neighbours are of the type: ``Σ_i 1 / log2(i + 1)``.
+        Score of a type whose neighbours are all of the type: ``Σ_i 1 / log2(i + 1)``.
     """
 
     scores: dict[str, float]
@@ -49,18 +49,18 @@ def mcsm(
     k: int = 40,
     of: Collection[str] | None = None,
 ) -> Mcsm:
-    """Measure how pure the neighbourhoods of concepts are in semantic types.
+    """Measure the purity of neighbourhoods in semantic types.
 
     Parameters
     ----------
     vectors : ndarray, shape (n, d)
-        One vector per concept, of any length. A zero vector is a concept without one.
+        One vector per concept, of any length. A zero vector is a missing one.
     types : sequence of str or of collections of str, length n
-        The semantic types of each concept; an empty collection is a concept of no type.
+        The semantic types of each concept, may be empty.
     k : int
         Neighbours of each concept.
     of : collection of str, optional
-        The types wanted; all by default. Concepts of other types are neighbours all the same.
+        The types to score; all by default. Concepts of other types are neighbours too.
 
     Returns
     -------
@@ -70,21 +70,21 @@ def mcsm(
     Raises
     ------
     InvalidInput
-        If there are no concepts, as many types are not given, `k` is no positive number, a vector
-        is not finite, or a type in `of` is of no concept.
+        If there are no concepts, the lengths differ, `k` is not positive, a vector is not finite,
+        or no concept has a type of `of`.
 
     Notes
     -----
     ``MCSM(V, T, k) = 1 / |V(T)| Σ_{v ∈ V(T)} Σ_{i=1}^{k} 1_T(v(i)) / log2(i + 1)`` with ``v(i)``
-    the ``i``-th nearest concept by cosine among all of ``V``, ``v`` itself left out. Ties go by
-    row. The search is exact. A concept of several types belongs to ``V(T)`` of each. Where there
-    are fewer than ``k`` neighbours, the places that stay empty count 0.
+    the ``i``-th nearest concept by cosine among all of ``V`` except ``v``. Ties go by row. The
+    search is exact. A concept of several types belongs to ``V(T)`` of each. With fewer than ``k``
+    neighbours, empty places count as 0.
 
     Differences
     -----------
-    The released code of CODER takes as ``V`` only the concepts of the wanted types, and only those
-    that have a vector; here, as in the equation, ``V`` is what is given, and a concept without a
-    vector counts 0. To compare with the published table, give the concepts of its six types only.
+    The released code of CODER takes as ``V`` only the concepts of the wanted types that have a
+    vector. Here, as in the equation, ``V`` is every concept given, and a concept without a vector
+    counts as 0. To compare with the published table, give the concepts of its six types only.
 
     References
     ----------
@@ -140,7 +140,7 @@ def _neighbours(
 ) -> Int32Array:
     """Return the nearest other rows, ``(n, k)``, −1 where there are no more."""
     found = index.search(index.vectors[rows], k + 1, allowed=None if there.all() else there).rows
-    # All but the row itself; where more than k equal vectors before it crowd it out, but the last.
+    # All except the row, or except the last where more than k equal vectors crowd the row out.
     other = found != rows[:, None]
     other[other.all(axis=1), -1] = False
     return np.asarray(found[other].reshape(len(rows), k))

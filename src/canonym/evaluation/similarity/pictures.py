@@ -1,14 +1,15 @@
-"""Neighbourhoods seen at a glance: names laid out in the plane, coloured by concept or by type.
+"""Pictures of neighbourhoods: names in the plane, coloured by concept or by type.
 
 A picture shows whether an encoder puts the names of a concept together and keeps concepts of
-different types apart. It is an illustration: distances between far clusters mean nothing, and
-`canonym.evaluation.similarity.mcsm` and accuracies are the numbers.
+different types apart. It is an illustration: distances between far clusters mean nothing.
+`canonym.evaluation.similarity.mcsm` and accuracies measure the same.
 
 References
 ----------
 Yuan et al. (2020), CODER, section 5.2, figures 2 (names, coloured by concept) and 3 (concepts,
 coloured by semantic type). van der Maaten and Hinton (2008), Visualizing data using t-SNE. McInnes,
-Healy and Melville (2018), UMAP."""
+Healy and Melville (2018), UMAP.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +31,10 @@ from canonym.terminology import Terminology
 from canonym.text import normalise_all
 from canonym.types import Encoder, SparseVectors
 
-# --- pictures ---
+__all__ = ["Picture", "Shown", "choose_names", "encode_names", "make_picture", "write_picture"]
 
 METHODS: tuple[str, ...] = ("tsne", "umap")
-"""Ways to lay out: t-SNE as CODER does, and UMAP."""
+"""Layouts: t-SNE as in CODER, and UMAP."""
 
 _FEWEST = 4
 _RICH = 5
@@ -42,17 +43,7 @@ _MOST_TYPES = 6
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A name of a picture.
-
-    Parameters
-    ----------
-    name : str
-        The name.
-    concept : str
-        The id of its concept.
-    group : str
-        What it is coloured by: the label of the concept, or a type.
-    """
+    """A name of a picture, the id of its concept, and the group that gives its colour."""
 
     name: str
     concept: str
@@ -61,21 +52,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Names and where they are in the plane.
-
-    Parameters
-    ----------
-    shown : tuple of Shown
-        The names.
-    points : ndarray, shape (n, 2), float64
-        Their places.
-    by : str
-        ``"concept"`` or ``"type"``.
-    method : str
-        One of `METHODS`.
-    seed : int
-        What was drawn with.
-    """
+    """Names and their places `(n, 2)` in the plane."""
 
     shown: tuple[Shown, ...]
     points: npt.NDArray[np.float64]
@@ -99,25 +76,25 @@ def choose_names(
     names: int = 12,
     seed: int = 0,
 ) -> tuple[Shown, ...]:
-    """Draw what a picture shows.
+    """Draw names for a picture at random.
 
     Parameters
     ----------
     terminology : Terminology
-        Where from.
+        The source of the names.
     by : str
         ``"concept"``: several names of each concept, as in CODER's figure 2. ``"type"``: the label
         of each concept, as in its figure 3.
     types : collection of str
-        Only concepts of these types; by type the six most frequent ones by default. A concept of
-        several of them is drawn for the first.
+        Only concepts of these types; by type, the six most frequent ones by default. A concept of
+        several types belongs to the first.
     ids : collection of str
         Only these concepts.
     concepts : int, optional
         The most concepts drawn: 20 by default, by type 150 of each type.
     names : int
-        The most names of a concept; by concept only those with five or more are drawn, with two or
-        more where there are too few of these.
+        The most names of a concept. By concept only those with five or more are drawn, or with two
+        or more if these are too few.
     seed : int
         Of the draws.
 
@@ -129,7 +106,7 @@ def choose_names(
     Raises
     ------
     InvalidInput
-        If a type or an id does not occur, or an option cannot be used.
+        If a type or an id does not occur, or an option is invalid.
     """
     if by not in {"concept", "type"}:
         raise InvalidInput(f"by is {by!r}; 'concept' or 'type' is expected")
@@ -169,7 +146,7 @@ def choose_names(
 
 
 def encode_names(linker: Linker, names: Sequence[str], *, encoder: int = 0) -> Any:
-    """Encode names with an encoder of an index, as the index was made.
+    """Encode names with an encoder of an index, in the way of the index.
 
     Parameters
     ----------
@@ -178,7 +155,7 @@ def encode_names(linker: Linker, names: Sequence[str], *, encoder: int = 0) -> A
     names : sequence of str
         Any strings.
     encoder : int
-        Which of its encoders, from 0.
+        The number of the encoder, from 0.
 
     Returns
     -------
@@ -212,18 +189,35 @@ def make_picture(
     Parameters
     ----------
     shown : sequence of Shown
-        Of `choose_names`.
+        See `choose_names`.
     vectors : ndarray, shape (n, d), or SparseVectors
         Their vectors.
     by : str
-        What the groups are.
-    method, seed, perplexity
-        As `lay_out` takes them.
+        The groups, ``"concept"`` or ``"type"``.
+    method : str
+        One of `METHODS`.
+    seed : int
+        The same seed gives the same places, bit by bit on one machine: one thread is used.
+    perplexity : float, optional
+        Approximate number of neighbours that count; 30 by default, fewer for fewer than 91 names.
+
+    Returns
+    -------
+    Picture
+        The names and their places.
 
     Raises
     ------
     InvalidInput
-        As `lay_out` does, and if there are not as many vectors as names.
+        If there are fewer than four names or other than one vector each, a vector is not finite, or
+        an option is invalid.
+    MissingExtra
+        If scikit-learn, or for UMAP umap-learn, is not installed.
+
+    Notes
+    -----
+    Vectors are scaled to length one, so that Euclidean neighbours are those by cosine. A zero
+    vector stays.
     """
     points = lay_out(vectors, method=method, seed=seed, perplexity=perplexity)
     if len(points) != len(shown):
@@ -234,36 +228,7 @@ def make_picture(
 def lay_out(
     vectors: Any, *, method: str = "tsne", seed: int = 0, perplexity: float | None = None
 ) -> npt.NDArray[np.float64]:
-    """Place vectors in the plane so that near ones stay near, by cosine.
-
-    Parameters
-    ----------
-    vectors : ndarray, shape (n, d), or SparseVectors
-        Any length; at least 4 of them.
-    method : str
-        One of `METHODS`.
-    seed : int
-        The same seed gives the same places, bit by bit on one machine: one thread is used.
-    perplexity : float, optional
-        Neighbours that count, roughly; 30 by default, fewer for fewer than 91 names.
-
-    Returns
-    -------
-    ndarray, shape (n, 2), float64
-        The places.
-
-    Raises
-    ------
-    InvalidInput
-        If there are too few vectors, one is not finite, or an option cannot be used.
-    MissingExtra
-        If scikit-learn, or for UMAP umap-learn, is not installed.
-
-    Notes
-    -----
-    Vectors are scaled to length one first, so that euclidean neighbours are those by cosine; a zero
-    vector stays as it is.
-    """
+    """Place vectors in the plane so that near ones stay near, by cosine."""
     if method not in METHODS:
         raise InvalidInput(f"there is no method {method!r}; there are {', '.join(METHODS)}")
     table = _dense(vectors)
@@ -283,9 +248,9 @@ def lay_out(
             n_neighbors=max(int(near), 2), metric="euclidean", random_state=seed, n_jobs=1
         )
     else:
-        manifold = require("sklearn.manifold", "t-SNE", "pictures")
+        manifold = require("sklearn.manifold", "t-SNE", "analysis")
         reducer = manifold.TSNE(perplexity=near, init="pca", random_state=seed, n_jobs=1)
-    threads = require("threadpoolctl", "a picture", "pictures")
+    threads = require("threadpoolctl", "a picture", "analysis")
     with threads.threadpool_limits(limits=1):
         return np.asarray(reducer.fit_transform(table), dtype=np.float64)
 
@@ -302,11 +267,10 @@ def _dense(vectors: Any) -> npt.NDArray[np.float32]:
     return np.asarray(sparse[:, used].toarray(), dtype=np.float32)
 
 
-# --- picture files ---
-# MODULE: Pictures as SVG and PNG files; needs matplotlib. The same picture gives the same bytes.
+# --- files ----------------------------------------------------------------------------------------
 
 FORMATS: tuple[str, ...] = ("svg", "png")
-"""What can be written, by the suffix of the file."""
+"""Formats of files, by suffix."""
 
 # Ten colours that stay apart for most eyes, and markers for the groups beyond them.
 _COLOURS = (
@@ -319,29 +283,29 @@ _WIDTH = 34
 
 
 def write_picture(picture: Picture, path: str | Path, *, title: str = "") -> None:
-    """Draw a picture into a file.
+    """Draw a picture into a file; the same picture gives the same bytes.
 
     Parameters
     ----------
     picture : Picture
-        Of `canonym.evaluation.similarity.pictures.make_picture`.
+        See `make_picture`.
     path : str or Path
-        The file, ``*.svg`` or ``*.png``; it appears whole or not at all. In an SVG every point has
-        a title with its name, which browsers show.
+        The file, ``*.svg`` or ``*.png``, written whole or not at all. In an SVG every point has a
+        title with its name, which browsers show.
     title : str
-        What stands above it.
+        The title above the picture.
 
     Raises
     ------
     InvalidInput
-        If the suffix is of no format.
+        If the suffix is no format.
     MissingExtra
         If matplotlib is not installed.
     """
     format = Path(path).suffix.lower().lstrip(".")
     if format not in FORMATS:
         raise InvalidInput(f"{path}: the name of the file has to end in .{' or .'.join(FORMATS)}")
-    matplotlib = require("matplotlib", "drawing a picture", "pictures")
+    matplotlib = require("matplotlib", "drawing a picture", "analysis")
     # Text stays text; ids inside the SVG come from its content and not from chance.
     settings = {"svg.fonttype": "none", "svg.hashsalt": "canonym", "font.family": "sans-serif"}
     metadata = {"Date": None, "Creator": None} if format == "svg" else {"Software": None}
@@ -354,7 +318,7 @@ def write_picture(picture: Picture, path: str | Path, *, title: str = "") -> Non
 
 
 def _drawn(picture: Picture, title: str) -> Any:
-    figures = require("matplotlib.figure", "drawing a picture", "pictures")
+    figures = require("matplotlib.figure", "drawing a picture", "analysis")
     figure = figures.Figure(figsize=(9.6, 6.4), layout="constrained")
     axes = figure.add_subplot()
     groups = picture.groups

@@ -1,6 +1,6 @@
-"""Do vectors agree with people on how related two terms are?
+"""Relatedness of terms: correlation of cosines with the ratings of people.
 
-Reads the benchmarks as they were released: MayoSRS and UMNSRS (commas, with a header), UMNSRS
+The reader takes the benchmarks as released: MayoSRS and UMNSRS (commas, with a header), UMNSRS
 without a header (tabs: term, term, mean rating), and EHR-RelB (tabs, with a header).
 
 References
@@ -38,7 +38,7 @@ _HEADERS: tuple[tuple[str, str, str], ...] = (
 
 
 class Pair(NamedTuple):
-    """Two terms and how related people found them; larger is more."""
+    """Two terms, and the relatedness that people gave them; larger is more."""
 
     first: str
     second: str
@@ -55,9 +55,9 @@ class Relatedness(NamedTuple):
     low, high : float
         Its bootstrap interval over the pairs.
     n : int
-        Pairs, all of which count.
+        All pairs.
     missing : int
-        Pairs with a term that has no vector; they count with cosine 0.
+        Pairs with a term without a vector; they count with cosine 0.
     scores : ndarray, shape (n,), float64
         Cosine of each pair.
     """
@@ -76,20 +76,20 @@ def read_relatedness(path: str | Path, *, encoding: str = "utf-8") -> list[Pair]
     Parameters
     ----------
     path : str or Path
-        The file, plain or compressed. The layout is recognised by the first line.
+        The file, plain or compressed. Its first line tells the layout.
     encoding : str
         Encoding of the text.
 
     Returns
     -------
     list of Pair
-        In the order of the file; repeated pairs are kept, as they are released.
+        In the order of the file; repeated pairs are kept.
 
     Raises
     ------
     ReadError
-        If the layout is none of the three, a row has too few cells, a term is empty or a rating is
-        no finite number.
+        If the layout is unknown, a row has too few cells, a term is empty, or a rating is no finite
+        number.
     """
     with open_text(path, encoding=encoding) as lines:
         filled = [(line, number) for number, line in enumerate(lines, start=1) if line.strip()]
@@ -156,29 +156,9 @@ def _number(text: str) -> float | None:
 def spearman(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
     """Return Spearman's rank correlation, ties sharing the mean of their ranks.
 
-    Parameters
-    ----------
-    first, second : array-like, shape (n,)
-        Finite numbers.
-
-    Returns
-    -------
-    float
-        In [−1, 1]; NaN if the numbers of one side are all equal.
-
-    Raises
-    ------
-    InvalidInput
-        If the lengths differ, there are fewer than two pairs, or a number is not finite.
-
     Notes
     -----
     Pearson's correlation of the ranks; without ties ``1 − 6 Σd² / (n (n² − 1))``.
-
-    Examples
-    --------
-    >>> spearman([1, 2, 3, 4], [10, 20, 40, 30])
-    0.8
     """
     one, two = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if one.ndim != 1 or one.shape != two.shape or len(one) < 2:
@@ -221,14 +201,14 @@ def relatedness(
     level: float = 0.95,
     rng: np.random.Generator | int = 0,
 ) -> Relatedness:
-    """Correlate the cosines of pairs of terms with what people said.
+    """Correlate the cosines of pairs of terms with the ratings of people.
 
     Parameters
     ----------
     encoders : Encoder or sequence of Encoder
         Dense or sparse; vectors may have any length. The cosines of several are averaged.
     pairs : iterable of Pair
-        Of `read_relatedness`, at least two.
+        See `read_relatedness`; at least two.
     weights : sequence of float, optional
         Of the encoders in that mean, 1 by default.
     draws : int
@@ -241,16 +221,17 @@ def relatedness(
     Returns
     -------
     Relatedness
+        Spearman's correlation with its interval.
 
     Raises
     ------
     InvalidInput
-        If there are fewer than two pairs, or weights or an option cannot be used.
+        If there are fewer than two pairs, or weights or an option are invalid.
 
     Notes
     -----
-    A pair without a vector is not left out, which would flatter encoders that know few words. With
-    several encoders a pair is missing if none of them has vectors of both terms.
+    A pair without a vector counts, since leaving it out would flatter encoders that know few words.
+    With several encoders a pair is missing if none has vectors of both terms.
     """
     pairs = list(pairs)
     if len(pairs) < 2:

@@ -1,219 +1,129 @@
-"""A softmax layer, trained in numpy."""
+"""Relation classification: the relation between two concepts, predicted from their vectors.
+
+The set-up is the Diseases Database relation classification (DDBRC), on triplets of any source: a
+softmax over ``W [e_h, e_t] + b``, trained with cross-entropy on four fifths of the triplets.
+`frozen` keeps the vectors fixed, `finetuned` trains the encoder too.
+
+References
+----------
+Yuan et al. (2020), CODER, section 4.6 and appendix A.4.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from canonym.corpora.delimited import read_table
-from canonym.errors import InvalidInput, ReadError
+from canonym.encoders.devices import pool
+from canonym.errors import InvalidInput, require
 from canonym.evaluation.statistics import wilson
 from canonym.types import Relation
 
-# --- softmax ---
+__all__ = ["RelationScores", "evaluate_relations", "finetuned", "frozen", "split_triplets"]
 
 FloatArray = npt.NDArray[np.float64]
 
+Classifier = Callable[[Sequence[Relation]], Sequence[str]]
+"""Predicts a relation for each triplet, from heads and tails alone."""
 
-class Softmax(NamedTuple):
-    """Weights ``(d, c)`` and bias ``(c,)`` of a softmax over ``c`` classes."""
-
-    weights: FloatArray
-    bias: FloatArray
-
-    def predict(self, features: FloatArray) -> npt.NDArray[np.intp]:
-        """Return the likeliest class of each row of `features`, ``(n,)``; ties by class."""
-        return np.asarray((features @ self.weights + self.bias).argmax(axis=1))
+Fit = Callable[[Sequence[Relation], np.random.Generator], Classifier]
+"""Makes a classifier of training triplets; draws at random from the generator alone."""
 
 
-def loss_and_gradient(
-    model: Softmax, features: FloatArray, targets: npt.NDArray[np.integer], *, penalty: float = 0.0
-) -> tuple[float, Softmax]:
-    """Return the mean cross-entropy plus ``penalty · |W|² / 2``, and its gradient.
+class RelationScores(NamedTuple):
+    """Outcome of relation classification.
 
-    Parameters
+    Attributes
     ----------
-    model : Softmax
-        Where.
-    features : ndarray, shape (n, d), float64
-        Inputs.
-    targets : ndarray, shape (n,), int
-        Classes.
-    penalty : float
-        Weight of the squared weights; the bias is free.
-
-    Returns
-    -------
-    loss : float
-        In nats.
-    gradient : Softmax
-        In the shapes of `model`.
+    accuracy, low, high : float
+        On the test triplets, with Wilson's interval.
+    majority : float
+        Accuracy of the commonest relation of the training triplets.
+    chance : float
+        Expected accuracy of random relations, as frequent as in the training triplets.
+    n_train, n_test : int
+        Triplets.
+    predicted : tuple of str
+        The predicted relation of each test triplet.
+    test : tuple of Relation
+        The test triplets.
     """
-    logits = features @ model.weights + model.bias
-    logits -= logits.max(axis=1, keepdims=True)
-    exponentials = np.exp(logits)
-    total = exponentials.sum(axis=1, keepdims=True)
-    rows = np.arange(len(targets))
-    loss = float((np.log(total[:, 0]) - logits[rows, targets]).mean())
-    slope = exponentials / total
-    slope[rows, targets] -= 1
-    slope /= len(targets)
-    gradient = Softmax(features.T @ slope + penalty * model.weights, slope.sum(axis=0))
-    return loss + penalty * float((model.weights**2).sum()) / 2, gradient
+
+    accuracy: float
+    low: float
+    high: float
+    majority: float
+    chance: float
+    n_train: int
+    n_test: int
+    predicted: tuple[str, ...]
+    test: tuple[Relation, ...]
 
 
-def fit_softmax(
-    features: FloatArray,
-    targets: npt.NDArray[np.integer],
-    n_classes: int,
+def evaluate_relations(
+    fit: Fit,
+    triplets: Iterable[Relation],
     *,
-    rng: np.random.Generator | int,
-    solver: str = "adam",
-    epochs: int = 50,
-    batch_size: int = 512,
-    learning_rate: float = 1e-3,
-    penalty: float = 1e-4,
-) -> Softmax:
-    """Fit a softmax layer, from zero.
+    test_share: float = 0.2,
+    by_head: bool = False,
+    level: float = 0.95,
+    seed: int = 0,
+) -> RelationScores:
+    """Train a classifier of relations on one part of the triplets and test it on the other.
 
     Parameters
     ----------
-    features : ndarray, shape (n, d), float64
-        Inputs.
-    targets : ndarray, shape (n,), int
-        Classes from 0 to ``n_classes − 1``.
-    n_classes : int
-        Classes.
-    rng : numpy.random.Generator or int
-        Shuffles the inputs of every epoch of Adam.
-    solver : str
-        ``"adam"``: mini-batches without penalty. ``"lbfgs"``: the optimum of the penalised loss.
-    epochs, batch_size : int
-        Of Adam.
-    learning_rate : float
-        Of Adam.
-    penalty : float
-        Of L-BFGS.
+    fit : callable
+        `frozen`, `finetuned`, or any `Fit`.
+    triplets : iterable of Relation
+        Head, relation, tail.
+    test_share, by_head
+        See `split_triplets`.
+    level : float
+        Confidence of the interval, in (0, 1).
+    seed : int
+        Of the split and of the training.
 
     Returns
     -------
-    Softmax
-        The same for the same seed.
+    RelationScores
+        Accuracy beside two baselines.
 
     Raises
     ------
     InvalidInput
-        If there is no such solver, or an option is not positive.
-
-    Notes
-    -----
-    Adam with β₁ = 0.9, β₂ = 0.999 and ε = 1e-8.
+        If the triplets cannot be split, have one relation only, or the classifier does not predict
+        one relation per triplet.
     """
-    options = {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
-    for name, value in {**options, "penalty": penalty}.items():
-        if not value > 0:
-            raise InvalidInput(f"{name} is {value}; a positive number is expected")
-    model = Softmax(np.zeros((features.shape[1], n_classes)), np.zeros(n_classes))
-    if solver == "lbfgs":
-        return _minimise(model, features, targets, penalty)
-    if solver != "adam":
-        raise InvalidInput(f"there is no solver {solver!r}; there are adam and lbfgs")
-    rng = np.random.default_rng(rng)
-    moments = [(np.zeros_like(part), np.zeros_like(part)) for part in model]
-    step = 0
-    for _ in range(epochs):
-        order = rng.permutation(len(targets))
-        for start in range(0, len(order), batch_size):
-            rows = order[start : start + batch_size]
-            step += 1
-            _, gradient = loss_and_gradient(model, features[rows], targets[rows])
-            for part, slope, (mean, square) in zip(model, gradient, moments, strict=True):
-                mean += 0.1 * (slope - mean)
-                square += 0.001 * (slope**2 - square)
-                fair = np.sqrt(square / (1 - 0.999**step)) + 1e-8
-                part -= learning_rate * mean / (1 - 0.9**step) / fair
-    return model
-
-
-def _minimise(
-    model: Softmax, features: FloatArray, targets: npt.NDArray[np.integer], penalty: float
-) -> Softmax:
-    from scipy.optimize import minimize
-
-    split = model.weights.size
-
-    def unpack(flat: FloatArray) -> Softmax:
-        return Softmax(flat[:split].reshape(model.weights.shape), flat[split:])
-
-    def objective(flat: FloatArray) -> tuple[float, FloatArray]:
-        loss, gradient = loss_and_gradient(unpack(flat), features, targets, penalty=penalty)
-        return loss, np.concatenate([part.ravel() for part in gradient])
-
-    start = np.concatenate([part.ravel() for part in model])
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": 2000})
-    return unpack(found.x)
-
-
-# --- triplets ---
-# MODULE: Triplets of concepts and relations: read from any table, and parted for a test.
-
-
-def read_triplets(
-    path: str | Path,
-    *,
-    head: str = "head",
-    relation: str = "relation",
-    tail: str = "tail",
-    delimiter: str | None = None,
-) -> list[Relation]:
-    """Read triplets from a table with a header.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file, plain or compressed.
-    head, relation, tail : str
-        Names of the columns.
-    delimiter : str, optional
-        What separates the cells; found in the header when missing.
-
-    Returns
-    -------
-    list of Relation
-        In the order of the file, each once.
-
-    Raises
-    ------
-    ReadError
-        If a column is missing, a row has another width than the header, a cell is empty, or there
-        are no rows.
-    """
-    found: dict[Relation, None] = {}
-    with read_table(path, column=head, delimiter=delimiter) as table:
-        places = [_place(path, table.columns, name) for name in (head, relation, tail)]
-        for n, row in enumerate(table, start=1):
-            cells = [row.cells[place].strip() for place in places]
-            if not all(cells):
-                raise ReadError(
-                    path, f"row {n} after the header has an empty cell: {cells}; fill or drop it"
-                )
-            found[Relation(*cells)] = None
-    if not found:
-        raise ReadError(path, "holds a header but no triplets")
-    return list(found)
-
-
-def _place(path: str | Path, names: Sequence[str], name: str) -> int:
-    if names.count(name) != 1:
-        raise ReadError(
-            path, f"{names.count(name)} columns are named {name!r}; one is expected of {names}"
+    rng = np.random.default_rng(seed)
+    train, test = split_triplets(triplets, test_share=test_share, by_head=by_head, rng=rng)
+    counts = Counter(triplet.relation for triplet in train)
+    if len(counts) < 2:
+        raise InvalidInput(
+            f"all training triplets have the relation {next(iter(counts))!r}; at least two "
+            "relations are expected"
         )
-    return names.index(name)
+    classify = fit(train, rng)
+    # The relation is taken out, so that no classifier can look it up.
+    predicted = tuple(classify([Relation(triplet.head, "", triplet.tail) for triplet in test]))
+    if len(predicted) != len(test):
+        raise InvalidInput(
+            f"the classifier says {len(predicted)} relations for {len(test)} triplets; one each is "
+            "expected"
+        )
+    right = sum(name == triplet.relation for name, triplet in zip(predicted, test, strict=True))
+    share = Counter(triplet.relation for triplet in test)
+    n, n_train = len(test), len(train)
+    commonest = min(counts, key=lambda name: (-counts[name], name))
+    chance = sum(counts[name] * share[name] for name in counts) / (n_train * n)
+    interval = wilson(right, n, level=level)
+    return RelationScores(
+        *interval, share[commonest] / n, chance, n_train, n, predicted, tuple(test)
+    )
 
 
 def split_triplets(
@@ -223,17 +133,17 @@ def split_triplets(
     by_head: bool = False,
     rng: np.random.Generator | int = 0,
 ) -> tuple[list[Relation], list[Relation]]:
-    """Part triplets into training and test triplets at random.
+    """Divide triplets into training and test triplets at random.
 
     Parameters
     ----------
     triplets : iterable of Relation
         The triplets; repeated ones count once, in the order of the first.
     test_share : float
-        Share of the triplets to test on, in (0, 1).
+        Share of the test triplets, in (0, 1).
     by_head : bool
-        Whether a head concept is on one side only, so that no test head was seen in training. The
-        share is then met as nearly as whole heads allow, from above.
+        Whether a head concept is on one side only, so that training has seen no test head. Whole
+        heads then meet the share as nearly as possible, from above.
     rng : numpy.random.Generator or int
         The generator, or the seed of one.
 
@@ -269,125 +179,15 @@ def split_triplets(
     return train, test
 
 
-# --- relations ---
-# MODULE: Relation classification: which relation holds between two concepts, told from their vectors.
-#
-# The set-up of the Diseases Database relation classification (DDBRC) on triplets of any source: a
-# softmax over ``W [e_h, e_t] + b`` trained with cross-entropy on four fifths of the triplets. Here
-# vectors are frozen; `canonym.evaluation.similarity.finetuning` trains the encoder along.
-#
-# References
-# ----------
-# Yuan et al. (2020), CODER, section 4.6 and appendix A.4.
-
-Classifier = Callable[[Sequence[Relation]], Sequence[str]]
-"""Says a relation for each triplet; it must not look at theirs."""
-
-Fit = Callable[[Sequence[Relation], np.random.Generator], Classifier]
-"""Makes a classifier of training triplets; draws at random from the generator alone."""
-
-
-class RelationScores(NamedTuple):
-    """Outcome of relation classification.
-
-    Attributes
-    ----------
-    accuracy, low, high : float
-        On the test triplets, with Wilson's interval.
-    majority : float
-        Accuracy of always saying the commonest relation of the training triplets.
-    chance : float
-        Expected accuracy of saying relations as often as they are in the training triplets.
-    n_train, n_test : int
-        Triplets.
-    predicted : tuple of str
-        The relation said for each test triplet.
-    test : tuple of Relation
-        The test triplets.
-    """
-
-    accuracy: float
-    low: float
-    high: float
-    majority: float
-    chance: float
-    n_train: int
-    n_test: int
-    predicted: tuple[str, ...]
-    test: tuple[Relation, ...]
-
-
-def evaluate_relations(
-    fit: Fit,
-    triplets: Iterable[Relation],
-    *,
-    test_share: float = 0.2,
-    by_head: bool = False,
-    level: float = 0.95,
-    seed: int = 0,
-) -> RelationScores:
-    """Train a classifier of relations on one part of the triplets and test it on the other.
-
-    Parameters
-    ----------
-    fit : callable
-        `frozen` of some vectors, `canonym.evaluation.similarity.finetuning.finetuned` of an encoder, or any
-        `Fit`.
-    triplets : iterable of Relation
-        Head, relation, tail.
-    test_share, by_head
-        As `canonym.evaluation.similarity.relations.split_triplets` takes them.
-    level : float
-        Confidence of the interval, in (0, 1).
-    seed : int
-        Of the split and of the training.
-
-    Returns
-    -------
-    RelationScores
-        Accuracy beside two baselines.
-
-    Raises
-    ------
-    InvalidInput
-        If the triplets cannot be split, have one relation only, or the classifier does not say one
-        relation per triplet.
-    """
-    rng = np.random.default_rng(seed)
-    train, test = split_triplets(triplets, test_share=test_share, by_head=by_head, rng=rng)
-    counts = Counter(triplet.relation for triplet in train)
-    if len(counts) < 2:
-        raise InvalidInput(
-            f"all training triplets have the relation {next(iter(counts))!r}; at least two "
-            "relations are expected"
-        )
-    classify = fit(train, rng)
-    # The relation is taken out, so that no classifier can look it up.
-    predicted = tuple(classify([Relation(triplet.head, "", triplet.tail) for triplet in test]))
-    if len(predicted) != len(test):
-        raise InvalidInput(
-            f"the classifier says {len(predicted)} relations for {len(test)} triplets; one each is "
-            "expected"
-        )
-    right = sum(said == triplet.relation for said, triplet in zip(predicted, test, strict=True))
-    share = Counter(triplet.relation for triplet in test)
-    n, n_train = len(test), len(train)
-    commonest = min(counts, key=lambda name: (-counts[name], name))
-    chance = sum(counts[name] * share[name] for name in counts) / (n_train * n)
-    interval = wilson(right, n, level=level)
-    return RelationScores(
-        *interval, share[commonest] / n, chance, n_train, n, predicted, tuple(test)
-    )
+# --- fixed vectors --------------------------------------------------------------------------------
 
 
 def frozen(
     vectors: Mapping[str, npt.ArrayLike],
     *,
-    solver: str = "adam",
     epochs: int = 50,
     batch_size: int = 512,
     learning_rate: float = 1e-3,
-    penalty: float = 1e-4,
 ) -> Fit:
     """Classify by fixed vectors of the concepts.
 
@@ -395,15 +195,10 @@ def frozen(
     ----------
     vectors : mapping of str to array-like, shape (d,)
         A vector per concept.
-    solver : str
-        ``"adam"``, as published, or ``"lbfgs"``, the optimum of the penalised loss, which does not
-        depend on the length of the training; the other four belong to one of them each.
     epochs, batch_size : int
-        Of Adam.
+        Of the training.
     learning_rate : float
         Of Adam.
-    penalty : float
-        Weight of ``|W|² / 2`` with ``"lbfgs"``.
 
     Returns
     -------
@@ -413,22 +208,27 @@ def frozen(
     Raises
     ------
     InvalidInput
-        If there are no vectors, they have different lengths, or an option cannot be used.
+        If there are no vectors, they have different lengths, or an option is not positive.
 
     Notes
     -----
-    ``ŷ = softmax(W [e_h, e_t] + b)``. A concept without a vector gets the mean of all vectors.
+    ``ŷ = softmax(W [e_h, e_t] + b)``, trained by Adam from zero, with β₁ = 0.9, β₂ = 0.999 and
+    ε = 1e-8. A concept without a vector gets the mean of all vectors.
     """
     if not vectors:
         raise InvalidInput("no vectors: give one per concept")
     widths = {np.shape(vector) for vector in vectors.values()}
     if len(widths) > 1 or len(next(iter(widths))) != 1:
         raise InvalidInput(f"the vectors have the shapes {sorted(widths)}; one (d,) is expected")
+    options = {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
+    for name, value in options.items():
+        if not value > 0:
+            raise InvalidInput(f"{name} is {value}; a positive number is expected")
     row = {id_: i for i, id_ in enumerate(vectors)}
     table = np.array(list(vectors.values()), dtype=np.float64)
     table = np.vstack([table, table.mean(axis=0)])
 
-    def features(triplets: Sequence[Relation]) -> npt.NDArray[np.float64]:
+    def features(triplets: Sequence[Relation]) -> FloatArray:
         heads = [row.get(triplet.head, -1) for triplet in triplets]
         tails = [row.get(triplet.tail, -1) for triplet in triplets]
         return np.hstack([table[heads], table[tails]])
@@ -436,18 +236,171 @@ def frozen(
     def fit(train: Sequence[Relation], rng: np.random.Generator) -> Classifier:
         names = sorted({triplet.relation for triplet in train})
         place = {name: i for i, name in enumerate(names)}
-        targets = np.array([place[triplet.relation] for triplet in train])
-        model = fit_softmax(
-            features(train),
-            targets,
-            len(names),
-            solver=solver,
-            epochs=epochs,
-            batch_size=batch_size,
-            learning_rate=learning_rate,
-            penalty=penalty,
-            rng=rng,
-        )
-        return lambda triplets: [names[i] for i in model.predict(features(triplets))]
+        inputs, targets = features(train), np.array([place[one.relation] for one in train])
+        weights, bias = np.zeros((inputs.shape[1], len(names))), np.zeros(len(names))
+        step = _adam([weights, bias], learning_rate)
+        for _ in range(epochs):
+            order = rng.permutation(len(targets))
+            for start in range(0, len(order), batch_size):
+                rows = order[start : start + batch_size]
+                slope = _softmax_slope(inputs[rows] @ weights + bias, targets[rows])
+                step([inputs[rows].T @ slope, slope.sum(axis=0)])
+        return lambda triplets: [
+            names[i] for i in (features(triplets) @ weights + bias).argmax(axis=1)
+        ]
 
     return fit
+
+
+def _softmax_slope(logits: FloatArray, targets: npt.NDArray[np.integer[Any]]) -> FloatArray:
+    """Return the gradient of the mean cross-entropy by the logits ``(n, c)``."""
+    shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+    shares /= shares.sum(axis=1, keepdims=True)
+    shares[np.arange(len(targets)), targets] -= 1
+    return np.asarray(shares / len(targets))
+
+
+def _adam(
+    parameters: Sequence[FloatArray], learning_rate: float
+) -> Callable[[Sequence[FloatArray]], None]:
+    """Return a function that moves parameters by their gradients, in place."""
+    moments = [(np.zeros_like(part), np.zeros_like(part)) for part in parameters]
+    n = 0
+
+    def step(gradients: Sequence[FloatArray]) -> None:
+        nonlocal n
+        n += 1
+        for part, slope, (mean, square) in zip(parameters, gradients, moments, strict=True):
+            mean += 0.1 * (slope - mean)
+            square += 0.001 * (slope**2 - square)
+            fair = np.sqrt(square / (1 - 0.999**n)) + 1e-8
+            part -= learning_rate * mean / (1 - 0.9**n) / fair
+
+    return step
+
+
+# --- trained encoders -----------------------------------------------------------------------------
+
+
+def finetuned(
+    make_encoder: Callable[[], Any],
+    names: Mapping[str, str],
+    *,
+    epochs: int = 50,
+    batch_size: int = 96,
+    learning_rate: float = 2e-5,
+    warm_up: float = 0.1,
+) -> Fit:
+    """Classify by an encoder that is trained on the triplets too.
+
+    Parameters
+    ----------
+    make_encoder : callable
+        Makes a fresh `canonym.encoders.transformer.Transformer`; called once per training.
+    names : mapping of str to str
+        The name of every concept.
+    epochs, batch_size : int
+        Of the training.
+    learning_rate : float
+        Peak of the learning rate of AdamW, without weight decay.
+    warm_up : float
+        Share of the steps in which the rate rises from 0, before it falls to 0, both linearly.
+
+    Returns
+    -------
+    Fit
+        For `evaluate_relations`. It raises `InvalidInput` if a concept has no name.
+
+    Raises
+    ------
+    MissingExtra
+        If torch is not installed (extra ``torch``).
+
+    Notes
+    -----
+    ``ŷ = softmax(W [e_h, e_t] + b)`` with ``e`` the pooled, not normalised output of the encoder.
+
+    Differences
+    -----------
+    The released code of CODER passes no attention mask; here padding never counts.
+
+    References
+    ----------
+    Yuan et al. (2020), CODER, section 4.6 and appendix A.4.
+    """
+    torch = require("torch", "fine-tuning an encoder", "torch")
+
+    def fit(train: Sequence[Relation], rng: np.random.Generator) -> Classifier:
+        encoder = make_encoder()
+        relations = sorted({triplet.relation for triplet in train})
+        place = {name: i for i, name in enumerate(relations)}
+        targets = torch.tensor([place[triplet.relation] for triplet in train])
+        _texts(train, names)  # a missing name raises before the first step
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(int(rng.integers(2**31)))
+            layer = torch.nn.Linear(2 * encoder.n_columns, len(relations)).to(encoder.device)
+            optimise(encoder, layer, train, targets, rng)
+
+        def classify(triplets: Sequence[Relation]) -> list[str]:
+            predicted: list[str] = []
+            with torch.inference_mode():
+                for start in range(0, len(triplets), batch_size):
+                    logits = _logits(
+                        encoder, layer, _texts(triplets[start : start + batch_size], names)
+                    )
+                    predicted += [relations[i] for i in logits.argmax(dim=1).tolist()]
+            return predicted
+
+        return classify
+
+    def optimise(
+        encoder: Any,
+        layer: Any,
+        train: Sequence[Relation],
+        targets: Any,
+        rng: np.random.Generator,
+    ) -> None:
+        model = encoder.model.float().train()
+        parameters = [*model.parameters(), *layer.parameters()]
+        optimiser = torch.optim.AdamW(parameters, lr=learning_rate, weight_decay=0.0)
+        n_steps = epochs * -(-len(train) // batch_size)
+        rising = max(round(warm_up * n_steps), 1)
+        rate = torch.optim.lr_scheduler.LambdaLR(
+            optimiser,
+            lambda step: min((step + 1) / rising, (n_steps - step) / max(n_steps - rising, 1)),
+        )
+        for _ in range(epochs):
+            order = rng.permutation(len(train))
+            for start in range(0, len(order), batch_size):
+                rows = order[start : start + batch_size]
+                logits = _logits(encoder, layer, _texts([train[row] for row in rows], names))
+                loss = torch.nn.functional.cross_entropy(logits, targets[rows].to(logits.device))
+                optimiser.zero_grad()
+                loss.backward()
+                optimiser.step()
+                rate.step()
+        model.eval()
+
+    return fit
+
+
+def _texts(triplets: Sequence[Relation], names: Mapping[str, str]) -> list[str]:
+    """Return the names of all heads, then of all tails."""
+    ids = [triplet.head for triplet in triplets] + [triplet.tail for triplet in triplets]
+    unnamed = next((id_ for id_ in ids if id_ not in names), None)
+    if unnamed is not None:
+        raise InvalidInput(f"the concept {unnamed!r} has no name; give one for every concept")
+    return [names[id_] for id_ in ids]
+
+
+def _logits(encoder: Any, layer: Any, texts: list[str]) -> Any:
+    """Score every relation for pairs of names, all first ones before all second ones."""
+    if encoder.lowercase:
+        texts = [text.lower() for text in texts]
+    batch = encoder.tokenizer(
+        texts, padding=True, truncation=True, max_length=encoder.max_length, return_tensors="pt"
+    ).to(encoder.device)
+    hidden = encoder.model(**batch).last_hidden_state
+    vectors = pool(hidden, batch["attention_mask"], encoder.pooling)
+    half = len(texts) // 2
+    return layer(vectors.reshape(2, half, -1).transpose(0, 1).reshape(half, -1))

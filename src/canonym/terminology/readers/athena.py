@@ -14,32 +14,16 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.terminology.readers.releases import Release, check_known, curie, headed_rows
 from canonym.types import Concept, Name, Record, Relation, Xref
 
-__all__ = ["LANGUAGES", "read_athena"]
-
 LANGUAGES = {
-    "4180186": "en",
-    "4180190": "fr",
-    "4181524": "ja",
-    "4181536": "pt",
-    "4182503": "nl",
-    "4182504": "de",
-    "4182507": "it",
-    "4182511": "es",
-    "4182948": "zh",
-    "4175771": "ko",
-}
-"""BCP 47 tag of a language (``language_concept_id``); of another one the language stays empty."""
+    "4180186": "en", "4180190": "fr", "4181524": "ja", "4181536": "pt", "4182503": "nl",
+    "4182504": "de", "4182507": "it", "4182511": "es", "4182948": "zh", "4175771": "ko",
+}  # fmt: skip
+"""BCP 47 tag of a language (``language_concept_id``); other languages become empty."""
 
 _CONCEPT = (
-    "concept_id",
-    "concept_name",
-    "domain_id",
-    "vocabulary_id",
-    "concept_class_id",
-    "standard_concept",
-    "concept_code",
-    "invalid_reason",
-)
+    "concept_id", "concept_name", "domain_id", "vocabulary_id", "concept_class_id",
+    "standard_concept", "concept_code", "invalid_reason",
+)  # fmt: skip
 _RELATIONSHIP = ("concept_id_1", "concept_id_2", "relationship_id", "invalid_reason")
 _ANCESTOR = ("ancestor_concept_id", "descendant_concept_id", "min_levels_of_separation")
 _SYNONYM = ("concept_id", "concept_synonym_name", "language_concept_id")
@@ -93,8 +77,8 @@ def read_athena(
         Vocabularies (``vocabulary_id``) whose concepts and names are taken; None takes all. Name
         source vocabularies as well to get their names on the standard concepts.
     standard_only : bool
-        Take standard concepts only, and give each the names and codes of the concepts that map to
-        it. Otherwise every concept is taken, and ``Maps to`` is a relation ``maps_to``.
+        Take standard concepts only; each gets the names and codes of the concepts that map to it.
+        Otherwise every concept is taken, and ``Maps to`` is a relation ``maps_to``.
     languages : collection of str, optional
         BCP 47 tags of the languages of synonyms to take (see `LANGUAGES`); None takes all.
     relations : collection of str
@@ -143,15 +127,8 @@ def read_athena(
             others.append(_number(id_, concept_file))
             continue
         kept.add(_number(id_, concept_file))
-        yield Concept(
-            f"OMOP:{id_}",
-            name,
-            types=(domain, class_),
-            source=vocabulary,
-            version=version,
-            deprecated=bool(invalid),
-            replaced_by=tuple(successors.get(id_, ())),
-        )
+        types, heirs = (domain, class_), tuple(successors.get(id_, ()))
+        yield Concept(f"OMOP:{id_}", name, "", types, vocabulary, version, bool(invalid), heirs)
         yield Xref(f"OMOP:{id_}", curie(vocabulary, code))
     check_known(concept_file, "vocabularies", vocabularies, seen)
     if not kept:
@@ -169,11 +146,17 @@ def read_athena(
     maps.sort(others)
     if standard_only:
         yield from _mapped_names(concept_file, kept, maps)
-    for id_, text, tongue in headed_rows(synonym_file, _SYNONYM):
+    yield from _synonyms(synonym_file, kept, maps, languages)
+
+
+def _synonyms(
+    path: Path, kept: set[int], maps: _Maps, languages: Collection[str] | None
+) -> Iterator[Name]:
+    for id_, text, tongue in headed_rows(path, _SYNONYM):
         language = LANGUAGES.get(tongue, "")
         if languages is not None and language not in languages:
             continue
-        number = _number(id_, synonym_file)
+        number = _number(id_, path)
         targets = [number] if number in kept else maps.of(number)
         for target in targets:
             scope = "exact" if len(targets) == 1 else "narrow"

@@ -7,10 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from canonym.io.streams import TextStream, open_text
-from canonym.terminology.delimited import columns, rows
+from canonym.io.tables import column_places, split_rows
 from canonym.types import Concept, Name, Record, Relation, Xref
-
-__all__ = ["read_ctd"]
 
 _KINDS = ("Disease", "Chemical")
 _YEAR = re.compile(r"#\s*Report created:.*?(\w{3}) (\d{2}) .*(\d{4})\s*$")
@@ -56,9 +54,9 @@ def read_ctd(path: str | Path, *, version: str | None = None) -> Iterator[Record
                 f"the fields {', '.join(names)[:80]!r} are not those of CTD_diseases or "
                 "CTD_chemicals"
             )
-        columns(stream, names, [f"{kind}ID", "Synonyms", "ParentIDs"])
+        column_places(stream, names, [f"{kind}ID", "Synonyms", "ParentIDs"])
         found = 0
-        for cells in rows(stream, delimiter=delimiter, quoted=delimiter == ","):
+        for cells in split_rows(stream, delimiter=delimiter, quoted=delimiter == ","):
             if len(cells) == 1 and not cells[0].strip("# "):
                 continue  # the header ends with an empty comment
             if len(cells) != len(names):

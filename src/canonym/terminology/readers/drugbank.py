@@ -6,10 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from canonym.io.streams import open_text
-from canonym.terminology.delimited import columns, rows
+from canonym.io.tables import column_places, split_rows
 from canonym.types import Concept, Name, Record, Xref
-
-__all__ = ["read_drugbank_vocabulary"]
 
 _XREFS = {"CAS": "CAS", "UNII": "UNII", "Standard InChI Key": "INCHIKEY"}
 
@@ -40,10 +38,10 @@ def read_drugbank_vocabulary(path: str | Path, *, version: str = "") -> Iterator
     DrugBank Open Data. https://go.drugbank.com/releases/latest#open-data
     """
     with open_text(path) as stream:
-        table = rows(stream)
+        table = split_rows(stream)
         header = [name.strip() for name in next(table, [])]
         wanted = ["DrugBank ID", "Accession Numbers", "Common name", "Synonyms"]
-        id_at, accessions_at, name_at, synonyms_at = columns(stream, header, wanted)
+        id_at, accessions_at, name_at, synonyms_at = column_places(stream, header, wanted)
         xrefs = [(header.index(name), prefix) for name, prefix in _XREFS.items() if name in header]
         found = 0
         for cells in table:

@@ -1,4 +1,4 @@
-"""Everyday English names of ICD-10-CM categories and codes, which come with canonym."""
+"""Everyday English names of ICD-10-CM categories and codes, bundled with canonym."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from collections.abc import Container, Iterator
 from pathlib import Path
 
 from canonym.io.streams import open_text
-from canonym.terminology.delimited import columns, rows
+from canonym.io.tables import column_places, split_rows
 from canonym.types import Name
 
-__all__ = ["SOURCE", "read_everyday"]
-
 SOURCE = "canonym everyday names"
-"""The source that every name of `read_everyday` carries, to keep or to leave them out by."""
+"""Source of every name of `read_everyday`, for filters."""
 
 _NAMES = Path(__file__).parents[2] / "models" / "everyday" / "names.tsv"
 _COLUMNS = ("name", "code", "scope")
@@ -24,21 +22,19 @@ _CODE = re.compile(r"[A-Z][0-9A-Z]{2}(\.[0-9A-Z]{1,4})?")
 def read_everyday(
     path: str | Path | None = None, *, known: Container[str] | None = None
 ) -> Iterator[Name]:
-    """Read what people say where ICD-10-CM says something else: "pink eye", "water on the knee".
+    """Read everyday names of ICD-10-CM concepts: "pink eye", "water on the knee".
 
-    The names belong to concepts of `canonym.terminology.readers.icd10cm.read_icd10cm` and are read after
-    it. They say no more than which category or code is meant; NOTICE.md beside the file says how
-    they were made, and that they are no coding advice.
+    The names belong to concepts of `canonym.terminology.readers.icd10cm.read_icd10cm`; read them
+    after it. They are no coding advice; NOTICE.md beside the file says how they were made.
 
     Parameters
     ----------
     path : str or Path, optional
-        Another file of the same layout, to be used instead of the one that comes with canonym: the
-        columns name, code and scope, in any order, separated by tabs, below a header.
+        Another file of the same layout: the columns name, code and scope, in any order, separated
+        by tabs, below a header.
     known : container of str, optional
-        Ids of the concepts that there are (``ICD10CM:H10``): names of others are left out. For a
-        release of ICD-10-CM that lacks a code of the file, which would otherwise become a concept
-        made from names alone.
+        Ids of the existing concepts (``ICD10CM:H10``); names of others are left out. For a release
+        of ICD-10-CM that lacks a code of the file.
 
     Yields
     ------
@@ -49,15 +45,15 @@ def read_everyday(
     Raises
     ------
     ReadError
-        If a column is missing, a row is ragged or incomplete, a code is not written like one, or a
-        scope is none of the four.
+        If a column is missing, a row is ragged or incomplete, a code is malformed, or a scope is
+        none of the four.
 
     Notes
     -----
-    The scope relates the name to the concept: ``narrow`` is a name of something that the concept
-    includes ("flu shot" of Z23, immunization), ``broad`` one that means other concepts as well
-    ("diabetes" of E11), ``related`` one of something that comes along with it. A name that
-    ICD-10-CM has word for word in the same category is not in the file.
+    The scope relates the name to the concept. A ``narrow`` name stands for a part of the concept
+    ("flu shot" of Z23, immunization), a ``broad`` one also for other concepts ("diabetes" of E11),
+    a ``related`` one for something associated. Names that ICD-10-CM has word for word in the same
+    category are not in the file.
 
     Examples
     --------
@@ -65,8 +61,8 @@ def read_everyday(
     [('ICD10CM:H10', 'exact')]
     """
     with open_text(_NAMES if path is None else path) as stream:
-        table = rows(stream, delimiter="\t", quoted=False, width=len(_COLUMNS))
-        places = columns(stream, next(table, []), _COLUMNS)
+        table = split_rows(stream, delimiter="\t", quoted=False, width=len(_COLUMNS))
+        places = column_places(stream, next(table, []), _COLUMNS)
         for cells in table:
             text, code, scope = (cells[place].strip() for place in places)
             if problem := _problem(text, code, scope):

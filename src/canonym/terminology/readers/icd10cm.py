@@ -1,4 +1,4 @@
-"""ICD-10-CM, from the ``simple-icd-10-cm`` package, which brings the official files along."""
+"""ICD-10-CM from the package ``simple-icd-10-cm``, which contains the official files."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from typing import Any
 from canonym.errors import InvalidInput, require
 from canonym.types import Concept, Name, Record, Relation
 
-__all__ = ["read_icd10cm"]
-
 _RANGE = re.compile(r"\s*\([A-Z0-9]{3}-[A-Z0-9]{3}\)$")
 _RELEASE = re.compile(r"code-list-([A-Za-z]+)-(\d{4})\.txt$")
 
@@ -26,10 +24,9 @@ def read_icd10cm(
     Parameters
     ----------
     path : None
-        Not needed: the classification is part of an installed package. Here only because all
-        readers begin with it.
+        Must be None: the classification is part of an installed package. All readers take a path.
     version : str, optional
-        The version to record; by default the release that the package carries (``"April 2026"``).
+        The version to record; by default the release in the package (``"April 2026"``).
     includes : bool
         Whether "Includes" notes become names of scope ``narrow``: they are examples of what a
         category or block covers ("Malta fever" of A23, brucellosis).
@@ -46,12 +43,12 @@ def read_icd10cm(
 
     Notes
     -----
-    Ids are ``ICD10CM:I21.9``, those of blocks ``ICD10CM:A00-A09``, of chapters ``ICD10CM:1``. A
-    block of a single category, which the classification writes like that category (``B20``), is
-    ``ICD10CM:B20-B20``, so that none is lost. The code ranges after the titles of chapters and
-    blocks are cut off, except that of a block of a single category, whose title would otherwise be
-    a second meaning of the category's. The type is ``chapter``, ``block``, ``category``,
-    ``subcategory`` or ``extended subcategory`` (with a seventh character).
+    Ids are ``ICD10CM:I21.9`` for codes, ``ICD10CM:A00-A09`` for blocks and ``ICD10CM:1`` for
+    chapters. The classification writes a block of a single category like that category (``B20``);
+    its id is ``ICD10CM:B20-B20``. Code ranges after the titles of chapters and blocks are cut off.
+    A block of a single category keeps its range: without it the title would be ambiguous. The type
+    is ``chapter``, ``block``, ``category``, ``subcategory`` or ``extended subcategory`` (with a
+    seventh character).
 
     References
     ----------

@@ -7,11 +7,9 @@ from pathlib import Path
 
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_text
-from canonym.terminology.delimited import rows
+from canonym.io.tables import split_rows
 from canonym.terminology.readers.releases import Release
 from canonym.types import Concept, Name, Record, Relation, Xref
-
-__all__ = ["read_meddra"]
 
 _LEVELS = {"SOC": 10, "HLGT": 9, "HLT": 9, "PT": 11}  # and the number of columns of each file
 _EDGES = ("soc_hlgt.asc", "hlgt_hlt.asc", "hlt_pt.asc")
@@ -66,17 +64,10 @@ def read_meddra(
     version = version or _version(release, encoding)
 
     def concept(code: str, label: str, level: str, *, retired: bool = False) -> Iterator[Record]:
-        english = language == "en"
-        yield Concept(
-            f"MEDDRA:{code}",
-            label if english else "",
-            types=(level,),
-            source="MedDRA",
-            version=version,
-            deprecated=retired,
-        )
-        if not english:  # the label of a concept counts as English
-            yield Name(label, f"MEDDRA:{code}", "label", language)
+        id_, own = f"MEDDRA:{code}", label if language == "en" else ""
+        yield Concept(id_, own, "", (level,), "MedDRA", version, retired)
+        if language != "en":  # the label of a concept counts as English
+            yield Name(label, id_, "label", language)
 
     labels: dict[str, str] = {}
     primary: list[tuple[str, str]] = []
@@ -112,7 +103,7 @@ def read_meddra(
 def _rows(path: Path, width: int, encoding: str) -> Iterator[list[str]]:
     # A row ends with a dollar sign; distributions differ in whether one more follows.
     with open_text(path, encoding=encoding) as stream:
-        for cells in rows(stream, delimiter="$", quoted=False):
+        for cells in split_rows(stream, delimiter="$", quoted=False):
             if not width < len(cells) <= width + 2 or any(cells[width:]):
                 raise stream.error(
                     f"{len(cells) - 1} columns where {width} were expected (each ends with a "

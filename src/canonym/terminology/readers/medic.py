@@ -10,8 +10,6 @@ from canonym.errors import InvalidInput
 from canonym.io.streams import TextStream, open_text
 from canonym.types import Concept, Name, Record, Xref
 
-__all__ = ["read_medic"]
-
 _STYLES = ("auto", "medic", "biosyn")
 # "C", the branch of diseases, is the root of the tree.
 _MESH = re.compile(r"(?:[CD]\d{6,9}|C)$")

@@ -8,10 +8,8 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from canonym.errors import ReadError
-from canonym.terminology.markup import Prolog, read_elements, read_prolog
+from canonym.io.xml import Prolog, read_elements, read_prolog
 from canonym.types import Concept, Name, Record, Relation, Xref
-
-__all__ = ["CATEGORIES", "read_mesh_xml"]
 
 CATEGORIES: dict[str, str] = {
     "A": "Anatomy",
@@ -52,8 +50,7 @@ _YEAR = re.compile(r"(?:19|20)\d{2}")
 def read_mesh_xml(path: str | Path, *, version: str | None = None) -> Iterator[Record]:
     """Read MeSH descriptors or supplementary concepts in XML.
 
-    Which of the two is told by the root element. One record is held in memory at a time, and of
-    the tree only its numbers.
+    The root element tells the two apart. Memory holds one record, and of the tree only its numbers.
 
     Parameters
     ----------
@@ -70,14 +67,14 @@ def read_mesh_xml(path: str | Path, *, version: str | None = None) -> Iterator[R
     Raises
     ------
     ReadError
-        If this is no such file, is malformed or ends too early, or declares entities.
+        If the file has another root element, is malformed, ends too early, or declares entities.
 
     Notes
     -----
-    A MeSH record groups several concepts. Terms of the preferred one are exact names; those of the
-    others have the scope that their relation to the preferred concept says (narrow, broad,
-    related), and are exact where it says nothing. Terms tagged as abbreviations or acronyms get the
-    scope ``abbreviation``. Permuted terms ("Infarction, Myocardial") are names like any other.
+    A MeSH record groups several concepts. Terms of the preferred one are exact names. Terms of the
+    others have the scope of their relation to the preferred concept (narrow, broad, related), or
+    exact without one. Terms tagged as abbreviations or acronyms get the scope ``abbreviation``.
+    Permuted terms ("Infarction, Myocardial") are names like any other.
 
     The types of a descriptor are the letters of its branches and their names, as in `CATEGORIES`; a
     supplementary concept has the branch of its class and ``"Supplementary Concept"``.

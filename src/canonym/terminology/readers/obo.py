@@ -10,8 +10,6 @@ from pathlib import Path
 from canonym.io.streams import TextStream, open_text
 from canonym.types import Concept, Name, Record, Relation, Xref
 
-__all__ = ["read_obo"]
-
 _TAG = re.compile(r"([A-Za-z][\w.-]*)\s*:\s*(.*)", re.DOTALL)
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 # A hidden comment, or a block of key="value" modifiers, at the end of a value. A brace that holds
@@ -72,7 +70,7 @@ def read_obo(
     """Read an ontology in OBO format.
 
     Every ``[Term]`` becomes a concept, obsolete ones with ``deprecated=True``; ``[Typedef]`` and
-    ``[Instance]`` stanzas are passed over. One stanza is held in memory at a time.
+    ``[Instance]`` stanzas are skipped. Memory holds one stanza.
 
     Parameters
     ----------
@@ -91,13 +89,13 @@ def read_obo(
     Raises
     ------
     ReadError
-        If this is no OBO file, or a line is malformed.
+        If the file is not OBO, or a line is malformed.
 
     Notes
     -----
-    A synonym whose type is called abbreviation or acronym, by its id or by the description in the
-    header, gets the scope ``abbreviation``; a synonym without a scope is ``related``, as the format
-    says, unless its type names one.
+    A synonym whose type is an abbreviation or acronym, by its id or by its description in the
+    header, gets the scope ``abbreviation``. A synonym without a scope is ``related``, as the format
+    defines, unless its type names a scope.
 
     References
     ----------
@@ -222,20 +220,14 @@ def _term(
             # An xref may carry a description: `xref: UMLS:C0000000 "words"`.
             target = _plain(value.split(' "', 1)[0])
             rest.append(("xref", target, ""))
-    id_ = single["id"]
+    id_, label, namespace = single.values()
     if not id_:
         stream.line = start
         raise stream.error("the [Term] that starts here has no id")
-    yield Concept(
-        id_,
-        single["name"],
-        definition,
-        (single["namespace"],) if single["namespace"] else (),
-        header.source,
-        header.version if version is None else version,
-        deprecated,
-        tuple(replaced_by),
-    )
+    types = (namespace,) if namespace else ()
+    version = header.version if version is None else version
+    source, successors = header.source, tuple(replaced_by)
+    yield Concept(id_, label, definition, types, source, version, deprecated, successors)
     for kind, first, second in rest:
         if kind == "name" and first.strip():
             yield Name(first, id_, second)

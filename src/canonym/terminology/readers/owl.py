@@ -1,4 +1,7 @@
-"""RDF files parsed into a graph by rdflib, without fetching anything."""
+"""OWL ontologies and SKOS thesauri, as RDF/XML, Turtle, N-Triples or JSON-LD, through rdflib.
+
+Nothing is fetched.
+"""
 
 from __future__ import annotations
 
@@ -12,29 +15,74 @@ from typing import Any
 
 from canonym.errors import InvalidInput, ReadError, require
 from canonym.io.streams import open_bytes
-from canonym.terminology.compaction import compact
 from canonym.types import Concept, Name, Record, Relation, Xref
 
-# --- rdf ---
+_SYNTAXES = ("xml", "turtle", "json-ld")  # N-Triples are Turtle
+_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+_RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+_OWL = "http://www.w3.org/2002/07/owl#"
+_SKOS = "http://www.w3.org/2004/02/skos/core#"
+_OBO = "http://purl.obolibrary.org/obo/"
+_OIO = "http://www.geneontology.org/formats/oboInOwl#"
+_DCT = "http://purl.org/dc/terms/"
+_STY = "http://bioportal.bioontology.org/ontologies/umls/"
 
-FORMATS = ("xml", "turtle", "json-ld")
-"""Syntaxes that `parse_rdf` reads; N-Triples are Turtle."""
+_LABELS = (f"{_SKOS}prefLabel", f"{_RDFS}label")
+_NAMES = {
+    f"{_OIO}hasExactSynonym": "exact",
+    f"{_OIO}hasNarrowSynonym": "narrow",
+    f"{_OIO}hasBroadSynonym": "broad",
+    f"{_OIO}hasRelatedSynonym": "related",
+    f"{_OIO}hasSynonym": "related",
+    f"{_SKOS}altLabel": "exact",
+    f"{_SKOS}hiddenLabel": "related",
+    f"{_OBO}IAO_0000118": "exact",
+    "http://www.ebi.ac.uk/efo/alternative_term": "exact",
+}
+_DEFINITIONS = (f"{_OBO}IAO_0000115", f"{_SKOS}definition", "http://www.ebi.ac.uk/efo/definition")
+_SUCCESSORS = (f"{_OBO}IAO_0100001", f"{_DCT}isReplacedBy")
+_ABBREVIATION = re.compile(r"abbrev|acronym|OMO_0003000$|OMO_0003012$", re.IGNORECASE)
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_CLASSES = (f"{_OWL}Class", f"{_SKOS}Concept")
 
 
-def parse_rdf(path: str | Path, *, syntax: str | None = None) -> Any:
-    """Parse RDF/XML, Turtle, N-Triples or JSON-LD, plain or compressed.
+def read_owl(
+    path: str | Path,
+    *,
+    language: str = "en",
+    untagged: str = "en",
+    prefixes: Mapping[str, str] | None = None,
+    syntax: str | None = None,
+    version: str | None = None,
+) -> Iterator[Record]:
+    """Read an OWL ontology or a SKOS thesaurus.
+
+    Every named ``owl:Class`` and ``skos:Concept`` becomes a concept. Nothing is fetched: imports
+    are not followed. The graph is held in memory, some 1 kB a triple; an OBO file of the same
+    ontology is read much faster.
 
     Parameters
     ----------
     path : str or Path
-        The file.
+        The file, plain or compressed: RDF/XML, Turtle, N-Triples or JSON-LD.
+    language : str
+        Language of the label and the definition, where there is a choice; labels in other languages
+        become names of scope ``label`` in theirs.
+    untagged : str
+        Language of texts without a language tag.
+    prefixes : mapping of str to str, optional
+        Namespaces (the beginnings of addresses) and the prefixes to write instead, beside the known
+        ones.
     syntax : str, optional
-        One of `FORMATS`; by default told by the content.
+        ``"xml"``, ``"turtle"`` (also N-Triples) or ``"json-ld"``; by default recognised by the
+        content.
+    version : str, optional
+        The version to record; by default the date in ``owl:versionIRI``, else ``owl:versionInfo``.
 
-    Returns
-    -------
-    rdflib.Graph
-        All statements of the file.
+    Yields
+    ------
+    Concept, Name, Relation or Xref
+        Concept by concept, in the order of the file.
 
     Raises
     ------
@@ -43,10 +91,190 @@ def parse_rdf(path: str | Path, *, syntax: str | None = None) -> Any:
     InvalidInput
         If `syntax` is unknown.
     ReadError
-        If the file is in another syntax, malformed, or refers to a remote JSON-LD context.
+        If the file is in another syntax, malformed, refers to a remote JSON-LD context, or has
+        neither classes nor concepts.
+
+    Notes
+    -----
+    A synonym whose type (an ``oboInOwl:hasSynonymType`` annotation of the axiom) is an abbreviation
+    or acronym gets that scope. ``rdfs:subClassOf`` and ``skos:broader`` are ``is_a``; a restriction
+    "some" becomes a relation named after its property.
+
+    References
+    ----------
+    OWL 2 Web Ontology Language; SKOS Simple Knowledge Organization System Reference, W3C.
     """
-    if syntax is not None and syntax not in FORMATS:
-        raise InvalidInput(f"syntax={syntax!r} is unknown: use one of {', '.join(FORMATS)}")
+    rdflib = require("rdflib", "reading OWL and SKOS", "owl")
+    graph = _parse_rdf(path, syntax=syntax)
+    reader = _Reader(rdflib, graph, language, untagged, prefixes or {}, version)
+    found = False
+    for subject in reader.subjects():
+        found = True
+        yield from reader.records(subject)
+    if not found:
+        raise ReadError(
+            path, f"has {len(graph):,} statements, but no owl:Class and no skos:Concept among them"
+        )
+
+
+class _Reader:
+    """The records of one graph; the options are those of `read_owl`."""
+
+    def __init__(
+        self, rdflib: Any, graph: Any, language: str, untagged: str,
+        prefixes: Mapping[str, str], version: str | None,
+    ) -> None:  # fmt: skip
+        self.graph = graph
+        self.iri = rdflib.URIRef
+        self.literal = rdflib.Literal
+        self.language = language
+        self.untagged = untagged
+        self.prefixes = prefixes
+        self.source, found = self._ontology()
+        self.version = found if version is None else version
+        self.abbreviations = self._find_abbreviations()
+
+    def subjects(self) -> Iterator[Any]:
+        seen: set[Any] = set()
+        for class_ in _CLASSES:
+            for subject in self.graph.subjects(self.iri(_RDF + "type"), self.iri(class_)):
+                builtin = str(subject) in (f"{_OWL}Thing", f"{_OWL}Nothing")
+                if isinstance(subject, self.iri) and subject not in seen and not builtin:
+                    seen.add(subject)
+                    yield subject
+
+    def records(self, subject: Any) -> Iterator[Record]:
+        id_ = self.id(subject)
+        labels = list(dict.fromkeys(t for name in _LABELS for t in self.texts(subject, name)))
+        label, tag = self._choose(labels)
+        definitions = [d for name in _DEFINITIONS for d in self.texts(subject, name)]
+        definition, types = self._choose(definitions)[0], self._types(subject)
+        flags = {str(value).lower() for value in self.values(subject, f"{_OWL}deprecated")}
+        new = tuple(self.ids(subject, *_SUCCESSORS))
+        own = label if tag == "en" else ""  # the label of a concept counts as English
+        deprecated = not flags.isdisjoint(("true", "1"))
+        yield Concept(id_, own, definition, types, self.source, self.version, deprecated, new)
+        if label and tag != "en":
+            yield Name(label, id_, "label", tag)
+        languages = {tag}
+        for text, other in labels:
+            if (text, other) != (label, tag):
+                yield Name(text, id_, "exact" if other in languages else "label", other)
+                languages.add(other)
+        for name, scope in _NAMES.items():
+            for text, other in self.texts(subject, name):
+                short = (subject, text) in self.abbreviations
+                yield Name(text, id_, "abbreviation" if short else scope, other)
+        yield from self._relations(subject, id_)
+        yield from self._xrefs(subject, id_)
+
+    def values(self, subject: Any, predicate: str) -> Iterator[Any]:
+        yield from self.graph.objects(subject, self.iri(predicate))
+
+    def texts(self, subject: Any, predicate: str) -> Iterator[tuple[str, str]]:
+        """Literals and their languages."""
+        for value in self.values(subject, predicate):
+            if isinstance(value, self.literal) and value.strip():
+                yield str(value).strip(), value.language or self.untagged
+
+    def id(self, node: Any) -> str:
+        return compact(str(node), self.prefixes)
+
+    def ids(self, subject: Any, *predicates: str) -> Iterator[str]:
+        """Addresses or written ids, compacted."""
+        for predicate in predicates:
+            for value in self.values(subject, predicate):
+                if isinstance(value, self.iri | self.literal) and value.strip():
+                    yield self.id(value.strip())
+
+    def _choose(self, texts: list[tuple[str, str]]) -> tuple[str, str]:
+        def rank(text: tuple[str, str]) -> int:
+            tag = text[1].lower()
+            wanted = self.language.lower()
+            return 0 if tag == wanted else 1 if tag.split("-")[0] == wanted.split("-")[0] else 2
+
+        return min(texts, key=rank, default=("", self.untagged))
+
+    def _types(self, subject: Any) -> tuple[str, ...]:
+        types = [text for text, _ in self.texts(subject, f"{_OIO}hasOBONamespace")]
+        types += [str(value).strip() for value in self.values(subject, f"{_STY}hasSTY")]
+        for scheme in self.values(subject, f"{_SKOS}inScheme"):
+            titles = [t for name in (*_LABELS, f"{_DCT}title") for t in self.texts(scheme, name)]
+            types.append(self._choose(titles)[0] or self.id(scheme))
+        return tuple(dict.fromkeys(self.id(type_) for type_ in types))
+
+    def _relations(self, subject: Any, id_: str) -> Iterator[Record]:
+        parents = [*self.values(subject, f"{_RDFS}subClassOf")]
+        parents += self.values(subject, f"{_SKOS}broader")
+        parents += self.values(subject, f"{_SKOS}broaderTransitive")
+        for parent in dict.fromkeys(parents):
+            if not isinstance(parent, self.iri):
+                yield from self._restriction(id_, parent)
+            elif str(parent) != f"{_OWL}Thing":
+                yield Relation(id_, "is_a", self.id(parent))
+        for child in self.ids(subject, f"{_SKOS}narrower"):
+            yield Relation(child, "is_a", id_)
+        for relation in (f"{_SKOS}related", f"{_OIO}consider"):
+            for other in self.ids(subject, relation):
+                yield Relation(id_, relation.rsplit("#", 1)[-1], other)
+
+    def _restriction(self, id_: str, node: Any) -> Iterator[Record]:
+        """Yield "part of some heart" as a relation; other class expressions say nothing here."""
+        for target in self.values(node, f"{_OWL}someValuesFrom"):
+            for relation in self.values(node, f"{_OWL}onProperty"):
+                if isinstance(target, self.iri) and isinstance(relation, self.iri):
+                    shorthand = [text for text, _ in self.texts(relation, f"{_OIO}shorthand")]
+                    label = self._choose(list(self.texts(relation, _LABELS[1])))[0]
+                    name = (shorthand or [label.replace(" ", "_") or self.id(relation)])[0]
+                    yield Relation(id_, name, self.id(target))
+
+    def _xrefs(self, subject: Any, id_: str) -> Iterator[Record]:
+        for other in dict.fromkeys(self.ids(subject, f"{_OIO}hasAlternativeId")):
+            if other != id_:
+                yield Xref(id_, other, "alternative")
+        local = id_.rsplit(":", 1)[-1].rsplit("/", 1)[-1].rsplit("#", 1)[-1]
+        for notation, _ in self.texts(subject, f"{_SKOS}notation"):
+            if notation not in (local, id_):
+                yield Xref(id_, notation, "alternative")
+        for other in dict.fromkeys(self.ids(subject, f"{_OIO}hasDbXref", f"{_SKOS}exactMatch")):
+            yield Xref(id_, other)
+
+    def _ontology(self) -> tuple[str, str]:
+        """Name and version of the ontology or the only scheme."""
+        is_a = self.iri(_RDF + "type")
+        for class_ in (f"{_OWL}Ontology", f"{_SKOS}ConceptScheme"):
+            for node in self.graph.subjects(is_a, self.iri(class_)):
+                if not isinstance(node, self.iri):
+                    continue
+                address = re.sub(r"\.(owl|ttl|rdf)$", "", str(node).rstrip("/#"))
+                name = re.split(r"[/#]", address)[-1]
+                if str(node).startswith(_OBO):
+                    name = name.upper()
+                for property in ("versionIRI", "versionInfo"):
+                    for value in self.values(node, f"{_OWL}{property}"):
+                        date = _DATE.search(value)
+                        return name, date.group() if date else str(value)
+                return name, ""
+        return "", ""
+
+    def _find_abbreviations(self) -> set[tuple[Any, str]]:
+        """Synonyms (subject, text) whose axiom says that they are abbreviations."""
+        found: set[tuple[Any, str]] = set()
+        for axiom, kind in self.graph.subject_objects(self.iri(_OIO + "hasSynonymType")):
+            if _ABBREVIATION.search(kind):
+                for subject in self.values(axiom, f"{_OWL}annotatedSource"):
+                    for text in self.values(axiom, f"{_OWL}annotatedTarget"):
+                        found.add((subject, str(text).strip()))
+        return found
+
+
+# --- parsing --------------------------------------------------------------------------------------
+
+
+def _parse_rdf(path: str | Path, *, syntax: str | None = None) -> Any:
+    """Parse RDF in one of `_SYNTAXES`, by default recognised by the content, into a graph."""
+    if syntax is not None and syntax not in _SYNTAXES:
+        raise InvalidInput(f"syntax={syntax!r} is unknown: use one of {', '.join(_SYNTAXES)}")
     rdflib = require("rdflib", "reading OWL and SKOS", "owl")
     path = Path(path)
     with open_bytes(path) as source:
@@ -129,272 +357,58 @@ def _quiet() -> Iterator[None]:
         logger.setLevel(level)
 
 
-# --- owl ---
-# MODULE: OWL ontologies and SKOS thesauri, as RDF/XML, Turtle, N-Triples or JSON-LD, through rdflib.
+# --- short ids ------------------------------------------------------------------------------------
 
-_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-_RDFS = "http://www.w3.org/2000/01/rdf-schema#"
-_OWL = "http://www.w3.org/2002/07/owl#"
-_SKOS = "http://www.w3.org/2004/02/skos/core#"
-_OBO = "http://purl.obolibrary.org/obo/"
-_OIO = "http://www.geneontology.org/formats/oboInOwl#"
-_DCT = "http://purl.org/dc/terms/"
-_STY = "http://bioportal.bioontology.org/ontologies/umls/"
+_OBO_IRI = re.compile(
+    r"https?://purl\.obolibrary\.org/obo/([A-Za-z][A-Za-z0-9.-]*)_([A-Za-z0-9.-]+)$"
+)
+_BIOPORTAL = re.compile(r"https?://purl\.bioontology\.org/ontology/([A-Z0-9-]+)/([^/#]+)$")
+_IDENTIFIERS = re.compile(r"https?://identifiers\.org/([A-Za-z0-9._-]+)[/:]([^/#]+)$")
+_ORPHANET = re.compile(r"https?://www\.orpha\.net/(?:ORDO/)?Orphanet_(\w+)$")
+_SCHEME = re.compile(r"https?://")
 
-_LABELS = (f"{_SKOS}prefLabel", f"{_RDFS}label")
-_NAMES = {
-    f"{_OIO}hasExactSynonym": "exact",
-    f"{_OIO}hasNarrowSynonym": "narrow",
-    f"{_OIO}hasBroadSynonym": "broad",
-    f"{_OIO}hasRelatedSynonym": "related",
-    f"{_OIO}hasSynonym": "related",
-    f"{_SKOS}altLabel": "exact",
-    f"{_SKOS}hiddenLabel": "related",
-    f"{_OBO}IAO_0000118": "exact",
-    "http://www.ebi.ac.uk/efo/alternative_term": "exact",
+# Namespaces after the scheme, each with the prefix that canonym writes for it.
+_NAMESPACES = {
+    "id.nlm.nih.gov/mesh/": "MESH",
+    "id.nlm.nih.gov/mesh/2024/": "MESH",
+    "snomed.info/id/": "SNOMEDCT",
+    "ncicb.nci.nih.gov/xml/owl/EVS/Thesaurus.owl#": "NCIT",
+    "www.ebi.ac.uk/efo/EFO_": "EFO",
+    "linkedlifedata.com/resource/umls/id/": "UMLS",
+    "omim.org/entry/": "OMIM",
+    "www.omim.org/entry/": "OMIM",
+    "id.who.int/icd/entity/": "ICD11",
+    "www.wikidata.org/entity/": "WIKIDATA",
+    "rxnav.nlm.nih.gov/REST/rxcui/": "RXNORM",
+    "www.drugbank.ca/drugs/": "DRUGBANK",
+    "go.drugbank.com/drugs/": "DRUGBANK",
 }
-_DEFINITIONS = (f"{_OBO}IAO_0000115", f"{_SKOS}definition", "http://www.ebi.ac.uk/efo/definition")
-_SUCCESSORS = (f"{_OBO}IAO_0100001", f"{_DCT}isReplacedBy")
-_ABBREVIATION = re.compile(r"abbrev|acronym|OMO_0003000$|OMO_0003012$", re.IGNORECASE)
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-_CLASSES = (f"{_OWL}Class", f"{_SKOS}Concept")
+# Spellings of prefixes -> the one that canonym writes.
+_PREFIXES = {"MSH": "MESH", "MDR": "MEDDRA", "SNOMEDCT_US": "SNOMEDCT", "MIM": "OMIM"}
 
 
-def read_owl(
-    path: str | Path,
-    *,
-    language: str = "en",
-    untagged: str = "en",
-    prefixes: Mapping[str, str] | None = None,
-    syntax: str | None = None,
-    version: str | None = None,
-) -> Iterator[Record]:
-    """Read an OWL ontology or a SKOS thesaurus.
+def compact(address: str, prefixes: Mapping[str, str] | None = None) -> str:
+    """Shorten the address of a concept to ``PREFIX:local`` where its namespace is known.
 
-    Every named ``owl:Class`` and ``skos:Concept`` becomes a concept. Nothing is fetched: imports
-    are not followed. The graph is held in memory, some 1 kB a triple; an OBO file of the same
-    ontology is read much faster.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file, plain or compressed: RDF/XML, Turtle, N-Triples or JSON-LD.
-    language : str
-        Language of the label and the definition, where there is a choice; labels in other languages
-        become names of scope ``label`` in theirs.
-    untagged : str
-        Language of texts without a language tag.
-    prefixes : mapping of str to str, optional
-        Namespaces (the beginnings of addresses) and the prefixes to write instead, beside the known
-        ones.
-    syntax : str, optional
-        ``"xml"``, ``"turtle"`` (also N-Triples) or ``"json-ld"``; by default told by the content.
-    version : str, optional
-        The version to record; by default the date in ``owl:versionIRI``, else ``owl:versionInfo``.
-
-    Yields
-    ------
-    Concept, Name, Relation or Xref
-        Concept by concept, in the order of the file.
-
-    Raises
-    ------
-    MissingExtra
-        If rdflib is not installed.
-    InvalidInput
-        If `syntax` is unknown.
-    ReadError
-        If the file is in another syntax, malformed, refers to a remote JSON-LD context, or has
-        neither classes nor concepts.
-
-    Notes
-    -----
-    A synonym whose type (an ``oboInOwl:hasSynonymType`` annotation of the axiom) is an abbreviation
-    or acronym gets that scope. ``rdfs:subClassOf`` and ``skos:broader`` are ``is_a``; a restriction
-    "some" becomes a relation named after its property.
-
-    References
-    ----------
-    OWL 2 Web Ontology Language; SKOS Simple Knowledge Organization System Reference, W3C.
+    The longest of the further `prefixes` that fits comes before the known ones. Anything else is
+    returned unchanged.
     """
-    rdflib = require("rdflib", "reading OWL and SKOS", "owl")
-    graph = parse_rdf(path, syntax=syntax)
-    reader = _Reader(rdflib, graph, language, untagged, prefixes or {}, version)
-    found = False
-    for subject in reader.subjects():
-        found = True
-        yield from reader.records(subject)
-    if not found:
-        raise ReadError(
-            path,
-            f"has {len(graph):,} statements, but no owl:Class and no skos:Concept among them",
-        )
-
-
-class _Reader:
-    """The records of one graph."""
-
-    def __init__(
-        self,
-        rdflib: Any,
-        graph: Any,
-        language: str,
-        untagged: str,
-        prefixes: Mapping[str, str],
-        version: str | None,
-    ) -> None:
-        self.graph = graph
-        self.iri = rdflib.URIRef
-        self.literal = rdflib.Literal
-        self.language = language
-        self.untagged = untagged
-        self.prefixes = prefixes
-        self.source, found = self._ontology()
-        self.version = found if version is None else version
-        self.abbreviations = self._find_abbreviations()
-
-    def subjects(self) -> Iterator[Any]:
-        seen: set[Any] = set()
-        for class_ in _CLASSES:
-            for subject in self.graph.subjects(self.iri(_RDF + "type"), self.iri(class_)):
-                builtin = str(subject) in (f"{_OWL}Thing", f"{_OWL}Nothing")
-                if isinstance(subject, self.iri) and subject not in seen and not builtin:
-                    seen.add(subject)
-                    yield subject
-
-    def records(self, subject: Any) -> Iterator[Record]:
-        id_ = self.id(subject)
-        labels = [text for name in _LABELS for text in self.texts(subject, name)]
-        labels = list(dict.fromkeys(labels))
-        label, tag = self._choose(labels)
-        # A concept's own label counts as English; one in another language is a name of its own.
-        yield Concept(
-            id_,
-            label if tag == "en" else "",
-            self._choose([d for name in _DEFINITIONS for d in self.texts(subject, name)])[0],
-            self._types(subject),
-            self.source,
-            self.version,
-            any(
-                str(value).lower() in ("true", "1")
-                for value in self.values(subject, f"{_OWL}deprecated")
-            ),
-            tuple(self.ids(subject, *_SUCCESSORS)),
-        )
-        if label and tag != "en":
-            yield Name(label, id_, "label", tag)
-        languages = {tag}
-        for text, other in labels:
-            if (text, other) != (label, tag):
-                yield Name(text, id_, "exact" if other in languages else "label", other)
-                languages.add(other)
-        for name, scope in _NAMES.items():
-            for text, other in self.texts(subject, name):
-                short = (subject, text) in self.abbreviations
-                yield Name(text, id_, "abbreviation" if short else scope, other)
-        yield from self._relations(subject, id_)
-        yield from self._xrefs(subject, id_)
-
-    def values(self, subject: Any, predicate: str) -> Iterator[Any]:
-        yield from self.graph.objects(subject, self.iri(predicate))
-
-    def texts(self, subject: Any, predicate: str) -> Iterator[tuple[str, str]]:
-        """Literals and their languages."""
-        for value in self.values(subject, predicate):
-            if isinstance(value, self.literal) and value.strip():
-                yield str(value).strip(), value.language or self.untagged
-
-    def id(self, node: Any) -> str:
-        return compact(str(node), self.prefixes)
-
-    def ids(self, subject: Any, *predicates: str) -> Iterator[str]:
-        """Addresses or written ids, compacted."""
-        for predicate in predicates:
-            for value in self.values(subject, predicate):
-                if isinstance(value, self.iri | self.literal) and value.strip():
-                    yield self.id(value.strip())
-
-    def _choose(self, texts: list[tuple[str, str]]) -> tuple[str, str]:
-        def rank(text: tuple[str, str]) -> int:
-            tag = text[1].lower()
-            wanted = self.language.lower()
-            return 0 if tag == wanted else 1 if tag.split("-")[0] == wanted.split("-")[0] else 2
-
-        return min(texts, key=rank, default=("", self.untagged))
-
-    def _types(self, subject: Any) -> tuple[str, ...]:
-        types = [text for text, _ in self.texts(subject, f"{_OIO}hasOBONamespace")]
-        types += [str(value).strip() for value in self.values(subject, f"{_STY}hasSTY")]
-        for scheme in self.values(subject, f"{_SKOS}inScheme"):
-            titles = [t for name in (*_LABELS, f"{_DCT}title") for t in self.texts(scheme, name)]
-            types.append(self._choose(titles)[0] or self.id(scheme))
-        return tuple(dict.fromkeys(self.id(type_) for type_ in types))
-
-    def _relations(self, subject: Any, id_: str) -> Iterator[Record]:
-        parents = [*self.values(subject, f"{_RDFS}subClassOf")]
-        parents += self.values(subject, f"{_SKOS}broader")
-        parents += self.values(subject, f"{_SKOS}broaderTransitive")
-        for parent in dict.fromkeys(parents):
-            if not isinstance(parent, self.iri):
-                yield from self._restriction(id_, parent)
-            elif str(parent) != f"{_OWL}Thing":
-                yield Relation(id_, "is_a", self.id(parent))
-        for child in self.ids(subject, f"{_SKOS}narrower"):
-            yield Relation(child, "is_a", id_)
-        for other in self.ids(subject, f"{_SKOS}related"):
-            yield Relation(id_, "related", other)
-        for other in self.ids(subject, f"{_OIO}consider"):
-            yield Relation(id_, "consider", other)
-
-    def _restriction(self, id_: str, node: Any) -> Iterator[Record]:
-        """Yield "part of some heart" as a relation; other class expressions say nothing here."""
-        for target in self.values(node, f"{_OWL}someValuesFrom"):
-            for relation in self.values(node, f"{_OWL}onProperty"):
-                if isinstance(target, self.iri) and isinstance(relation, self.iri):
-                    shorthand = [text for text, _ in self.texts(relation, f"{_OIO}shorthand")]
-                    label = self._choose(list(self.texts(relation, _LABELS[1])))[0]
-                    name = (shorthand or [label.replace(" ", "_") or self.id(relation)])[0]
-                    yield Relation(id_, name, self.id(target))
-
-    def _xrefs(self, subject: Any, id_: str) -> Iterator[Record]:
-        for other in dict.fromkeys(self.ids(subject, f"{_OIO}hasAlternativeId")):
-            if other != id_:
-                yield Xref(id_, other, "alternative")
-        local = id_.rsplit(":", 1)[-1].rsplit("/", 1)[-1].rsplit("#", 1)[-1]
-        for notation, _ in self.texts(subject, f"{_SKOS}notation"):
-            if notation not in (local, id_):
-                yield Xref(id_, notation, "alternative")
-        for other in dict.fromkeys(self.ids(subject, f"{_OIO}hasDbXref", f"{_SKOS}exactMatch")):
-            yield Xref(id_, other)
-
-    def _ontology(self) -> tuple[str, str]:
-        """Name and version of the ontology or the only scheme."""
-        is_a = self.iri(_RDF + "type")
-        for class_ in (f"{_OWL}Ontology", f"{_SKOS}ConceptScheme"):
-            for node in self.graph.subjects(is_a, self.iri(class_)):
-                if not isinstance(node, self.iri):
-                    continue
-                name = re.split(r"[/#]", re.sub(r"\.(owl|ttl|rdf)$", "", str(node).rstrip("/#")))[
-                    -1
-                ]
-                if str(node).startswith(_OBO):
-                    name = name.upper()
-                for versions in (
-                    self.values(node, f"{_OWL}versionIRI"),
-                    self.values(node, f"{_OWL}versionInfo"),
-                ):
-                    for value in versions:
-                        date = _DATE.search(value)
-                        return name, date.group() if date else str(value)
-                return name, ""
-        return "", ""
-
-    def _find_abbreviations(self) -> set[tuple[Any, str]]:
-        """Synonyms (subject, text) whose axiom says that they are abbreviations."""
-        found: set[tuple[Any, str]] = set()
-        for axiom, kind in self.graph.subject_objects(self.iri(_OIO + "hasSynonymType")):
-            if _ABBREVIATION.search(kind):
-                for subject in self.values(axiom, f"{_OWL}annotatedSource"):
-                    for text in self.values(axiom, f"{_OWL}annotatedTarget"):
-                        found.add((subject, str(text).strip()))
-        return found
+    for namespace in sorted(prefixes or {}, key=len, reverse=True):
+        if address.startswith(namespace) and len(address) > len(namespace):
+            return f"{(prefixes or {})[namespace]}:{address[len(namespace) :]}"
+    if not _SCHEME.match(address):
+        return address
+    orphanet = _ORPHANET.match(address)
+    if orphanet:
+        return f"ORPHA:{orphanet[1]}"
+    for pattern in (_OBO_IRI, _BIOPORTAL, _IDENTIFIERS):
+        match = pattern.match(address)
+        if match:
+            prefix = match[1] if pattern is _OBO_IRI else match[1].upper()
+            return f"{_PREFIXES.get(prefix, prefix)}:{match[2]}"
+    bare = _SCHEME.sub("", address, count=1)
+    for namespace in sorted(_NAMESPACES, key=len, reverse=True):
+        local = bare.removeprefix(namespace)
+        if local != bare and local and "/" not in local:
+            return f"{_NAMESPACES[namespace]}:{local}"
+    return address

@@ -1,7 +1,7 @@
-"""Release folders: the files of a terminology that comes as several tables.
+"""Release folders: terminologies that come as several tables.
 
-UMLS, RxNorm, SNOMED CT, Athena and MedDRA are distributed as folders of delimited files with fixed
-names. What their readers share is here: finding the files, splitting the rows, checking filters.
+UMLS, RxNorm, SNOMED CT, Athena and MedDRA are folders of delimited files with fixed names. Their
+readers share this module: it finds the files, splits the rows and checks filters.
 """
 
 from __future__ import annotations
@@ -12,13 +12,11 @@ from pathlib import Path
 
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_text
-from canonym.terminology.delimited import columns, rows
-
-__all__ = ["Release", "check_folder", "check_known", "curie", "headed_rows"]
+from canonym.io.tables import column_places, split_rows
 
 _SUFFIXES = ("", ".gz", ".xz", ".bz2", ".zip")
 
-# Vocabularies that canonym names in its own way, by what UMLS and OMOP call them, in small letters.
+# Prefixes of canonym by the names of UMLS and OMOP in small letters, where they differ.
 _PREFIXES = {
     "lnc": "LOINC",
     "mdr": "MEDDRA",
@@ -35,21 +33,8 @@ _PREFIXES = {
 class Release:
     """The folder of a release and the files found in it.
 
-    Parameters
-    ----------
-    folder : str or Path
-        The folder as the caller named it.
-    what : str
-        What it should be, for messages ("a UMLS folder").
-    needs : sequence of str
-        Names of the files that such a folder must contain, for messages.
-    subfolder : str
-        Name of the folder inside, where releases keep their tables there.
-
-    Raises
-    ------
-    ReadError
-        If `folder` is missing or is a file.
+    `what` names it in messages ("a UMLS folder"), `needs` are the files it must contain, and
+    `subfolder` is where some releases keep their tables.
     """
 
     def __init__(
@@ -71,17 +56,9 @@ class Release:
             self._files |= {file.name.lower(): file for file in sorted(each.iterdir())}
 
     def find(self, name: str) -> list[Path]:
-        """Find a file, in any case, compressed or not, or its numbered parts.
+        """Find a file in any case, compressed or not, or its numbered parts in order.
 
-        Parameters
-        ----------
-        name : str
-            Such as ``MRCONSO.RRF``; its parts are ``MRCONSO.RRF.aa.gz``, ``MRCONSO.RRF.ab.gz``, ….
-
-        Returns
-        -------
-        list of Path
-            The file, or its parts in order, or nothing.
+        Parts of ``MRCONSO.RRF`` are called ``MRCONSO.RRF.aa.gz``, ``MRCONSO.RRF.ab.gz``, ….
         """
         name = name.lower()
         for suffix in _SUFFIXES:
@@ -99,20 +76,7 @@ class Release:
         ]
 
     def need(self, name: str, *, unless: str = "") -> list[Path]:
-        """Find a file, or say what the folder must contain.
-
-        Parameters
-        ----------
-        name : str
-            As in `find`.
-        unless : str
-            The option that does without this file, for the message.
-
-        Raises
-        ------
-        ReadError
-            If the file is not there.
-        """
+        """Find a file or raise; `unless` is the option that does without this file."""
         files = self.find(name)
         if not files:
             without = f"; pass {unless} to do without it" if unless else ""
@@ -125,20 +89,7 @@ class Release:
 
 
 def check_folder(folder: Path, what: str, needs: Sequence[str]) -> None:
-    """Raise if a release is not an unpacked folder.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    what, needs
-        As of `Release`.
-
-    Raises
-    ------
-    ReadError
-        If `folder` is missing or is a file.
-    """
+    """Raise a `ReadError` if a release is missing or is not an unpacked folder."""
     if folder.is_file():
         raise ReadError(
             folder,
@@ -150,29 +101,11 @@ def check_folder(folder: Path, what: str, needs: Sequence[str]) -> None:
 
 
 def headed_rows(path: Path, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Read the named columns of a tab-separated file with a header and without quoting.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    names : sequence of str
-        The columns wanted, at least two.
-
-    Yields
-    ------
-    tuple of str
-        One cell for each of `names`.
-
-    Raises
-    ------
-    ReadError
-        If a column is missing or a row has not as many cells as the header.
-    """
+    """Yield the named columns (at least two) of a tab-separated file without quoting."""
     with open_text(path) as stream:
-        table = rows(stream, delimiter="\t", quoted=False)
+        table = split_rows(stream, delimiter="\t", quoted=False)
         header = next(table)
-        at = columns(stream, header, names)
+        at = column_places(stream, header, names)
         width = len(header)
         for cells in table:
             if len(cells) != width:
@@ -186,24 +119,7 @@ def headed_rows(path: Path, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
 def check_known(
     path: Path, option: str, wanted: Collection[str] | None, known: Collection[str]
 ) -> None:
-    """Raise if a filter asks for values that a file does not have.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    option : str
-        Name of the filter.
-    wanted : collection of str, optional
-        Values asked for; None asks for nothing in particular.
-    known : collection of str
-        Values in the file.
-
-    Raises
-    ------
-    InvalidInput
-        If a wanted value is not known.
-    """
+    """Raise if the filter `option` has values that do not occur in a file."""
     unknown = sorted(set(wanted or ()) - set(known))
     if unknown:
         has = ", ".join(sorted(known)[:40]) or "nothing"
@@ -215,24 +131,9 @@ def check_known(
 
 
 def curie(vocabulary: str, code: str) -> str:
-    """Write a code of another vocabulary as canonym writes the ids of that vocabulary.
+    """Write a code of a vocabulary (``SAB`` of UMLS, ``vocabulary_id`` of OMOP) as a short id.
 
-    Parameters
-    ----------
-    vocabulary : str
-        Its name in UMLS (``SAB``) or OMOP (``vocabulary_id``).
-    code : str
-        The code; one that already has its prefix (``HP:0001658``) stays as it is.
-
-    Returns
-    -------
-    str
-        The code behind the prefix of its vocabulary.
-
-    Examples
-    --------
-    >>> curie("MSH", "D009203"), curie("HPO", "HP:0001658"), curie("RxNorm Extension", "OMOP1")
-    ('MESH:D009203', 'HP:0001658', 'RxNorm_Extension:OMOP1')
+    A code that already has its prefix (``HP:0001658``) is unchanged.
     """
     if ":" in code:
         return code

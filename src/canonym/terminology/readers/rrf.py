@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 from canonym.errors import InvalidInput
 from canonym.io.streams import open_text
 from canonym.types import Relation
-
-__all__ = ["ABBREVIATIONS", "LANGUAGES", "lat_of", "relation_of", "rrf_rows"]
 
 ABBREVIATIONS = frozenset(("AA", "AB", "ACR", "MTH_ACR", "OA", "RAB", "VAB"))
 """Term types (``TTY``) of names that are abbreviations or acronyms."""
@@ -23,42 +21,20 @@ LANGUAGES = {
 }  # fmt: skip
 """BCP 47 tag of a language (``LAT``); another one keeps its code in small letters."""
 
-# REL, where RELA says nothing more: the relation, and whether it runs from CUI1 to CUI2. Left out
-# are SIB, which follows from the parents, and DEL and XR, which deny a relation.
+# Relation by REL, for rows without a RELA, and whether it runs from CUI1 to CUI2. SIB is left out,
+# which follows from the parents, and so are DEL and XR, which deny a relation.
 _RELATIONS = {
-    "PAR": ("is_a", True),
-    "CHD": ("is_a", False),
-    "RB": ("broader", True),
-    "RN": ("broader", False),
-    "AQ": ("allowed_qualifier", True),
-    "QB": ("allowed_qualifier", False),
-    "SY": ("synonymous", True),
-    "RL": ("similar", True),
-    "RQ": ("possibly_synonymous", True),
-    "RO": ("related", True),
-    "RU": ("related", True),
-}
+    "PAR": ("is_a", True), "CHD": ("is_a", False), "RB": ("broader", True),
+    "RN": ("broader", False), "AQ": ("allowed_qualifier", True), "QB": ("allowed_qualifier", False),
+    "SY": ("synonymous", True), "RL": ("similar", True), "RQ": ("possibly_synonymous", True),
+    "RO": ("related", True), "RU": ("related", True),
+}  # fmt: skip
 
 
 def rrf_rows(files: Sequence[Path], width: int) -> Iterator[list[str]]:
-    """Split a Rich Release Format file, which may come in parts, into rows.
+    """Split a Rich Release Format file into rows: `width` cells, and one more after the last bar.
 
-    Parameters
-    ----------
-    files : sequence of Path
-        The file, or its parts in order; a row may begin in one part and end in the next.
-    width : int
-        Number of columns.
-
-    Yields
-    ------
-    list of str
-        The cells, and one more for what follows the last bar.
-
-    Raises
-    ------
-    ReadError
-        If a row has another number of columns, as a truncated one has.
+    The file may come in parts; a row may begin in one part and end in the next.
     """
     begun = ""
     for file in files:
@@ -81,23 +57,7 @@ def rrf_rows(files: Sequence[Path], width: int) -> Iterator[list[str]]:
 
 
 def lat_of(language: str) -> str:
-    """Find the code that UMLS gives a language.
-
-    Parameters
-    ----------
-    language : str
-        That code itself (``"GER"``) or a BCP 47 tag (``"de"``).
-
-    Returns
-    -------
-    str
-        The code (``LAT``).
-
-    Raises
-    ------
-    InvalidInput
-        If `language` is neither.
-    """
+    """Return the code of UMLS (``LAT``) for a language, given as that code or as a BCP 47 tag."""
     if language.upper() in LANGUAGES:
         return language.upper()
     for lat, tag in LANGUAGES.items():
@@ -112,19 +72,9 @@ def lat_of(language: str) -> str:
 
 
 def relation_of(rel: str, rela: str, first: str, second: str) -> Relation | None:
-    """Turn the relation of a row of MRREL or RXNREL around, so that it reads head to tail.
+    """Turn a row of MRREL or RXNREL around, so that it reads head to tail.
 
-    Parameters
-    ----------
-    rel, rela : str
-        ``REL`` and ``RELA``.
-    first, second : str
-        Ids of the first and the second concept of the row.
-
-    Returns
-    -------
-    Relation or None
-        None for a row that states no relation (``SIB``, ``DEL``, ``XR``).
+    Returns None for a row that states no relation (``SIB``, ``DEL``, ``XR``).
     """
     if rela == "isa":
         return Relation(second, "is_a", first)
@@ -136,3 +86,30 @@ def relation_of(rel: str, rela: str, first: str, second: str) -> Relation | None
         return None
     name, forward = _RELATIONS[rel]
     return Relation(first, name, second) if forward else Relation(second, name, first)
+
+
+def rrf_relations(
+    files: Sequence[Path],
+    prefix: str,
+    kept: Callable[[str], bool],
+    *,
+    sources: Collection[str] | None,
+    suppress: Collection[str],
+    wanted: bool | Collection[str],
+) -> Iterator[Relation]:
+    """Yield the `wanted` relations between concepts that are `kept`, from the rows of MRREL or
+    RXNREL.
+    """
+    for row in rrf_rows(files, 16):
+        first, second = row[0], row[4]
+        if first == second or row[14] in suppress:
+            continue
+        if sources is not None and row[10] not in sources:
+            continue
+        if not (kept(first) and kept(second)):
+            continue  # also relations of atoms, which have no concepts
+        relation = relation_of(row[3], row[7], f"{prefix}:{first}", f"{prefix}:{second}")
+        if relation is None:
+            continue
+        if isinstance(wanted, bool) or relation.relation in wanted:
+            yield relation

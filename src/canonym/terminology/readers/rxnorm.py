@@ -8,10 +8,8 @@ from pathlib import Path
 
 from canonym.errors import InvalidInput
 from canonym.terminology.readers.releases import Release, check_known, curie
-from canonym.terminology.readers.rrf import LANGUAGES, relation_of, rrf_rows
-from canonym.types import Concept, Name, Record, Relation, Xref
-
-__all__ = ["read_rxnorm"]
+from canonym.terminology.readers.rrf import LANGUAGES, rrf_relations, rrf_rows
+from canonym.types import Concept, Name, Record, Xref
 
 # Term types of RxNorm's own names that are not the name of a concept but a further one.
 _SYNONYMS = frozenset(("ET", "PSN", "SY", "TMSY"))
@@ -90,9 +88,14 @@ def read_rxnorm(
             f"{sorted(suppress)}): check the options"
         )
     yield from _names(files, labels, sources, suppress)
-    if edges:
-        wanted = None if isinstance(relations, bool) else frozenset(relations)
-        yield from _relations(edges, labels, suppress, wanted)
+    yield from rrf_relations(
+        edges,
+        "RXNORM",
+        labels.__contains__,
+        sources=("RXNORM",),
+        suppress=suppress,
+        wanted=relations,
+    )
     yield from _retired(release.find("RXNCUI.RRF"), labels, version)
 
 
@@ -127,23 +130,6 @@ def _names(
     check_known(files[0], "sources", sources, seen)
 
 
-def _relations(
-    files: Sequence[Path],
-    labels: dict[str, str],
-    suppress: Collection[str],
-    wanted: frozenset[str] | None,
-) -> Iterator[Relation]:
-    for row in rrf_rows(files, 16):
-        first, second = row[0], row[4]
-        if row[10] != "RXNORM" or row[14] in suppress or first == second:
-            continue
-        if first not in labels or second not in labels:
-            continue  # also relations of atoms, which have no concepts
-        relation = relation_of(row[3], row[7], f"RXNORM:{first}", f"RXNORM:{second}")
-        if relation is not None and (wanted is None or relation.relation in wanted):
-            yield relation
-
-
 def _retired(files: Sequence[Path], labels: dict[str, str], version: str) -> Iterator[Concept]:
     if not files:
         return
@@ -153,10 +139,5 @@ def _retired(files: Sequence[Path], labels: dict[str, str], version: str) -> Ite
         if old not in labels and new in labels:
             successors.setdefault(old, []).append(f"RXNORM:{new}")
     for old, new_ids in successors.items():
-        yield Concept(
-            f"RXNORM:{old}",
-            source="RxNorm",
-            version=version,
-            deprecated=True,
-            replaced_by=tuple(dict.fromkeys(new_ids)),
-        )
+        heirs = tuple(dict.fromkeys(new_ids))
+        yield Concept(f"RXNORM:{old}", "", "", (), "RxNorm", version, True, heirs)

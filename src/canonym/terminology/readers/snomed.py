@@ -10,10 +10,8 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.terminology.readers.releases import check_folder, headed_rows
 from canonym.types import Concept, Name, Record, Relation
 
-__all__ = ["US_ENGLISH", "read_snomed"]
-
 US_ENGLISH = "900000000000509007"
-"""Id of the reference set that says which descriptions are preferred in US English."""
+"""Id of the reference set of preferred descriptions in US English."""
 
 _FULLY_SPECIFIED = "900000000000003001"
 _PREFERRED = "900000000000548007"
@@ -50,9 +48,8 @@ def read_snomed(
     language : str
         Language of names (``languageCode``).
     refset : str, optional
-        Id of the language reference set that decides which synonym is the label. Without it, the
-        one of US English for English, and all that the release has for other languages or where it
-        has no US English one.
+        Id of the language reference set that chooses the label among the synonyms. By default that
+        of US English for English; all reference sets for other languages, or where it is missing.
     relations : bool
         Whether to read the relationships.
     definitions : bool
@@ -63,10 +60,9 @@ def read_snomed(
     Yields
     ------
     Concept, Name or Relation
-        All concepts, inactive ones as deprecated; the other names; the relations, which are those
-        of the inferred view. The label is the preferred synonym, else the fully specified name
-        without its tag, in another language where there is none in this one. The type is the tag
-        (``"disorder"``).
+        All concepts, inactive ones as deprecated; the other names; the relations of the inferred
+        view. The label is the preferred synonym, else the fully specified name without its tag, in
+        another language if need be. The type is the tag (``"disorder"``).
 
     Raises
     ------
@@ -99,18 +95,13 @@ def read_snomed(
     for id_, state in states.items():
         _, label, tongue = labels.get(id_, (0, "", "en"))
         retired = state[-1] != "1"
-        yield Concept(
-            f"SNOMEDCT:{id_}",
-            label if tongue == "en" else "",
-            defined.get(id_, ""),
-            (tags[id_],) if id_ in tags else (),
-            "SNOMED CT",
-            version,
-            retired,
-            tuple(successors.get(id_, ())) if retired else (),
-        )
-        if tongue != "en":  # the label of a concept counts as English
-            yield Name(label, f"SNOMEDCT:{id_}", "label", tongue)
+        curie, english = f"SNOMEDCT:{id_}", tongue == "en"
+        definition, types = defined.get(id_, ""), (tags[id_],) if id_ in tags else ()
+        new = tuple(successors.get(id_, ())) if retired else ()
+        own = label if english else ""
+        yield Concept(curie, own, definition, types, "SNOMED CT", version, retired, new)
+        if not english:  # the label of a concept counts as English
+            yield Name(label, curie, "label", tongue)
     for _, active, id_, tongue, type_, term in _rows(descriptions, _DESCRIPTION):
         text = _untagged(term)[0] if type_ == _FULLY_SPECIFIED else term
         if active == "1" and tongue == language and id_ in states and text != labels[id_][1]:

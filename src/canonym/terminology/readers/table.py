@@ -1,18 +1,51 @@
-"""Rows of a table of names, turned into records."""
+"""Any table with a column of ids and a column of names: TSV, CSV or Parquet."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from canonym.errors import ReadError
-from canonym.terminology.headers import Table, described, open_table, recognise
-from canonym.terminology.readers.trees import Forest
+from canonym.io.tables import Table, TableForm, open_table, shown, squeezed
 from canonym.types import SCOPES, Concept, Name, Record, Relation
 
-# --- table rows ---
+RECOGNISED: dict[str, tuple[str, ...]] = {
+    "id": (
+        "concept_id", "descriptor_ui", "scr_id", "disease_id", "chemical_id", "mesh_id",
+        "drugbank_id", "umls_cui", "umls_cuis", "cui", "curie", "concept_code", "code", "id",
+        "identifier", "concept_ui", "ui", "term_id",
+    ),
+    "name": (
+        "name", "term", "str", "string", "text", "synonym", "concept_synonym_name", "concept_name",
+        "term_name", "title", "description",
+    ),
+    "label": (
+        "label", "preferred_label", "pref_label", "preferred_name", "preferred_term",
+        "descriptor_name", "canonical_name",
+    ),
+    "label_flag": (
+        "record_preferred", "label_flag", "is_label", "is_preferred", "preferred_flag", "preferred",
+    ),
+    "synonym": ("synonyms", "synonym", "aliases", "alternative_names", "other_names"),
+    "language": ("language", "language_code", "lang", "locale"),
+    "type": (
+        "type", "types", "semantic_type", "semantic_types", "category", "categories", "domain_id",
+    ),
+    "scope": ("scope", "synonym_scope"),
+    "definition": ("definition", "def", "description"),
+    "parent": ("parent_id", "parent_ids", "parent", "parents", "is_a", "broader"),
+    "tree": ("tree_number", "tree_numbers", "tree"),
+}  # fmt: skip
+"""Names by which a column is recognised, for each role, the first found first.
 
+Case, spaces and punctuation do not matter: ``Concept ID`` is ``concept_id``. A column has one role,
+roles are given in this order."""
+
+# Required roles: content of the column, and the option that names it.
+_ROLES = {"id": ("ids", "id_column"), "name": ("names", "name_column")}
+_TREE_ROLES = {"id": ("ids", "tree_id_column"), "tree": ("tree numbers", "tree_column")}
 _FLAGS = dict.fromkeys(("y", "yes", "true", "t", "1", "1.0"), True) | dict.fromkeys(
     ("n", "no", "false", "f", "0", "0.0", ""), False
 )
@@ -23,10 +56,186 @@ _SCOPES = {scope: scope for scope in SCOPES} | {
     "acronym": "abbreviation",
 }
 _ABOUT = frozenset(("label", "type", "definition", "parent", "tree"))
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
+def read_table(
+    path: str | Path,
+    *,
+    id_column: str | None = None,
+    name_column: str | None = None,
+    label_column: str | None = None,
+    label_flag_column: str | None = None,
+    synonym_column: str | None = None,
+    language_column: str | None = None,
+    type_column: str | None = None,
+    scope_column: str | None = None,
+    definition_column: str | None = None,
+    parent_column: str | None = None,
+    source_column: str = "",
+    tree_column: str | None = None,
+    trees: str | Path | None = None,
+    tree_id_column: str | None = None,
+    tree_types: bool = False,
+    separator: str = "|",
+    id_separator: str = "",
+    delimiter: str | None = None,
+    quoted: bool | None = None,
+    header: bool = True,
+    skip_incomplete: bool = False,
+    prefix: str = "",
+    language: str = "en",
+    source: str = "",
+    version: str = "",
+    encoding: str = "utf-8",
+) -> Iterator[Record]:
+    """Read a table of names, one row per name or one per concept.
+
+    Parameters
+    ----------
+    path : str or Path
+        A delimited file, which may be compressed, or a Parquet file.
+    id_column, name_column : str, optional
+        Columns of ids and names. These and the following columns are recognised by the names in
+        `RECOGNISED` where they are not given; ``""`` means no column. Without a column of names the
+        column of labels takes its place.
+    label_column : str, optional
+        Column that repeats the label of the concept.
+    label_flag_column : str, optional
+        Column that marks labels: Y, yes, true, 1 or the opposite. Ignored beside a column of
+        labels. With neither, the first name of a concept is its label.
+    synonym_column : str, optional
+        Column of further names, joined by `separator`.
+    language_column : str, optional
+        Column of BCP 47 tags; where empty, `language`.
+    type_column, definition_column, parent_column : str, optional
+        Columns of types and of ids of parents, joined by `separator`, and of definitions.
+    scope_column : str, optional
+        Column of scopes: those of a `canonym.types.Name`, or preferred, synonym, acronym.
+    source_column : str
+        Column of the vocabulary that contributed the name; it has to be named.
+    tree_column : str, optional
+        Column of tree numbers such as ``C14.280.647``, joined by `separator`: the parent is the
+        concept of the longest tree number that is a beginning of this one.
+    trees : str or Path, optional
+        A second table with one row per id and tree number; `tree_column` is then a column of it.
+    tree_id_column : str, optional
+        Column of ids in `trees`.
+    tree_types : bool
+        Take the letters that a tree number begins with as types.
+    separator : str
+        String between several values in a cell; ``""`` takes each cell as one value.
+    id_separator : str
+        String between several ids in a cell, where a name belongs to several concepts.
+    delimiter, quoted, header, encoding
+        As of `canonym.io.tables.open_table`. Without a header, columns are called
+        ``"1"``, ``"2"``, …; the first is the id, the second the name.
+    skip_incomplete : bool
+        Leave out rows without an id or a name, and tree numbers of unknown ids, which are errors
+        otherwise.
+    prefix : str
+        Put before ids that do not begin with it, such as ``"MESH:"``.
+    language : str
+        BCP 47 tag of the names.
+    source, version : str
+        The terminology and its version.
+
+    Yields
+    ------
+    Concept, Name or Relation
+        A concept at its first row, names in the order of rows; ``is_a`` relations of parent columns
+        with the row, of tree numbers at the end. Rows of a concept may be apart. Where they differ
+        in type, parent or definition, the concept is yielded again.
+
+    Raises
+    ------
+    ReadError
+        If no column of ids or names is found, a row is ragged or incomplete, a flag or scope is not
+        understood, or a tree number belongs to no concept.
+    MissingExtra
+        If a Parquet file is to be read without pyarrow.
+    """
+    chosen = {
+        "id": id_column, "name": name_column, "label": label_column,
+        "label_flag": label_flag_column, "synonym": synonym_column, "language": language_column,
+        "type": type_column, "scope": scope_column, "definition": definition_column,
+        "parent": parent_column, "tree": "" if trees else tree_column, "source": source_column,
+    }  # fmt: skip
+    if not header:
+        chosen = {role: name or "" for role, name in chosen.items()}
+        chosen |= {"id": id_column or "1", "name": name_column or "2"}
+    options = TableOptions(
+        separator, id_separator, skip_incomplete, prefix, language, source, version, tree_types
+    )
+    form = TableForm(delimiter=delimiter, quoted=quoted, encoding=encoding)
+    forest = Forest()
+    if trees:
+        with open_table(trees, **form) as table:
+            forest.read(table, {"id": tree_id_column, "tree": tree_column}, options)
+    with open_table(path, header=header, separator=separator, **form) as table:
+        roles = find_columns(table, chosen)
+        if "name" not in roles and "label" in roles and not name_column:
+            roles["name"] = roles.pop("label")
+        _require(roles, table, _ROLES)
+        reader = TableRows(table, roles, options, forest)
+        yield from reader.records()
+    if not skip_incomplete:
+        forest.check(reader.known, trees or path)
+    yield from forest.relations(reader.known)
+
+
+def _require(roles: dict[str, int], table: Table, wanted: dict[str, tuple[str, str]]) -> None:
+    missing = [wanted[role] for role in wanted if role not in roles]
+    if missing:
+        raise table.error(
+            f"no column of {' or '.join(what for what, _ in missing)} is recognised: "
+            f"the columns are {shown(table.header)}. Name it with "
+            f"{' and '.join(option for _, option in missing)}, or pass header=False if the first "
+            "row is data"
+        )
+
+
+def find_columns(table: Table, chosen: Mapping[str, str | None]) -> dict[str, int]:
+    """Find the columns of a table by the roles they play: role to position in the header.
+
+    `chosen` maps a role to the name of its column, to None (recognise it by `RECOGNISED`) or to
+    ``""`` (no column). A named column that is missing or there twice is a `ReadError`.
+    """
+    spellings: dict[str, list[int]] = {}
+    by_name: dict[str, list[int]] = {}
+    for at, name in enumerate(table.header):
+        spellings.setdefault(name, []).append(at)
+        by_name.setdefault(squeezed(name), []).append(at)
+    roles: dict[str, int] = {}
+    for role, column in chosen.items():
+        if not column:
+            continue
+        found = spellings.get(column) or by_name.get(squeezed(column), [])
+        if len(found) != 1:
+            problem = f"no column {column!r}" if not found else f"{len(found)} columns {column!r}"
+            raise table.error(f"{problem} for {role}: the columns are {shown(table.header)}")
+        roles[role] = found[0]
+    for role, column in chosen.items():
+        if column is not None:
+            continue
+        for known in RECOGNISED.get(role, ()):
+            found = [at for at in by_name.get(squeezed(known), []) if at not in roles.values()]
+            if len(found) > 1:
+                raise table.error(
+                    f"{len(found)} columns {known!r} for {role}: the columns are "
+                    f"{shown(table.header)}"
+                )
+            if found:
+                roles[role] = found[0]
+                break
+    return roles
+
+
+# --- rows -----------------------------------------------------------------------------------------
 
 
 class TableOptions(NamedTuple):
-    """What the caller says about the cells; as the parameters of `read_table`."""
+    """Options of `read_table` about cells."""
 
     separator: str
     id_separator: str
@@ -44,13 +253,13 @@ class TableOptions(NamedTuple):
         return [id_ if id_.startswith(self.prefix) else self.prefix + id_ for id_ in ids if id_]
 
     def values(self, cell: str) -> list[str]:
-        """Split a cell into values, empty ones left out."""
+        """Split a cell into values; empty ones are left out."""
         parts = cell.split(self.separator) if self.separator else [cell]
         return [value for part in parts if (value := part.strip())]
 
 
 class TableRows:
-    """The records of a table whose columns are known, row by row."""
+    """Records of a table whose columns are known, row by row."""
 
     def __init__(
         self, table: Table, roles: dict[str, int], options: TableOptions, forest: Forest
@@ -59,7 +268,7 @@ class TableRows:
         self.roles = roles
         self.options = options
         self.forest = forest
-        # What the rows say about each concept itself; the concept is yielded where that is new.
+        # Cells about each concept itself; the concept is yielded again where they are new.
         self.known: dict[str, tuple[str, ...]] = {}
         if "label" in roles:
             roles.pop("label_flag", None)
@@ -117,14 +326,7 @@ class TableRows:
                         yield Name(synonym, id_, "exact", language, vocabulary)
 
     def _describe(
-        self,
-        id_: str,
-        cells: Sequence[str],
-        label: str,
-        language: str,
-        vocabulary: str,
-        *,
-        first: bool,
+        self, id_: str, cells: Sequence[str], label: str, language: str, source: str, *, first: bool
     ) -> Iterator[Record]:
         roles, options = self.roles, self.options
         types = options.values(cells[roles["type"]]) if "type" in roles else []
@@ -132,18 +334,13 @@ class TableRows:
             self.forest.add(id_, options.values(cells[roles["tree"]]))
         if options.tree_types:
             types += self.forest.letters(id_)
+        definition = cells[roles["definition"]].strip() if "definition" in roles else ""
         inside = first and language == "en"  # the label of a concept counts as English
-        yield Concept(
-            id_,
-            label if inside else "",
-            cells[roles["definition"]].strip() if "definition" in roles else "",
-            tuple(dict.fromkeys(types)),
-            options.source,
-            options.version,
-        )
+        own, types = label if inside else "", list(dict.fromkeys(types))
+        yield Concept(id_, own, definition, tuple(types), options.source, options.version)
         if label and not inside:
             scope = "label" if first or self.marked else "exact"
-            yield Name(label, id_, scope, language, vocabulary)
+            yield Name(label, id_, scope, language, source)
         if "parent" in roles:
             for cell in options.values(cells[roles["parent"]]):
                 for parent in options.ids(cell):
@@ -183,167 +380,58 @@ class TableRows:
             )
 
 
-# --- table ---
-# MODULE: Any table with a column of ids and a column of names: TSV, CSV or Parquet.
-
-# Roles that must have a column: what is in it, and the option that names it.
-_ROLES = {"id": ("ids", "id_column"), "name": ("names", "name_column")}
-_TREE_ROLES = {"id": ("ids", "tree_id_column"), "tree": ("tree numbers", "tree_column")}
+# --- tree numbers ---------------------------------------------------------------------------------
 
 
-def read_table(
-    path: str | Path,
-    *,
-    id_column: str | None = None,
-    name_column: str | None = None,
-    label_column: str | None = None,
-    label_flag_column: str | None = None,
-    synonym_column: str | None = None,
-    language_column: str | None = None,
-    type_column: str | None = None,
-    scope_column: str | None = None,
-    definition_column: str | None = None,
-    parent_column: str | None = None,
-    source_column: str = "",
-    tree_column: str | None = None,
-    trees: str | Path | None = None,
-    tree_id_column: str | None = None,
-    tree_types: bool = False,
-    separator: str = "|",
-    id_separator: str = "",
-    delimiter: str | None = None,
-    quoted: bool | None = None,
-    header: bool = True,
-    skip_incomplete: bool = False,
-    prefix: str = "",
-    language: str = "en",
-    source: str = "",
-    version: str = "",
-    encoding: str = "utf-8",
-) -> Iterator[Record]:
-    """Read a table of names, one row per name or one per concept.
+class Forest:
+    """Tree numbers and the concepts that have them.
 
-    Parameters
-    ----------
-    path : str or Path
-        A delimited file, which may be compressed, or a Parquet file.
-    id_column, name_column : str, optional
-        Columns of ids and names. These two and the following are recognised by the names in
-        `canonym.terminology.headers.RECOGNISED` where they are not given; ``""`` says that there is
-        none. Without a column of names, the column of labels is it.
-    label_column : str, optional
-        Column that repeats the label of the concept.
-    label_flag_column : str, optional
-        Column that says whether the name of the row is the label: Y, yes, true, 1 or the opposite.
-        Not used beside a column of labels. With neither, the first name of a concept is its label.
-    synonym_column : str, optional
-        Column of further names, joined by `separator`.
-    language_column : str, optional
-        Column of BCP 47 tags; where empty, `language`.
-    type_column, definition_column, parent_column : str, optional
-        Columns of types and of ids of parents, joined by `separator`, and of definitions.
-    scope_column : str, optional
-        Column of scopes: those of a `canonym.types.Name`, or preferred, synonym, acronym.
-    source_column : str
-        Column that says which vocabulary contributed the name; never recognised by itself.
-    tree_column : str, optional
-        Column of tree numbers such as ``C14.280.647``, joined by `separator`: the parent is the
-        concept of the longest tree number that is a beginning of this one.
-    trees : str or Path, optional
-        A second table with one row per id and tree number; `tree_column` is then a column of it.
-    tree_id_column : str, optional
-        Column of ids in `trees`.
-    tree_types : bool
-        Take the letters that a tree number begins with as types.
-    separator : str
-        What joins several values in a cell; ``""`` takes each cell as one value.
-    id_separator : str
-        What joins several ids in a cell, where names of a row belong to several concepts.
-    delimiter, quoted, header, encoding
-        As of `canonym.terminology.headers.open_table`. Without a header, columns are called
-        ``"1"``, ``"2"``, …; the first is the id, the second the name.
-    skip_incomplete : bool
-        Leave out rows without an id or a name, and tree numbers of unknown ids, which are errors
-        otherwise.
-    prefix : str
-        Put before ids that do not begin with it (``"MESH:"``).
-    language : str
-        BCP 47 tag of the names.
-    source, version : str
-        The terminology and its version.
-
-    Yields
-    ------
-    Concept, Name or Relation
-        A concept at its first row, names in the order of rows; ``is_a`` relations of parent columns
-        with the row, of tree numbers at the end. Rows of a concept may be apart. Where they differ
-        in type, parent or definition, the concept is yielded again with what is new.
-
-    Raises
-    ------
-    ReadError
-        If no column of ids or names is found, a row is ragged or incomplete, a flag or scope is not
-        understood, or a tree number belongs to no concept.
-    MissingExtra
-        If a Parquet file is to be read without pyarrow.
+    Tree numbers write a hierarchy as paths: ``C14.280.647`` is below ``C14.280``.
     """
-    chosen = {
-        "id": id_column,
-        "name": name_column,
-        "label": label_column,
-        "label_flag": label_flag_column,
-        "synonym": synonym_column,
-        "language": language_column,
-        "type": type_column,
-        "scope": scope_column,
-        "definition": definition_column,
-        "parent": parent_column,
-        "tree": "" if trees else tree_column,
-        "source": source_column,
-    }
-    if not header:
-        chosen = {role: name or "" for role, name in chosen.items()}
-        chosen |= {"id": id_column or "1", "name": name_column or "2"}
-    options = TableOptions(
-        separator, id_separator, skip_incomplete, prefix, language, source, version, tree_types
-    )
-    forest = Forest()
-    if trees:
-        with open_table(trees, delimiter=delimiter, quoted=quoted, encoding=encoding) as table:
-            roles = recognise(table, {"id": tree_id_column, "tree": tree_column})
-            _required(roles, table, _TREE_ROLES)
-            for cells in table.rows:
-                for id_ in options.ids(cells[roles["id"]]):
-                    forest.add(id_, options.values(cells[roles["tree"]]))
-    with open_table(
-        path,
-        delimiter=delimiter,
-        quoted=quoted,
-        header=header,
-        encoding=encoding,
-        separator=separator,
-    ) as table:
-        roles = recognise(table, chosen)
-        if "name" not in roles and "label" in roles and not name_column:
-            roles["name"] = roles.pop("label")
-        _required(roles, table, _ROLES)
-        reader = TableRows(table, roles, options, forest)
-        yield from reader.records()
-    strangers = forest.ids - reader.known.keys()
-    if strangers and not skip_incomplete:
-        raise ReadError(
-            trees or path,
-            f"has tree numbers of {len(strangers)} ids without a name, such as "
-            f"{min(strangers)}; leave them out with skip_incomplete=True",
-        )
-    yield from forest.relations(reader.known)
 
+    def __init__(self) -> None:
+        self._owners: dict[str, list[str]] = {}
+        self._letters: dict[str, list[str]] = {}
+        self.ids: set[str] = set()
 
-def _required(roles: dict[str, int], table: Table, wanted: dict[str, tuple[str, str]]) -> None:
-    missing = [wanted[role] for role in wanted if role not in roles]
-    if missing:
-        raise table.error(
-            f"no column of {' or '.join(what for what, _ in missing)} is recognised: "
-            f"{described(table)}. Name it with {' and '.join(option for _, option in missing)}, or "
-            "pass header=False if the first row is data"
-        )
+    def add(self, id_: str, numbers: Iterable[str]) -> None:
+        """Note the tree numbers of a concept."""
+        for number in numbers:
+            self.ids.add(id_)
+            self._owners.setdefault(number, []).append(id_)
+            letters = _LETTERS.match(number)
+            if letters and letters[0] not in self._letters.setdefault(id_, []):
+                self._letters[id_].append(letters[0])
+
+    def read(self, table: Table, chosen: Mapping[str, str | None], options: TableOptions) -> None:
+        """Note the tree numbers of a table with one row per id and tree number."""
+        roles = find_columns(table, chosen)
+        _require(roles, table, _TREE_ROLES)
+        for cells in table.rows:
+            for id_ in options.ids(cells[roles["id"]]):
+                self.add(id_, options.values(cells[roles["tree"]]))
+
+    def check(self, known: Collection[str], path: str | Path) -> None:
+        """Raise if a concept with a tree number has no name."""
+        strangers = self.ids.difference(known)
+        if strangers:
+            raise ReadError(
+                path,
+                f"has tree numbers of {len(strangers)} ids without a name, such as "
+                f"{min(strangers)}; leave them out with skip_incomplete=True",
+            )
+
+    def letters(self, id_: str) -> list[str]:
+        """Return the letters that the tree numbers of a concept begin with."""
+        return self._letters.get(id_, [])
+
+    def relations(self, known: Container[str]) -> Iterator[Relation]:
+        """Yield each step up in the tree, to the nearest number above that a known concept has."""
+        for number, children in self._owners.items():
+            above = number.rpartition(".")[0]
+            while above and not any(id_ in known for id_ in self._owners.get(above, ())):
+                above = above.rpartition(".")[0]
+            for parent in self._owners.get(above, ()):
+                for child in children:
+                    if child != parent and child in known and parent in known:
+                        yield Relation(child, "is_a", parent)

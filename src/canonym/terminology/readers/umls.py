@@ -10,10 +10,14 @@ from pathlib import Path
 from canonym.errors import ReadError
 from canonym.io.streams import open_text
 from canonym.terminology.readers.releases import Release, check_known, curie
-from canonym.terminology.readers.rrf import ABBREVIATIONS, LANGUAGES, lat_of, relation_of, rrf_rows
-from canonym.types import Concept, Name, Record, Relation, Xref
-
-__all__ = ["read_umls"]
+from canonym.terminology.readers.rrf import (
+    ABBREVIATIONS,
+    LANGUAGES,
+    lat_of,
+    rrf_relations,
+    rrf_rows,
+)
+from canonym.types import Concept, Name, Record, Xref
 
 _NEEDS = ("MRCONSO.RRF", "MRSTY.RRF")
 
@@ -146,21 +150,15 @@ def read_umls(
         semantic = sty.take(cui)
         for row in semantic:
             seen_types.update((row[1], row[3]))
-        atoms = []
-        best, label = 8 * len(places) + 16, rows[0]
-        for row in rows:
-            lat, source = row[1], row[11]
-            seen_languages.add(lat)
-            seen_sources.add(source)
-            if wanted is not None and lat not in places:
-                continue
-            if row[16] in suppress or (sources is not None and source not in sources):
-                continue
-            atoms.append(row)
-            rank = 8 * places.get(lat, 1) + 4 * (row[2] != "P") + 2 * (row[4] != "PF")
-            rank += row[6] != "Y"
-            if rank < best:
-                best, label = rank, row
+        seen_languages.update(row[1] for row in rows)
+        seen_sources.update(row[11] for row in rows)
+        atoms = [
+            row
+            for row in rows
+            if (wanted is None or row[1] in places)
+            and row[16] not in suppress
+            and (sources is None or row[11] in sources)
+        ]
         if types is not None and not any(row[1] in types or row[3] in types for row in semantic):
             continue
         if not atoms:
@@ -168,6 +166,7 @@ def read_umls(
         kept.add(cui)
         definition = _definition(described.take(cui), atoms, suppress) if described else ""
         own = tuple([row[3] for row in semantic])
+        label = min(atoms, key=lambda row: _rank(row, places))
         yield from _records(f"UMLS:{cui}", atoms, label, own, definition, version)
     for side in (sty, described):
         if side is not None:
@@ -175,9 +174,15 @@ def read_umls(
     check_known(files[0], "languages", wanted, seen_languages)
     check_known(files[0], "sources", sources, seen_sources)
     check_known(files[0], "types", types, seen_types)
-    if edges:
-        names = None if isinstance(relations, bool) else frozenset(relations)
-        yield from _relations(edges, kept, sources, suppress, names)
+    yield from rrf_relations(
+        edges, "UMLS", kept.__contains__, sources=sources, suppress=suppress, wanted=relations
+    )
+
+
+def _rank(row: list[str], places: dict[str, int]) -> int:
+    """Rank an atom as a label: language first, then UMLS's marks of preference."""
+    rank = 8 * places.get(row[1], 1) + 4 * (row[2] != "P") + 2 * (row[4] != "PF")
+    return rank + (row[6] != "Y")
 
 
 def _definition(rows: list[list[str]], atoms: list[list[str]], suppress: Collection[str]) -> str:
@@ -211,26 +216,6 @@ def _records(
         if (source, code) not in codes and code and code != "NOCODE":
             codes.add((source, code))
             yield Xref(id_, curie(source, code))
-
-
-def _relations(
-    files: Sequence[Path],
-    kept: _Kept,
-    sources: Collection[str] | None,
-    suppress: Collection[str],
-    names: frozenset[str] | None,
-) -> Iterator[Relation]:
-    for row in rrf_rows(files, 16):
-        first, second = row[0], row[4]
-        if first == second or row[14] in suppress:
-            continue
-        if sources is not None and row[10] not in sources:
-            continue
-        if first not in kept or second not in kept:
-            continue
-        relation = relation_of(row[3], row[7], f"UMLS:{first}", f"UMLS:{second}")
-        if relation is not None and (names is None or relation.relation in names):
-            yield relation
 
 
 def _version(release: Release) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import canonym
 from canonym.encoders import ENCODERS
-from canonym.encoders.tensors import write_tensors
+from canonym.encoders.saved import write_tensors
 from canonym.errors import InvalidInput
 from canonym.io import files
 from canonym.training.loop.fit import Fitted

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from canonym.encoders.checkpoint import POOLINGS
+from canonym.encoders.hub import POOLINGS
 from canonym.encoders.inputs import check_count, checked_names, without_surrogates
 from canonym.errors import InvalidInput, require
 from canonym.training.modules.transformer import NameModule

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from canonym.encoders.hashing import hash_features
+from canonym.encoders.hashing import hash_features, sum_rows
 from canonym.encoders.subword import Subword
-from canonym.encoders.tables import sum_rows
 from canonym.errors import InvalidInput
 from canonym.types import Float32Array, Int32Array
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from canonym.corpora.duplicates import drop_duplicates
+from canonym.corpora.census import drop_duplicates
 from canonym.errors import InvalidInput
 from canonym.evaluation.protocols import Protocol, choose_protocol
-from canonym.evaluation.questions import ask
+from canonym.evaluation.questions import make_questions
 from canonym.terminology import Terminology
 from canonym.terminology.ids import ConceptIds
 from canonym.types import Document
@@ -87,7 +87,7 @@ def training_mentions(
             f"the protocol {chosen.name!r} leaves strings to the linker; train with one that "
             "prepares them, such as 'biosyn' or 'plain'"
         )
-    asked = ask(
+    asked = make_questions(
         drop_duplicates(documents),
         ConceptIds(terminology),
         chosen,

@@ -9,8 +9,7 @@ import numpy as np
 
 from canonym.errors import InvalidInput
 from canonym.terminology import Terminology
-from canonym.terminology.adjacency import Adjacency
-from canonym.terminology.hierarchy import Hierarchy
+from canonym.terminology.hierarchy import Adjacency, Hierarchy
 from canonym.text import biosyn_normal
 from canonym.types import SCOPES, Int32Array
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
-from canonym.terminology.adjacency import Adjacency
+from canonym.terminology.hierarchy import Adjacency
 from canonym.types import Int32Array
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_text
-from canonym.terminology.adjacency import Adjacency
+from canonym.terminology.hierarchy import Adjacency
 from canonym.training.sampling.names import NameTable
 from canonym.training.sampling.random import check_sizes, n_batches_of
 from canonym.types import Int32Array, Relation

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from canonym.encoders.hashing import float_table
 from canonym.encoders.inputs import checked_names
 from canonym.encoders.subword import NORMAL_STEPS, Subword
-from canonym.encoders.tables import float_table
 from canonym.errors import InvalidInput
 from canonym.training.sampling.groups import SEARCHED, HardPool, Relatives, SynonymGroups
 from canonym.training.sampling.noise import disturb

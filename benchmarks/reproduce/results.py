@@ -1,0 +1,286 @@
+"""What tasks other than linking yield, and what several samples of one model yield together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.errors import InvalidInput
+from canonym.evaluation.folds import FoldRuns
+from canonym.evaluation.metrics import columns
+from canonym.evaluation.nil import (
+    LEARNED,
+    MOST_RIGHT,
+    STRATEGIES,
+    draw_thresholds,
+    draw_with_features,
+)
+from canonym.evaluation.outcomes import RankedAnswer
+from canonym.evaluation.run import Run
+from canonym.evaluation.slices import Figure
+from canonym.evaluation.statistics import Spread, aggregate
+from canonym.terminology import Terminology
+from canonym.terminology.ids import ConceptIds
+from canonym.types import Document, Name, Record, Xref
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The outcome of a task other than linking.
+
+    Parameters
+    ----------
+    task : str
+        ``"relatedness"``, ``"mcsm"``, ``"relations"`` or ``"nil"``.
+    figures : tuple of Figure
+        Their slice is ``"all"`` and their reading empty. Bounds are NaN where there are none.
+    unit : str
+        ``"%"`` where figures are shares, which are shown as percentages; empty otherwise.
+    remarks : tuple of str
+        What a reader of the figures has to know.
+    sd : mapping of str to float
+        Standard deviation of a metric, where it is a mean.
+    details : mapping of str to object
+        Whatever else JSON is to have.
+    """
+
+    task: str
+    figures: tuple[Figure, ...]
+    unit: str = ""
+    remarks: tuple[str, ...] = ()
+    sd: Mapping[str, float] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def figure(self, metric: str, *, reading: str | None = None) -> Figure:
+        """Return the figure of a metric.
+
+        Raises
+        ------
+        InvalidInput
+            If there is none, or a reading is named: this task has none.
+        """
+        if reading:
+            raise InvalidInput(f"the task {self.task!r} has no readings; leave {reading!r} out")
+        for figure in self.figures:
+            if figure.metric == metric:
+                return figure
+        raise InvalidInput(
+            f"the task {self.task!r} has no metric {metric!r}; it has "
+            + ", ".join(figure.metric for figure in self.figures)
+        )
+
+    def value(self, metric: str, *, reading: str | None = None) -> float:
+        """Return the value of `figure`."""
+        return self.figure(metric, reading=reading).value
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the outcome ready for JSON."""
+        return {
+            "task": self.task,
+            "headline": [figure.to_dict() for figure in self.figures],
+            "sd": dict(self.sd),
+            "remarks": list(self.remarks),
+            **self.details,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SampleRuns:
+    """One row run with several samples of its models.
+
+    Parameters
+    ----------
+    runs : tuple of Run or Measured
+        One per sample, two or more.
+    """
+
+    runs: tuple[Run | Measured, ...]
+
+    @property
+    def remarks(self) -> list[str]:
+        """What is to be said of any of the samples, each once."""
+        return list(dict.fromkeys(remark for run in self.runs for remark in run.remarks))
+
+    def spread(self, metric: str, *, reading: str | None = None) -> Spread:
+        """Return mean, standard deviation and t interval of a metric over the samples.
+
+        Raises
+        ------
+        InvalidInput
+            If a run has no such metric, or there are fewer than two.
+        """
+        return aggregate([run.value(metric, reading=reading) for run in self.runs])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the runs ready for JSON."""
+        return {"samples": len(self.runs), "runs": [run.to_dict() for run in self.runs]}
+
+
+Outcome: TypeAlias = Run | FoldRuns | Measured | SampleRuns
+"""What a row of an experiment yields."""
+
+
+def leave_out(
+    terminology: Terminology, documents: Iterable[Document], *, share: float, seed: int = 0
+) -> tuple[Terminology, int]:
+    """Take some of the concepts that mentions stand for out of a terminology.
+
+    Parameters
+    ----------
+    terminology : Terminology
+        Stays as it is.
+    documents : iterable of Document
+        Whose concepts are drawn from.
+    share : float
+        Of the distinct concepts, in (0, 1).
+    seed : int
+        Of the draw.
+
+    Returns
+    -------
+    tuple of Terminology and int
+        What is left, without relations, and how many concepts were taken.
+
+    Raises
+    ------
+    InvalidInput
+        If the share is none, or it leaves nothing to take or to keep.
+    """
+    ids = ConceptIds(terminology)
+    found = {ids.find(id_) for d in documents for m in d.mentions for id_ in m.ids} - {None}
+    concepts = sorted(id_ for id_ in found if id_)
+    n = round(share * len(concepts))
+    if not 0 < share < 1 or not 0 < n < len(concepts):
+        raise InvalidInput(
+            f"a share of {share} of the {len(concepts):,} concepts of mentions is to be absent; "
+            "more than 0 and less than 1 is expected, and at least one concept on either side"
+        )
+    rng = np.random.default_rng(seed)
+    gone = {concepts[place] for place in rng.choice(len(concepts), size=n, replace=False)}
+
+    def left() -> Iterable[Record]:
+        for concept in terminology.iter_concepts():
+            if concept.id not in gone:
+                yield replace(concept, label="")
+        rest: Iterable[Name | Xref]
+        for rest in (terminology.iter_names(), terminology.iter_xrefs()):
+            yield from (record for record in rest if record.concept_id not in gone)
+
+    return Terminology.build(left()), n
+
+
+def measure_nil(
+    run: Run,
+    terminology: Terminology,
+    *,
+    reading: str | None = None,
+    n_dev: int = 100,
+    repetitions: int = 20,
+    seed: int = 0,
+) -> Measured:
+    """Choose thresholds by DILBERT's strategies on draws of the mentions, and try them on the rest.
+
+    Parameters
+    ----------
+    run : Run
+        Under a protocol that asks mentions without a concept as well.
+    terminology : Terminology
+        The one that was searched.
+    reading : str, optional
+        When a candidate is right; the first of the protocol by default.
+    n_dev, repetitions : int
+        As `canonym.evaluation.nil.draw_thresholds` takes them.
+    seed : int
+        Of the draws, which are the same for all strategies.
+
+    Returns
+    -------
+    Measured
+        Mean accuracy, its t interval and its standard deviation over the repetitions by strategy,
+        those of DILBERT, `canonym.evaluation.nil.MOST_RIGHT` and `canonym.evaluation.nil.LEARNED`, and
+        ``"never"``: the accuracy of never answering NIL.
+
+    Raises
+    ------
+    InvalidInput
+        If there are too few mentions, or none of them is right.
+
+    Notes
+    -----
+    A mention is right if it is answered and its best candidate is right, or refused and the
+    terminology lacks its concept. Its score is that of its best candidate, of a composite mention
+    that of its worst part. Where the run knows how sure it is, that is the score. What is learned
+    from are the features that a confidence is taken from, of names alone their score and its
+    margin.
+
+    References
+    ----------
+    Miftahutdinov et al. (2021), section 5.4.
+    """
+    chosen = reading or run.protocol.readings[0]
+    cases = run.scored[chosen]
+    right = columns(cases, "accuracy@1")[:, 0] > 0.5
+    scores = [case.score for case in cases]
+    ids = {concept.id for concept in terminology.iter_concepts()}
+    known = [
+        bool(question.gold) and all(part & ids for part in question.gold)
+        for question in run.questions
+    ]
+    right &= np.array(known)
+    signs = _signs(run.answers)
+    figures, spreads, thresholds = [], {}, {}
+    for strategy in (*STRATEGIES, MOST_RIGHT, LEARNED):
+        rng = np.random.default_rng(seed)
+        drawn = (
+            draw_with_features(signs, right, known, rng=rng, n_dev=n_dev, repetitions=repetitions)
+            if strategy == LEARNED
+            else draw_thresholds(
+                scores,
+                right,
+                known,
+                strategy=strategy,
+                rng=rng,
+                n_dev=n_dev,
+                repetitions=repetitions,
+            )
+        )
+        spread = aggregate(drawn.accuracy.tolist())
+        n = len(cases) - n_dev
+        figures.append(Figure("all", "", strategy, n, spread.mean, spread.low, spread.high))
+        spreads[strategy] = spread.sd
+        thresholds[strategy] = [float(one) for one in drawn.thresholds]
+    share = float(right.mean())
+    figures.append(Figure("all", "", "never", len(cases), share, float("nan"), float("nan")))
+    absent = len(known) - sum(known)
+    said = f"{absent:,} of {len(known):,} mentions have no concept in the terminology"
+    return Measured(
+        "nil",
+        tuple(figures),
+        "%",
+        (said, f"thresholds are chosen on {n_dev} mentions, {repetitions} times"),
+        spreads,
+        {"thresholds": thresholds, "fingerprints": run.fingerprints},
+    )
+
+
+def _signs(answers: Sequence[Sequence[RankedAnswer]]) -> npt.NDArray[np.float64]:
+    """Return features of the best candidate of every mention, NaN where there is none."""
+    rows = [_weakest([_signs_of(part) for part in parts]) for parts in answers]
+    n = max(map(len, rows), default=0) or 1
+    return np.array([row or [np.nan] * n for row in rows], dtype=np.float64)
+
+
+def _weakest(parts: Sequence[list[float]]) -> list[float]:
+    """Return the part with the lowest score, which comes first."""
+    return min(parts, default=[])
+
+
+def _signs_of(answer: RankedAnswer) -> list[float]:
+    if answer.signs or not answer.concepts:
+        return list(answer.signs)
+    best, *others = answer.concepts
+    return [best.score, best.score - others[0].score if others else best.score]

@@ -1,0 +1,323 @@
+"""Tables of mentions with a header: CSV, TSV, Parquet, one mention a row.
+
+In a tab-separated table a quote is a character like any other and a row is a line; with every other
+delimiter cells may be in double quotes and then hold delimiters and line ends. Blank lines are left
+out. Columns of annotated mentions are recognised by the names in `ROLES`; case, spaces and
+underscores make no difference, and further columns are ignored. A cell of ids is read as in
+`canonym.corpora.gold`, and may be a list in Parquet.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from canonym.corpora.gold import RULES, parse_ids
+from canonym.errors import InvalidInput, ReadError
+from canonym.io.streams import open_text
+from canonym.io.tables import DELIMITERS, is_parquet, open_parquet, quoted_rows, shown, squeezed
+from canonym.types import Mention
+
+ROLES: dict[str, tuple[str, ...]] = {
+    "mention": ("mention", "text", "name", "term", "span"),
+    "ids": ("ids", "id", "gold", "concept_id", "concept", "cui", "code", "identifier"),
+    "rule": ("rule",),
+    "type": ("type", "mention_type", "entity_type", "label"),
+    "document": ("document", "document_id", "doc_id", "doc", "pmid"),
+    "start": ("start", "begin", "offset_start"),
+    "end": ("end", "offset_end"),
+    "context": ("context", "sentence"),
+}
+"""Names of columns that are recognised, by role, the surest first."""
+
+_NO_HEADER = "holds no header: a first line that names the columns is expected"
+
+
+# --- tables with a column to link -----------------------------------------------------------------
+
+
+class TableRow(NamedTuple):
+    """A row of a table: all its cells, and the mention in one of them."""
+
+    cells: list[str]
+    mention: Mention
+
+
+class MentionTable:
+    """The rows of a table, read one at a time; iterate over it once.
+
+    Attributes
+    ----------
+    columns : list of str
+        The header.
+    delimiter : str
+        Character between the cells.
+    """
+
+    def __init__(self, columns: list[str], delimiter: str, rows: Iterator[TableRow]) -> None:
+        self.columns = columns
+        self.delimiter = delimiter
+        self._rows = rows
+
+    def __iter__(self) -> Iterator[TableRow]:
+        return self._rows
+
+
+@contextmanager
+def read_table(
+    path: str | Path,
+    *,
+    column: str,
+    context_column: str | None = None,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+) -> Iterator[MentionTable]:
+    """Open a table of mentions, plain or compressed.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    column : str
+        Name of the column to link.
+    context_column : str, optional
+        Name of a column with text around the mention, in which abbreviations are looked for.
+    delimiter : str, optional
+        Character between the cells; by default found in the header.
+    encoding : str
+        Encoding of the text.
+
+    Yields
+    ------
+    MentionTable
+        Its columns and its rows.
+
+    Raises
+    ------
+    ReadError
+        If a column is missing or named twice, a row has another number of cells than the header, or
+        quotes are unbalanced.
+    InvalidInput
+        If the delimiter is not one character.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "patients.csv"
+    >>> _ = file.write_text("patient,diagnosis\\n7,broken hip\\n")
+    >>> with read_table(file, column="diagnosis") as table:
+    ...     [row.mention.text for row in table]
+    ['broken hip']
+    """
+    with open_text(path, encoding=encoding) as lines:
+        yield parse_table(
+            lines, path, column=column, context_column=context_column, delimiter=delimiter
+        )
+
+
+def parse_table(
+    lines: Iterable[str],
+    path: str | Path,
+    *,
+    column: str,
+    context_column: str | None = None,
+    delimiter: str | None = None,
+) -> MentionTable:
+    """Read a table from lines as `read_table` does; errors name `path`."""
+    iterator = iter(lines)
+    first = next((line for line in iterator if line.strip()), None)
+    if first is None:
+        raise ReadError(path, _NO_HEADER)
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
+        raise InvalidInput(f"the delimiter is {delimiter!r}; one character is expected")
+    delimiter = delimiter or _guess_delimiter(first)
+    cells = _split(itertools.chain([first], iterator), delimiter, path)
+    header, line = next(cells)
+    mention_at = _position(path, header, column, line)
+    context_at = None if context_column is None else _position(path, header, context_column, line)
+    return MentionTable(header, delimiter, _rows(cells, len(header), mention_at, context_at, path))
+
+
+def split_header(line: str, delimiter: str | None = None) -> list[str]:
+    """Split the first line of a table into the names of its columns."""
+    return next(_split(iter([line]), delimiter or _guess_delimiter(line), "header"))[0]
+
+
+def _guess_delimiter(line: str) -> str:
+    # A header without any has one column.
+    return next((delimiter for delimiter in DELIMITERS if delimiter in line), ",")
+
+
+def _rows(
+    rows: Iterator[tuple[list[str], int]],
+    width: int,
+    mention_at: int,
+    context_at: int | None,
+    path: str | Path,
+) -> Iterator[TableRow]:
+    for cells, line in rows:
+        if len(cells) != width:
+            raise ReadError(
+                path,
+                f"{len(cells)} cells where the header names {width} columns: check the quotes and "
+                "the delimiter",
+                line=line,
+            )
+        context = "" if context_at is None else cells[context_at]
+        yield TableRow(cells, Mention(cells[mention_at], context=context))
+
+
+def _position(path: str | Path, header: Sequence[str], column: str, line: int) -> int:
+    count = header.count(column)
+    if count == 1:
+        return header.index(column)
+    problem = f"no column {column!r}" if not count else f"{count} columns named {column!r}"
+    raise ReadError(
+        path, f"{problem}; the columns are {shown(header)} (is the delimiter right?)", line=line
+    )
+
+
+def _split(
+    lines: Iterator[str], delimiter: str, path: str | Path
+) -> Iterator[tuple[list[str], int]]:
+    """Yield the cells of each row and the line where it starts."""
+    if delimiter != "\t":
+        yield from quoted_rows(lines, path, delimiter)
+        return
+    for number, line in enumerate(lines, start=1):
+        if line.strip("\n"):
+            yield line.rstrip("\n").split("\t"), number
+
+
+# --- annotated tables -----------------------------------------------------------------------------
+
+
+def read_annotated_table(
+    path: str | Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+) -> Iterator[Mention]:
+    """Read a table of mentions and their gold ids.
+
+    Parameters
+    ----------
+    path : str or Path
+        A delimited file with a header, plain or compressed, or a Parquet file.
+    columns : mapping of str to str, optional
+        Column by role, for roles of `ROLES` whose column has another name.
+    delimiter : str, optional
+        Character between the cells; by default found in the header.
+    encoding : str
+        Encoding of a delimited file.
+
+    Yields
+    ------
+    Mention
+        In the order of the rows.
+
+    Raises
+    ------
+    ReadError
+        If there is no column of mentions or of ids, a row is ragged, a mention is empty, an offset
+        is no whole number, or a rule is unknown.
+    InvalidInput
+        If a role is unknown.
+    MissingExtra
+        If a Parquet file is to be read without pyarrow.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "gold.csv"
+    >>> _ = file.write_text('doc_id,Mention,ids\\n7,"hip, broken",D006620\\n')
+    >>> [(one.document_id, one.text, one.ids) for one in read_annotated_table(file)]
+    [('7', 'hip, broken', ('D006620',))]
+    """
+    given = dict(columns or {})
+    unknown = [role for role in given if role not in ROLES]
+    if unknown:
+        raise InvalidInput(f"there is no role {unknown[0]!r}; there are {', '.join(ROLES)}")
+    path = Path(path)
+    if is_parquet(path):
+        yield from _from_parquet(path, given)
+        return
+    header = split_header(_first_line(path, encoding), delimiter)
+    roles = _required(header, given, path)
+    with read_table(
+        path, column=header[roles["mention"]], delimiter=delimiter, encoding=encoding
+    ) as table:
+        for number, row in enumerate(table, start=1):
+            yield _mention({role: row.cells[at] for role, at in roles.items()}, path, number)
+
+
+def recognise_columns(header: list[str], given: Mapping[str, str] | None = None) -> dict[str, int]:
+    """Return the position of the column of each role; `given` names columns by role."""
+    columns = [squeezed(name) for name in header]
+    known = ROLES | {role: (name,) for role, name in (given or {}).items()}
+    found: dict[str, int] = {}
+    for role in ROLES:
+        matches = (name for name in map(squeezed, known[role]) if columns.count(name) == 1)
+        if (name := next(matches, None)) is not None:
+            found[role] = columns.index(name)
+    return found
+
+
+def _required(header: list[str], given: Mapping[str, str], path: Path) -> dict[str, int]:
+    roles = recognise_columns(header, given)
+    for role in (*given, "mention", "ids"):
+        if role not in roles:
+            wanted = repr(given[role]) if role in given else " or ".join(ROLES[role])
+            raise ReadError(
+                path,
+                f"no column for {role}: {wanted} was expected, the columns are {shown(header)}",
+            )
+    return roles
+
+
+def _from_parquet(path: Path, given: Mapping[str, str]) -> Iterator[Mention]:
+    with open_parquet(path) as (header, batches):
+        roles = _required(header, given, path)
+        names = [header[at] for at in roles.values()]
+        rows = itertools.chain.from_iterable(batch.to_pylist() for batch in batches(names))
+        for number, row in enumerate(rows, start=1):
+            yield _mention({role: row[header[at]] for role, at in roles.items()}, path, number)
+
+
+def _mention(values: Mapping[str, Any], path: Path, row: int) -> Mention:
+    def text(role: str) -> str:
+        value = values.get(role)
+        return "" if value is None else str(value).strip()
+
+    def offset(role: str) -> int | None:
+        written = text(role)
+        if not written:
+            return None
+        if not written.isdecimal():
+            raise ReadError(path, f"row {row}: {role} is {written[:20]!r}, no whole number")
+        return int(written)
+
+    if not text("mention"):
+        raise ReadError(path, f"row {row}: the mention is empty")
+    written = values["ids"]
+    if isinstance(written, list):
+        ids, rule = tuple(str(id_) for id_ in written), "any"
+    else:
+        ids, rule = parse_ids(text("ids"))
+    rule = text("rule") or rule
+    if rule not in RULES:
+        raise ReadError(path, f"row {row}: rule is {rule[:20]!r}, none of {', '.join(RULES)}")
+    span, document, context = (offset("start"), offset("end")), text("document"), text("context")
+    return Mention(text("mention"), *span, text("type"), ids, rule, document, context)
+
+
+def _first_line(path: Path, encoding: str) -> str:
+    with open_text(path, encoding=encoding) as lines:
+        first = next((line for line in lines if line.strip()), "")
+    if not first:
+        raise ReadError(path, _NO_HEADER)
+    return first.rstrip("\n")

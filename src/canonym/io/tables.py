@@ -1,0 +1,245 @@
+"""Tables with a header: delimited files and Parquet, read row by row."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, TypedDict, Unpack
+
+from canonym.errors import ReadError, require
+from canonym.io.streams import MAX_LINE, TextStream, open_text
+
+DELIMITERS: tuple[str, ...] = ("\t", ",", ";", "|")
+"""Delimiters that are recognised, the first one preferred."""
+
+_QUOTED = re.compile(r'"[^"]*"')
+
+
+class Table(NamedTuple):
+    """An open table.
+
+    ``header`` names the columns, ``rows`` yields as many cells for each row, and ``error`` makes a
+    `ReadError` at the row yielded last.
+    """
+
+    header: tuple[str, ...]
+    rows: Iterator[Sequence[str]]
+    error: Callable[[str], ReadError]
+
+
+# --- rows of delimited text -------------------------------------------------------------------
+
+
+def quoted_rows(
+    lines: Iterable[str], path: str | Path, delimiter: str, *, before: int = 0
+) -> Iterator[tuple[list[str], int]]:
+    """Yield the cells of each CSV row and the line where it starts; blank lines are left out.
+
+    `before` counts the lines of the file that were read already.
+    """
+    csv.field_size_limit(max(MAX_LINE, csv.field_size_limit()))  # a cell may be a whole document
+    # Strict, so that a quote that is never closed is an error and not one cell of many lines.
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    while True:
+        start = before + reader.line_num + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            raise ReadError(
+                path,
+                f"the quotes of the row that starts here are unbalanced or misplaced ({error})",
+                line=start,
+            ) from error
+        if cells is None:
+            return
+        if cells:
+            yield cells, start
+
+
+def split_rows(
+    stream: TextStream, *, delimiter: str = ",", quoted: bool = True, width: int | None = None
+) -> Iterator[list[str]]:
+    """Split the lines of a file into cells; blank lines are left out.
+
+    With `quoted` cells may be in double quotes; otherwise a row is a line. With `width` every row
+    must have so many cells. After each row `stream.line` is its last line.
+    """
+    split: Iterator[list[str]]
+    if quoted:
+        rows = quoted_rows(stream, stream.path, delimiter, before=stream.line)
+        split = (cells for cells, _ in rows)
+    else:
+        split = (line.rstrip("\n").split(delimiter) for line in stream if line != "\n")
+    for cells in split:
+        if width is not None and len(cells) != width:
+            raise stream.error(
+                f"{len(cells)} cells where {width} were expected (separated by {delimiter!r})"
+            )
+        yield cells
+
+
+def column_places(stream: TextStream, header: Sequence[str], wanted: Sequence[str]) -> list[int]:
+    """Return the place of each wanted column, or raise a `ReadError` that lists the columns."""
+    missing = [name for name in wanted if name not in header]
+    if missing:
+        raise stream.error(
+            f"no column {', '.join(map(repr, missing))}: the header names "
+            f"{shown(header, most=20)}; check the file and its delimiter"
+        )
+    return [list(header).index(name) for name in wanted]
+
+
+def shown(header: Sequence[str], *, most: int = 30) -> str:
+    """List the columns of a table, for a message."""
+    return ", ".join(repr(name[:40]) for name in header[:most])
+
+
+def squeezed(name: str) -> str:
+    """Return a column name without case, spaces and punctuation."""
+    return re.sub(r"[\W_]+", "", name).lower()
+
+
+# --- whole tables -----------------------------------------------------------------------------
+
+
+class TableForm(TypedDict, total=False):
+    """Form of a delimited table; `open_table` finds out about what is missing or None."""
+
+    delimiter: str | None
+    quoted: bool | None
+    encoding: str
+
+
+@contextmanager
+def open_table(
+    path: str | Path, *, header: bool = True, separator: str = "|", **form: Unpack[TableForm]
+) -> Iterator[Table]:
+    """Open a delimited file, plain or compressed, or a Parquet file as a table.
+
+    Without `delimiter` the most frequent of `DELIMITERS` in the first line is taken. By default
+    cells may be `quoted` and then hold delimiters and line ends, except that in a tab-separated
+    file a row is always one line. Without `header` the columns are called ``"1"``, ``"2"``, ….
+    `separator` joins the values of a list in Parquet. Rows in which all cells are empty are left
+    out.
+    """
+    if is_parquet(path):
+        number = 0
+
+        def text_rows(batches: Iterator[Any]) -> Iterator[list[str]]:
+            nonlocal number
+            for batch in batches:
+                for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                    number += 1
+                    yield [_parquet_text(cell, separator) for cell in cells]
+
+        with open_parquet(path) as (names, batches):
+            yield Table(
+                tuple(names),
+                text_rows(batches(None)),
+                lambda problem: ReadError(path, problem, line=number or None),
+            )
+        return
+    encoding, quoted = form.get("encoding", "utf-8"), form.get("quoted")
+    delimiter = form.get("delimiter") or _delimiter(path, encoding)
+    with open_text(path, encoding=encoding) as stream:
+        if quoted is None and delimiter == "\t":
+            split = _tab_rows(stream)
+        else:
+            split = split_rows(stream, delimiter=delimiter, quoted=quoted in (True, None))
+        first = next(split, [])
+        names = first if header else [str(number) for number in range(1, len(first) + 1)]
+        body = _checked(stream, len(names), split, [] if header else [first])
+        yield Table(tuple(name.strip().lstrip("#").strip() for name in names), body, stream.error)
+
+
+def _delimiter(path: str | Path, encoding: str) -> str:
+    with open_text(path, encoding=encoding) as stream:
+        line = _QUOTED.sub("", next(stream))
+    best = max(DELIMITERS, key=line.count)
+    if best not in line:
+        raise ReadError(
+            path,
+            f"the first line has no tab, comma, semicolon or bar: {line.strip()[:80]!r}; a table "
+            "has at least a column of ids and one of names (pass the delimiter if it is another)",
+            line=1,
+        )
+    return best
+
+
+def _tab_rows(stream: TextStream) -> Iterator[list[str]]:
+    for line in stream:
+        cells = line.rstrip("\n").split("\t")
+        if '"' in line:
+            cells = [_unquoted(cell) for cell in cells]
+        yield cells
+
+
+def _unquoted(cell: str) -> str:
+    # Spreadsheets quote cells with quotes in them also where tabs separate; others never quote.
+    # Quotes that are not doubled inside belong to the name.
+    if len(cell) > 1 and cell[0] == cell[-1] == '"':
+        inner = cell[1:-1]
+        if '"' not in inner.replace('""', ""):
+            return inner.replace('""', '"')
+    return cell
+
+
+def _checked(
+    stream: TextStream, width: int, split: Iterator[list[str]], first: list[list[str]]
+) -> Iterator[list[str]]:
+    yield from first
+    for cells in split:
+        if len(cells) != width:
+            if not any(cells):
+                continue
+            raise stream.error(
+                f"{len(cells)} cells where the first row has {width}: the row is cut, or the "
+                "delimiter is part of a name and needs quotes"
+            )
+        yield cells
+
+
+# --- Parquet ----------------------------------------------------------------------------------
+
+
+def is_parquet(path: str | Path) -> bool:
+    """Tell whether a file begins as Parquet files do."""
+    place = Path(path)
+    if not place.is_file():
+        return False
+    with place.open("rb") as stream:
+        return stream.read(4) == b"PAR1"
+
+
+@contextmanager
+def open_parquet(
+    path: str | Path,
+) -> Iterator[tuple[list[str], Callable[[list[str] | None], Iterator[Any]]]]:
+    """Open a Parquet file: its column names, and a function that yields its record batches.
+
+    The function takes the columns to read, None for all. Damage becomes a `ReadError`.
+    """
+    parquet = require("pyarrow.parquet", "reading Parquet files", "arrow")
+    lib = require("pyarrow.lib", "reading Parquet files", "arrow")
+    try:
+        file = parquet.ParquetFile(path)
+    except (lib.ArrowException, OSError) as error:
+        raise ReadError(path, f"is no complete Parquet file ({error})") from error
+
+    def batches(columns: list[str] | None) -> Iterator[Any]:
+        try:
+            yield from file.iter_batches(columns=columns)
+        except (lib.ArrowException, OSError) as error:
+            raise ReadError(path, f"the Parquet file is damaged ({error})") from error
+
+    with file:
+        yield list(file.schema_arrow.names), batches
+
+
+def _parquet_text(value: Any, separator: str) -> str:
+    if isinstance(value, list):
+        return separator.join(map(str, value))
+    return "" if value is None else str(value)

@@ -1,0 +1,109 @@
+"""Clean the fields of clinical-trial records: doses, forms, schedules, arms, combinations."""
+
+from __future__ import annotations
+
+import re
+
+_KINDS = re.compile(
+    r"^\s*(?:behavioral|biological|combination product|device|diagnostic test|dietary supplement"
+    r"|drug|genetic|other|procedure|radiation)\s*:\s*",
+    re.IGNORECASE,
+)
+_COMBINATION = re.compile(
+    r"\b(?:in\s+)?combin(?:ation|ations|ed|e|ing)\b"
+    r"(?:\s+(?:therapy|treatment|chemotherapy|regimen|product))?(?:\s+(?:of|with))?",
+    re.IGNORECASE,
+)
+_JOINTS = re.compile(
+    r"\s+(?:plus|vs\.?|versus|followed\s+by|alternating\s+with)\s+(?!host\b)|\s+\+\s*"
+    r"|(?<=[a-z]{3})\+\s*(?=\w{3})",  # but not the charge in "Na+ channel" and "CD4+ cells"
+    re.IGNORECASE,
+)
+_LIST = re.compile(r"\s*(?:,|;|/|&|\band\b|\bwith\b)\s*", re.IGNORECASE)
+
+_UNIT = (
+    r"(?:m|mc|µ|μ|u|k|n)?g|[mµμ]?l|dl|cc|iu|m?u|units?|mmol|m?mol|meq|gy|cgy|mci|m?bq|cfu|pfu|ppm"
+    r"|percent|million|billion"
+)
+_PER = (
+    r"(?:\s*(?:/|per)\s*(?:\d+\s*)?"
+    r"(?:kg|m2|m²|m\^2|day|daily|d|h|hr|hour|week|wk|dose|min|ml|l|puff)\b)*"
+)
+_AMOUNT = r"(?<!\d)(?<!\d,)\d[\d,]*(?:[.·]\d+)?(?:\s*(?:-|–|/|to)\s*\d[\d,]*(?:[.·]\d+)?)?"
+_DOSE = rf"{_AMOUNT}\s*(?:(?:{_UNIT})\b{_PER}|%)"
+_TIMES = (
+    r"\b(?:once|twice|thrice|(?:one|two|three|four|\d+)\s+times?)"
+    r"(?:\s+(?:a|per|every))?\s*(?:daily|weekly|monthly|day|week|month)?\b"
+    r"|\b(?:b\.?i\.?d|t\.?i\.?d|q\.?i\.?d|q\.?d|q\.?o\.?d|prn)\b\.?|\bq\s?\d+\s?(?:h|hrs?|hours?|w|d)\b"
+    r"|\b(?:daily|weekly|biweekly|monthly|bedtime)\b"
+    rf"|\b(?:every|for|x)\s+{_AMOUNT}?\s*(?:days?|weeks?|months?|hours?|doses?|cycles?)\b"
+    r"|\bon\s+days?\s+[\d,\s and–-]+"
+)
+_FORMS = (
+    r"\b(?:film[- ]coated|extended[- ]release|sustained[- ]release|controlled[- ]release"
+    r"|immediate[- ]release|modified[- ]release|delayed[- ]release|er|xr|sr|cr)(?=\s|$)"
+    r"|\b(?:tab(?:let)?s?|caps?(?:ule)?s?|caplets?|pills?|lozenges?|suppositor(?:y|ies)|syrups?"
+    r"|elixirs?|suspensions?|solutions?|injections?|injectable|infusions?|bolus|creams?|ointments?"
+    r"|gels?|lotions?|patch(?:es)?|sprays?|inhalers?|nebuli[sz]er|drops|eye\s*drops|sachets?"
+    r"|ampoules?|vials?|powder)(?=\W|$)"
+)
+_ROUTES = (
+    r"\b(?:oral(?:ly)?|by\s+mouth|intravenous(?:ly)?|i\.?v\.?|subcutaneous(?:ly)?|s\.?c\.?"
+    r"|intramuscular(?:ly)?|i\.?m\.?|p\.?o\.?|topical(?:ly)?|transdermal|sublingual)(?=\W|$)"
+)
+_ARMS = (
+    r"\b(?:treatment\s+|study\s+|control\s+|active\s+|experimental\s+)?(?:arm|group|cohort)s?"
+    r"(?:\s+(?:[a-h]|[ivx]{1,4}|\d{1,2})\b|\s*$)"
+    r"|\b(?:placebo[- ]controlled|double[- ]blind(?:ed)?|single[- ]blind(?:ed)?|open[- ]label"
+    r"|randomi[sz]ed|investigational|experimental)\b"
+    r"|\b(?:low|high|standard|single|multiple|fixed|escalating|loading|maintenance)"
+    r"[- ]doses?\b(?!-)"
+    r"|\bdos(?:e|es|age|ing)\b(?!-)(?:\s+(?:level|escalation)s?)?(?:\s+(?:[a-h]|\d+)\b)?"
+)
+_NOISE = re.compile("|".join((_DOSE, _TIMES, _FORMS, _ARMS)), re.IGNORECASE)
+_ROUTE = re.compile(_ROUTES, re.IGNORECASE)
+_LAST_ROUTE = re.compile(
+    rf"(?<!stage )(?<!grade )(?<!class )(?<!type )(?<!phase )(?:{_ROUTES})\s*$", re.IGNORECASE
+)
+_HOLLOW = re.compile(r"\(\s*[,;:/-]*\s*\)|\[\s*\]")
+_ROUNDS = 6
+_EDGES = " \t\r\n,;:/-–+&.="
+_DANGLING = re.compile(r"(?:\s+(?:of|at|with|and|or|in|the|as|for|to|by|versus|vs))+$", re.I)
+_LEADING = re.compile(r"^(?:(?:of|at|with|and|or|the|by|as)\s+)+", re.I)
+
+
+def clean_trial_field(text: str) -> tuple[str, ...]:
+    """Strip a trial's condition or intervention down to the names in it, several for a combination.
+
+    A piece of which nothing would be left is returned unchanged. Miftahutdinov et al. (2021, §5.1)
+    take a mention with *combination*, *combine*, *combined*, *plus*, *vs* or *+* for composite.
+    After *combination*, commas, slashes, *and* and *with* separate as well;
+    elsewhere they do not, as in "hand, foot and mouth disease".
+
+    >>> clean_trial_field("Drug: Ibuprofen 600 mg tab")
+    ('Ibuprofen',)
+    >>> clean_trial_field("combination of ribociclib + capecitabine")
+    ('ribociclib', 'capecitabine')
+    """
+    text = " ".join(_KINDS.sub("", text).split())
+    pieces = []
+    for chunk in _JOINTS.split(text):
+        announced = _COMBINATION.search(chunk)
+        pieces.extend(_LIST.split(_COMBINATION.sub(",", chunk)) if announced else [chunk])
+    worded = [piece for piece in pieces if any(letter.isalnum() for letter in piece)]
+    cleaned = (_strip(piece) for piece in worded or pieces)
+    return tuple(dict.fromkeys(piece for piece in cleaned if piece)) or ((text,) if text else ())
+
+
+def _strip(piece: str) -> str:
+    bare, n_removed = _NOISE.subn(" ", piece)
+    # "Oral cancer" and "stage IV" name no route: one is taken for a route beside a dose or a form,
+    # or at the end.
+    bare = (_ROUTE if n_removed else _LAST_ROUTE).sub(" ", bare)
+    if bare.count("(") != bare.count(")"):
+        bare = bare.replace("(", " ").replace(")", " ")
+    for _ in range(_ROUNDS):  # removing one thing may leave another at the edge
+        bare = " ".join(_HOLLOW.sub(" ", bare).split()).strip(_EDGES)
+        bare = _LEADING.sub("", _DANGLING.sub("", bare))
+    bare = re.sub(r"[\s,;]+\)", ")", bare)
+    return bare if any(letter.isalpha() for letter in bare) else piece.strip(_EDGES)

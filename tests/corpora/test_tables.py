@@ -1,0 +1,91 @@
+"""Tables of mentions: columns kept, delimiters found, damage refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from canonym.corpora.tables import parse_table, read_table, split_header
+from canonym.errors import InvalidInput, ReadError
+
+
+def rows(text: str, **options: str | None) -> tuple[list[str], list[list[str]], list[str]]:
+    table = parse_table(
+        text.splitlines(keepends=True),
+        "x.csv",
+        **{"column": "name", **options},  # type: ignore[arg-type]
+    )
+    found = list(table)
+    return table.columns, [row.cells for row in found], [row.mention.text for row in found]
+
+
+def test_csv_with_quotes_and_line_ends_in_cells() -> None:
+    columns, cells, mentions = rows('id,name\n1,"hip, broken"\n\n2,"two\nlines"\n3,""\n')
+    assert columns == ["id", "name"]
+    assert cells == [["1", "hip, broken"], ["2", "two\nlines"], ["3", ""]]
+    assert mentions == ["hip, broken", "two\nlines", ""]
+
+
+def test_in_tsv_a_quote_is_a_character() -> None:
+    _, cells, mentions = rows('id\tname\n1\t6" tear\n\n2\t"quoted"\n')
+    assert cells == [["1", '6" tear'], ["2", '"quoted"']]
+    assert mentions == ['6" tear', '"quoted"']
+
+
+@pytest.mark.parametrize(
+    ("header", "delimiter"),
+    [("a\tb,c", "\t"), ("a,b;c", ","), ("a;b", ";"), ("a|b", "|"), ("a", ",")],
+)
+def test_the_delimiter_is_found_in_the_header(header: str, delimiter: str) -> None:
+    assert split_header(header + "\n") == header.split(delimiter)
+
+
+def test_a_delimiter_that_is_given_is_used() -> None:
+    assert rows("id;name,x\n1;hip\n", delimiter=";", column="name,x")[2] == ["hip"]
+
+
+def test_the_context_goes_with_the_mention(tmp_path: Path) -> None:
+    file = tmp_path / "x.tsv"
+    file.write_text("name\tnote\nFH\tfractured hip (FH)\n")
+    with read_table(file, column="name", context_column="note") as table:
+        (row,) = table
+    assert row.mention.context == "fractured hip (FH)"
+    assert table.delimiter == "\t"
+
+
+def test_a_cell_may_be_a_whole_document() -> None:
+    long = "x" * 1_000_000
+    assert rows(f"name,id\n{long},1\n")[2] == [long]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "line", "problem"),
+    [
+        ("id,other\n1,2\n", {}, 1, "no column 'name'; the columns are 'id', 'other'"),
+        ("id,name\n1,2\n", {"delimiter": ";"}, 1, "the columns are 'id,name' (is the delimiter"),
+        ("name,name\n1,2\n", {}, 1, "2 columns named 'name'"),
+        ("id,name\n1,2\n", {"context_column": "note"}, 1, "no column 'note'"),
+        ("id,name\n1,2\n1\n", {}, 3, "1 cells where the header names 2 columns"),
+        ("id\tname\n1\t2\t3\n", {}, 2, "3 cells where"),
+        ('id,name\n1,"never closed\n2,x\n', {}, 2, "quotes of the row that starts here"),
+    ],
+)
+def test_damage_is_refused_with_its_line(
+    text: str, options: dict[str, str], line: int, problem: str
+) -> None:
+    with pytest.raises(ReadError) as caught:
+        rows(text, **options)
+    assert caught.value.line == line
+    assert problem in str(caught.value)
+
+
+def test_a_header_is_expected() -> None:
+    with pytest.raises(ReadError, match="no header"):
+        rows("\n\n")
+
+
+@pytest.mark.parametrize("delimiter", ["", ",,", '"', "\n"])
+def test_a_delimiter_is_one_character(delimiter: str) -> None:
+    with pytest.raises(InvalidInput, match="one character"):
+        rows("id,name\n", delimiter=delimiter)

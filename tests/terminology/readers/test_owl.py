@@ -1,0 +1,281 @@
+"""The reader of OWL and SKOS, and the compaction of addresses."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from canonym.errors import InvalidInput, MissingExtra, ReadError
+from canonym.terminology.readers.owl import compact, read_owl
+from canonym.types import Concept, Name, Record, Relation, Xref
+
+pytest.importorskip("rdflib")
+
+PREFIXES = """
+@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix dct: <http://purl.org/dc/terms/> .
+@prefix oio: <http://www.geneontology.org/formats/oboInOwl#> .
+@prefix obo: <http://purl.obolibrary.org/obo/> .
+@prefix umls: <http://bioportal.bioontology.org/ontologies/umls/> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+@prefix ex: <http://example.org/t#> .
+"""
+OWL = (
+    PREFIXES
+    + """
+obo:hp.owl a owl:Ontology ;
+    owl:versionIRI <http://purl.obolibrary.org/obo/hp/releases/2024-04-26/hp.owl> ;
+    owl:versionInfo "ignored" ; dct:created "never"^^xsd:dateTime .
+obo:HP_0001658 a owl:Class ;
+    rdfs:label "Myocardial infarction", "Myokardinfarkt"@de, "Herzinfarkt"@de ;
+    obo:IAO_0000115 "Necrosis of the myocardium." ;
+    oio:hasOBONamespace "human_phenotype" ;
+    oio:hasExactSynonym "Heart attack", "MI" ;
+    oio:hasNarrowSynonym "STEMI" ; oio:hasBroadSynonym "Infarct" ;
+    oio:hasRelatedSynonym "Coronary", " " ; obo:IAO_0000118 "Cardiac infarction" ;
+    oio:hasDbXref "UMLS:C0027051", "UMLS:C0027051" ; oio:hasAlternativeId "HP:9", "HP:0001658" ;
+    rdfs:subClassOf obo:HP_0001677, owl:Thing,
+        [ a owl:Restriction ; owl:onProperty obo:BFO_0000050 ; owl:someValuesFrom obo:UBERON_1 ],
+        [ a owl:Restriction ; owl:onProperty ex:p1 ; owl:someValuesFrom obo:UBERON_2 ],
+        [ a owl:Restriction ; owl:onProperty ex:p2 ; owl:someValuesFrom obo:UBERON_3 ],
+        [ a owl:Restriction ; owl:onProperty ex:p2 ; owl:someValuesFrom [ a owl:Class ] ] .
+obo:BFO_0000050 oio:shorthand "part_of" ; rdfs:label "part of" .
+ex:p1 rdfs:label "located in" .
+[] a owl:Axiom ; owl:annotatedSource obo:HP_0001658 ; owl:annotatedProperty oio:hasExactSynonym ;
+    owl:annotatedTarget "MI" ; oio:hasSynonymType obo:OMO_0003000 .
+[] a owl:Axiom ; owl:annotatedSource obo:HP_0001658 ; owl:annotatedProperty oio:hasExactSynonym ;
+    owl:annotatedTarget "Heart attack" ;
+    oio:hasSynonymType <http://purl.obolibrary.org/obo/hp#layperson> .
+obo:HP_0000002 a owl:Class ; rdfs:label "old one" ; owl:deprecated true ;
+    obo:IAO_0100001 obo:HP_0001658 ; oio:consider "HP:0001677" .
+owl:Thing a owl:Class .
+"""
+)
+OWL_RECORDS = [
+    Concept(
+        "HP:0001658",
+        "Myocardial infarction",
+        "Necrosis of the myocardium.",
+        ("human_phenotype",),
+        "HP",
+        "2024-04-26",
+    ),
+    Name("Myokardinfarkt", "HP:0001658", "label", "de"),
+    Name("Herzinfarkt", "HP:0001658", "exact", "de"),
+    Name("Heart attack", "HP:0001658"),
+    Name("MI", "HP:0001658", "abbreviation"),
+    Name("STEMI", "HP:0001658", "narrow"),
+    Name("Infarct", "HP:0001658", "broad"),
+    Name("Coronary", "HP:0001658", "related"),
+    Name("Cardiac infarction", "HP:0001658"),
+    Relation("HP:0001658", "is_a", "HP:0001677"),
+    Relation("HP:0001658", "part_of", "UBERON:1"),
+    Relation("HP:0001658", "located_in", "UBERON:2"),
+    Relation("HP:0001658", "http://example.org/t#p2", "UBERON:3"),
+    Xref("HP:0001658", "HP:9", "alternative"),
+    Xref("HP:0001658", "UMLS:C0027051"),
+    Concept("HP:0000002", "old one", "", (), "HP", "2024-04-26", True, ("HP:0001658",)),
+    Relation("HP:0000002", "consider", "HP:0001677"),
+]
+SKOS = (
+    PREFIXES
+    + """
+ex:scheme a skos:ConceptScheme ; dct:title "Demo"@en ; owl:versionInfo "v3" .
+ex:1 a skos:Concept ; skos:prefLabel "Kopfschmerz"@de, "Cephalalgia"@la ;
+    skos:altLabel "Kopfweh"@de ; skos:hiddenLabel "Kopfschmertz"@de ; skos:notation "R51", "1" ;
+    skos:definition "Pain in the head."@en-GB, "Schmerz im Kopf."@de ;
+    skos:inScheme ex:scheme, ex:other ;
+    umls:hasSTY <http://purl.bioontology.org/ontology/STY/T184> ;
+    skos:broader ex:0 ; skos:related ex:2 ; skos:exactMatch <http://id.nlm.nih.gov/mesh/D006261> .
+ex:0 a skos:Concept ; skos:prefLabel "pain"@en ; skos:narrower ex:2 .
+"""
+)
+
+
+def read(path: Path, text: str | bytes, **options: object) -> list[Record]:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return list(read_owl(path, **options))  # type: ignore[arg-type]
+
+
+def test_an_ontology_in_turtle(tmp_path: Path) -> None:
+    assert read(tmp_path / "a.ttl", OWL) == OWL_RECORDS
+
+
+@pytest.mark.parametrize("format", ["xml", "json-ld", "nt"])
+def test_the_other_syntaxes_say_the_same(tmp_path: Path, format: str) -> None:
+    import rdflib
+
+    graph = rdflib.Graph().parse(data=OWL, format="turtle")
+    path = tmp_path / "a.gz"
+    text = graph.serialize(format=format)
+    path.write_bytes(gzip.compress(text.encode()))
+
+    def key(record: Record) -> str:
+        return repr(record)
+
+    # A serialisation may put labels of one language in another order: scopes of those two differ.
+    def loose(records: list[Record]) -> list[str]:
+        kept = [r for r in records if not (isinstance(r, Name) and r.language == "de")]
+        return sorted(map(key, kept))
+
+    assert loose(list(read_owl(path))) == loose(OWL_RECORDS)
+    named = None if format == "nt" else format
+    assert loose(list(read_owl(path, syntax=named))) == loose(OWL_RECORDS)
+
+
+def test_a_thesaurus(tmp_path: Path) -> None:
+    base = "http://example.org/t#"
+    assert read(tmp_path / "a.ttl", SKOS) == [
+        Concept(
+            f"{base}1",
+            "",
+            "Pain in the head.",
+            ("STY:T184", "Demo", f"{base}other"),
+            "scheme",
+            "v3",
+        ),
+        Name("Kopfschmerz", f"{base}1", "label", "de"),
+        Name("Cephalalgia", f"{base}1", "label", "la"),
+        Name("Kopfweh", f"{base}1", "exact", "de"),
+        Name("Kopfschmertz", f"{base}1", "related", "de"),
+        Relation(f"{base}1", "is_a", f"{base}0"),
+        Relation(f"{base}1", "related", f"{base}2"),
+        Xref(f"{base}1", "R51", "alternative"),
+        Xref(f"{base}1", "MESH:D006261"),
+        Concept(f"{base}0", "pain", source="scheme", version="v3"),
+        Relation(f"{base}2", "is_a", f"{base}0"),
+    ]
+
+
+def test_language_prefixes_and_version_are_the_callers(tmp_path: Path) -> None:
+    records = read(
+        tmp_path / "a.ttl",
+        SKOS,
+        language="de",
+        prefixes={"http://example.org/": "NO", "http://example.org/t#": "EX"},
+        version="9",
+    )
+    assert records[0] == Concept(
+        "EX:1", "", "Schmerz im Kopf.", ("STY:T184", "Demo", "EX:other"), "scheme", "9"
+    )
+    assert Name("Kopfschmerz", "EX:1", "label", "de") in records
+    assert Concept("EX:0", "pain", source="scheme", version="9") in records
+    untagged = read(tmp_path / "b.ttl", OWL, untagged="fr")
+    assert Name("Myocardial infarction", "HP:0001658", "label", "fr") in untagged
+    assert Name("Heart attack", "HP:0001658", "exact", "fr") in untagged
+
+
+def test_a_graph_without_a_header(tmp_path: Path) -> None:
+    text = PREFIXES + "[] a owl:Ontology . ex:1 a owl:Class, skos:Concept ; rdfs:label 'a' . "
+    text += "ex:2 a owl:Class . [] a owl:Class ; rdfs:label 'nobody' ."
+    assert read(tmp_path / "a.ttl", text) == [
+        Concept("http://example.org/t#1", "a"),
+        Concept("http://example.org/t#2"),
+    ]
+    named = PREFIXES + "ex:o a owl:Ontology . ex:1 a owl:Class ; rdfs:label 'a' ."
+    assert read(tmp_path / "b.ttl", named)[0] == Concept("http://example.org/t#1", "a", source="o")
+
+
+def test_the_order_does_not_depend_on_hashes(tmp_path: Path) -> None:
+    path = tmp_path / "a.ttl"
+    path.write_text(OWL)
+    script = "import sys; from canonym.terminology.readers.owl import read_owl; print(*read_owl(sys.argv[1]))"
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", script, str(path)],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(outputs) == 1
+
+
+def test_ill_typed_values_are_not_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    before = logging.getLogger("rdflib").level
+    read(tmp_path / "a.ttl", OWL)
+    assert not caplog.records
+    assert logging.getLogger("rdflib").level == before
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase", "line"),
+    [
+        ("id,name\nX:1,a\n", "not well-formed turtle", 1),
+        (PREFIXES + "ex:1 a owl:Class ;\n  rdfs:label 'open .\n", "not well-formed turtle", 13),
+        ("<?xml version='1.0'?>\n<rdf:RDF><a>", "not well-formed xml", 2),
+        ('{"a": \n', "not JSON", 2),
+        ("[" * 200_000, "not JSON", None),
+        ('{"@context": "https://schema.org/", "a": 1}', "not fetched", None),
+        ('[{"b": [{"@context": [{"@import": "http://x.org/c"}]}]}]', "'http://x.org/c'", None),
+        ("<?xml version='1.0'?>\n<Ontology xmlns='x'/>", "OWL/XML", None),
+        ("Prefix(:=<http://x.org/>)\nOntology(<http://x.org/>)", "functional", None),
+        (PREFIXES + "ex:1 a rdfs:Class .", "1 statements, but no owl:Class", None),
+    ],
+)
+def test_malformed_files(tmp_path: Path, text: str, phrase: str, line: int | None) -> None:
+    with pytest.raises(ReadError, match=phrase) as caught:
+        read(tmp_path / "a", text)
+    assert caught.value.line == line
+
+
+def test_a_local_json_ld_context_is_fine(tmp_path: Path) -> None:
+    document = {
+        "@context": {"skos": "http://www.w3.org/2004/02/skos/core#"},
+        "@graph": [{"@id": "http://x.org/1", "@type": "skos:Concept", "skos:prefLabel": "a"}],
+    }
+    assert read(tmp_path / "a", json.dumps(document)) == [Concept("http://x.org/1", "a")]
+
+
+def test_an_entity_bomb_is_stopped(tmp_path: Path) -> None:
+    layers = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 100}">' for i in range(1, 9))
+    bomb = f'<!DOCTYPE rdf:RDF [<!ENTITY e0 "haha">{layers}]><rdf:RDF a="&e8;"/>'
+    with pytest.raises(ReadError, match="not well-formed xml"):
+        read(tmp_path / "a", bomb)
+
+
+def test_an_unknown_format_and_a_missing_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(InvalidInput, match="'n3' is unknown"):
+        read(tmp_path / "a", OWL, syntax="n3")
+    monkeypatch.setitem(sys.modules, "rdflib", None)
+    with pytest.raises(MissingExtra, match=r"canonym\[owl\]"):
+        read(tmp_path / "a", OWL)
+
+
+@pytest.mark.parametrize(
+    ("address", "short"),
+    [
+        ("http://purl.obolibrary.org/obo/MONDO_0005068", "MONDO:0005068"),
+        ("http://purl.obolibrary.org/obo/hp#abbreviation", None),
+        ("http://purl.bioontology.org/ontology/MSH/D009203", "MESH:D009203"),
+        ("http://purl.bioontology.org/ontology/ICD10CM/I21.9", "ICD10CM:I21.9"),
+        ("https://identifiers.org/mim/608446", "OMIM:608446"),
+        ("http://identifiers.org/snomedct:22298006", "SNOMEDCT:22298006"),
+        ("http://www.orpha.net/ORDO/Orphanet_558", "ORPHA:558"),
+        ("http://id.nlm.nih.gov/mesh/D009203", "MESH:D009203"),
+        ("http://id.nlm.nih.gov/mesh/2024/D009203", "MESH:D009203"),
+        ("http://snomed.info/id/22298006", "SNOMEDCT:22298006"),
+        ("http://ncicb.nci.nih.gov/xml/owl/EVS/Thesaurus.owl#C27996", "NCIT:C27996"),
+        ("http://www.ebi.ac.uk/efo/EFO_0000612", "EFO:0000612"),
+        ("http://example.org/1", None),
+        ("http://snomed.info/id/", None),
+        ("http://snomed.info/id/a/b", None),
+        ("HP:1", None),
+        ("two words", None),
+    ],
+)
+def test_compaction(address: str, short: str | None) -> None:
+    assert compact(address) == (short or address)
