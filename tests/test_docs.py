@@ -194,6 +194,21 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), f"{page.relative_to(ROOT)} links to {target}"
 
 
+@pytest.mark.parametrize("page", _pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_names_of_the_library_exist(page: Path) -> None:
+    for name in re.findall(r"`(canonym(?:\.[A-Za-z_]\w*)+)`", page.read_text(encoding="utf-8")):
+        assert _exists(name), f"{page.relative_to(ROOT)} names {name}"
+
+
+def _exists(name: str) -> bool:
+    """Whether a dotted name is a module, or a member of one."""
+    try:
+        pkgutil.resolve_name(name)
+    except (ImportError, AttributeError):
+        return False
+    return True
+
+
 def test_pages_quote_the_results() -> None:
     filled = runpy.run_path(str(ROOT / "benchmarks" / "tables.py"))["filled"]
     texts = {page: page.read_text(encoding="utf-8") for page in _pages()}
