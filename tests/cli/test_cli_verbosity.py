@@ -77,6 +77,9 @@ def test_the_options_may_stand_before_the_command(index: Path, tmp_path: Path) -
     given = ("link", "heart attack", "--index", str(index), "-o", str(tmp_path / "x.tsv"))
     assert "1 mention is in" in run(*given).stderr
     assert run("--quiet", *given).stderr == ""
+    source = ("import", str(tmp_path / "x.csv"), "-o", str(tmp_path / "x.db"), "--overwrite")
+    assert "digest" in run(*source).stdout
+    assert run("-q", *source).output == ""
     assert "INFO" in run("-v", *given).stderr
     assert "DEBUG" in run("-v", *given, "-v").stderr
 

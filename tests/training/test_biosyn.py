@@ -146,7 +146,7 @@ def test_the_loss_can_be_of_cosines(small_table: Any) -> None:
         by_hand(objective, scaled, plan, 0, 0.0, "marginal"), rel=1e-6
     )
     for wrong in (0.0, -1.0, float("nan"), float("inf")):
-        with pytest.raises(InvalidInput, match=r"cosine_scale is .*; a number above 0"):
+        with pytest.raises(InvalidInput, match=r"cosine_scale is .*; expected a number above 0"):
             BioSyn(TABLE, MENTIONS, cosine_scale=wrong)
 
 
@@ -174,8 +174,11 @@ def test_a_middle_of_cosines_moves_the_pair_wise_loss_alone(small_table: Any) ->
             assert abs(values[1] - values[0]) > 0.01
         else:
             assert values[1] == pytest.approx(values[0], rel=1e-6)
-    for wrong in ({"cosine_middle": 0.5}, {"cosine_scale": 5.0, "cosine_middle": 1.5}):
-        with pytest.raises(InvalidInput, match="only with a cosine_scale"):
+    for wrong, problem in (
+        ({"cosine_middle": 0.5}, "expected only with a cosine_scale"),
+        ({"cosine_scale": 5.0, "cosine_middle": 1.5}, "cosine_middle is 1.5"),
+    ):
+        with pytest.raises(InvalidInput, match=problem):
             BioSyn(TABLE, MENTIONS, **wrong)  # type: ignore[arg-type]
 
 
@@ -256,6 +259,7 @@ def test_the_weight_has_to_be_made_first(small_table: Any) -> None:
         ({"loss": "mml"}, "loss is 'mml'; expected one of 'marginal', 'hard-em', 'pair-wise'"),
         ({"batch_size": 0}, "batch_size is 0"),
         ({"k": 0}, "k is 0"),
+        ({"dense_ratio": 1.5}, "dense_ratio is 1.5"),
         ({"sparse": "tf-idf"}, "'tf-idf'.*'chargrams'"),
     ],
 )

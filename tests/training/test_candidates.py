@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from canonym import InvalidInput, NotTrained
+from canonym import NotTrained
 from canonym.encoders.chargrams import CharGrams
 from canonym.training.sampling import candidates
 from canonym.training.sampling.candidates import CandidateSearch, merge_candidates, nearest_names
@@ -166,12 +166,3 @@ def test_n_grams_of_other_lengths_are_fitted_to_the_names() -> None:
 def test_more_candidates_than_names() -> None:
     found = CandidateSearch(NAMES[:5], TEXTS, k=20).refresh(encode)
     assert [sorted(row) for row in found.rows.tolist()] == [[0, 1, 2, 3, 4]] * len(TEXTS)
-
-
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [({"k": 0}, "k is 0; at least one"), ({"dense_ratio": 1.5}, "dense_ratio is 1.5")],
-)
-def test_settings_out_of_range(options: dict[str, Any], problem: str) -> None:
-    with pytest.raises(InvalidInput, match=problem):
-        CandidateSearch(NAMES, TEXTS, **options)

@@ -62,8 +62,6 @@ def test_inverse_weights_are_one_over_the_cosine_distance() -> None:
     raw = [1 / (d * d / 2) for d in (0.5, 1.0, 2.0)]
     assert np.allclose(found, [raw[0] / sum(raw), raw[1] / sum(raw), 0, raw[2] / sum(raw)])
     assert np.isfinite(distance_weights(np.zeros((1, 3)), 300, weighting="inverse")).all()
-    with pytest.raises(InvalidInput, match="weighting is 'hard'; expected 'sphere' or 'inverse'"):
-        distance_weights(distances, 300, weighting="hard")
 
 
 def test_rows_with_distant_or_with_no_negatives() -> None:

@@ -134,8 +134,8 @@ def test_a_real_head_on_frozen_vectors_learns_from_groups(small_table: Any) -> N
     ("options", "problem"),
     [
         ({"weighting": "hard"}, "weighting is 'hard'"),
-        ({"alpha": -1.0}, "alpha is -1.0 and beta 1.0"),
-        ({"alpha": 0.0, "beta": 0.0}, "one above 0"),
+        ({"alpha": -1.0}, "alpha is -1.0; expected a number at least 0"),
+        ({"alpha": 0.0, "beta": 0.0}, "a number above 0 is expected for one"),
         ({"batch_size": 0}, "batch_size is 0"),
     ],
 )

@@ -140,8 +140,8 @@ def test_heads_that_do_not_fit_are_refused(base: Subword, tmp_path: Path) -> Non
         with pytest.raises(InvalidInput, match="dense"):
             make()
     for options, message in (
-        ({"dropout": 1.0}, "dropout=1.0"),
-        ({"hidden": 0}, "hidden=0"),
+        ({"dropout": 1.0}, "dropout is 1.0"),
+        ({"hidden": 0}, "hidden is 0"),
         ({"width": 3}, "width=3"),
     ):
         with pytest.raises(InvalidInput, match=message):

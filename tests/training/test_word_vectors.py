@@ -118,7 +118,7 @@ def test_what_text_cannot_be_trained_on(text: Path) -> None:
         ({"kind": "glove"}, "kind"),
         ({"dimensions": 0}, "dimensions"),
         ({"n_min": 4, "n_max": 3}, "n_max"),
-        ({"learning_rate": 0}, "learning_rate=0"),
+        ({"learning_rate": 0}, "learning_rate is 0"),
         ({"seed": -1}, "seed"),
     ],
 )

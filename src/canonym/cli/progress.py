@@ -25,7 +25,7 @@ class Stages(Protocol):
 
 
 def watched(quiet: bool = False) -> bool:
-    """Tell whether to show progress: standard error is a terminal, and nobody said --quiet."""
+    """Tell whether to show progress: standard error is a terminal and --quiet is not given."""
     return sys.stderr.isatty() and not (quiet or is_quiet())
 
 

@@ -40,7 +40,6 @@ def with_verbosity(command: _Command) -> _Command:
             click.Option(
                 ["-v", "--verbose"],
                 count=True,
-                metavar="",
                 expose_value=False,
                 callback=_be_verbose,
                 help="Log the stages to standard error; -vv logs details too.",
@@ -54,9 +53,7 @@ def with_verbosity(command: _Command) -> _Command:
 
 def _takes_quiet(command: click.Command) -> bool:
     """Tell whether the function of a command has a parameter for ``--quiet``."""
-    if command.callback is None:
-        return False
-    parameters = inspect.signature(command.callback).parameters
+    parameters = inspect.signature(command.callback).parameters if command.callback else {}
     collects = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
     declares = any(option.name == "quiet" for option in command.params)
     return "quiet" in parameters or (declares and collects)
@@ -77,10 +74,11 @@ def error_console() -> Console:
 
 
 def _be_quiet(ctx: click.Context, _option: click.Parameter, value: bool) -> bool:
+    quiet = value or bool(ctx.meta.get(_QUIET))  # the option may stand before the command
     if not ctx.resilient_parsing:
-        ctx.meta[_QUIET] = ctx.meta.get(_QUIET, False) or value
+        ctx.meta[_QUIET] = quiet
         _follow_log(ctx)
-    return value
+    return quiet
 
 
 def _be_verbose(ctx: click.Context, _option: click.Parameter, value: int) -> int:

@@ -22,28 +22,22 @@ class DevAccuracy:
     """Accuracy@1 of an encoder alone, under BioSyn's protocol in its lenient reading.
 
     Called with a function from names to vectors of norm 1, it returns the share of mentions, in
-    [0, 1], all parts of which have a nearest name that any concept of the mention has.
+    [0, 1], of which every part has a nearest name that any concept of the mention has.
 
     Parameters
     ----------
     documents : iterable of Document
         The dev part.
     terminology : Terminology
-        What is linked to.
+        The concepts.
     training : iterable of Document
         The training part, whose mentions become names of their concepts.
     types : sequence of str
         Only mentions of these types; all by default.
     corrections : mapping of str to str, optional
-        Words and what they should be.
+        Misspelt words, and the right ones.
     steps : sequence of str
-        How strings are normalised for the encoder, as an index does it: () for an encoder that
-        normalises for itself.
-
-    Attributes
-    ----------
-    n_mentions, n_names : int
-        Mentions asked, and distinct names searched.
+        Normalisation before the encoder, as in an index: () for one that normalises itself.
 
     Raises
     ------
@@ -52,9 +46,8 @@ class DevAccuracy:
 
     Notes
     -----
-    The same as ``accuracy@1`` of `canonym.evaluation.run.evaluate_corpus`, in the time that
-    encoding takes: everything else is prepared once. Of names equally near the first in the
-    terminology counts.
+    The same as ``accuracy@1`` of `canonym.evaluation.run.evaluate_corpus`, but everything except
+    the encoding is prepared once. Of names equally near the first in the terminology counts.
     """
 
     def __init__(

@@ -8,6 +8,8 @@ them in an attribute ``options``, by parameter. Type and default are those of th
 from __future__ import annotations
 
 import inspect
+import math
+import numbers
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -39,6 +41,7 @@ class Option:
     name: str = ""
     kind: type = str
     several: bool = False
+    optional: bool = False  # takes None
     default: Any = None
 
     @property
@@ -47,19 +50,23 @@ class Option:
         longest = max(self.flags, key=len, default=self.name)
         return longest.strip("-").replace("-", "_")
 
-    def check(self, value: Any) -> Any:
-        """Return a value from a file, or raise `InvalidInput` if the option does not take it."""
-        values = list(value) if self.several and isinstance(value, list) else [value]
+    def check(self, value: Any, *, called: str = "") -> Any:
+        """Return a value as the option takes it, or raise `InvalidInput`; `called` is its name."""
+        if value is None and self.optional:
+            return None
+        values = list(value) if self.several and isinstance(value, list | tuple) else [value]
         if not all(map(self._takes, values)):
-            raise InvalidInput(f"{self.key} is {value!r}; {self._expected()} is expected")
+            raise InvalidInput(f"{called or self.key} is {value!r}; expected {self._expected()}")
         return tuple(values) if self.several else value
 
     def _takes(self, value: Any) -> bool:
-        kinds = (int, float) if self.kind is float else (self.kind,)
-        if type(value) not in kinds or (self.choices and value not in self.choices):
+        abstract: Any = {int: numbers.Integral, float: numbers.Real}.get(self.kind, self.kind)
+        if not isinstance(value, abstract) or isinstance(value, bool) != (self.kind is bool):
             return False
+        if self.kind in (str, bool):
+            return not self.choices or value in self.choices
         number: Any = value
-        return (
+        return math.isfinite(number) and (
             (self.least is None or number >= self.least)
             and (self.most is None or number <= self.most)
             and (self.above is None or number > self.above)
@@ -103,18 +110,29 @@ def options_of(
     for name, option in described.items():
         if name not in parameters:
             continue
-        kind, several = _kind(hints[name])
+        kind, several, optional = _kind(hints[name])
         default = (defaults or {}).get(name, parameters[name].default)
-        found[name] = replace(option, name=name, kind=kind, several=several, default=default)
+        found[name] = replace(
+            option, name=name, kind=kind, several=several, optional=optional, default=default
+        )
     return found
 
 
-def _kind(hint: Any) -> tuple[type, bool]:
-    """Return the type of a value, and whether there may be several."""
+def check_options(
+    source: Callable[..., Any], described: Mapping[str, Option] | None, given: Mapping[str, Any]
+) -> None:
+    """Raise `InvalidInput` unless the options of a function or class take the values `given`."""
+    for name, option in options_of(source, described).items():
+        option.check(given[name], called=name)
+
+
+def _kind(hint: Any) -> tuple[type, bool, bool]:
+    """Return the type of a value, whether there may be several, and whether there may be none."""
     if hasattr(hint, "__metadata__"):
         hint = get_args(hint)[0]
-    if get_origin(hint) is types.UnionType:
+    optional = get_origin(hint) is types.UnionType
+    if optional:
         hint = next(one for one in get_args(hint) if one is not type(None))
     if get_origin(hint) is tuple:
-        return get_args(hint)[0], True
-    return hint, False
+        return get_args(hint)[0], True, optional
+    return hint, False, optional

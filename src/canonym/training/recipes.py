@@ -1,8 +1,8 @@
 """Recipes: the five papers by name, and `TrainingSpec`, every option of a training run.
 
 A recipe is a class of objectives. It carries the settings of its paper: ``fit_settings`` for the
-loop, ``encoder_settings`` for the encoder. Each option is declared once, where it is used: in the
-signature of the objective, of the encoder, in `FitSettings` or in `TrainingSpec`.
+loop, ``encoder_settings`` for the encoder. Each option is declared once, beside what takes it: the
+objective, the encoder, `FitSettings` or `TrainingSpec`.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ class TrainingSpec:
 
     @classmethod
     def from_values(cls, recipe: str, values: Mapping[str, Any]) -> Self:
-        """Fill in what is not given, as in the paper, and sort the options by what takes them."""
+        """Sort the options by what takes them; what is not given is as in the paper."""
         rest = {name: one.default for name, one in spec_options(recipe).items()} | dict(values)
         objective, module, loop = (
             {name: rest.pop(name) for name in options(recipe)} for options in _SECTIONS.values()

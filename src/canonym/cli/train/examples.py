@@ -1,8 +1,8 @@
-"""What was sampled, in words: a few lines of a plan to look at before hours are spent on it."""
+"""The first examples of a plan in words, to look at before a long run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -12,33 +12,8 @@ _SHOWN = 4
 
 
 def examples(objective: Any, plan: Plan, n: int = 5) -> list[tuple[str, ...]]:
-    """Return the first examples of a plan.
-
-    Parameters
-    ----------
-    objective : Objective
-        One of `canonym.training.recipes.RECIPES`.
-    plan : Plan
-        What it has sampled.
-    n : int
-        Examples wanted.
-
-    Returns
-    -------
-    list of tuple of str
-        As many columns as `COLUMNS` has for the objective.
-    """
+    """Return the first examples of a plan, with as many columns as `COLUMNS` has."""
     return list(islice(_READERS[objective.name](objective, plan), n))
-
-
-COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "biosyn": ("mention", "right candidates", "other candidates"),
-    "batch-hard": ("names of one batch", "concept"),
-    "dilbert": ("mention", "positive", "negative", "strategy"),
-    "coder": ("head", "relation", "tail"),
-    "few-shot": ("anchor", "concept", "negative"),
-}
-"""Columns of `examples`, by the name of the objective."""
 
 
 def _biosyn(objective: Any, plan: Plan) -> Iterator[tuple[str, ...]]:
@@ -91,3 +66,11 @@ _READERS: dict[str, Callable[[Any, Plan], Iterator[tuple[str, ...]]]] = {
     "coder": _coder,
     "few-shot": _few_shot,
 }
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "biosyn": ("mention", "right candidates", "other candidates"),
+    "batch-hard": ("names of one batch", "concept"),
+    "dilbert": ("mention", "positive", "negative", "strategy"),
+    "coder": ("head", "relation", "tail"),
+    "few-shot": ("anchor", "concept", "negative"),
+}
+"""Columns of `examples`, by the name of the objective."""

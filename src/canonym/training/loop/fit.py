@@ -191,7 +191,7 @@ class Run:
         }
         optimizer = make_optimizer(self.step, settings)
         self._rates = [float(group["rate"]) for group in optimizer.param_groups]
-        self._model, self._optimizer = processes.prepare(self.step, optimizer)
+        self._model, self._optimizer = processes.accelerator.prepare(self.step, optimizer)
 
     @property
     def finished(self) -> bool:
@@ -355,7 +355,7 @@ class Run:
             self.plan,
         )
         self.keeper.save(checkpoint, step=self.state.step, best=self.state.best)
-        self.processes.wait()
+        self.processes.accelerator.wait_for_everyone()
 
 
 # --- fit ------------------------------------------------------------------------------------------
@@ -496,7 +496,7 @@ def _check_folder(folder: Path | None, *, resume: bool) -> None:
         raise InvalidInput(f"{folder} is a file; a folder for checkpoints is expected")
     if not folder.absolute().parent.is_dir():
         raise InvalidInput(f"{folder}: the folder {folder.parent} does not exist; create it first")
-    listed: Sequence[Path] = list_checkpoints(folder)
+    listed = list_checkpoints(folder)
     if listed and not resume:
         raise InvalidInput(
             f"{folder} holds checkpoints up to {listed[0].name}; resume that run, or remove the "

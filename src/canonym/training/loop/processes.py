@@ -38,11 +38,6 @@ class Processes:
         """Whether this is the process that writes."""
         return self.rank == 0
 
-    def prepare(self, step: Any, optimizer: Any) -> tuple[Any, Any]:
-        """Put a module on the device, and return module and optimizer as the loop uses them."""
-        model, prepared = self.accelerator.prepare(step, optimizer)
-        return model, prepared
-
     @property
     def loss_scale(self) -> dict[str, Any]:
         """State of the factor of losses in fp16; empty otherwise."""
@@ -53,10 +48,6 @@ class Processes:
         """Put back a state that `loss_scale` returned."""
         if state:
             self.accelerator.scaler.load_state_dict(state)
-
-    def wait(self) -> None:
-        """Wait for all processes."""
-        self.accelerator.wait_for_everyone()
 
     def total(self, values: list[float]) -> list[float]:
         """Return the sums of some numbers over all processes."""

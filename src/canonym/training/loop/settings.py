@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from typing import Annotated
 
-from canonym.encoders.inputs import check_count, check_option
 from canonym.errors import InvalidInput
-from canonym.training.options import Option
+from canonym.training.options import Option, check_options
 
 OPTIMIZERS: tuple[str, ...] = ("adamw", "adam")
 """Decoupled weight decay on matrices only; weight decay as part of the gradient, on everything."""
@@ -38,15 +36,19 @@ class FitSettings:
         int | None, Option("Times to sample and train.", least=1, unset="all --max-steps")
     ] = 10
     max_steps: Annotated[int | None, Option("Stop after so many steps.", least=1)] = None
-    learning_rate: Annotated[float, Option()] = 1e-5
-    weight_decay: Annotated[float, Option()] = 0.01
+    learning_rate: Annotated[float, Option(above=0)] = 1e-5
+    weight_decay: Annotated[float, Option(least=0)] = 0.01
     optimizer: Annotated[str, Option(choices=OPTIMIZERS)] = "adamw"
     schedule: Annotated[str, Option("Whether the rate falls to 0 or stays.", choices=SCHEDULES)] = (
         "linear"
     )
-    warm_up: Annotated[float, Option("Share of the steps in which the rate rises from 0.")] = 0.0
+    warm_up: Annotated[
+        float, Option("Share of the steps in which the rate rises from 0.", least=0, most=1)
+    ] = 0.0
     accumulation: Annotated[int, Option("Batches of a step, of each process.", least=1)] = 1
-    clip: Annotated[float | None, Option("Scale longer gradients down to this norm.")] = None
+    clip: Annotated[float | None, Option("Scale longer gradients down to this norm.", above=0)] = (
+        None
+    )
     precision: Annotated[str, Option("What the encoder computes in.", choices=PRECISIONS)] = (
         "float32"
     )
@@ -70,21 +72,7 @@ class FitSettings:
             if self.max_steps is None:
                 raise InvalidInput("neither epochs nor max_steps is given; training needs an end")
             object.__setattr__(self, "epochs", self.max_steps)
-        for name in ("epochs", "accumulation"):
-            check_count(name, getattr(self, name))
-        for name in ("max_steps", "patience"):
-            if getattr(self, name) is not None:
-                check_count(name, getattr(self, name))
-        check_count("seed", self.seed, least=0)
-        check_option("optimizer", self.optimizer, OPTIMIZERS)
-        check_option("schedule", self.schedule, SCHEDULES)
-        check_option("precision", self.precision, PRECISIONS)
-        check_option("keep", self.keep, KEPT)
-        _check_number("learning_rate", self.learning_rate, above=0)
-        _check_number("weight_decay", self.weight_decay, least=0)
-        _check_number("warm_up", self.warm_up, least=0, most=1)
-        if self.clip is not None:
-            _check_number("clip", self.clip, above=0)
+        check_options(FitSettings, None, asdict(self))
 
     @property
     def n_epochs(self) -> int:
@@ -114,19 +102,3 @@ def rate_factor(settings: FitSettings, step: int, total: int) -> float:
     if settings.schedule == "constant":
         return 1.0
     return max(total - step, 0) / max(total - rising, 1)
-
-
-def _check_number(
-    name: str,
-    value: float,
-    *,
-    least: float = -math.inf,
-    above: float = -math.inf,
-    most: float = math.inf,
-) -> None:
-    fits = isinstance(value, int | float) and not isinstance(value, bool)
-    if not (fits and math.isfinite(value) and value >= least and value > above and value <= most):
-        bounds = [f"at least {least:g}"] if least > -math.inf else []
-        bounds += [f"above {above:g}"] if above > -math.inf else []
-        bounds += [f"at most {most:g}"] if most < math.inf else []
-        raise InvalidInput(f"{name}={value!r}: a number {' and '.join(bounds)} is expected")

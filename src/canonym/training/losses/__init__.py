@@ -1,8 +1,8 @@
-"""Losses as pure functions of tensors, one equation each; `canonym.training` chooses among them.
+"""Losses as pure functions of tensors, one equation each.
 
 All of them take tensors of float16 to float64 on any device, compute in float32 at least, and give
-finite gradients for equal vectors, zero vectors and vectors far apart. Where nothing in a batch can
-be learned from, they return None rather than a zero that would look like success.
+finite gradients for equal vectors, zero vectors and vectors far apart. For a batch without anything
+to learn from they return None, not a zero that would look like success.
 """
 
 from canonym.training.losses.distances import (

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def exactly(values: Tensor) -> AbstractContextManager[object]:
-    """Return a context in which products keep all digits, in the midst of mixed precision too."""
+    """Return a context in which products keep all digits, within mixed precision too."""
     import torch
 
     context: AbstractContextManager[object] = torch.autocast(values.device.type, enabled=False)
@@ -25,24 +25,7 @@ def wide(values: Tensor) -> Tensor:
 
 
 def unit(vectors: Tensor) -> Tensor:
-    """Scale vectors to length one; zero vectors stay zero.
-
-    Parameters
-    ----------
-    vectors : Tensor, shape (..., d)
-        Vectors of any length.
-
-    Returns
-    -------
-    Tensor, shape (..., d)
-        Vectors of norm 1 or 0.
-
-    Examples
-    --------
-    >>> import torch
-    >>> unit(torch.tensor([[3.0, 4.0], [0.0, 0.0]])).tolist()
-    [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
-    """
+    """Scale vectors ``(..., d)`` to length one; zero vectors stay zero."""
     import torch
 
     vectors = wide(vectors)
@@ -102,10 +85,10 @@ def euclidean_distances(left: Tensor, right: Tensor) -> Tensor:
 
 
 def grounding(vectors: Tensor, targets: Tensor) -> Tensor:
-    """Return the mean cosine distance of name vectors from where they are to stay.
+    """Return the mean cosine distance of name vectors from their targets.
 
-    Keeps an encoder from drifting away from the vectors it started with, which carry what the few
-    names it is trained on cannot teach.
+    Targets keep an encoder near the vectors it started with: these know more than the few names of
+    the training can teach.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The few-shot head as a module to be trained; see `canonym.encoders.residual` for what it is."""
+"""The few-shot head as a trainable module; `canonym.encoders.residual` is its trained form."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from canonym.encoders.inputs import check_count, checked_names
+from canonym.encoders.inputs import checked_names
 from canonym.encoders.residual import Residual, random_projection
 from canonym.errors import InvalidInput, require
-from canonym.training.options import Option
+from canonym.training.options import Option, check_options
 from canonym.types import Encoder, Float32Array
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-# Vectors of the frozen encoder that are kept: a batch is drawn from a few names, again and again.
+# Vectors of the frozen encoder that are kept: batches are drawn from a few names.
 _MOST_KEPT = 100_000
 
 
@@ -26,8 +26,8 @@ class ResidualModule:
     Parameters
     ----------
     base : Encoder
-        Gives the vectors; it stays as it is. An encoder with a head is a base like any other:
-        training a second head on it is the paper's continual learning.
+        Gives the vectors, and is not trained. Training a second head on an encoder with a head is
+        the paper's continual learning.
     hidden : int
         Columns of the hidden layer; the paper settled on 9,600.
     dropout : float
@@ -54,8 +54,8 @@ class ResidualModule:
 
     Notes
     -----
-    ``u`` has norm 1, as all vectors of canonym do; the paper's are as long as they come. The rows
-    of a projected ``u`` have norm 1 on average.
+    ``u`` has norm 1, as all vectors of canonym do; the paper's are not normalised. The rows of a
+    projected ``u`` have norm 1 on average.
 
     References
     ----------
@@ -78,9 +78,7 @@ class ResidualModule:
         seed: int = 0,
     ) -> None:
         torch = require("torch", "training an encoder", "torch")
-        check_count("hidden", hidden)
-        if not 0 <= dropout < 1:
-            raise InvalidInput(f"dropout={dropout}: at least 0 and less than 1 is expected")
+        check_options(ResidualModule, self.options, locals())
         probe = base.encode(["a"])
         if not isinstance(probe, np.ndarray):
             raise InvalidInput(

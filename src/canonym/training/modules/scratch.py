@@ -1,4 +1,4 @@
-"""A small BERT made from nothing but names, for training where no checkpoint is to be had."""
+"""A small BERT of random weights, with a tokenizer trained on names."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def train_tokenizer(names: Iterable[str], *, vocabulary: int = 8000, lowercase: 
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     letters = _letters(tokenizer.normalizer.normalize_str(text) for text in texts)
-    # The trainer numbers letters as a hash table has them, and breaks ties by these numbers; those
-    # of special tokens are given. They are special in training alone: the model is made anew.
+    # The trainer numbers letters in the order of a hash table, and breaks ties by these numbers. As
+    # special tokens letters have fixed numbers; the final model does not treat them as special.
     first = [
         *SPECIAL,
         *(mark + letter for mark in ("", "##") for letter in letters[: vocabulary // 4]),
@@ -92,7 +92,10 @@ def new_module(
     batch_size: int = 128,
     seed: int = 0,
 ) -> NameModule:
-    """Make a BERT with random weights and a tokenizer of its own."""
+    """Make a BERT with random weights, and a tokenizer trained on `names`.
+
+    Inner layers are four times as wide as `width`, a multiple of `heads`.
+    """
     torch = require("torch", "training an encoder", "torch")
     transformers = require("transformers", "training an encoder", "torch")
     for what, value in (("width", width), ("layers", layers), ("heads", heads)):

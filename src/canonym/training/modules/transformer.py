@@ -49,12 +49,10 @@ def padded(ids: Sequence[Sequence[int]], pad: int) -> tuple[Tensor, Tensor]:
 
 
 def look_up(network: Any, ids: Sequence[Sequence[int]], pad: int) -> tuple[list[list[int]], Tensor]:
-    """Look up every token of a batch once.
+    """Look up every distinct token of a batch once; return the row of each token, and the vectors.
 
-    Notes
-    -----
-    Every look-up makes a gradient of the whole vocabulary, which takes up to a tenth of the time
-    of training in bfloat16 where each chunk has its own: chunks share this one.
+    Every look-up makes a gradient of the whole vocabulary. One for each chunk would take up to a
+    tenth of the time of training in bfloat16, so that chunks share this one.
     """
     import torch
 
@@ -83,7 +81,7 @@ class NameModule:
     pooling : str
         ``"cls"``, ``"mean"`` or ``"max"``.
     max_length : int
-        Most tokens of a name, special tokens included, at least 3; what is longer is cut.
+        Most tokens of a name, special tokens included, at least 3; longer names are cut.
     batch_size : int
         Names that `encode` takes at once. It changes speed and memory, not vectors.
     lowercase : bool
@@ -146,7 +144,7 @@ class NameModule:
         batch_size: int = 128,
         local_files_only: bool = True,
     ) -> Self:
-        """Start from a pretrained checkpoint."""
+        """Start from a checkpoint; ``"auto"`` pooling is that of its folder, or [CLS]."""
         check_option("pooling", pooling, ("auto", *POOLINGS))
         folder = find_model(path_or_name, local_files_only=local_files_only)
         checkpoint = read_checkpoint(folder, pooling=pooling)
@@ -178,7 +176,7 @@ class NameModule:
         }
 
     def embed(self, names: Sequence[str]) -> Tensor:
-        """Return the pooled vectors of `names`, with gradients."""
+        """Return the pooled vectors of `names`, with gradients, not normalised."""
         torch = require("torch", "training an encoder", "torch")
         ids = self._tokens(checked_names(names))
         if not ids:
@@ -199,7 +197,7 @@ class NameModule:
         return torch.cat(found)[back.to(device)]
 
     def encode(self, names: Sequence[str]) -> Float32Array:
-        """Return the vectors of `names` without gradients and without dropout, longest names first."""
+        """Return vectors of norm 1 without gradients and without dropout."""
         torch = require("torch", "training an encoder", "torch")
         device = next(self.network.parameters()).device
         training = self.network.training
@@ -223,10 +221,7 @@ class NameModule:
             self.network.train(training)
 
     def to_encoder(self) -> Encoder:
-        """Return the encoder that was trained, on the device where it is.
-
-        It shares the network, which is left in evaluation mode.
-        """
+        """Return the trained encoder; it shares the network, now in evaluation mode."""
         from canonym.encoders.transformer import Transformer
 
         encoder = Transformer.from_model(

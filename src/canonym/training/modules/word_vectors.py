@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from canonym.encoders.inputs import check_count, check_option
 from canonym.encoders.static import StaticVectors
 from canonym.errors import InvalidInput, require
 from canonym.io import files
 from canonym.io.streams import open_text
-from canonym.training.options import Option
+from canonym.training.options import Option, check_options
 
 KINDS: tuple[str, ...] = ("fasttext", "word2vec")
 """With vectors of character n-grams, so that every word has one; or of known words alone."""
@@ -25,7 +24,7 @@ OPTIONS: Mapping[str, Option] = {
     "window": Option("Words to either side.", least=1),
     "negative": Option("Negatives of a pair.", least=1),
     "min_count": Option("Leave out words that occur less often.", least=1),
-    "learning_rate": Option(),
+    "learning_rate": Option(above=0, below=10),
     "n_min": Option("Of n-grams.", least=1),
     "n_max": Option("Of n-grams.", least=1),
     "buckets": Option("Vectors that all n-grams share.", least=1),
@@ -109,17 +108,9 @@ seed, workers
     Fivez et al. (2021), section 3.1. Bojanowski et al. (2017), Enriching Word Vectors with Subword
     Information.
     """
-    check_option("kind", kind, KINDS)
-    counts = {
-        **{"dimensions": dimensions, "epochs": epochs, "window": window, "negative": negative},
-        **{"min_count": min_count, "n_min": n_min, "buckets": buckets, "workers": workers},
-    }
-    for name, value in counts.items():
-        check_count(name, value)
-    check_count("n_max", n_max, least=n_min)
-    check_count("seed", seed, least=0)
-    if not 0 < learning_rate < 10:
-        raise InvalidInput(f"learning_rate={learning_rate}: a number above 0 is expected")
+    check_options(train_word_vectors, OPTIONS, locals())
+    if n_max < n_min:
+        raise InvalidInput(f"n_max is {n_max} and n_min {n_min}; n_max is at least n_min")
     models: Any = require("gensim.models", "training word vectors", "wordvectors")
     lines = _Lines(texts)
     common: dict[str, Any] = {

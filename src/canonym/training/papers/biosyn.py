@@ -1,4 +1,4 @@
-"""BioSyn: synonym marginalization over candidates that are searched anew every epoch."""
+"""BioSyn: synonym marginalization over candidates that every epoch searches again."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from canonym.terminology import Terminology
 from canonym.training import losses
 from canonym.training.loop.checkpoints import encoder_digest
 from canonym.training.objective import Embed, Encode, Plan
-from canonym.training.options import Option
+from canonym.training.options import Option, check_options
 from canonym.training.sampling.candidates import CandidateSearch
 from canonym.training.sampling.names import NameTable
-from canonym.training.sampling.random import check_sizes, n_batches_of
+from canonym.training.sampling.random import n_batches_of
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -26,9 +26,7 @@ LOSSES: Mapping[str, Callable[[Any, Any], Any]] = {
     "hard-em": losses.hard_em,
     "pair-wise": losses.pair_wise_cross_entropy,
 }
-"""What is made of the scores of a mention's candidates."""
-
-_WEIGHT = "sparse_weight"
+"""Losses of the scores of a mention's candidates."""
 
 
 class BioSyn:
@@ -50,10 +48,10 @@ class BioSyn:
     batch_size : int
         Mentions in a batch.
     sparse : str
-        What gives the sparse scores, as `canonym.encoders.make_encoder` takes it. It stays as it
-        is; names and mentions come to it as they are prepared here.
+        An encoder for the sparse scores, as `canonym.encoders.make_encoder` takes it. It is not
+        trained, and gets names and mentions in their preparation.
     sparse_weight : float
-        ``λ`` in the beginning.
+        ``λ`` at first.
     sparse_rate : float
         Learning rate of ``λ``.
     merge : bool
@@ -61,8 +59,8 @@ class BioSyn:
     cosine_scale : float, optional
         Take the cosine of the vectors, times this, instead of their inner product.
     cosine_middle : float
-        Taken off the cosine first. Only the pair-wise loss, which asks whether a score is above 0,
-        is another for it.
+        Taken off the cosine first. It changes the pair-wise loss alone, which depends on whether a
+        score is above 0.
 
     Raises
     ------
@@ -75,30 +73,30 @@ class BioSyn:
 
         S(m, n) = ⟨e_m, e_n⟩ + λ · S_sparse(m, n)
 
-    with the vectors of the encoder as they are pooled, not normalised, and the cosine of TF-IDF
-    vectors of character 1- and 2-grams, or of what `sparse` names. A candidate is right if it is a
-    name of any concept of the mention. ``λ`` is trained with the encoder, is kept with it as
-    ``sparse_weight.weight``, and is on the scale of inner products: a linker, which scores by
-    cosines, wants a weight of its own.
+    with the pooled vectors of the encoder, not normalised, and the cosine of TF-IDF vectors of
+    character 1- and 2-grams, or of the vectors of `sparse`. A candidate is right if it is a name of
+    any concept of the mention. ``λ`` is trained and saved with the encoder, as
+    ``sparse_weight.weight``. It is on the scale of inner products: a linker scores by cosines, and
+    needs another weight.
 
     Differences
     -----------
-    - Candidates are retrieved by cosine, see `canonym.training.sampling.candidates.CandidateSearch`; they
-      are scored and trained on by inner product, as in the paper.
+    - Candidates are retrieved by cosine; they are scored and trained on by inner product, as in the
+      paper.
     - Mentions without a right candidate drop out of the mean, as in the released code (but not of
       the pair-wise loss, whose pairs may all be negative).
     - The paper merges training mentions into the dictionary "to increase the coverage". In the
       authors' released files the dictionary to train against lacks them and those to evaluate
-      against have them; a mention that is its own candidate teaches nothing. So it is here, unless
-      ``merge`` says otherwise.
+      against have them; a mention that is its own candidate teaches nothing. So it is here without
+      ``merge``.
     - ``λ`` starts at 0 as in the released code; the paper gives no value.
     - ``cosine_scale`` is ours. Inner products suit vectors of [CLS]; an encoder that was trained
       with cosines, as sentence encoders are, can lower the loss by making vectors longer, which no
       search by cosine sees. Near names of other concepts begin at cosines of some 0.8: without a
       ``cosine_middle`` the pair-wise loss moves everything away from everything.
     - ``sparse`` is ours. With a trained encoder of subwords in the place of TF-IDF, the transformer
-      learns what that one does not know; with a ``cosine_scale``, ``λ`` divided by it is the weight
-      of that encoder beside this one in a linker.
+      learns what the other does not know; with a ``cosine_scale``, ``λ`` divided by it is the
+      weight of the other encoder in a linker.
 
     References
     ----------
@@ -164,10 +162,12 @@ class BioSyn:
         cosine_scale: float | None = None,
         cosine_middle: float = 0.0,
     ) -> None:
-        _check_cosine(cosine_scale, cosine_middle)
-        if loss not in LOSSES:
-            raise InvalidInput(f"loss is {loss!r}; expected one of {', '.join(map(repr, LOSSES))}")
-        check_sizes(batch_size=batch_size)
+        check_options(BioSyn, self.options, locals())
+        if cosine_middle and cosine_scale is None:
+            raise InvalidInput(
+                f"cosine_middle is {cosine_middle}; expected only with a cosine_scale, for it is "
+                "taken off cosines"
+            )
         self.mentions = table.link(mentions)
         if merge:
             owners = np.repeat(np.arange(self.mentions.n_mentions), self.mentions.concepts.counts)
@@ -248,7 +248,7 @@ class BioSyn:
         )
         used = np.arange(len(mentions))
         if self._loss is not losses.pair_wise_cross_entropy:
-            # What the loss will leave out need not be encoded.
+            # The loss leaves the others out, so that they need not be encoded.
             used = np.flatnonzero(right.any(axis=1))
         if not len(used):
             return None
@@ -258,7 +258,7 @@ class BioSyn:
         names += [self.table.texts[row] for row in candidates.ravel()]
         vectors = losses.wide(embed(names))
         if self._cosine_scale is not None:
-            # The root on both sides makes the scale itself in the product.
+            # The roots on both sides give the scale in the product.
             vectors = torch.nn.functional.normalize(vectors, dim=1) * self._cosine_scale**0.5
         queries, found = vectors[: len(used)], vectors[len(used) :]
         with losses.exactly(vectors):
@@ -278,7 +278,7 @@ class BioSyn:
         torch = require("torch", "training an encoder", "torch")
         weight = torch.nn.ParameterDict({"weight": torch.tensor(float(self._first_weight))})
         self._weight = weight
-        return {_WEIGHT: (weight, self._rate)}
+        return {"sparse_weight": (weight, self._rate)}
 
     def _lambda(self) -> Tensor:
         if self._weight is None:
@@ -291,13 +291,3 @@ class BioSyn:
     def _right(self, mention: int) -> np.ndarray[Any, Any]:
         concepts = np.array(self.mentions.concepts.of(mention), dtype=np.int32)
         return self.table.names.of_all(concepts)
-
-
-def _check_cosine(scale: float | None, middle: float) -> None:
-    if scale is not None and not 0 < scale < float("inf"):
-        raise InvalidInput(f"cosine_scale is {scale}; a number above 0 is expected")
-    if not -1 <= middle <= 1 or (middle and scale is None):
-        raise InvalidInput(
-            f"cosine_middle is {middle} and cosine_scale {scale}; a number from -1 to 1 is "
-            "expected, and only with a cosine_scale"
-        )

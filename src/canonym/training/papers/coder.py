@@ -1,4 +1,4 @@
-"""CODER: terms of one concept together, and heads, sent through their relation, near tails."""
+"""CODER: synonyms together, and heads near tails when sent through their relation."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from canonym.errors import InvalidInput, NotTrained, require
+from canonym.errors import NotTrained, require
 from canonym.terminology import Terminology
 from canonym.training import losses
 from canonym.training.objective import Embed, Encode, Plan
-from canonym.training.options import Option
+from canonym.training.options import Option, check_options
 from canonym.training.sampling.names import NameTable
 from canonym.training.sampling.relations import RelationBatches, RelationTable
 from canonym.types import Relation
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Weighing(NamedTuple):
-    """What `canonym.training.losses.multi_similarity` weighs pairs with."""
+    """Weights of pairs in `canonym.training.losses.multi_similarity`."""
 
     alpha: float = 2.0
     beta: float = 50.0
@@ -34,10 +34,8 @@ VARIANTS: Mapping[str, tuple[Weighing, float]] = {
     "translation": (Weighing(0.2, 5.0, -28.0, 0.1), 0.1),
     "none": (Weighing(), 0.0),
 }
-"""How relations are learned from, with the weighing of their pairs and their share ``μ``: one
-matrix per relation, one vector per relation (the paper's ablation), or not at all."""
-
-_RELATIONS = "relations"
+"""Ways to learn from relations, with the weighing of their pairs and their share ``μ``: a matrix
+per relation, a vector per relation (the paper's ablation), or not at all."""
 
 
 class Coder:
@@ -46,7 +44,7 @@ class Coder:
     Parameters
     ----------
     table : NameTable
-        Names, in as many languages as there are.
+        Names, in one or several languages.
     relations : iterable of Relation
         Triplets of concepts of the table.
     variant : str
@@ -60,7 +58,7 @@ class Coder:
     batch_size : int
         ``k``, triplets in a batch, with two terms each.
     repeats : int
-        ``m``, how often each triplet comes in its batch.
+        ``m``, how often each triplet stands in its batch.
     n_batches : int, optional
         Batches in an epoch; all triplets once by default.
     strict : bool
@@ -77,18 +75,18 @@ class Coder:
 
         L = L_MS(S) + μ L_MS(S_rel),   S_ij = cos(e_i, e_j),   S_rel_ij = cos(M_rᵀ e_i, e_j)
 
-    with all ``2 k`` terms in ``S`` and heads against tails in ``S_rel``. Two terms belong together
-    if their concepts are the same, a head with its relation and a tail if the tail is of the same
-    concept as its own; other tails that the relations name are taken for negatives, as in the
-    paper. The matrices begin as the identity, with which ``S_rel`` is ``S``; ``n_relations · d²``
-    numbers are trained with the encoder and kept as ``relations.weight``.
+    with all ``2 k`` terms in ``S`` and heads against tails in ``S_rel``. Two terms are a positive
+    pair if their concepts are the same; a head with its relation and a tail, if the tail is of the
+    same concept as its own. Other tails count as negatives, even if a relation joins them, as in
+    the paper. The matrices begin as the identity, with which ``S_rel`` is ``S``;
+    ``n_relations · d²`` numbers are trained and saved with the encoder as ``relations.weight``.
 
     Differences
     -----------
     - The paper does not say how the matrices begin.
     - It writes ``λ_rel = 28`` for translations, whose similarity is a negative distance near −28
-      in the beginning; here −28, without which no negative would ever count. Their vectors begin
-      as standard normal ones, whose length in 768 columns is that 28.
+      at first; here −28, without which no negative would ever count. Their vectors begin as
+      standard normal ones, whose length in 768 columns is 28.
     - The first released code has a hinge with corrupted triplets and no attention mask.
 
     References
@@ -119,7 +117,7 @@ class Coder:
             "How relations are learned from: a matrix each, a vector each, or not at all.",
             choices=tuple(VARIANTS),
         ),
-        "relation_share": Option("Weight of relations.", unset="1; translation: 0.1"),
+        "relation_share": Option("Weight of relations.", least=0, unset="1; translation: 0.1"),
         "alpha": Option("Weight of positives."),
         "beta": Option("Weight of negatives."),
         "threshold": Option("Their middle."),
@@ -146,17 +144,12 @@ class Coder:
         n_batches: int | None = None,
         strict: bool = True,
     ) -> None:
-        if variant not in VARIANTS:
-            raise InvalidInput(
-                f"variant is {variant!r}; expected one of {', '.join(map(repr, VARIANTS))}"
-            )
+        check_options(Coder, self.options, locals())
         usual, share = VARIANTS[variant]
         self.variant = variant
         self.weighing = Weighing(alpha, beta, threshold, margin)
         self.relation_weighing = usual if relation_weighing is None else relation_weighing
         self.relation_share = share if relation_share is None else relation_share
-        if self.relation_share < 0:
-            raise InvalidInput(f"relation_share is {relation_share}; 0 or more is expected")
         self.table = table
         self.relations = RelationTable(table, relations, strict=strict)
         self.batches = RelationBatches(
@@ -194,8 +187,7 @@ class Coder:
     ) -> Self:
         """Train on the names and relations of a terminology, or on other relations.
 
-        Relations of the terminology itself that lead out of it are left out and counted; `options`
-        are those of the class.
+        Relations of the terminology that lead out of it are left out and counted.
         """
         table = NameTable.from_terminology(terminology, preparation=preparation)
         if relations is None:
@@ -204,10 +196,7 @@ class Coder:
         return cls(table, relations, **options)
 
     def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
-        """Shuffle the triplets and draw names for their repetitions.
-
-        See `canonym.training.sampling.relations.RelationBatches.draw`.
-        """
+        """Shuffle the triplets and draw names for their repetitions."""
         del encode, epoch  # pairs are mined in the batch
         return self.batches.draw(rng)
 
@@ -252,11 +241,7 @@ class Coder:
         return losses.translation_similarities(heads, tails, weight[relations])
 
     def extra_modules(self, width: int) -> Mapping[str, tuple[nn.Module, float | None]]:
-        """Return the matrices ``(n_relations, width, width)``, or the vectors, of all relations.
-
-        They are trained with the learning rate of the encoder. Vectors are drawn by torch's own
-        generator, which the training loop seeds.
-        """
+        """Return the matrices ``(n_relations, width, width)``, or the vectors, of all relations."""
         if self.variant == "none":
             return {}
         torch = require("torch", "training an encoder", "torch")
@@ -266,4 +251,4 @@ class Coder:
         else:
             weight = torch.randn(n, width)
         self._module = torch.nn.ParameterDict({"weight": weight})
-        return {_RELATIONS: (self._module, None)}
+        return {"relations": (self._module, None)}

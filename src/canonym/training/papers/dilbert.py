@@ -13,9 +13,9 @@ from canonym.terminology.hierarchy import Hierarchy
 from canonym.training import losses
 from canonym.training.losses.triplets import DISTANCES
 from canonym.training.objective import Embed, Encode, Plan
-from canonym.training.options import Option
+from canonym.training.options import Option, check_options
 from canonym.training.sampling.names import NameTable, RelatedNames
-from canonym.training.sampling.random import check_sizes, n_batches_of
+from canonym.training.sampling.random import n_batches_of
 from canonym.training.sampling.triplets import SEARCHED, Triplet, TripletSampler
 
 if TYPE_CHECKING:
@@ -50,10 +50,10 @@ class Dilbert:
     batch_size : int
         Triplets in a batch.
     random_epochs : int
-        Epochs of random sampling before re-sampling starts: 0 for an encoder that was trained with
-        random sampling already.
+        Epochs of random sampling before re-sampling: 0 for an encoder that was trained with random
+        sampling before.
     searched : str
-        What re-sampling searches, one of `canonym.training.sampling.triplets.SEARCHED`.
+        Names that re-sampling searches, one of `canonym.training.sampling.triplets.SEARCHED`.
     allow_cycles : bool
         Whether the hierarchy may have cycles.
 
@@ -65,8 +65,10 @@ class Dilbert:
 
     Notes
     -----
-    Every positive of a mention is paired with every negative. Triplets are sampled anew in every
-    epoch, by the re-sampling strategies with the encoder as it is then.
+    Every positive of a mention is paired with every negative. Each epoch samples triplets again;
+    the re-sampling strategies use the current encoder::
+
+        L = max(s(m, c_g) − s(m, c_n) + ε, 0)
 
     Differences
     -----------
@@ -126,11 +128,8 @@ class Dilbert:
         searched: str = "training",
         allow_cycles: bool = False,
     ) -> None:
-        _check(strategy, searched, random_epochs, distance)
-        check_sizes(batch_size=batch_size)
+        check_options(Dilbert, self.options, locals())
         wants = strategy.endswith(("+parents", "+siblings"))
-        if wants:
-            check_sizes(n_relatives=n_relatives)
         self.mentions = table.link(mentions)
         self.mention_texts = [self.mentions.texts[place] for place in self.mentions.text_of]
         self.name_texts = table.texts
@@ -229,7 +228,7 @@ class Dilbert:
         return {}
 
     def triplets(self, plan: Plan) -> Iterator[Triplet]:
-        """Yield the triplets of a plan as strings, to be written and looked at."""
+        """Yield the triplets of a plan as strings."""
         chosen = STRATEGIES[int(plan["strategy"][0])]
         columns = (plan["mentions"], plan["positives"], plan["negatives"])
         for mention, positive, negative in zip(*columns, strict=True):
@@ -240,18 +239,3 @@ class Dilbert:
                 self._mention_ids[mention],
                 chosen,
             )
-
-
-def _check(strategy: str, searched: str, random_epochs: int, distance: str) -> None:
-    if strategy not in STRATEGIES:
-        raise InvalidInput(
-            f"strategy is {strategy!r}; expected one of {', '.join(map(repr, STRATEGIES))}"
-        )
-    if searched not in SEARCHED:
-        raise InvalidInput(f"searched is {searched!r}; expected {' or '.join(map(repr, SEARCHED))}")
-    if random_epochs < 0:
-        raise InvalidInput(f"random_epochs is {random_epochs}; 0 or more is expected")
-    if distance not in DISTANCES:
-        raise InvalidInput(
-            f"distance is {distance!r}; expected {' or '.join(map(repr, DISTANCES))}"
-        )

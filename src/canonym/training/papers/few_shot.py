@@ -11,7 +11,7 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput
 from canonym.training import losses
 from canonym.training.objective import Embed, Encode, Plan
-from canonym.training.options import Option
+from canonym.training.options import Option, check_options
 from canonym.training.sampling.few_names import (
     WEIGHTINGS,
     FewNames,
@@ -19,7 +19,7 @@ from canonym.training.sampling.few_names import (
     draw_negatives,
     sample_few_names,
 )
-from canonym.training.sampling.random import check_sizes, n_batches_of
+from canonym.training.sampling.random import n_batches_of
 from canonym.types import Float32Array, Int32Array
 
 if TYPE_CHECKING:
@@ -32,10 +32,10 @@ class FewShot:
     Parameters
     ----------
     names : FewNames
-        What `canonym.training.sampling.few_names.sample_few_names` has drawn.
+        Of `canonym.training.sampling.few_names.sample_few_names`.
     inputs : callable
-        Names to the frozen vectors ``u``, ``(n, d)`` float32, that the head works on, projected
-        where it is wider: `canonym.training.modules.residual.ResidualModule.inputs`.
+        Names to the frozen vectors ``u``, ``(n, d)`` float32, below the head, projected if the head
+        is wider: `canonym.training.modules.residual.ResidualModule.inputs`.
     margin : float
         Of the hinge, on cosine distances.
     alpha, beta : float
@@ -58,8 +58,8 @@ class FewShot:
 
     with ``d = 1 − cos`` and ``u_c`` the mean frozen vector of the training names of the concept.
     Every training name is an anchor once in an epoch. Its positives are all other training names
-    of its concept, its negative is one name of another concept, drawn by distance as the vectors
-    are when the epoch starts.
+    of its concept; its negative is one name of another concept, drawn by the distances at the start
+    of the epoch.
 
     Differences
     -----------
@@ -92,8 +92,8 @@ class FewShot:
     options: ClassVar[Mapping[str, Option]] = {
         "n": Option("Of each concept.", least=2, flags=("--names",)),
         "margin": Option(),
-        "alpha": Option("Weight of triplets."),
-        "beta": Option("Weight of grounding."),
+        "alpha": Option("Weight of triplets.", least=0),
+        "beta": Option("Weight of grounding.", least=0),
         "weighting": Option("How negatives are weighed by distance.", choices=WEIGHTINGS),
         "batch_size": Option("Names in a batch.", least=1),
     }
@@ -109,15 +109,9 @@ class FewShot:
         weighting: str = "sphere",
         batch_size: int = 16,
     ) -> None:
-        if weighting not in WEIGHTINGS:
-            raise InvalidInput(
-                f"weighting is {weighting!r}; expected {' or '.join(map(repr, WEIGHTINGS))}"
-            )
-        if min(alpha, beta) < 0 or alpha + beta == 0:
-            raise InvalidInput(
-                f"alpha is {alpha} and beta {beta}; 0 or more are expected, and one above 0"
-            )
-        check_sizes(batch_size=batch_size)
+        check_options(FewShot, self.options, locals())
+        if alpha + beta == 0:
+            raise InvalidInput("alpha and beta are 0; a number above 0 is expected for one of them")
         self.names = names
         self.margin, self.alpha, self.beta = margin, alpha, beta
         self.weighting, self.batch_size = weighting, batch_size
@@ -150,10 +144,7 @@ class FewShot:
         n: int = 15,
         **options: Any,
     ) -> FewShot:
-        """Draw `n` names of each concept, and as many for validation, and train on them.
-
-        The paper has 5 to 15 names; `options` are those of the class.
-        """
+        """Draw `n` names of each concept, 5 to 15 in the paper, and as many for validation."""
         return cls(sample_few_names(groups, n, rng), inputs, **options)
 
     def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
@@ -203,11 +194,10 @@ class FewShot:
         return {}
 
     def validation_score(self, encode: Encode) -> float:
-        """Return the negative of the loss of the validation names: larger is better.
+        """Return the negative of the loss of the validation names, for early stopping.
 
-        What early stopping goes by. Positives and negatives are training names; instead of a
-        negative drawn, the mean over all of them, weighted as they would be drawn, so that the
-        score does not change by chance.
+        Positives and negatives are training names. Instead of drawing a negative it takes the mean
+        over all, weighted by their chances, so that the score does not change by chance.
         """
         anchors = encode(self.names.validation).astype(np.float64)
         names = encode(self.names.training).astype(np.float64)

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from canonym.errors import InvalidInput
 from canonym.terminology import Terminology
 from canonym.training import losses
 from canonym.training.objective import Embed, Encode, Plan
-from canonym.training.options import Option
+from canonym.training.options import Option, check_options
 from canonym.training.sampling.names import NameTable
 from canonym.training.sampling.pairs import PairBatches, repeat_to_share
 
@@ -32,7 +31,7 @@ class BatchHard:
     batch_size : int
         Names in a batch, anchors and positives together.
     share : float
-        ``|D| / |O|`` up to which mentions are repeated; more than that stay as they are.
+        ``|D| / |O|`` up to which mentions are repeated; if there are more, each stands once.
 
     Raises
     ------
@@ -43,13 +42,12 @@ class BatchHard:
     -----
     In every epoch each name of a concept is an anchor once, with one other name of the concept,
     drawn from ontology and mentions alike; mentions are anchors as often as they are repeated. A
-    mention of several alternative concepts is one of each. See `canonym.training.sampling.pairs` and
+    mention of several alternative concepts is one of each. The loss is
     `canonym.training.losses.batch_hard_soft_margin`.
 
     Differences
     -----------
-    The batch of 1,500 that the paper trains with is taken for names in all, 750 anchors with their
-    positives.
+    The paper's batch of 1,500 is taken for names in all, 750 anchors with their positives.
 
     References
     ----------
@@ -76,7 +74,7 @@ class BatchHard:
         "share": Option(
             "Mentions are repeated up to this share of the names.", least=0, shown="a third"
         ),
-        "batch_size": Option("Names in a batch.", least=1),
+        "batch_size": Option("Names in a batch.", least=2),
     }
 
     def __init__(
@@ -87,8 +85,7 @@ class BatchHard:
         batch_size: int = 1500,
         share: float = 1 / 3,
     ) -> None:
-        if not 0 <= share < np.inf:
-            raise InvalidInput(f"share is {share}; 0 or more is expected")
+        check_options(BatchHard, self.options, locals())
         listed = list(mentions)
         self.n_ontology = len(table.pairs()[0])
         self._added = np.empty((0, 2), dtype=np.int32)
@@ -109,7 +106,7 @@ class BatchHard:
         self.table = table
         self._ontology = np.stack(ontology, axis=1)
         self._batch_size, self._share = batch_size, share
-        self._pairs(np.random.default_rng(0))  # says now what is wrong with the names
+        self._pairs(np.random.default_rng(0))  # raises now if the names do not fit
         self.settings: Mapping[str, object] = {
             "trained_on": "O+D" if listed else "O",
             "batch_size": batch_size,
@@ -134,7 +131,7 @@ class BatchHard:
         return cls(table, mentions, **options)
 
     def _pairs(self, rng: np.random.Generator) -> PairBatches:
-        """Return ``O``, or ``O`` and ``D``, which is repeated anew each time."""
+        """Return ``O``, or ``O`` and ``D``, which is repeated each time."""
         rows = self._ontology
         if len(self._added):
             again = repeat_to_share(len(self._added), self.n_ontology, self._share, rng)
@@ -142,7 +139,7 @@ class BatchHard:
         return PairBatches(self.table.names, rows[:, 0], rows[:, 1], batch_size=self._batch_size)
 
     def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
-        """Draw a positive for every anchor; see `canonym.training.sampling.pairs.PairBatches.draw`."""
+        """Draw a positive for every anchor."""
         del encode, epoch  # negatives are mined in the batch
         return self._pairs(rng).draw(rng)
 

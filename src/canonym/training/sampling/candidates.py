@@ -1,4 +1,4 @@
-"""Candidates of training mentions, found with the encoder of the moment (BioSyn)."""
+"""Candidates of training mentions, found with the current encoder (BioSyn)."""
 
 from __future__ import annotations
 
@@ -8,38 +8,35 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from canonym.encoders.chargrams import CharGrams
-from canonym.errors import InvalidInput, NotTrained
+from canonym.errors import NotTrained
 from canonym.indexes.exact import Exact
 from canonym.indexes.inverted import Inverted
 from canonym.training.objective import Encode
 from canonym.types import Encoder, Float32Array, Hits, Int32Array, SparseVectors
 
-# Names that are encoded and searched before the next ones are: what bounds the memory of a refresh.
+# Names that are encoded and searched at once; this bounds the memory of a refresh.
 _NAMES = 65_536
 
 
 class Candidates(NamedTuple):
-    """Candidates of each string, and their sparse scores.
+    """Candidates of each string, and their sparse scores."""
 
-    ``rows`` is ``(n, k)`` int32, the sparse candidates first; ``sparse`` is ``(n, k)`` float32.
-    """
-
-    rows: Int32Array
-    sparse: Float32Array
+    rows: Int32Array  # (n, k), the sparse candidates first
+    sparse: Float32Array  # (n, k)
 
 
 class CandidateSearch:
     """Retrieves candidates by an untrained scorer and by the encoder in training, in proportion.
 
-    `sparse` gives the sparse scores, cosines of its vectors: character 1- and 2-grams by default, as
-    in the paper. An encoder that is not fitted yet is fitted to the names.
+    `sparse` gives the sparse scores, cosines of its vectors: character 1- and 2-grams by default,
+    as in the paper. An encoder that is not fitted yet is fitted to the names.
 
     Notes
     -----
     The ``k − ⌊α k⌋`` names of the largest sparse score, which never change, and the ``⌊α k⌋``
-    nearest by the encoder in training; where the two overlap, the next nearest. Both go through the
-    indexes that linking uses, a block of names and of queries at a time: memory grows with the
-    blocks and with ``len(texts) · k``, never with ``len(texts) · len(names)``.
+    nearest by the encoder in training; where the two overlap, the next nearest. The indexes of
+    linking search a block of names at a time: memory grows with ``len(texts) · k``, never with
+    ``len(texts) · len(names)``.
 
     Differences
     -----------
@@ -59,10 +56,6 @@ class CandidateSearch:
         dense_ratio: float = 0.5,
         sparse: Encoder | None = None,
     ) -> None:
-        if k < 1:
-            raise InvalidInput(f"k is {k}; at least one candidate a mention is expected")
-        if not 0 <= dense_ratio <= 1:
-            raise InvalidInput(f"dense_ratio is {dense_ratio}; expected a share between 0 and 1")
         self.names, self.texts = names, texts
         self.k = min(k, len(names))
         # A ratio such as 0.29 of 100 is a hair below 29 in binary.
@@ -81,7 +74,7 @@ class CandidateSearch:
             self._sparse = self._index.search(self._queries, self.n_sparse).rows
 
     def refresh(self, encode: Encode) -> Candidates:
-        """Find the candidates with an encoder as it is now."""
+        """Find the candidates with the current encoder."""
         rows = self._sparse
         if self.n_sparse < self.k:
             dense = nearest_names(encode, self.names, self.texts, self.k).rows
@@ -114,7 +107,7 @@ def nearest_names(encode: Encode, names: Sequence[str], texts: Sequence[str], k:
         found = Exact(encode(block)).search(queries, min(k, len(block)))
         rows = np.concatenate([rows, found.rows + np.int32(first)], axis=1)
         scores = np.concatenate([scores, found.scores], axis=1)
-        # What was found before stands before: a stable sort keeps ties in the order of the rows.
+        # Earlier rows come first, so a stable sort keeps ties in the order of the rows.
         order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
         rows = np.take_along_axis(rows, order, axis=1)
         scores = np.take_along_axis(scores, order, axis=1)

@@ -1,4 +1,4 @@
-"""A few names of each high-level concept, and negatives weighted by distance (few-shot names)."""
+"""A few names of each high-level concept, and negatives weighted by distance."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput, ReadError
-from canonym.training.sampling.random import check_sizes
 from canonym.types import Float32Array, Int32Array
 
 WEIGHTINGS: tuple[str, ...] = ("sphere", "inverse")
@@ -38,15 +37,11 @@ def read_groups(path: str | Path) -> dict[str, list[str]]:
 
 
 class FewNames(NamedTuple):
-    """Names drawn for training, and as many for validation.
-
-    ``training`` and ``validation`` are names, ``training_concepts`` and ``validation_concepts`` the
-    position of each one's concept in ``concepts``, ``(n,)`` int32.
-    """
+    """Names drawn for training, and as many for validation."""
 
     concepts: tuple[str, ...]
     training: tuple[str, ...]
-    training_concepts: Int32Array
+    training_concepts: Int32Array  # positions in `concepts`
     validation: tuple[str, ...]
     validation_concepts: Int32Array
 
@@ -56,10 +51,7 @@ def sample_few_names(
 ) -> FewNames:
     """Draw `n` names of each concept for training, and `n` others for validation.
 
-    References
-    ----------
-    Fivez et al. (2021), Scalable few-shot learning of robust biomedical name representations,
-    section 3.2.
+    See Fivez et al. (2021), section 3.2. No name may belong to two concepts.
     """
     if n < 2:
         raise InvalidInput(f"n is {n}; at least 2 names of each concept are needed for a positive")
@@ -99,26 +91,27 @@ def distance_weights(
     nearest: float = 0.5,
     farthest: float = 1.4,
 ) -> npt.NDArray[np.float64]:
-    """Weigh negatives so that all distances are drawn alike, and not those that abound.
+    """Weigh negatives so that all distances are equally likely, not only the frequent ones.
+
+    `distances` ``(n, m)`` are of unit vectors of `width` columns, NaN for pairs that are not drawn;
+    the weights of a row sum to 1. Negatives beyond `farthest`, which teach nothing, are drawn only
+    if a row has no others.
 
     Notes
     -----
-    ::
+    ``"inverse"`` is one over the cosine distance, ``"sphere"`` the inverse of the density of
+    distances on the unit sphere::
 
         q(d) ∝ d^(w−2) (1 − d²/4)^((w−3)/2),   weight = 1 / q(max(d, nearest))
 
-    in logarithms. In wide spaces nearly all distances are near ``√2``, and the nearest negative has
-    almost all of the weight.
+    In wide spaces nearly all distances are near ``√2``, and the nearest negative has almost all of
+    the weight.
 
     References
     ----------
     Wu et al. (2017), Sampling Matters in Deep Embedding Learning, section 3.2. Fivez et al. (2021),
     section 2.2, who cite it; their released code has ``"inverse"``.
     """
-    if weighting not in WEIGHTINGS:
-        raise InvalidInput(
-            f"weighting is {weighting!r}; expected {' or '.join(map(repr, WEIGHTINGS))}"
-        )
     given = np.asarray(distances, dtype=np.float64)
     allowed = ~np.isnan(given)
     if weighting == "inverse":
@@ -149,7 +142,6 @@ def draw_negatives(
     weighting: str = "sphere",
 ) -> Int32Array:
     """Draw one name of another concept for every anchor, weighted by distance."""
-    check_sizes(vectors=len(vectors))
     cosines = anchors.astype(np.float64) @ vectors.astype(np.float64).T
     distances = np.sqrt(np.clip(2 - 2 * cosines, 0, 4))
     distances[anchor_concepts[:, None] == concepts] = np.nan

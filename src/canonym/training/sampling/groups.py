@@ -1,4 +1,4 @@
-"""Names that an encoder takes for one another although their concepts differ."""
+"""Names by concept, to draw batches from: synonyms, hard neighbours, names of related concepts."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
 from canonym.types import Float32Array, Int32Array
 
-# --- neighbours ---
-
+# Names asked for, and searched, when hard neighbours are refreshed: seconds rather than minutes.
+POOL_SIZE, SEARCHED = 16_384, 131_072
+NEAREST = 8
+_SHARE = 0.25  # of the names of a batch that add a name of a related concept
 _BLOCK = 1024
+_GROUPS_BLOCK = 2048
 
 
 def find_hard_neighbours(
@@ -29,11 +32,12 @@ def find_hard_neighbours(
     query_sources: npt.NDArray[Any] | None = None,
     sources: npt.NDArray[Any] | None = None,
 ) -> npt.NDArray[np.int64]:
-    """Find near names of other concepts: the nearest one in each of `k` random parts of the names.
+    """Find near names of other concepts: rows ``(q, k)`` of `vectors`, −1 where a part has none.
 
-    The nearest of each part instead of the `k` nearest of all: they are as near, as good as, for
-    many names, less alike among themselves, and a maximum is found many times faster than a
-    selection.
+    It takes the nearest name in each of `k` random parts, not the `k` nearest of all: those are
+    almost as near for many names and less alike, and a maximum is found faster than a selection. A
+    neighbour has to share one of the bits of `sources` with the query: two sources have different
+    concepts for one thing, one source has not.
     """
     found = np.full((len(queries), k), -1, dtype=np.int64)
     for column, part in enumerate(np.array_split(rng.permutation(len(vectors)), k)):
@@ -59,15 +63,6 @@ def find_hard_neighbours(
             good = np.isfinite(scores[np.arange(len(scores)), best])
             found[block, column] = np.where(good, part[best], -1)
     return found
-
-
-# --- groups ---
-# MODULE: Names by concept, to draw batches from: synonyms, and names that are taken for one another.
-
-# Names asked for, and searched, when hard neighbours are refreshed: seconds rather than minutes.
-POOL_SIZE, SEARCHED = 16_384, 131_072
-NEAREST = 8
-_GROUPS_BLOCK = 2048
 
 
 class SynonymGroups:
@@ -121,9 +116,9 @@ class SynonymGroups:
                     f"{len(names):,} names were given with name_weights of shape {each.shape}; "
                     "one number for each name is expected"
                 )
-            # A name that stands there twice is one name, as it is without weights.
+            # Equal names are one name, as they are without weights.
             largest = np.full(len(rows), -np.inf)
-            with np.errstate(invalid="ignore"):  # told below
+            with np.errstate(invalid="ignore"):  # checked below
                 np.maximum.at(largest, places, each[given])
                 shares *= largest
         if not (shares.min() >= 0 and 0 < shares.sum() < np.inf):
@@ -180,12 +175,12 @@ class SynonymGroups:
         return rows
 
     def has(self, concept: int) -> bool:
-        """Whether a concept has a name."""
+        """Return whether a concept has a name."""
         return concept < len(self.sizes) and bool(self.sizes[concept])
 
 
 class HardPool:
-    """Hard neighbours of a pool of names, found with the table of the moment."""
+    """Hard neighbours of a pool of names, found with the current table."""
 
     def __init__(
         self,
@@ -196,7 +191,7 @@ class HardPool:
         searched: int = SEARCHED,
     ) -> None:
         self.groups = groups
-        # Each name is searched for once, and used as often as it was drawn.
+        # Each name is searched once, and used as often as it was drawn.
         self.rows, self.draws = np.unique(groups.draw_names(POOL_SIZE, rng), return_inverse=True)
         places = np.sort(rng.permutation(len(groups.texts))[:searched])
         sources = groups.sources
@@ -228,14 +223,8 @@ class HardPool:
         return np.concatenate((anchors, near))
 
 
-# --- relatives ---
-# MODULE: Concepts that a relation joins, to bring names of both into a batch.
-
-_SHARE = 0.25  # of the names of a batch that bring a name of a related concept along
-
-
 class Relatives:
-    """Which concepts are related, in either direction, whatever the relation."""
+    """Pairs of concepts that a relation joins, in either direction."""
 
     def __init__(self, groups: SynonymGroups, pairs: npt.NDArray[Any]) -> None:
         from scipy.sparse import csr_array
@@ -247,15 +236,15 @@ class Relatives:
             )
         self.groups = groups
         n = len(groups.sizes)
-        there = ((pairs >= 0) & (pairs < n)).all(axis=1) & (pairs[:, 0] != pairs[:, 1])
-        named = pairs[there][(groups.sizes[pairs[there]] > 0).all(axis=1)]
+        known = pairs[((pairs >= 0) & (pairs < n)).all(axis=1) & (pairs[:, 0] != pairs[:, 1])]
+        named = known[(groups.sizes[known] > 0).all(axis=1)]
         both = np.concatenate((named, named[:, ::-1]))
-        ones = np.ones(len(both), dtype=bool)  # numbers would be added up where a pair is repeated
+        ones = np.ones(len(both), dtype=bool)  # numbers of repeated pairs would be summed
         self._joined = csr_array((ones, (both[:, 0], both[:, 1])), shape=(n, n))
         self._counts = np.diff(self._joined.indptr)
 
     def along(self, rows: npt.NDArray[np.int64], rng: np.random.Generator) -> npt.NDArray[np.int64]:
-        """Return the rows with a name of a related concept for some of them."""
+        """Return the rows, and for some of them a name of a related concept."""
         some = rows[rng.random(len(rows)) < _SHARE]
         concepts = self.groups.concepts[some]
         concepts = concepts[self._counts[concepts] > 0]
@@ -265,7 +254,7 @@ class Relatives:
         return np.concatenate((rows, self.groups.starts[others] + names))
 
     def among(self, concepts: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-        """Return, for each two of some concepts, whether they are related."""
+        """Return which pairs of some concepts are related."""
         distinct, places = np.unique(concepts, return_inverse=True)
         joined = self._joined[distinct][:, distinct].toarray()
         related: npt.NDArray[np.bool_] = joined[places][:, places]

@@ -18,13 +18,11 @@ SEVERAL = "of several concepts, whose parts cannot be told apart"
 
 
 class TrainingMentions(NamedTuple):
-    """Mentions to train on."""
+    """Mentions to train on, in the order of the corpus."""
 
-    # Text and ids of the concepts that it may stand for, in the order of the corpus
-    pairs: tuple[tuple[str, frozenset[str]], ...]
-    dropped: dict[str, int]  # How many mentions were left out, by reason
-    # The id of the document of each, as the mention has it; of the first of equal ones
-    documents: tuple[str, ...] = ()
+    pairs: tuple[tuple[str, frozenset[str]], ...]  # text, and ids of which any is right
+    dropped: dict[str, int]  # how many mentions were left out, by reason
+    documents: tuple[str, ...] = ()  # the document id of each
 
 
 def training_mentions(
@@ -37,7 +35,7 @@ def training_mentions(
     engine: str = "auto",
     distinct: bool = False,
 ) -> TrainingMentions:
-    """Bring the mentions of a corpus to the form in which an evaluation will ask for others.
+    """Prepare the mentions of a corpus as an evaluation prepares its questions.
 
     Parameters
     ----------
@@ -46,22 +44,22 @@ def training_mentions(
     terminology : Terminology
         The concepts.
     protocol : str or Protocol
-        Of `canonym.evaluation.protocols.PROTOCOLS`, one that prepares strings itself: under
-        ``"biosyn"`` abbreviations are written out and strings brought to lower case without
-        punctuation, under ``"plain"`` they stay as they are written.
+        One of `canonym.evaluation.protocols.PROTOCOLS` that prepares strings itself. ``"biosyn"``
+        writes abbreviations out, and strings in lower case without punctuation; ``"plain"`` changes
+        nothing.
     types : sequence of str
         Only mentions of these types; all by default.
     corrections : mapping of str to str, optional
-        Words and what they should be.
+        Misspelt words, and the right ones.
     engine : str
-        What finds abbreviations, see `canonym.mentions.abbreviations.find_abbreviations`.
+        See `canonym.mentions.abbreviations.find_abbreviations`.
     distinct : bool
         Whether mentions of the same text and concepts count once.
 
     Returns
     -------
     TrainingMentions
-        What is left of them, and why others are not.
+        The mentions, and the reasons why others are left out.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Names and mentions as training sees them: distinct strings, and the concepts that have them."""
+"""Names and mentions for training: distinct strings, with their concepts and related names."""
 
 from __future__ import annotations
 
@@ -13,24 +13,21 @@ from canonym.terminology.hierarchy import Adjacency, Hierarchy
 from canonym.text import biosyn_normal
 from canonym.types import SCOPES, Int32Array
 
-# --- names ---
-
 PREPARATIONS: Mapping[str, Callable[[str], str]] = {"biosyn": biosyn_normal, "none": str}
-"""What is done to strings before they are compared or encoded: ``"biosyn"`` is lower case without
-punctuation, ``"none"`` leaves them as they are."""
+"""Preparations of strings, before comparison and encoding; ``"biosyn"`` is lower case without
+punctuation."""
 
 SYNONYMS: tuple[str, ...] = ("label", "exact", "abbreviation", "narrow")
-"""Scopes of names that are taken for synonyms of one another."""
+"""Scopes of names that count as synonyms of one another."""
 
 
 class LinkedMentions(NamedTuple):
-    """Mentions of which the table has a concept."""
+    """Mentions of concepts of a `NameTable`."""
 
-    texts: tuple[str, ...]  # Distinct strings
-    text_of: Int32Array  # ndarray, shape (n,), int32: the string of each mention
-    concepts: Adjacency  # The concepts of each mention, of which any is right
-    # Mentions of no concept that the table has, or of which nothing is left when prepared
-    n_left_out: int
+    texts: tuple[str, ...]  # distinct strings
+    text_of: Int32Array  # (n,): the string of each mention
+    concepts: Adjacency  # the concepts of each mention, of which any is right
+    n_left_out: int  # mentions of no concept of the table, or empty when prepared
 
     @property
     def n_mentions(self) -> int:
@@ -41,21 +38,9 @@ class LinkedMentions(NamedTuple):
 class NameTable:
     """The names of concepts: every string once, with all the concepts that have it.
 
-    Made by `from_terminology` or `from_pairs`. A concept is its ordinal and a name its position
-    among the distinct strings; both stand in the order of the source.
-
-    Attributes
-    ----------
-    ids : tuple of str
-        The concepts.
-    texts : tuple of str
-        The names.
-    names : Adjacency
-        The names of every concept.
-    concepts : Adjacency
-        The concepts of every name.
-    preparation : str
-        What was done to the strings, a key of `PREPARATIONS`.
+    Use `from_terminology` or `from_pairs`. Numbers stand for concepts and for names, in the order
+    of the source. ``ids`` are the concepts, ``texts`` the names; ``names`` has the names of every
+    concept, and ``concepts`` the concepts of every name.
 
     Examples
     --------
@@ -106,7 +91,7 @@ class NameTable:
         preparation: str = "none",
         scopes: Collection[str] = SYNONYMS,
     ) -> NameTable:
-        """Take the names of a terminology."""
+        """Take the names of some scopes of a terminology, without repetitions."""
         unknown = sorted(set(scopes) - set(SCOPES))
         if unknown:
             raise InvalidInput(f"there is no scope {unknown[0]!r}; there are {', '.join(SCOPES)}")
@@ -138,7 +123,7 @@ class NameTable:
     def from_pairs(
         cls, pairs: Iterable[tuple[str, str]], *, preparation: str = "none"
     ) -> NameTable:
-        """Take names with the id of their concept; concepts stand in the order of their first."""
+        """Take (name, concept id) pairs."""
         listed = list(pairs)
         ids = {id_: i for i, id_ in enumerate(dict.fromkeys(id_ for _, id_ in listed))}
         return cls(
@@ -178,7 +163,7 @@ class NameTable:
         """Return a table with further names, prepared strings and their concepts, at its end."""
         names, owners = self.pairs()
         added = list(pairs)
-        # In the order of the strings, so that the numbers of those that are there do not change.
+        # Sorted by string, so that the numbers of the first names do not change.
         order = np.argsort(names, kind="stable")
         table = NameTable(
             self.ids,
@@ -186,11 +171,11 @@ class NameTable:
             [*owners[order].tolist(), *(concept for _, concept in added)],
             alternatives=self._ordinals,
         )
-        table.preparation = self.preparation  # done already
+        table.preparation = self.preparation  # the strings are prepared
         return table
 
     def link(self, mentions: Iterable[tuple[str, Collection[str]]]) -> LinkedMentions:
-        """Find the concepts of training mentions."""
+        """Find the concepts of training mentions; concepts without names here are ignored."""
         prepare = PREPARATIONS[self.preparation]
         counts = self.names.counts
         numbers: dict[str, int] = {}
@@ -225,8 +210,7 @@ class NameTable:
         )
 
 
-# --- related ---
-# MODULE: Names of concepts near by in the hierarchy: parents, siblings, and all below a high-level one.
+# --- names of related concepts --------------------------------------------------------------------
 
 
 def check_hierarchy(hierarchy: Hierarchy, *, allow_cycles: bool = False) -> None:
@@ -281,18 +265,15 @@ def names_below(
     top: str,
     *,
     n_concepts: int | None = None,
-    exclude: Collection[str] = (),
     allow_cycles: bool = False,
 ) -> dict[str, list[str]]:
-    """Group names by the high-level concept that they are below.
+    """Group names by the child of `top` that they are below, most names first.
 
-    References
-    ----------
-    Fivez et al. (2021), Scalable few-shot learning of robust biomedical name representations,
-    section 2.3.
+    A child that is a parent of another child is no high-level concept. A name below several of the
+    chosen ones is left out. See Fivez et al. (2021), section 2.3.
     """
     check_hierarchy(hierarchy, allow_cycles=allow_cycles)
-    children = [child for child in hierarchy.children(top) if child not in set(exclude)]
+    children = hierarchy.children(top)
     above = {parent for child in children for parent in hierarchy.parents(child)}
     chosen = [child for child in children if child not in above]
     rows: dict[str, Int32Array] = {}

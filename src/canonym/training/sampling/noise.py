@@ -1,7 +1,6 @@
-"""Names as people write them down: with slips, in another order, with words more or less.
+"""Names as people write them: with slips, in another order, with words more or less.
 
-Differences that normalisation takes away already (case, punctuation, accents, British spelling,
-plurals) are not among them.
+Normalisation removes other differences: case, punctuation, accents, British spelling, plurals.
 """
 
 from __future__ import annotations
@@ -18,7 +17,10 @@ _SHORTENED = 3  # letters that a shortened word keeps
 
 
 def disturb(text: str, rng: np.random.Generator) -> str:
-    """Change a name in one way that leaves what it means."""
+    """Change a name, words in lower case, in one way of `NOISE` that keeps its meaning.
+
+    The name does not change if the chosen way does not fit it.
+    """
     ways = tuple(NOISE.values())
     words = text.split(" ")
     return " ".join(ways[int(rng.integers(len(ways)))](words, rng))

@@ -16,9 +16,7 @@ from canonym.types import Int32Array
 class PairBatches:
     """Draws a positive for every anchor and deals the pairs into batches.
 
-    Notes
-    -----
-    An anchor whose concept has no other name comes alone: it can be a negative of others, and the
+    An anchor whose concept has no other name stands alone: it can be a negative of others, and the
     loss does not count it.
     """
 
@@ -42,7 +40,10 @@ class PairBatches:
         self.batch_size = batch_size
 
     def draw(self, rng: np.random.Generator) -> Mapping[str, npt.NDArray[Any]]:
-        """Sample an epoch: every anchor once, in random order."""
+        """Sample an epoch: every anchor once, in random order.
+
+        ``starts`` says where each batch begins in ``names`` and ``concepts``.
+        """
         order = rng.permutation(len(self.anchors))
         anchors, concepts = self.anchors[order], self.concepts[order]
         positives = self._positives(anchors, concepts, rng)
@@ -85,7 +86,7 @@ class PairBatches:
 
 
 def repeat_to_share(n: int, n_others: int, share: float, rng: np.random.Generator) -> Int32Array:
-    """Repeat `n` items until they are a share of the others; more than that stay as they are."""
+    """Return the numbers of `n` items, repeated until they are a share of the others."""
     wanted = max(round(share * n_others), n)
     whole, rest = divmod(wanted, n)
     last = rng.permutation(n)[:rest]

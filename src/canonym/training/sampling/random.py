@@ -1,4 +1,4 @@
-"""Random draws that the samplers share."""
+"""Random draws without replacement, and checks of sizes."""
 
 from __future__ import annotations
 
@@ -32,12 +32,10 @@ def draw_some(
 def draw_apart(
     n_rows: int, forbidden: npt.NDArray[np.int32] | list[int], n: int, rng: np.random.Generator
 ) -> Int32Array:
-    """Draw up to `n` of the rows 0 … `n_rows` − 1 that are not forbidden, each at most once.
+    """Draw up to `n` of the rows 0 … `n_rows` − 1 that are not `forbidden`, each at most once.
 
-    Notes
-    -----
-    Draws among the places that are left and counts the forbidden rows before each, so that the
-    cost does not grow with the number of rows.
+    `forbidden` is rising and distinct. The cost does not grow with the number of rows: it draws
+    among the places that are left, and counts the forbidden rows before each.
     """
     barred = np.asarray(forbidden, dtype=np.int64)
     left = n_rows - len(barred)

@@ -38,7 +38,10 @@ def read_relations(path: str | Path) -> list[Relation]:
 
 
 class RelationTable:
-    """Relation triplets between named concepts, as numbers."""
+    """Distinct (head, relation, tail) triplets between named concepts, as numbers.
+
+    With `strict`, an unknown concept is an error; otherwise its triplets are left out and counted.
+    """
 
     def __init__(
         self, table: NameTable, relations: Iterable[Relation], *, strict: bool = True
@@ -73,21 +76,13 @@ class RelationTable:
         self.relations = tuple(numbers)
         self.triplets = np.array(list(found), dtype=np.int32)
 
-    def __repr__(self) -> str:
-        return f"<RelationTable: {len(self.triplets):,} triplets, {len(self.relations)} relations>"
-
 
 class RelationBatches:
-    """Deals triplets into batches, each several times, with names drawn anew each time.
+    """Deals triplets into batches, each several times, with other names each time.
 
-    Notes
-    -----
-    A batch holds ``⌊k / m⌋`` different triplets, the last of an epoch perhaps fewer. Each of its
-    concepts has ``m`` terms at least, so that every term has a positive.
-
-    References
-    ----------
-    Yuan et al. (2020), CODER, sections 3.3 and 4.2.
+    A batch of ``k`` holds ``⌊k / m⌋`` different triplets, the last of an epoch perhaps fewer. Each
+    of its concepts has at least ``m`` terms, so that every term has a positive. See Yuan et al.
+    (2020), CODER, sections 3.3 and 4.2.
     """
 
     def __init__(
@@ -112,7 +107,7 @@ class RelationBatches:
         self.n_batches = n_batches
 
     def draw(self, rng: np.random.Generator) -> Mapping[str, npt.NDArray[Any]]:
-        """Sample an epoch."""
+        """Sample an epoch: triplets in the order of batches, with ``(n, m)`` names of each end."""
         order = rng.permutation(len(self.triplets))
         if self.n_batches is not None:
             order = order[: self.n_batches * self.n_different]
@@ -129,7 +124,7 @@ class RelationBatches:
     def batch(
         self, plan: Mapping[str, npt.NDArray[Any]], number: int
     ) -> tuple[Int32Array, Int32Array, Int32Array]:
-        """Return one batch with its repetitions."""
+        """Return the triplets ``(k, 3)`` of a batch with their repetitions, and the names."""
         part = slice(number * self.n_different, (number + 1) * self.n_different)
         triplets = np.repeat(self.triplets[plan["triplets"][part]], self.repeats, axis=0)
         return triplets, plan["heads"][part].ravel(), plan["tails"][part].ravel()

@@ -1,4 +1,4 @@
-"""Triplets of a mention, a right name and a wrong one, in a table that can be looked at."""
+"""Triplets of a mention, a right name and a wrong one, by the four strategies of DILBERT."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from canonym.types import Float32Array, Int32Array
 
 
 class Triplet(NamedTuple):
-    """A training mention, a name that is to be near it, and one that is not."""
+    """A training mention, a name of its concept, and a name of another."""
 
-    mention: str  # mention, positive, negative: the strings
+    mention: str
     positive: str
     negative: str
-    ids: tuple[str, ...] = ()  # Concepts of the mention
-    strategy: str = ""  # How the two names were chosen
+    ids: tuple[str, ...] = ()  # concepts of the mention
+    strategy: str = ""  # by which the two names were chosen
 
 
 SEARCHED: tuple[str, ...] = ("training", "all")
-"""What re-sampling searches: names of the concepts of training mentions, or all names."""
+"""Names that re-sampling searches: those of the concepts of training mentions, or all."""
 
 # Mentions whose nearest names are held in memory at once.
 _MENTIONS = 256
@@ -40,10 +40,8 @@ class _Choice(NamedTuple):
 class TripletSampler:
     """Chooses positives and negatives of every mention and pairs each with each.
 
-    References
-    ----------
-    Miftahutdinov et al. (2021), Drug and Disease Interpretation Learning with Biomedical Entity
-    Representation Transformer, section 4.
+    `n_parents` names of parents are added to the positives, `n_siblings` names of siblings to the
+    negatives. See Miftahutdinov et al. (2021), section 4.
     """
 
     def __init__(
@@ -102,16 +100,14 @@ class TripletSampler:
     ) -> Int32Array:
         """Take the nearest right names as positives, and the names ranked above them as negatives.
 
+        A mention without a wrong name above the nearest right one has no negatives of this kind.
+
         Differences
         -----------
         The released code takes the names below the last right one of 1,024 nearest as negatives;
-        here, as in the paper, those above the first. The paper leaves open how many neighbours are
+        here, as in the paper, those above the first. The paper does not say how many neighbours are
         retrieved; here all of the searched names are ranked.
         """
-        if searched not in SEARCHED:
-            raise InvalidInput(
-                f"searched is {searched!r}; expected {' or '.join(map(repr, SEARCHED))}"
-            )
         rows = np.arange(self.table.n_names, dtype=np.int32)
         if searched == "training":
             concepts = np.unique(self.mentions.concepts.ends)

@@ -1,9 +1,10 @@
-"""How much an encoder gains by being fitted: names set aside, and found or not.
+"""Fitting a subword encoder to names and mentions, and the gain on those it has not seen.
 
-Some concepts lose one of their names. The encoder is fitted to the rest, and each name set aside is
-looked up among the rest: does the nearest name belong to its concept? The same with another
-encoder, and the difference is the gain to be expected on names that the terminology does not have.
-Mentions of a corpus are set aside in the same way, by documents."""
+`fit_names` takes the mentions of a corpus for further names of their concepts. `measure_gain` fits
+without some names and some documents, and looks these up with the fitted encoder and with another:
+is the nearest name one of the right concept? The difference is the gain to expect on names that the
+terminology lacks.
+"""
 
 from __future__ import annotations
 
@@ -21,20 +22,18 @@ from canonym.training.subword.fit import fit_subword
 from canonym.training.subword.mention_names import MentionNames, mention_weights
 from canonym.types import Encoder, Float32Array, Int32Array, SparseVectors
 
-# --- held out ---
-
+SHARE = 0.2
 _BLOCK = 4096
-_FEW = 10
+_FEW = 10  # documents; a corpus with fewer is split by mention
 
 
 class HeldOut(NamedTuple):
-    """Names set aside, and those they are looked up among."""
+    """Names set aside, and the rows that remain."""
 
-    names: list[str]  # The names set aside
-    concepts: Int32Array  # (n,) int32: their concepts
-    rest: npt.NDArray[np.int64]  # (m,) int64: rows that are left to be fitted to
-    # (s,) int64: rows, all of them in `rest`, that the names are looked up among
-    searched: npt.NDArray[np.int64]
+    names: list[str]
+    concepts: Int32Array
+    rest: npt.NDArray[np.int64]  # rows to fit to
+    searched: npt.NDArray[np.int64]  # rows, all in `rest`, to look the names up among
 
 
 def hold_out(
@@ -45,7 +44,11 @@ def hold_out(
     n_searched: int = 200_000,
     seed: int = 0,
 ) -> HeldOut:
-    """Set names aside."""
+    """Set names aside: one of a concept that keeps two others, at most a tenth of those concepts.
+
+    A name that is, in normal form, left elsewhere is not set aside: to find it would be no merit.
+    The searched rows are all of the concepts concerned, and others drawn at random.
+    """
     rng = np.random.default_rng(seed)
     forms: dict[str, int] = {}
     number_of = np.fromiter(
@@ -84,7 +87,11 @@ def hold_out_mentions(
     n_searched: int = 200_000,
     seed: int = 0,
 ) -> tuple[HeldOut, npt.NDArray[np.int64]]:
-    """Set the mentions of some documents aside."""
+    """Set the mentions of a share of the documents aside; return them, and the rows to fit to.
+
+    They are set aside once each, and only if they are, in normal form, neither a name nor a mention
+    of another document. Of a corpus of few documents a share of the distinct mentions is taken.
+    """
     rng = np.random.default_rng(seed)
     rest = np.arange(len(names)) if rest is None else rest
     forms = list(normalise_all(mentions.names, PLAIN))
@@ -120,7 +127,7 @@ def _searched(
     n: int,
     rng: np.random.Generator,
 ) -> npt.NDArray[np.int64]:
-    """Return all rows of some concepts, and of others as many as make `n` together."""
+    """Return all rows of some concepts, and rows of others up to `n` in all."""
     near = rest[np.isin(concepts[rest], wanted)]
     others = np.setdiff1d(rest, near)
     others = rng.permutation(others)[: max(0, n - len(near))]
@@ -135,10 +142,8 @@ def accuracy(
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> float:
-    """Return the share of names set aside whose nearest name is one of their concept, in [0, 1].
+    """Return the share of names set aside whose nearest name is one of their concept.
 
-    Notes
-    -----
     Of names equally near the first in the terminology counts.
     """
     queries = _dense(encoder, held.names)
@@ -165,33 +170,19 @@ def _dense(encoder: Encoder, names: Sequence[str]) -> Float32Array:
     return vectors
 
 
-# --- gain ---
-# MODULE: Fitting a subword encoder to names and mentions, and what is gained on those it is not shown.
-#
-# `fit_names` takes the mentions of a corpus for further names of their concepts: they teach the
-# encoder how people write, and no terminology gets them. `measure_gain` does the same without some of
-# the names and documents, and looks these up.
-
-SHARE = 0.2
-
-
 class Found(NamedTuple):
     """How many of the names set aside are found."""
 
-    n: int  # n, n_searched: names looked up, and names that they were looked up among
-    n_searched: int
-    # before, after: the share whose nearest name is one of their concept, in [0, 1]: by the
-    # encoder compared with, and by the fitted one
-    before: float
-    after: float
+    n: int
+    n_searched: int  # names that they are looked up among
+    before: float  # share with a right name nearest, by the encoder compared with
+    after: float  # the same by the fitted encoder
 
 
 class Gain(NamedTuple):
-    """What fitting gains; None where nothing could be set aside."""
+    """The gain of fitting, on names and on mentions; None if nothing could be set aside."""
 
-    # On names of the terminology, set aside by `canonym.training.subword.held_out.hold_out`
     names: Found | None
-    # On mentions, set aside by `canonym.training.subword.held_out.hold_out_mentions`
     mentions: Found | None
 
 
@@ -214,7 +205,7 @@ def fit_names(
     mentions : MentionNames, optional
         Those of a corpus.
     share : float
-        How many of the names drawn are mentions, in (0, 1).
+        Share of mentions among the names drawn, in (0, 1).
     **options
         Those of `canonym.training.subword.fit.fit_subword`.
 
@@ -241,18 +232,18 @@ def measure_gain(
     seed: int = 0,
     **options: Any,
 ) -> Gain:
-    """Fit without some names and some documents, look these up, and compare with an encoder.
+    """Fit without some names and documents, look these up, and compare with another encoder.
 
     Parameters
     ----------
     names, concepts, mentions
         As for `fit_names`.
     baseline : Encoder
-        The one to compare with; it gives dense vectors.
+        The one to compare with, of dense vectors.
     n : int
-        Most names to set aside; of the documents it is a fifth.
+        Most names to set aside; a fifth of the documents is.
     seed : int
-        Of what is set aside, and of the fit.
+        Of all draws.
     **options
         Further ones of `fit_names`.
 
@@ -263,9 +254,9 @@ def measure_gain(
 
     Notes
     -----
-    Names that `baseline` was trained on are no secret to it, nor wholly to an encoder that starts
-    from it: where it has read the terminology or the corpus, its share is higher than on what is
-    new, and the gain is smaller.
+    `baseline`, and an encoder that starts from it, know names that `baseline` was trained on. If it
+    has read the terminology or the corpus, its share is higher than on new names, and the gain is
+    smaller.
     """
     apart: HeldOut | None = None
     with contextlib.suppress(InvalidInput):

@@ -1,7 +1,7 @@
-"""Losses of the subword encoder with their gradients: synonyms in a batch, candidates of mentions.
+"""Losses of the subword encoder with their gradients.
 
-The first is a softmax over the names of a batch, in which names of related concepts, and what a
-teacher takes for similar, can have a share; the second is BioSyn's marginalization.
+`multi_positive_loss` is a softmax over the names of a batch, in which names of related concepts and
+a teacher can have a share; `marginal_loss` is BioSyn's marginalization.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ def multi_positive_loss(
     related: npt.NDArray[np.bool_] | None = None,
     related_share: float = 0.1,
 ) -> tuple[float, npt.NDArray[Any]]:
-    """Return the multi-positive softmax loss of a batch of names, and its gradient.
+    """Return the multi-positive softmax loss of a batch of names, and its gradient by `vectors`.
+
+    Names of equal `texts` and different concepts are left out of each other's sums. Names without a
+    positive do not count; rows of `teacher` are zero for names that it does not know.
 
     Notes
     -----
@@ -36,8 +39,7 @@ def multi_positive_loss(
     ``R(i)`` of related concepts make it ``(1 − r) L_i − r/|R(i)| Σ_{j ∈ R(i)} log q_ij``: nearer
     than others, less near than synonyms; CODER [3]_ has a loss for each relation instead. With a
     teacher's vectors ``u`` and ``p_i`` the softmax of ``u_i · u_j / τ``, a name that the teacher
-    knows has ``(1 − a) L_i + a KL(p_i ‖ q_i)``, both softmaxes over the names that it knows: what
-    it takes for similar should be similar, in proportion [2]_.
+    knows has ``(1 − a) L_i + a KL(p_i ‖ q_i)``, both over the names that it knows [2]_.
 
     References
     ----------
@@ -56,24 +58,24 @@ def multi_positive_loss(
     used = counts > 0
     logits = vectors @ vectors.T
     logits /= temperature
-    taught = np.zeros(len(vectors), dtype=bool)
+    of_teacher = np.zeros(len(vectors), dtype=bool)
     loss, slopes = 0.0, np.zeros(())
     if teacher is not None and teacher_share:
         known = np.square(teacher).sum(axis=1) > 0
         unknown = hidden | ~known
         # A name that has nothing to be compared with has no distribution.
-        taught = known & (~unknown).any(axis=1)
+        of_teacher = known & (~unknown).any(axis=1)
         targets, log_targets = _softmax(
             np.where(unknown, -np.inf, teacher @ teacher.T / temperature)
         )
         found, log_found = _softmax(np.where(unknown, -np.inf, logits))
         ratios = np.subtract(log_targets, log_found, out=np.zeros_like(targets), where=~unknown)
         share = teacher_share / max(1, len(vectors))
-        loss += share * float((targets * ratios)[taught].sum())
+        loss += share * float((targets * ratios)[of_teacher].sum())
         slopes = share * (found - targets)
-        slopes[~taught] = 0
+        slopes[~of_teacher] = 0
     if used.any():
-        shares = np.where(taught, 1 - teacher_share, 1.0) / int(used.sum()) * used
+        shares = np.where(of_teacher, 1 - teacher_share, 1.0) / int(used.sum()) * used
         logits[hidden] = -np.inf
         masses, logs = _softmax(logits)
         # What is wanted of the softmax is the same for all positives of a name: a number a row.

@@ -1,4 +1,4 @@
-"""Annotated mentions as further names of their concepts, to fit an encoder to."""
+"""Annotated mentions as further names of their concepts, for fitting an encoder."""
 
 from __future__ import annotations
 
@@ -17,22 +17,19 @@ from canonym.training.sampling.mentions import training_mentions
 from canonym.types import Document, Int32Array
 
 EITHER = "of several concepts, any of which is right"
-"""Why a mention with alternatives is not the name of a concept."""
+"""The reason to leave out a mention with alternatives."""
 
 
 class MentionNames(NamedTuple):
-    """Annotated mentions as names of concepts."""
+    """Annotated mentions as names of concepts, in the order of the corpus."""
 
-    # The mentions in the order of the corpus, as often as they are there; abbreviations that
-    # their document explains are written out
-    names: list[str]
-    # (n,) int32: their concepts, as `canonym.Terminology.concept_of_row` counts them
-    concepts: Int32Array
-    documents: list[str]  # The ids of their documents
-    dropped: dict[str, int]  # How many mentions were left out, by reason
+    names: list[str]  # with repetitions; explained abbreviations are written out
+    concepts: Int32Array  # numbers as in `canonym.Terminology.concept_of_row`
+    documents: list[str]  # ids
+    dropped: dict[str, int]  # how many mentions were left out, by reason
 
     def at(self, rows: npt.NDArray[Any]) -> MentionNames:
-        """Return some of the mentions; `dropped` stays."""
+        """Return some of the mentions."""
         return MentionNames(
             [self.names[row] for row in rows],
             self.concepts[rows],
@@ -59,13 +56,12 @@ def mention_names(
     types : sequence of str
         Only mentions of these types; all by default.
     engine : str
-        What finds abbreviations, see `canonym.mentions.abbreviations.find_abbreviations`.
+        See `canonym.mentions.abbreviations.find_abbreviations`.
 
     Returns
     -------
     MentionNames
-        Mentions of one known concept each. Composite mentions and those with alternatives are left
-        out, since it is not known which part, or which concept, is meant.
+        Mentions of one known concept each, without composite mentions and those with alternatives.
 
     Raises
     ------
@@ -117,13 +113,11 @@ def mention_weights(
     weights: npt.NDArray[Any] | None = None,
     normalisation: Sequence[str] = NORMAL_STEPS,
 ) -> npt.NDArray[np.float64]:
-    """Weigh names so that a share of those drawn are mentions, common ones more often.
+    """Weigh names, the last `n_mentions` of them mentions, to draw mentions for a share of them.
 
-    Notes
-    -----
-    Of concepts that have a synonym, a mention that stands ``n`` times for its concept, and ``N``
-    times for any, is drawn in proportion to ``√n · n / N``: what is common more often, but not as
-    much as it is, and what annotators were of two minds about by their majority.
+    The weight of other names is 1. Of concepts with a synonym, a mention that stands ``n`` times
+    for its concept, and ``N`` times for any, is drawn in proportion to ``√n · n / N``: frequent
+    mentions more often, but less than in proportion, and ambiguous ones by majority.
     """
     if not 0 < share < 1:
         raise InvalidInput(f"share={share!r}: more than 0 and less than 1 is expected")

@@ -1,9 +1,9 @@
-"""Annotated mentions as questions to a terminology: which of these names does this string mean?
+"""Annotated mentions as queries to a terminology: which of its names has the right concept?
 
-A batch of synonyms teaches an encoder what is alike. What a linker asks is narrower: whether, among
-all names, one of the right concept comes first. `QuerySet` are mentions with that to answer, and
-`MentionQueries` draws them for the batches of `canonym.training.subword.fit.fit_subword`, each with the names
-that the encoder of the moment takes for it, as BioSyn does.
+A batch of synonyms teaches an encoder which names are alike. A linker needs one thing more: of all
+names, one of the right concept has to come first. `MentionQueries` draws mentions for the batches
+of `canonym.training.subword.fit.fit_subword`, each with the names that the current encoder finds
+for it, as BioSyn does.
 """
 
 from __future__ import annotations
@@ -24,29 +24,27 @@ from canonym.types import Float32Array, Int32Array
 
 Encode = Callable[[Sequence[str]], Float32Array]
 
-# Names asked for beyond the wrong ones that are wanted: the nearest are often the right ones.
+# Names searched beyond the wrong ones that are wanted: the nearest are often right ones.
 _SPARE = 40
 
 
 class QuerySet(NamedTuple):
-    """Mentions, and the names that they are looked up among."""
+    """Mentions, and the names to look them up among."""
 
-    # Distinct normalised mentions; one that stands for two concepts is there twice
-    texts: list[str]
-    gold: Int32Array  # (n,) int32: the concept of each
-    chances: npt.NDArray[np.float64]  # (n,) float64: how often each is drawn; they add up to 1
-    names: list[str]  # Normalised names, distinct within a concept
-    concepts: Int32Array  # (n_names,) int32: the concept of each
+    texts: list[str]  # normalised mentions, once for each of their concepts
+    gold: Int32Array  # the concept of each
+    chances: npt.NDArray[np.float64]  # of each to be drawn; the sum is 1
+    names: list[str]  # normalised, distinct within a concept
+    concepts: Int32Array  # the concept of each name
 
 
 class QueryBatch(NamedTuple):
-    """QuerySet of a batch."""
+    """Mentions of a batch, with their candidates."""
 
-    texts: list[str]  # Mentions and candidates
-    mentions: npt.NDArray[np.int64]  # (n,) int64: places of the mentions in `texts`
-    # (n, k) int64: places of their candidates, −1 where there are fewer
-    candidates: npt.NDArray[np.int64]
-    right: npt.NDArray[np.bool_]  # (n, k) bool: which candidates are names of the right concept
+    texts: list[str]  # of mentions and candidates
+    mentions: npt.NDArray[np.int64]  # (n,): places in `texts`
+    candidates: npt.NDArray[np.int64]  # (n, k): places in `texts`, −1 for none
+    right: npt.NDArray[np.bool_]  # (n, k): names of the right concept
 
 
 def make_query_set(
@@ -55,7 +53,11 @@ def make_query_set(
     *,
     normalisation: Sequence[str] = NORMAL_STEPS,
 ) -> QuerySet:
-    """Make questions of annotated mentions."""
+    """Make queries of (mention, concept id) pairs among (name, concept id) pairs.
+
+    Mentions that are names are left out, since an exact look-up finds them; so are concepts without
+    a name. The chances are those of `mention_weights`, ``√n · n / N``.
+    """
     normalise = MemoNormaliser(tuple(normalisation))
     listed, annotated = list(names), list(pairs)
     forms = normalise([text for text, _ in listed])
@@ -82,26 +84,29 @@ def make_query_set(
 
 
 class MentionQueries:
-    """Draws questions, with the candidates that an encoder finds."""
+    """Draws `n` mentions a batch, with candidates that an encoder finds.
 
-    def __init__(self, questions: QuerySet, *, n: int, wrong: int = 10, right: int = 5) -> None:
+    Candidates are the `wrong` nearest names of other concepts and the `right` nearest of its own.
+    """
+
+    def __init__(self, query_set: QuerySet, *, n: int, wrong: int = 10, right: int = 5) -> None:
         for what, number in (("n", n), ("wrong", wrong), ("right", right)):
             check_count(what, number)
-        if not questions.texts:
+        if not query_set.texts:
             raise InvalidInput(
                 "no mention is left to ask about: each is a name of the terminology, or of a "
                 "concept that it lacks"
             )
-        self._questions, self._n, self._wrong, self._right = questions, n, wrong, right
-        self._order = np.argsort(questions.concepts, kind="stable")
-        ordered = questions.concepts[self._order]
-        self._starts = np.searchsorted(ordered, questions.gold)
-        self._ends = np.searchsorted(ordered, questions.gold, side="right")
+        self._set, self._n, self._wrong, self._right = query_set, n, wrong, right
+        self._order = np.argsort(query_set.concepts, kind="stable")
+        ordered = query_set.concepts[self._order]
+        self._starts = np.searchsorted(ordered, query_set.gold)
+        self._ends = np.searchsorted(ordered, query_set.gold, side="right")
         self._rows = np.empty((0, wrong + right), dtype=np.int64)
 
     def refresh(self, encode: Encode) -> float:
-        """Find the candidates anew."""
-        one = self._questions
+        """Search the candidates; return the share of mentions with a right name nearest."""
+        one = self._set
         vectors, asked = encode(one.names), encode(one.texts)
         found = Exact(vectors).search(asked, min(len(one.names), self._wrong + _SPARE)).rows
         self._rows = np.full((len(asked), self._right + self._wrong), -1, dtype=np.int64)
@@ -116,8 +121,8 @@ class MentionQueries:
         return first / len(asked)
 
     def draw(self, rng: np.random.Generator) -> QueryBatch:
-        """Draw the questions of a batch; `refresh` comes first."""
-        one = self._questions
+        """Draw the mentions of a batch; call `refresh` first."""
+        one = self._set
         drawn = rng.choice(len(one.texts), self._n, p=one.chances)
         rows = self._rows[drawn]
         mentions = np.arange(self._n, dtype=np.int64)
