@@ -66,7 +66,9 @@ class Linker:
         self._finalizer: weakref.finalize[Any, Any] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopened, (type(self), self.folder, self.terminology.path)
+        # Another process may have another current folder.
+        paths = self.folder.absolute(), self.terminology.path.absolute()
+        return _reopened, (type(self), *paths)
 
     # --- making and opening ---------------------------------------------------------------------
 
@@ -428,10 +430,10 @@ class Linker:
     ) -> dict[str, float]:
         """Learn a better order of candidates from annotated mentions, and keep it with the index.
 
-        The first 20 candidates are then ordered by past annotations, by the words that mention,
-        name and label share, and by the scores of every encoder. `Candidate.score` is a share, all
-        of which sum to 1; the similarity stands among `Candidate.parts`. A confidence that was
-        fitted before no longer holds and is removed.
+        The first 20 candidates are then ordered by three things: past annotations, the words that
+        mention, name and label share, and the scores of every encoder. `Candidate.score` becomes a
+        share, all of which sum to 1; the similarity stands among `Candidate.parts`. A confidence
+        that was fitted before no longer holds and is removed.
 
         Parameters
         ----------

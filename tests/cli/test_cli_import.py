@@ -94,7 +94,7 @@ def test_quiet_says_nothing(obo: Path, tmp_path: Path) -> None:
     assert result.output == ""
 
 
-def test_an_existing_file_is_kept_unless_told_otherwise(obo: Path, db: Path) -> None:
+def test_an_existing_file_is_kept_unless_overwrite(obo: Path, db: Path) -> None:
     before = db.read_bytes()
     assert "exists already" in run("import", str(obo), "-o", str(db), code=2).stderr
     obo.write_text(OBO.replace("Hip fracture", "Hip break"))
@@ -244,7 +244,7 @@ def test_many_types_are_summed_up(tmp_path: Path) -> None:
     assert "… and 3 more" in text
 
 
-def test_a_parent_that_is_missing_is_said_to_be(tmp_path: Path) -> None:
+def test_a_missing_parent_is_marked(tmp_path: Path) -> None:
     file = tmp_path / "x.csv"
     file.write_text("id,name,parent\n1,hip,9\n")
     text = run("terminology", "show", str(file), "1").stdout

@@ -1,4 +1,4 @@
-"""What holds for every encoder, whichever way it makes its vectors."""
+"""The contract of every encoder."""
 
 from __future__ import annotations
 

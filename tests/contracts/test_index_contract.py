@@ -1,4 +1,4 @@
-"""What every index over vectors owes its callers, checked against the plain definition."""
+"""The contract of every index over vectors, checked against the plain definition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every reader of a terminology has to do, checked on every format there is."""
+"""Duties of every reader of a terminology, checked on every format."""
 
 from __future__ import annotations
 
@@ -390,7 +390,7 @@ def test_compressed_copies_give_the_same_records(name: str, packing: str, tmp_pa
     source = write(name, tmp_path)
     expected = list(read_records(source, format=name))
     for file in files_of(source):
-        # Names of SNOMED CT files are looked for as they are; compression is told by content.
+        # SNOMED CT files keep their names; compression is recognised by content.
         kept = name == "snomed"
         packed = file if kept else file.with_name(file.name + packing)
         content = file.read_bytes()
@@ -494,7 +494,7 @@ def test_junk_is_a_read_error_that_names_the_file(name: str, junk: str, tmp_path
 
 
 @WITH_SOURCE
-def test_text_in_another_encoding_is_told_with_its_line(name: str, tmp_path: Path) -> None:
+def test_text_in_another_encoding_is_refused_with_its_line(name: str, tmp_path: Path) -> None:
     source = write(name, tmp_path)
     for file in files_of(source):
         text = file.read_text(encoding="utf-8")

@@ -111,7 +111,7 @@ def test_json_in_all_its_wrappings(tmp_path: Path) -> None:
     assert len(list(read_bioc(written(tmp_path, lines)))) == 3
 
 
-def test_ids_are_taken_from_the_infon_that_is_asked_for(tmp_path: Path) -> None:
+def test_ids_are_taken_from_the_chosen_infon(tmp_path: Path) -> None:
     infons = {"MESH": "D1", "identifier": "X:1;X:2", "umls": "C1"}
     path = written(tmp_path, {"id": 7, "passages": [passage(infons=infons)]})
     (mention,) = next(read_bioc(path)).mentions
@@ -130,7 +130,7 @@ def test_text_of_sentences_only_where_the_passage_has_none(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ({"documents": []}, "holds no document"),
         ("3", "holds no BioC"),
@@ -150,13 +150,13 @@ def test_text_of_sentences_only_where_the_passage_has_none(tmp_path: Path) -> No
         ({"id": "7", "passages": [{"offset": 0, "text": 3}]}, "no string"),
     ],
 )
-def test_bad_json(tmp_path: Path, content: Any, said: str) -> None:
-    with pytest.raises(ReadError, match=said):
+def test_bad_json(tmp_path: Path, content: Any, message: str) -> None:
+    with pytest.raises(ReadError, match=message):
         list(read_bioc(written(tmp_path, content)))
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "at", "said"),
+    ("old", "new", "at", "message"),
     [
         ("<text>lot<", "<text>bit<", '<annotation id="3"', "'7': annotation '3': offsets 38-41"),
         ('offset="29"', 'offset="99"', '<annotation id="2"', "no span"),
@@ -166,9 +166,9 @@ def test_bad_json(tmp_path: Path, content: Any, said: str) -> None:
         ("</document>", "", "</collection>", "malformed"),
     ],
 )
-def test_bad_xml_names_the_line(tmp_path: Path, old: str, new: str, at: str, said: str) -> None:
+def test_bad_xml_names_the_line(tmp_path: Path, old: str, new: str, at: str, message: str) -> None:
     changed = XML.replace(old, new)
-    with pytest.raises(ReadError, match=said) as caught:
+    with pytest.raises(ReadError, match=message) as caught:
         list(read_bioc(written(tmp_path, changed)))
     assert caught.value.line == 1 + changed[: changed.index(at)].count("\n")
 
@@ -222,7 +222,7 @@ def test_title_and_abstract_are_passages(syntax: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("document", "options", "said"),
+    ("document", "options", "message"),
     [
         (Document("1", "a\x01b"), {}, r"U\+0001"),
         (Document("", "a"), {}, "no id"),
@@ -231,8 +231,8 @@ def test_title_and_abstract_are_passages(syntax: str, tmp_path: Path) -> None:
         (Document("1", "a"), {"syntax": "yaml"}, "not known"),
     ],
 )
-def test_what_cannot_be_written(document: Document, options: dict[str, Any], said: str) -> None:
-    with pytest.raises(InvalidInput, match=said):
+def test_what_cannot_be_written(document: Document, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
         write_bioc([document], io.StringIO(), **options)
 
 

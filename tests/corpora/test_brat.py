@@ -83,7 +83,7 @@ def test_another_encoding(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("T1\tDisease 33 99\tFH", "no span"),
         ("T1\tDisease 34 36\tFH", "hold 'H.'"),
@@ -94,9 +94,9 @@ def test_another_encoding(tmp_path: Path) -> None:
         ("7|t|Broken hip", "no line of brat"),
     ],
 )
-def test_bad_lines(tmp_path: Path, line: str, said: str) -> None:
+def test_bad_lines(tmp_path: Path, line: str, message: str) -> None:
     pair(tmp_path, ann=f"T2\tSite 9 13\tleft\n{line}\n")
-    with pytest.raises(ReadError, match=said) as caught:
+    with pytest.raises(ReadError, match=message) as caught:
         list(read_brat(tmp_path))
     assert caught.value.line == 2
     assert caught.value.path.name == "7.ann"
@@ -140,7 +140,7 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mention", "said"),
+    ("mention", "message"),
     [
         (Mention("FH", 33, 35), "type"),
         (Mention("FH", 33, 35, "A B"), "type"),
@@ -148,6 +148,6 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
         (Mention("FH", 33, 35, "A", ("some word",)), "ordinary note"),
     ],
 )
-def test_what_cannot_be_written(mention: Mention, said: str) -> None:
-    with pytest.raises(InvalidInput, match=said):
+def test_what_cannot_be_written(mention: Mention, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
         brat_annotations(Document("7", TEXT, (mention,)))

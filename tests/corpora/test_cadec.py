@@ -32,7 +32,7 @@ def test_three_columns(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "line", "said"),
+    ("content", "line", "message"),
     [
         ("1\ta\n1 b\n", 2, "1 columns"),
         ("1\ta\n1\tb\tc\n", 2, "3 columns"),
@@ -42,8 +42,8 @@ def test_three_columns(tmp_path: Path) -> None:
         ("\n", None, "no mention"),
     ],
 )
-def test_bad_tables(tmp_path: Path, content: str, line: int | None, said: str) -> None:
-    with pytest.raises(ReadError, match=said) as caught:
+def test_bad_tables(tmp_path: Path, content: str, line: int | None, message: str) -> None:
+    with pytest.raises(ReadError, match=message) as caught:
         list(read_mention_table(written(tmp_path / "x.txt", content)))
     assert caught.value.line == line
 

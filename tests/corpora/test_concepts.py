@@ -42,7 +42,7 @@ def test_a_folder_is_read_in_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("7||0|10||Disease||D006620", "was expected, found '7"),
         ("7||0||Disease||broken hip||D006620", "was expected"),
@@ -52,10 +52,10 @@ def test_a_folder_is_read_in_order(tmp_path: Path) -> None:
         ("broken hip\tD006620", "was expected"),
     ],
 )
-def test_bad_lines(tmp_path: Path, line: str, said: str) -> None:
+def test_bad_lines(tmp_path: Path, line: str, message: str) -> None:
     path = tmp_path / "x.concept"
     path.write_text(f"1||0|1||T||a||D1\n{line}\n")
-    with pytest.raises(ReadError, match=said) as caught:
+    with pytest.raises(ReadError, match=message) as caught:
         list(read_concepts(path))
     assert caught.value.line == 2
 

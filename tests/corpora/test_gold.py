@@ -83,7 +83,7 @@ def test_the_last_word_is_where_the_mention_ends() -> None:
 
 
 @pytest.mark.parametrize(
-    ("mention", "said"),
+    ("mention", "message"),
     [
         (Mention("knee"), "no offsets"),
         (Mention("knee", 0, 99), "no span"),
@@ -93,8 +93,8 @@ def test_the_last_word_is_where_the_mention_ends() -> None:
         (Mention("pain left knee", 0, 16), "hold"),
     ],
 )
-def test_pieces_that_are_not_there(mention: Mention, said: str) -> None:
-    with pytest.raises(InvalidInput, match=said):
+def test_missing_pieces(mention: Mention, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
         mention_pieces(KNEE, mention)
 
 
@@ -104,7 +104,7 @@ def test_unknown_way_of_joining() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pieces", "written", "said"),
+    ("pieces", "written", "message"),
     [
         ([], None, "no offsets"),
         ([(0, 4)], "pain", None),
@@ -119,10 +119,10 @@ def test_unknown_way_of_joining() -> None:
     ],
 )
 def test_problems_of_pieces(
-    pieces: list[tuple[int, int]], written: str | None, said: str | None
+    pieces: list[tuple[int, int]], written: str | None, message: str | None
 ) -> None:
     problem = pieces_problem(KNEE, pieces, written)
-    assert problem is None if said is None else said in str(problem)
+    assert problem is None if message is None else message in str(problem)
 
 
 def test_what_the_signs_of_the_ncbi_corpus_mean(data: Path) -> None:

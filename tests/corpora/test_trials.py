@@ -174,23 +174,23 @@ def test_empty_names_are_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "line", "said"),
+    ("content", "line", "message"),
     [
         ("<a>\n<clinical_study><id_info/></clinical_study></a>", 2, "no <nct_id>"),
         ("<a/>", None, "no trial"),
         ("<clinical_study>", 1, "too early"),
     ],
 )
-def test_bad_xml(tmp_path: Path, content: str, line: int | None, said: str) -> None:
+def test_bad_xml(tmp_path: Path, content: str, line: int | None, message: str) -> None:
     path = tmp_path / "x.xml"
     path.write_text(content)
-    with pytest.raises(ReadError, match=said) as caught:
+    with pytest.raises(ReadError, match=message) as caught:
         list(read_trials_xml(path))
     assert caught.value.line == line
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ({"studies": []}, "no trial"),
         ({"FullStudy": {}}, "API version 2"),
@@ -200,15 +200,15 @@ def test_bad_xml(tmp_path: Path, content: str, line: int | None, said: str) -> N
         ({"protocolSection": None}, "API version 2"),
     ],
 )
-def test_bad_json(tmp_path: Path, content: Any, said: str) -> None:
+def test_bad_json(tmp_path: Path, content: Any, message: str) -> None:
     path = tmp_path / "x.json"
     path.write_text(json.dumps(content))
-    with pytest.raises(ReadError, match=said):
+    with pytest.raises(ReadError, match=message):
         list(read_trials_json(path))
 
 
 @pytest.mark.parametrize(
-    ("rows", "line", "said"),
+    ("rows", "line", "message"),
     [
         ([["nct", "title"], ["NCT1", "x"]], 1, "conditions, condition_mesh"),
         ([COLUMNS, ROW[:-1]], 2, "7 cells"),
@@ -216,16 +216,16 @@ def test_bad_json(tmp_path: Path, content: Any, said: str) -> None:
         ([COLUMNS], None, "no trial"),
     ],
 )
-def test_bad_tables(tmp_path: Path, rows: list[list[str]], line: int | None, said: str) -> None:
+def test_bad_tables(tmp_path: Path, rows: list[list[str]], line: int | None, message: str) -> None:
     path = tmp_path / "x.tsv"
     path.write_text("".join("\t".join(row) + "\n" for row in rows))
-    with pytest.raises(ReadError, match=said) as caught:
+    with pytest.raises(ReadError, match=message) as caught:
         list(read_trials_table(path))
     assert caught.value.line == line
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"conditions": None}, "no conditions.txt"),
         ({"conditions": "id|nct_id\n1|NCT1\n"}, "no column 'name'"),
@@ -235,8 +235,8 @@ def test_bad_tables(tmp_path: Path, rows: list[list[str]], line: int | None, sai
         ({"studies": "nct_id|brief_title\nNCT1|x\nNCT1|y\n"}, "'NCT1' twice"),
     ],
 )
-def test_bad_aact(tmp_path: Path, changes: dict[str, str | None], said: str) -> None:
-    with pytest.raises(ReadError, match=said):
+def test_bad_aact(tmp_path: Path, changes: dict[str, str | None], message: str) -> None:
+    with pytest.raises(ReadError, match=message):
         list(read_aact(aact_folder(tmp_path, **changes)))
 
 

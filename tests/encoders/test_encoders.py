@@ -168,10 +168,11 @@ def test_a_folder_with_nothing_but_onnx_needs_no_torch(
 ) -> None:
     asked = []
 
-    def made(kind: str, *_: Any) -> None:
+    def find_class(kind: str) -> Any:
         asked.append(kind)
+        return lambda folder: folder
 
-    monkeypatch.setattr(encoders, "_made", made)
+    monkeypatch.setattr(encoders, "encoder_class", find_class)
     (tmp_path / "onnx").mkdir()
     for file in ("config.json", "onnx/model.onnx", "model.safetensors"):
         (tmp_path / file).touch()

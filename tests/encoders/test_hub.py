@@ -1,4 +1,4 @@
-"""Models are found on disk and in the cache, and fetched only when that was asked for."""
+"""Models on disk, in the cache and on the hub, and the small files of a model folder."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from canonym.errors import InvalidInput
 
 
 class Marked(str):
-    """A string of a class of its own, as numpy's are."""
+    """A string of another class, as numpy's are."""
 
     __slots__ = ()
 

@@ -1,3 +1,5 @@
+"""Reliability, calibration error, and risk against coverage."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Comparison with another tool's ids."""
+
 from __future__ import annotations
 
 import random

@@ -1,3 +1,5 @@
+"""The dictionary of an evaluation against a search of all names."""
+
 from __future__ import annotations
 
 import random

@@ -1,3 +1,5 @@
+"""Metrics against naive definitions, and by hand."""
+
 from __future__ import annotations
 
 import math
@@ -26,7 +28,7 @@ NAMES = tuple(
 RELAXED = settings(deadline=None, max_examples=60)
 
 
-def case(gold: str, ranked: str, **more: object) -> ScoredMention:
+def mention(gold: str, ranked: str, **more: object) -> ScoredMention:
     """``"A|B,C"``: part A, then a part for which B and C are right; ``"AB|C"``: two rankings."""
     parts = tuple(frozenset(part.split(",")) for part in gold.split("|")) if gold else ()
     rankings = tuple(tuple(ranking) for ranking in ranked.split("|")) if ranked else ()
@@ -67,17 +69,17 @@ COMPOSITES = [
 def test_composite_rules(
     gold: str, ranked: str, rule: str, first: float, second: float, reciprocal: float
 ) -> None:
-    found = evaluate([case(gold, ranked)], ["accuracy@1", "accuracy@2", "mrr"], rule=rule)
+    found = evaluate([mention(gold, ranked)], ["accuracy@1", "accuracy@2", "mrr"], rule=rule)
     assert list(found.values()) == pytest.approx([first, second, reciprocal])
 
 
 MIXED = [
-    case("A", "AB"),
-    case("B", "AB"),
-    case("A|B", "A|C"),
-    case("C", "", candidates=(("D", "C"),)),
-    case("", ""),
-    case("", "A"),
+    mention("A", "AB"),
+    mention("B", "AB"),
+    mention("A|B", "A|C"),
+    mention("C", "", candidates=(("D", "C"),)),
+    mention("", ""),
+    mention("", "A"),
 ]
 
 
@@ -110,8 +112,8 @@ def test_values_by_hand(name: str, value: float) -> None:
 
 
 def test_f1_is_the_harmonic_mean() -> None:
-    cases = [*MIXED, case("", ""), case("A", "B|A"), case("A", ""), case("B|A", "")]
-    found = evaluate(cases, NAMES, rule="any")
+    mentions = [*MIXED, mention("", ""), mention("A", "B|A"), mention("A", ""), mention("B|A", "")]
+    found = evaluate(mentions, NAMES, rule="any")
     for stem in ("mention", "set", "nil"):
         p, r = found[f"{stem}-precision"], found[f"{stem}-recall"]
         assert p != r
@@ -120,18 +122,18 @@ def test_f1_is_the_harmonic_mean() -> None:
 
 def test_one_id_for_a_mention_of_several_as_in_mantra() -> None:
     found = evaluate(
-        [case("A|B", "A"), case("C", "C"), case("D|E|F", "G")],
+        [mention("A|B", "A"), mention("C", "C"), mention("D|E|F", "G")],
         ["set-precision", "set-recall", "set-f1"],
     )
     assert list(found.values()) == pytest.approx([2 / 3, 2 / 6, 4 / 9])
 
 
 def test_what_there_is_nothing_of_is_not_a_number() -> None:
-    only_nil = evaluate([case("", "")], NAMES)
+    only_nil = evaluate([mention("", "")], NAMES)
     assert only_nil["accuracy@1"] == only_nil["mrr"] == only_nil["nil-f1"] == 1
     assert all(math.isnan(only_nil[name]) for name in NAMES if name[:3] in ("set", "men", "lin"))
-    assert math.isnan(evaluate([case("A", "B")], ["nil-f1"])["nil-f1"])
-    assert math.isnan(evaluate([case("A", "")], ["set-precision"])["set-precision"])
+    assert math.isnan(evaluate([mention("A", "B")], ["nil-f1"])["nil-f1"])
+    assert math.isnan(evaluate([mention("A", "")], ["set-precision"])["set-precision"])
 
 
 def test_a_metric_is_the_ratio_of_its_columns() -> None:
@@ -166,44 +168,44 @@ def _at_most(before: dict[str, float], after: dict[str, float]) -> None:
 @RELAXED
 @given(CASES, st.data())
 def test_a_wrong_id_anywhere_never_raises_a_metric(
-    cases: list[ScoredMention], data: st.DataObject
+    mentions: list[ScoredMention], data: st.DataObject
 ) -> None:
     places = [
         (i, p, j)
-        for i, one in enumerate(cases)
+        for i, one in enumerate(mentions)
         for p, ranking in enumerate(one.ranked)
         for j in range(len(ranking))
     ]
     if not places:
         return
     i, p, j = data.draw(st.sampled_from(places))
-    rankings = [list(ranking) for ranking in cases[i].ranked]
+    rankings = [list(ranking) for ranking in mentions[i].ranked]
     rankings[p][j] = "wrong"
-    worse = [*cases]
-    worse[i] = replace(cases[i], ranked=tuple(map(tuple, rankings)))
+    worse = [*mentions]
+    worse[i] = replace(mentions[i], ranked=tuple(map(tuple, rankings)))
     for rule in RULES:
-        _at_most(evaluate(cases, NAMES, rule=rule), evaluate(worse, NAMES, rule=rule))
+        _at_most(evaluate(mentions, NAMES, rule=rule), evaluate(worse, NAMES, rule=rule))
 
 
 @RELAXED
 @given(CASES, st.data())
 def test_spoiling_a_right_mention_lowers_what_counted_it(
-    cases: list[ScoredMention], data: st.DataObject
+    mentions: list[ScoredMention], data: st.DataObject
 ) -> None:
-    right = np.flatnonzero(columns(cases, "accuracy@1")[:, 0])
+    right = np.flatnonzero(columns(mentions, "accuracy@1")[:, 0])
     if not len(right):
         return
     i = int(data.draw(st.sampled_from(right.tolist())))
-    if cases[i].nil:
+    if mentions[i].nil:
         new: tuple[tuple[str, ...], ...] = (("wrong",),)
         lowered = ["nil-recall", "nil-f1"]
     else:
-        new = data.draw(st.sampled_from([(), tuple(("wrong",) for part in cases[i].ranked)]))
+        new = data.draw(st.sampled_from([(), tuple(("wrong",) for part in mentions[i].ranked)]))
         lowered = ["linkable-accuracy@1", "linkable-mrr", "mention-f1", "set-f1", "set-recall"]
-    worse = [*cases]
-    worse[i] = replace(cases[i], ranked=new)
+    worse = [*mentions]
+    worse[i] = replace(mentions[i], ranked=new)
     for rule in RULES:
-        before, after = evaluate(cases, NAMES, rule=rule), evaluate(worse, NAMES, rule=rule)
+        before, after = evaluate(mentions, NAMES, rule=rule), evaluate(worse, NAMES, rule=rule)
         _at_most(before, after)
         for name in ["accuracy@1", "accuracy@9", "mrr", *lowered]:
             assert after[name] < before[name], name
@@ -212,7 +214,7 @@ def test_spoiling_a_right_mention_lowers_what_counted_it(
 @RELAXED
 @given(CASES, st.randoms(use_true_random=False))
 def test_the_order_of_mentions_and_of_parts_plays_no_role(
-    cases: list[ScoredMention], random: object
+    mentions: list[ScoredMention], random: object
 ) -> None:
     shuffled = [
         replace(
@@ -220,21 +222,21 @@ def test_the_order_of_mentions_and_of_parts_plays_no_role(
             gold=tuple(random.sample(one.gold, len(one.gold))),  # type: ignore[attr-defined]
             ranked=tuple(random.sample(one.ranked, len(one.ranked))),  # type: ignore[attr-defined]
         )
-        for one in random.sample(cases, len(cases))  # type: ignore[attr-defined]
+        for one in random.sample(mentions, len(mentions))  # type: ignore[attr-defined]
     ]
     for rule in RULES:
-        before, after = evaluate(cases, NAMES, rule=rule), evaluate(shuffled, NAMES, rule=rule)
+        before, after = evaluate(mentions, NAMES, rule=rule), evaluate(shuffled, NAMES, rule=rule)
         assert list(after.values()) == pytest.approx(list(before.values()), nan_ok=True)
 
 
 @RELAXED
 @given(st.lists(st.lists(PART, max_size=3).map(tuple), min_size=1, max_size=8))
 def test_perfect_predictions_have_exactly_one(golds: list[tuple[frozenset[str], ...]]) -> None:
-    cases = [
+    mentions = [
         ScoredMention(gold=gold, ranked=tuple((min(part),) for part in gold)) for gold in golds
     ]
     for rule in RULES:
-        found = evaluate(cases, NAMES, rule=rule)
+        found = evaluate(mentions, NAMES, rule=rule)
         assert all(value == 1 or math.isnan(value) for value in found.values())
         assert found["accuracy@1"] == found["mrr"] == 1
 
@@ -263,9 +265,9 @@ def _single(gold: np.ndarray, rankings: np.ndarray) -> list[ScoredMention]:
 def test_thousands_of_mentions_take_no_time() -> None:
     rng = np.random.default_rng(0)
     rankings = np.array([rng.permutation(20) for _ in range(4424)])
-    cases = _single(rng.integers(0, 20, 4424), rankings)
+    mentions = _single(rng.integers(0, 20, 4424), rankings)
     start = time.process_time()
-    evaluate(cases, NAMES)
+    evaluate(mentions, NAMES)
     assert time.process_time() - start < 1
 
 

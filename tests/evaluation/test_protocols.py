@@ -1,3 +1,5 @@
+"""Protocols and their variants."""
+
 from __future__ import annotations
 
 import re

@@ -1,3 +1,5 @@
+"""Whole evaluations, against counts by hand and published numbers."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""Slices of mentions, by hand and by property."""
+
 from __future__ import annotations
 
 import math
@@ -81,39 +83,35 @@ def test_the_scores_of_a_slice_are_those_of_its_mentions() -> None:
         ),
         min_size=1,
         max_size=20,
-    ),
-    st.lists(st.integers(0, 25), min_size=1, max_size=5, unique=True).map(sorted),
+    )
 )
-def test_the_slices_of_an_attribute_part_the_mentions(
-    cases: list[ScoredMention], bounds: list[int]
-) -> None:
-    found = slices(cases, frequency_bounds=bounds)
+def test_the_slices_of_an_attribute_divide_the_mentions(mentions: list[ScoredMention]) -> None:
+    found = slices(mentions)
     for stem, n_known in {
-        "frequency ": sum(case.frequency is not None for case in cases),
-        "type ": sum(bool(case.type) for case in cases),
+        "frequency ": sum(mention.frequency is not None for mention in mentions),
+        "type ": sum(bool(mention.type) for mention in mentions),
     }.items():
         rows = [part.rows for part in found if part.name.startswith(stem)]
         joined = np.concatenate(rows) if rows else np.array([])
         assert len(joined) == len(set(joined.tolist())) == n_known
     both = [part.n for part in found if part.name.endswith("seen concept")]
-    assert sum(both) == sum(case.seen_concept is not None for case in cases)
+    assert sum(both) == sum(mention.seen_concept is not None for mention in mentions)
     assert len(both) in (0, 2)
 
 
 def test_bins_are_between_their_bounds() -> None:
-    cases = [ScoredMention((), (), length=length) for length in range(9)]
-    found = {part.name: part.rows.tolist() for part in slices(cases, length_bounds=(0, 3, 6))}
-    assert list(found)[-4:] == ["length 0", "length 1–3", "length 4–6", "length ≥7"]
-    assert list(found.values())[-4:] == [[0], [1, 2, 3], [4, 5, 6], [7, 8]]
+    lengths = [ScoredMention((), (), length=length) for length in range(9)]
+    found = {part.name: part.rows.tolist() for part in slices(lengths)}
+    names = ["length ≤1", "length 2", "length 3", "length 4", "length ≥5"]
+    assert list(found)[-5:] == names
+    assert [found[name] for name in names] == [[0, 1], [2], [3], [4], [5, 6, 7, 8]]
+    counts = [ScoredMention((), (), frequency=n) for n in (0, 1, 2, 5, 6, 20, 21, 500)]
+    found = {part.name: part.rows.tolist() for part in slices(counts)}
+    names = [f"frequency {span}" for span in ("0", "1", "2–5", "6–20", "≥21")]
+    assert [found[name] for name in names] == [[0], [1], [2, 3], [4, 5], [6, 7]]
 
 
-@pytest.mark.parametrize("bounds", [(), (2, 2), (3, 1), (-1, 2)])
-def test_bounds_that_do_not_rise_are_refused(bounds: tuple[int, ...]) -> None:
-    with pytest.raises(InvalidInput, match="the bounds of length"):
-        slices(CASES, length_bounds=bounds)
-
-
-def test_no_cases_are_an_error() -> None:
+def test_no_mentions_are_an_error() -> None:
     with pytest.raises(InvalidInput, match="no mentions to evaluate"):
         slices([])
     with pytest.raises(InvalidInput, match="no mentions to evaluate"):

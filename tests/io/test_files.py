@@ -125,7 +125,7 @@ def test_a_folder_whose_block_raises_leaves_the_old_one(tmp_path: Path) -> None:
     assert names(tmp_path) == ["saved"]
 
 
-def test_a_folder_that_cannot_be_put_in_place_leaves_what_was_there(
+def test_a_folder_that_cannot_be_put_in_place_leaves_the_old_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = Path.rename
@@ -223,7 +223,7 @@ def test_a_folder_being_replaced_by_someone_alive_is_left_alone(tmp_path: Path) 
     assert names(tmp_path) == [f".saved.replaced-{os.getpid()}-00ff"]
 
 
-def test_a_process_that_may_not_be_asked_counts_as_alive(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_of_another_user_counts_as_alive(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: int) -> None:
         raise PermissionError
 

@@ -91,7 +91,7 @@ def test_a_big_endian_mark_is_known(tmp_path: Path) -> None:
         assert stream.encoding == "utf-16-be"
 
 
-def test_another_encoding_is_read_when_asked_for(tmp_path: Path) -> None:
+def test_another_encoding_can_be_chosen(tmp_path: Path) -> None:
     path = tmp_path / "names.tsv"
     path.write_bytes(TEXT.encode("cp1252"))
     assert lines_of(path, encoding="cp1252") == LINES

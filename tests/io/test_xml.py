@@ -46,7 +46,7 @@ def test_memory_holds_one_record(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "line", "said"),
+    ("content", "line", "message"),
     [
         ("<a>\n<r>\n", 3, "ends too early"),
         ("<a>\n<r></b></a>", 2, "malformed"),
@@ -54,8 +54,8 @@ def test_memory_holds_one_record(tmp_path: Path) -> None:
         ('<?xml version="1.0" encoding="martian"?><a/>', 1, "malformed"),
     ],
 )
-def test_bad_xml(tmp_path: Path, content: str, line: int, said: str) -> None:
-    with pytest.raises(ReadError, match=said) as caught:
+def test_bad_xml(tmp_path: Path, content: str, line: int, message: str) -> None:
+    with pytest.raises(ReadError, match=message) as caught:
         list(read_numbered_elements(written(tmp_path, content), ("r",)))
     assert caught.value.line == line
 
@@ -70,15 +70,15 @@ def test_one_json_value_or_many(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "line", "said"),
+    ("content", "line", "message"),
     [
         ('{"a": 1}\n{"a" 1}', 2, "no JSON"),
         ("[" * 200_000, 1, "no JSON"),
         (b'{"a":\n"\xe4"}', 2, "0xe4"),
     ],
 )
-def test_bad_json(tmp_path: Path, content: str | bytes, line: int, said: str) -> None:
-    with pytest.raises(ReadError, match=said) as caught:
+def test_bad_json(tmp_path: Path, content: str | bytes, line: int, message: str) -> None:
+    with pytest.raises(ReadError, match=message) as caught:
         list(read_json(written(tmp_path, content)))
     assert caught.value.line == line
 
@@ -92,4 +92,4 @@ def test_a_prolog_without_end_is_stopped(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_the_prolog(tmp_path: Path) -> None:
     path = written(tmp_path, '<!DOCTYPE a SYSTEM "http://x.org/a.dtd">\n<a b="c"><d/></a>')
-    assert read_prolog(path) == ("a", {"b": "c"}, "http://x.org/a.dtd")
+    assert read_prolog(path) == ("a", "http://x.org/a.dtd")

@@ -123,6 +123,21 @@ def test_only_many_names_and_encoders_of_one_core_are_worth_a_process(
     assert not EncodingProcess.is_worth_it(terminology, "subword")
 
 
+def test_a_terminology_is_copied_where_it_cannot_be_linked(
+    terminology: Terminology,
+    here: dict[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr(os, "link", refuse)
+    assert _build(terminology, tmp_path / "there") == here
+    copy = tmp_path / "there" / "terminology.db"
+    assert not copy.samefile(terminology.path)
+
+
 def test_cores_are_those_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 3, 4}, raising=False)
     assert n_cores() == 3

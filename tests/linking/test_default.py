@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,6 +43,17 @@ def test_the_default_is_built_once_and_kept(cache: Path, monkeypatch: pytest.Mon
     again = Linker.default()
     assert again.folder == folder
     assert again.fingerprint == linker.fingerprint
+
+
+@pytest.mark.parametrize("collecting", [True, False])
+def test_garbage_is_collected_afterwards_as_before(cache: Path, collecting: bool) -> None:
+    try:
+        (gc.enable if collecting else gc.disable)()
+        Linker.default()
+        assert gc.isenabled() == collecting
+        assert cache.is_dir()
+    finally:
+        gc.enable()
 
 
 def test_a_damaged_copy_is_made_again(cache: Path) -> None:

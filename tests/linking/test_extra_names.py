@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from canonym.encoders.static import StaticVectors
-from canonym.linking.extra_names import ExtraNames, ExtraNamesBuilder, WeightedEncoder
+from canonym.linking.extra_names import ExtraNames, ExtraNamesBuilder
+from canonym.linking.search import WeightedEncoder
 from canonym.linking.settings import SIEVES
 from canonym.types import Name
 
@@ -26,7 +27,7 @@ class Counting:
 
 
 def builder_with(encoder: Counting) -> ExtraNamesBuilder:
-    return ExtraNamesBuilder(SIEVES, [WeightedEncoder("static", encoder, (), 1.0)])
+    return ExtraNamesBuilder(SIEVES, [WeightedEncoder("static", encoder, (), 1.0).encode])
 
 
 def named(*texts: str) -> list[Name]:

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 import gc
+import multiprocessing
+import operator
 import os
+import pickle
 import shutil
 import subprocess
 import sys
 import threading
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -314,6 +318,24 @@ def test_sieves_can_be_left_out(terminology: Terminology) -> None:
         Linker.build(terminology, encoders=[], sieves=["gold"])
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"speling": False}, "there is no setting 'speling'; there are spelling, composites"),
+        ({"abbreviations": "gpt"}, "there is no engine 'gpt' for abbreviations; there are auto"),
+        ({"min_length": "x"}, "min_length is 'x'; expected a number of characters"),
+        ({"min_length": -1}, "min_length is -1"),
+        ({"search_threshold": float("nan")}, "search_threshold is nan; a cosine"),
+    ],
+)
+def test_wrong_settings_are_refused_and_leave_nothing(
+    terminology: Terminology, tmp_path: Path, settings: Any, message: str
+) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        Linker.build(terminology, encoders=[], folder=tmp_path / "index", **settings)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_two_encoders_of_a_kind_are_told_apart(terminology: Terminology) -> None:
     both = Linker.build(terminology, encoders=["chargrams", "chargrams:2-3"])
     assert list(both.link(["cardial infarct"])[0].candidates[0].parts) == [
@@ -332,6 +354,8 @@ def test_without_encoders_the_sieves_decide_alone(terminology: Terminology) -> N
         (["chargrams"], [1, 2], "2 weights were given for 1 encoders"),
         (["chargrams"], [0], "not all of them 0"),
         (["chargrams"], [-1], "the weights are -1"),
+        (["chargrams"], [float("nan")], "the weights are nan"),
+        (["chargrams", "chargrams:2-3"], [1, float("inf")], "the weights are 1, inf"),
         (["no such thing"], None, "no such thing"),
     ],
 )
@@ -395,6 +419,9 @@ def test_links_are_a_sequence(linker: Linker) -> None:
     assert "'cold' -> X:6 (Cold)" in shown
     assert "X:3, X:4" in shown
     assert "5 more" in shown
+    assert repr(linker.link(["?"])).splitlines() == [
+        "<1 links>", "  '?' -> NIL (nothing to look up: no letters or digits are left)",
+    ]  # fmt: skip
     assert len(links.to_dicts()) == 15
     assert links.to_arrow().num_rows >= 15
     assert len(links.to_pandas()) == links.to_arrow().num_rows
@@ -444,6 +471,50 @@ def test_saved_and_loaded_it_answers_the_same(linker: Linker, tmp_path: Path) ->
         linker.save(tmp_path / "index")
     linker.save(tmp_path / "index", overwrite=True)
     assert loaded.link(mentions) == linker.link(mentions)
+
+
+class Own(Linker):
+    """A class of somebody else."""
+
+
+def test_a_linker_is_pickled_by_its_folder(
+    terminology: Terminology, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Linker.build(terminology, encoders=["chargrams"], folder=tmp_path / "index")
+    monkeypatch.chdir(tmp_path)
+    linker = Own.load("index")
+    linker.use_order("marginal")
+    linker.add_synonym("the big one", "X:1")
+    mentions = ["cold", "the big one", "brest cancre", "breast and ovarian cancer"]
+    links, fingerprint, pickled = linker.link(mentions), linker.fingerprint, pickle.dumps(linker)
+    assert len(pickled) < 1000
+    monkeypatch.chdir("/")
+    again = pickle.loads(pickled)
+    assert type(again) is Own
+    assert again.folder == tmp_path / "index"
+    assert again.fingerprint == fingerprint
+    assert again.link(mentions) == links
+    again.add_synonym("the little one", "X:1")
+    monkeypatch.chdir(tmp_path)
+    assert ids(linker, "the little one") == ["X:1"]
+
+
+def test_a_pickled_linker_keeps_a_terminology_that_it_was_given(
+    linker: Linker, terminology: Terminology, tmp_path: Path
+) -> None:
+    linker.save(tmp_path / "index")
+    given = Linker.load(tmp_path / "index", terminology=terminology)
+    own = Linker.load(tmp_path / "index")
+    paths = [pickle.loads(pickle.dumps(one)).terminology.path for one in (given, own)]
+    assert paths == [terminology.path.absolute(), tmp_path / "index" / "terminology.db"]
+
+
+def test_a_linker_links_in_other_processes(linker: Linker) -> None:
+    mentions = ["cold", "brest cancre", "breast and ovarian cancer", ""]
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        found = pool.submit(operator.methodcaller("link", mentions, k=3), linker).result(120)
+    assert found == linker.link(mentions, k=3)
 
 
 def test_a_temporary_linker_leaves_nothing_behind(terminology: Terminology) -> None:

@@ -223,6 +223,14 @@ def test_added_is_as_if_it_had_been_there_always(search: str) -> None:
     assert any(link.candidates for link in taught.link(asked))
 
 
+def test_several_names_of_a_concept_are_added_at_once(linker: Linker) -> None:
+    names = [Name(text, "X:1") for text in ("widow maker", "big headache", "heart attack")]
+    assert linker.teach(names, [("lump", "X:2"), ("lump", "X:3")]) == (2, 2)
+    assert [name.text for name in linker.synonyms()] == ["widow maker", "big headache"]
+    assert linker.forbidden() == (("lump", "X:2"), ("lump", "X:3"))
+    assert linker.info()["added"] == {"synonyms": 2, "forbidden pairs": 2}
+
+
 def test_a_concept_without_a_name_can_get_one(linker: Linker) -> None:
     linker.add_synonym("headache", "X:6")
     assert best(linker, "headaches") == ["X:6"]
@@ -452,6 +460,14 @@ def test_folding_makes_names_of_synonyms(linker: Linker, tmp_path: Path) -> None
     again = build(fold=tmp_path / "new", folder=tmp_path / "new", overwrite=True)
     assert again.terminology.digest == folded.terminology.digest
     assert again.forbidden() == folded.forbidden()
+
+
+def test_names_that_a_new_release_has_are_not_added_again(linker: Linker) -> None:
+    linker.add_synonym("lump", "X:2")
+    newer = Terminology.build([*RECORDS, Name("lump", "X:2")])
+    merged = merge_into(newer, linker.folder, newest=1)
+    assert merged.terminology is newer
+    assert merged.rest == OverlayContent()
 
 
 def test_another_release_keeps_what_it_cannot_place(linker: Linker) -> None:

@@ -34,7 +34,6 @@ from canonym.linking.features import (
     document_counts,
     feature_names,
     marginals,
-    no_counts,
 )
 from canonym.linking.reranker import (
     ORDERS,
@@ -494,23 +493,27 @@ def test_parts_of_composite_mentions_are_put_in_order_each(
     (whole,) = linker.link([mention], k=20, context=False)
     assert whole.candidates == ()
     assert [part.mention.text for part in whole.parts] == ["hip pain", "knee pain"]
-    alone = linker.link(["hip pain", "knee pain"], k=20, context=False)
-    assert [part.candidates for part in whole.parts] == [link.candidates for link in alone]
+    # Parts stand beside each other, with a context and without, like mentions of a document.
+    pair = Document("1", "", (Mention("hip pain"), Mention("knee pain")))
+    both = linker.link_document(pair, k=20)
+    assert [part.candidates for part in whole.parts] == [link.candidates for link in both]
+    assert linker.link([mention], k=20)[0].parts == whole.parts
     for part in whole.parts:
         scores = [one.score for one in part.candidates]
         assert scores == sorted(scores, reverse=True)
         if order != "nearest":
             assert sum(scores) == pytest.approx(1)
             assert len(part.candidates) == 20
-    # In a document the parts of a mention count for each other.
     pipeline = linker.pipeline
     document = Document("1", "", (Mention(mention), Mention("hip ache"), Mention("?")))
     (drafts,), found = pipeline.draft([document], pipeline.request(), {})
     compared = draft_features(drafts, found)
     assert [draft.string for draft, *_ in compared] == ["hip pain", "knee pain", "hip ache", "?"]
-    alone_counts = [no_counts(draft) for draft, *_ in compared]
-    assert not np.isnan(compared[0][3]).any()
-    for (_, _, _, counts), unknown in zip(
-        draft_features(drafts, found, context=False), alone_counts, strict=True
-    ):
-        assert np.array_equal(counts, unknown, equal_nan=True)
+    assert not any(np.isnan(counts).any() for *_, counts in compared)
+    # Without the context a mention has its parts alone beside it.
+    *parts, (*_, ache), (*_, nothing) = draft_features(drafts, found, context=False)
+    for one, other in zip(parts, draft_features(drafts[:1], found), strict=True):
+        assert np.array_equal(one[3], other[3])
+        assert not np.isnan(one[3]).any()
+    assert np.isnan(ache).all()
+    assert nothing.shape == (0, 4)

@@ -180,8 +180,8 @@ def test_reading_a_list(tmp_path):
         (b"||b\n", "not of the form", 1),
         (b"a||\n", "not of the form", 1),
         (b"a||b||c\n", "not of the form", 1),
-        (b"a||\xff\n", "not UTF-8", None),
-        (None, "cannot be read", None),
+        (b"a||\xff\n", "not UTF-8", 1),
+        (None, "there is no such file", None),
     ],
 )
 def test_reading_a_bad_list(tmp_path, content, problem, line):

@@ -1,4 +1,4 @@
-"""What two strings share on the face of it."""
+"""The words, letters and numerals that two strings share."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def test_equal_scores_prefer_labels_then_ids() -> None:
 
 
 class Table:
-    """Scores of every query with every row, searched by sorting; counts what was asked."""
+    """Scores of every query with every row, searched by sorting; counts the searches."""
 
     def __init__(self, scores: np.ndarray) -> None:
         self.scores = scores.astype(np.float32)

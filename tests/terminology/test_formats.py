@@ -13,13 +13,14 @@ import canonym
 from canonym.errors import InvalidInput, ReadError
 from canonym.terminology import (
     FORMATS,
+    ReaderOptions,
     Terminology,
     import_terminology,
     read_records,
     read_terminology,
     recognise,
 )
-from canonym.terminology.formats import is_sqlite
+from canonym.terminology.database import is_sqlite
 from canonym.types import Concept, Name
 
 TABLE = "id\tname\nX:1\tflu\nX:1\tgrippe\nX:2\tcold\n"
@@ -51,6 +52,11 @@ def test_options_are_those_of_the_reader() -> None:
     assert list(FORMATS["medic"].options) == ["style", "prefixes", "source", "version", "encoding"]
     assert "languages" in FORMATS["umls"].options
     assert "format" not in FORMATS["owl"].options  # the name is taken by `read_records`
+
+
+def test_the_typed_options_are_those_of_the_readers() -> None:
+    of_readers = {name for format_ in FORMATS.values() for name in format_.options}
+    assert set(ReaderOptions.__annotations__) == of_readers
 
 
 def test_the_functions_are_where_users_look() -> None:
@@ -305,10 +311,10 @@ def test_the_packaged_terminology_takes_no_path(table: Path) -> None:
 
 
 def test_importing_writes_a_file_that_opens(table: Path, tmp_path: Path) -> None:
-    told: list[int] = []
+    counts: list[int] = []
     output = tmp_path / "t.db"
-    imported = import_terminology(table, output, progress=told.append, source="S")
-    assert told == [3]
+    imported = import_terminology(table, output, progress=counts.append, source="S")
+    assert counts == [3]
     assert imported.path == output
     assert (imported.n_concepts, imported.n_names) == (2, 3)
     assert imported.sources() == {("S", ""): 2}

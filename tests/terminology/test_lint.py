@@ -32,7 +32,7 @@ CLEAN: list[Record] = [
 ]
 
 
-def test_nothing_is_found_in_a_clean_terminology_but_what_it_is_made_of() -> None:
+def test_a_clean_terminology_has_one_note() -> None:
     (note,) = lint(Terminology.build(CLEAN))
     assert note == Finding(
         "concepts by source", "note", 2, ("(no source): 2", "S 1: 2"), note.advice

@@ -1,4 +1,4 @@
-"""Ids that were given up: read from a table, and followed when a terminology is read."""
+"""Replaced ids: read from a table, and followed when a terminology is read."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ def test_ids_are_followed_to_the_one_in_use_and_split_ones_left_out(place: Path)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("C7\n", "1 cells"),
         ("C7\t\n", "an empty id"),
         ("C7\tC8\nC8\tC7\n", "in a circle: C7 → C8"),
     ],
 )
-def test_a_table_that_cannot_be_followed_is_told(place: Path, text: str, told: str) -> None:
+def test_a_bad_table_is_refused(place: Path, text: str, message: str) -> None:
     (place / "bad.tsv").write_text(text)
-    with pytest.raises(ReadError, match=told):
+    with pytest.raises(ReadError, match=message):
         read_replaced(place / "bad.tsv")
 
 
-def test_what_stands_under_an_old_id_goes_to_the_one_in_its_place() -> None:
+def test_records_of_an_old_id_go_to_the_new_one() -> None:
     given = [
         Concept("D1", "Quetiapine"),
         Concept("C7", "quetiapin", source="old"),

@@ -51,7 +51,7 @@ def path(terminology: Terminology, tmp_path: Path) -> Path:
 # --- look-ups -------------------------------------------------------------------------------------
 
 
-def test_what_it_is(terminology: Terminology) -> None:
+def test_counts_and_repr(terminology: Terminology) -> None:
     assert repr(terminology) == "<Terminology small.db: 4 concepts, 6 names>"
     assert terminology.types() == {"Anatomy": 1, "Disease": 1, "Infection": 1}
     assert terminology.languages() == {"de": 1, "en": 5}
@@ -192,7 +192,7 @@ def test_a_single_string_is_one_value(terminology: Terminology) -> None:
     assert terminology.rows_where(ids="X:4").tolist() == [False] * 5 + [True]
 
 
-def test_deprecated_concepts_are_left_out_when_asked(terminology: Terminology) -> None:
+def test_deprecated_concepts_can_be_left_out(terminology: Terminology) -> None:
     assert terminology.rows_where(deprecated=False).tolist() == [True] * 4 + [False, True]
     assert terminology.rows_where(ids=["X:3"], deprecated=False).sum() == 0
 
@@ -348,7 +348,7 @@ def change(path: Path, *statements: str) -> None:
     connection.close()
 
 
-def test_a_newer_format_is_told_apart(path: Path) -> None:
+def test_a_newer_format_is_refused(path: Path) -> None:
     change(
         path,
         f"UPDATE meta SET value = {FORMAT + 1} WHERE key = 'format'",
@@ -376,7 +376,7 @@ def test_damaged_meta_data(path: Path, statement: str) -> None:
         Terminology(path)
 
 
-def test_a_truncated_file_is_told_at_once(path: Path) -> None:
+def test_a_truncated_file_is_refused_at_once(path: Path) -> None:
     whole = path.read_bytes()
     for size in (len(whole) - 1, len(whole) // 2, 4096, 100):
         path.write_bytes(whole[:size])

@@ -328,7 +328,7 @@ RECORDS = st.lists(
 
 
 def model(records: list[Record]) -> tuple[list[Concept], list[Name], list[Relation], list[Xref]]:
-    """What a terminology of these records holds, in the plainest way."""
+    """Content of a terminology of these records, by a naive model."""
     concepts: dict[str, Concept] = {}
     names: dict[tuple[str, str, str], Name] = {}
 
@@ -524,7 +524,7 @@ def test_paths_with_odd_characters_work(tmp_path: Path) -> None:
     assert Terminology(str(path)).n_names == 6
 
 
-def test_progress_is_told_per_batch(tmp_path: Path) -> None:
+def test_progress_is_reported_per_batch(tmp_path: Path) -> None:
     told: list[int] = []
     records = [Concept("X:1", "flu"), *(Name(f"flu {i}", "X:1") for i in range(BATCH))]
     Terminology.build(records, tmp_path / "t.db", progress=told.append)

@@ -1,4 +1,4 @@
-"""Annotated corpora named on the command line, recognised by what is in them."""
+"""Annotated corpora named on the command line, recognised by their content."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from canonym.errors import ReadError
 if TYPE_CHECKING:
     from canonym.types import Document, Mention
 
-__all__ = ["FORMATS", "Corpus", "open_corpus"]
 
 FORMATS: dict[str, str] = {
     "pubtator": "PubTator",
@@ -31,7 +30,7 @@ _CONCEPT = re.compile(r"[^|]*\|\|\d+\|\|?\d+\|\|.*\|\|.*\|\|")
 
 
 class Corpus(NamedTuple):
-    """A corpus that was read: its format, its documents, and the files it is from."""
+    """A corpus that was read: its format, its documents and its files."""
 
     format: str
     documents: list[Document]
@@ -39,30 +38,16 @@ class Corpus(NamedTuple):
 
 
 def open_corpus(path: str, *, format: str | None = None) -> Corpus:
-    """Read an annotated corpus.
+    """Read an annotated corpus: a file, or a folder of brat or concept files.
 
-    Parameters
-    ----------
-    path : str
-        A file, or a folder of brat or concept files.
-    format : str, optional
-        A key of `FORMATS`; recognised by default.
-
-    Returns
-    -------
-    Corpus
-        Mentions without a text are gathered by the document that they name.
-
-    Raises
-    ------
-    ReadError
-        If the format is not recognised, the file cannot be read, or it holds no mention.
+    `format` is a key of `FORMATS`, recognised by default. Mentions without a text are grouped by
+    the document that they name. A corpus without a mention is a `ReadError`.
     """
     place = Path(path)
     if not place.exists():
         raise ReadError(path, "there is no such file; an annotated corpus was expected")
     format = format or _recognise(place)
-    documents = _documents(_READERS[format](place))
+    documents = _documents(_reader(format)(place))
     if not any(document.mentions for document in documents):
         raise ReadError(
             path, f"holds no annotated mention (read as {format}): there is nothing to evaluate"
@@ -112,7 +97,7 @@ def _first_line(path: Path) -> str:
 
 
 def _object(line: str) -> dict[str, Any]:
-    """Return the JSON object of a line; none where it goes on for several lines, as in BioC."""
+    """Return the JSON object of a line; empty where it continues on the next lines, as in BioC."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
@@ -133,55 +118,23 @@ def _documents(items: Iterable[Document | Mention]) -> list[Document]:
     return found + [Document(id_, "", tuple(mentions)) for id_, mentions in loose.items()]
 
 
-def _pubtator(path: Path) -> Iterable[Document]:
-    from canonym.corpora.pubtator import read_pubtator
-
-    return read_pubtator(path)
-
-
-def _bioc(path: Path) -> Iterable[Document]:
-    from canonym.corpora.bioc import read_bioc
-
-    return read_bioc(path)
-
-
-def _brat(path: Path) -> Iterable[Document]:
-    from canonym.corpora.brat import read_brat
-
-    return read_brat(path)
-
-
-def _concept(path: Path) -> Iterable[Mention]:
-    from canonym.corpora.concepts import read_concepts
-
-    return read_concepts(path)
-
-
 def _jsonl(path: Path) -> Iterable[Document | Mention]:
-    from canonym.corpora.jsonl import read_jsonl_documents, read_jsonl_mentions
+    from canonym.corpora import read_jsonl_documents, read_jsonl_mentions
 
     mentions = "mention" in _object(_first_line(path))
     return read_jsonl_mentions(path) if mentions else read_jsonl_documents(path)
 
 
-def _table(path: Path) -> Iterable[Mention]:
-    from canonym.corpora.cadec import read_mention_table
+def _reader(format: str) -> Callable[[Path], Iterable[Document | Mention]]:
+    from canonym import corpora
 
-    return read_mention_table(path)
-
-
-def _columns(path: Path) -> Iterable[Mention]:
-    from canonym.corpora.tables import read_annotated_table
-
-    return read_annotated_table(path)
-
-
-_READERS: dict[str, Callable[[Path], Iterable[Document | Mention]]] = {
-    "pubtator": _pubtator,
-    "bioc": _bioc,
-    "brat": _brat,
-    "concept": _concept,
-    "jsonl": _jsonl,
-    "table": _table,
-    "columns": _columns,
-}
+    readers: dict[str, Callable[[Path], Iterable[Document | Mention]]] = {
+        "pubtator": corpora.read_pubtator,
+        "bioc": corpora.read_bioc,
+        "brat": corpora.read_brat,
+        "concept": corpora.read_concepts,
+        "jsonl": _jsonl,
+        "table": corpora.read_mention_table,
+        "columns": corpora.read_annotated_table,
+    }
+    return readers[format]

@@ -1,4 +1,4 @@
-"""What a terminology is, in counts and samples."""
+"""Counts and samples of a terminology, for reports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from canonym.cli.failures import printable
 if TYPE_CHECKING:
     from canonym.terminology import Terminology
 
-__all__ = ["counts", "distinct_names", "print_facts"]
 
 _MOST = 12  # sources, types and languages named in a report
 
@@ -35,7 +34,7 @@ def distinct_names(terminology: Terminology) -> int:
 
 
 def counts(terminology: Terminology) -> dict[str, Any]:
-    """Return what a terminology is made of, each fact with its name, ready for JSON."""
+    """Return the counts of a terminology, each with its name, ready for JSON."""
     sources = {
         " ".join(filter(None, pair)) or "(not said)": count
         for pair, count in terminology.sources().items()
@@ -55,7 +54,7 @@ def counts(terminology: Terminology) -> dict[str, Any]:
 
 
 def print_facts(facts: Mapping[str, Any]) -> None:
-    """Print facts, each on a line; what has several values takes a line for each."""
+    """Print facts, each on a line, or several lines where it has several values."""
     width = max(len(name) for name in facts) + 2
     for name, value in facts.items():
         lines = list(_lines(value))

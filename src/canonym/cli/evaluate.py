@@ -1,26 +1,36 @@
-"""``canonym evaluate``: how good linking is on an annotated corpus, and how sure that is."""
+"""``canonym evaluate``: accuracy of linking on an annotated corpus, with intervals."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
 from canonym.cli.annotated import FORMATS
 from canonym.cli.options import replaced_order_option
-from canonym.cli.protocol_options import protocol_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from canonym.cli.annotated import Corpus
-    from canonym.evaluation.report import Summary
+    from canonym.evaluation.comparison import Comparison
+    from canonym.evaluation.report.summary import Summary
     from canonym.evaluation.run import Run
     from canonym.types import Document, Mention
 
-__all__ = ["evaluate"]
-
 _FILE = click.Path()
+
+
+class Options(TypedDict):
+    """Options that `canonym.evaluation.evaluate_corpus` takes under the same names."""
+
+    part: str
+    types: tuple[str, ...]
+    k: int
+    seed: int
+    min_score: float | None
+    order: str
+    context: bool
 
 
 @click.command()
@@ -59,8 +69,8 @@ _FILE = click.Path()
     default="nearest",
     show_default=True,
     help="Of the candidates: nearest, marginal (by all names of a concept, and by the other "
-    "mentions of a document), fitted (by the re-ranker shipped for the encoders), or a file written "
-    "by `canonym train reranker`. Not with --protocol raw: an index has its own order.",
+    "mentions of a document), fitted (by the re-ranker shipped for the encoders), or a file "
+    "written by `canonym train reranker`. Not with --protocol raw: an index has its own order.",
 )
 @click.option(
     "--context/--no-context",
@@ -69,7 +79,30 @@ _FILE = click.Path()
     help="Let the order look at the other mentions of a document.",
 )
 @replaced_order_option
-@protocol_options
+@click.option(
+    "-p",
+    "--protocol",
+    type=click.Choice(("biosyn", "refined", "zero-shot", "plain", "raw")),
+    default="biosyn",
+    show_default=True,
+    help="The rules: what is asked and what is right.",
+)
+@click.option(
+    "--split",
+    type=click.Choice(("gold", "text", "file", "none")),
+    help="What says that a mention is composite.  [default: gold; file for .concept files]",
+)
+@click.option(
+    "--same",
+    type=click.Choice(("text", "pair")),
+    help="When the refined protocol takes mentions for the same: by text, or by text and ids.",
+)
+@click.option(
+    "--glosses",
+    is_flag=True,
+    help="Look a mention in brackets up as the one before it where that is found better, and "
+    "the other way round. Linking does it; the published protocols do not.",
+)
 @click.option(
     "--training",
     type=_FILE,
@@ -121,31 +154,25 @@ _FILE = click.Path()
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no notes.")
 def evaluate(
     corpus: str,
-    index: str | None,
-    terminologies: tuple[str, ...],
-    encoders: tuple[str, ...],
-    weights: tuple[float, ...],
-    order: str,
-    context: bool,
     protocol: str,
     split: str | None,
     same: str | None,
     glosses: bool,
     training: tuple[str, ...],
-    types: tuple[str, ...],
     corrections: str | None,
     format_: str | None,
-    part: str,
     title: str | None,
     notes: tuple[str, ...],
     others: tuple[str, ...],
     html: str | None,
     json_: str | None,
     mentions: bool,
-    seed: int,
-    k: int,
-    min_score: float | None,
     quiet: bool,
+    index: str | None,
+    terminologies: tuple[str, ...],
+    encoders: tuple[str, ...],
+    weights: tuple[float, ...],
+    **options: Unpack[Options],
 ) -> None:
     """Measure how well the mentions of CORPUS are linked.
 
@@ -164,56 +191,39 @@ def evaluate(
       canonym evaluate test.pubtator --index medic-index --protocol raw --compare other.tsv
     """
     import time
-    from dataclasses import replace
     from pathlib import Path
 
     from canonym.cli.annotated import open_corpus
     from canonym.cli.open import open_system
     from canonym.cli.progress import note
-    from canonym.corpora.census import take_census
     from canonym.evaluation.comparison import compare
     from canonym.evaluation.predictions import read_predictions
     from canonym.evaluation.protocols import choose_protocol
     from canonym.evaluation.questions import read_corrections
-    from canonym.evaluation.report import summarise, write_page
     from canonym.evaluation.run import evaluate_corpus
 
-    _check(index, terminologies, encoders, protocol, html, json_, mentions, min_score)
+    _check_system(index, terminologies, encoders, protocol, options["min_score"])
+    _check_files(html, json_, mentions=mentions)
     began = time.monotonic()
     given = open_corpus(corpus, format=format_)
     before = [open_corpus(path, format=format_) for path in training]
     predictions = [(Path(path).name, read_predictions(path)) for path in others]
     if split is None and given.format == "concept" and protocol != "raw":
-        split = "file"  # what is in it is prepared already
+        split = "file"  # its strings are prepared already
     system = open_system(index, terminologies, encoders, weights, protocol, quiet=quiet)
     run = evaluate_corpus(
         given.documents,
         **system._asdict(),
         protocol=choose_protocol(protocol, split=split, same=same, glosses=glosses),
-        part=part,
         training=[document for one in before for document in one.documents],
-        types=types,
         corrections=read_corrections(corrections) if corrections else None,
-        files=_files(given, *before),
-        k=k,
-        seed=seed,
-        min_score=min_score,
-        order=order,
-        context=context,
+        files=[file for one in (given, *before) for file in one.files],
+        **options,
     )
+    seed = options["seed"]
     compared = [compare(run, found, name=name, seed=seed) for name, found in predictions]
-    summary = summarise(
-        run,
-        title=title or Path(corpus).name,
-        comparisons=compared,
-        # The prefixes of ids are told by the run, which knows what became of them.
-        oddities=replace(take_census(_items(given)), prefixes={}).oddities(),
-        caveats=notes,
-    )
-    if html:
-        write_page(summary, html)
-    if json_:
-        _write_json(summary, run, json_, mentions=mentions)
+    summary = _summarise(run, given, title or Path(corpus).name, compared, notes)
+    _write(summary, run, html, json_, mentions=mentions)
     _print(summary, quiet=quiet)
     took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in run.seconds.items())
     note(f"Took {time.monotonic() - began:.1f} s: {took}.", quiet=quiet)
@@ -221,30 +231,32 @@ def evaluate(
         note(f"The report is in {path}.", quiet=quiet)
 
 
-def _check(
+def _check_system(
     index: str | None,
     terminologies: Sequence[str],
     encoders: Sequence[str],
     protocol: str,
-    html: str | None,
-    json_: str | None,
-    mentions: bool,
     min_score: float | None,
 ) -> None:
-    """Refuse what cannot work before anything takes time."""
-    from pathlib import Path
-
     from canonym.errors import InvalidInput
 
     if bool(index) == bool(terminologies):
         raise InvalidInput("name what to link to: either --index or --terminology")
     if index and encoders and protocol == "raw":
         raise InvalidInput(
-            "under --protocol raw the index is asked as it is; leave out --encoder, or name a "
+            "--protocol raw evaluates the index unchanged; leave out --encoder, or name a "
             "--terminology"
         )
     if min_score is not None and protocol != "raw":
         raise InvalidInput(f"--min-score goes with --protocol raw, not with {protocol}")
+
+
+def _check_files(html: str | None, json_: str | None, *, mentions: bool) -> None:
+    """Refuse files that cannot be written before the evaluation takes time."""
+    from pathlib import Path
+
+    from canonym.errors import InvalidInput
+
     if mentions and not json_:
         raise InvalidInput("--mentions goes with --json, which lists them")
     for path in filter(None, (html, json_)):
@@ -254,29 +266,39 @@ def _check(
         raise InvalidInput(f"--html and --json are both {html}; two files are expected")
 
 
-def _items(corpus: Corpus) -> list[Document | Mention]:
-    """Return documents, and the mentions of those without a text, which no offset can leave."""
-    found: list[Document | Mention] = []
-    for document in corpus.documents:
-        found += [document] if document.text else document.mentions
-    return found
+def _summarise(
+    run: Run, corpus: Corpus, title: str, compared: Sequence[Comparison], notes: Sequence[str]
+) -> Summary:
+    from dataclasses import replace
+
+    from canonym.corpora.census import take_census
+    from canonym.evaluation.report import summarise
+
+    items: list[Document | Mention] = []
+    for document in corpus.documents:  # without a text, no offset can be odd
+        items += [document] if document.text else document.mentions
+    # The run reports prefixes of ids, for it knows which concepts they found.
+    oddities = replace(take_census(items), prefixes={}).oddities()
+    return summarise(run, title=title, comparisons=compared, oddities=oddities, caveats=notes)
 
 
-def _files(*corpora: Corpus) -> list[Any]:
-    return [file for corpus in corpora for file in corpus.files]
-
-
-def _write_json(summary: Summary, run: Run, path: str, *, mentions: bool) -> None:
+def _write(
+    summary: Summary, run: Run, html: str | None, json_: str | None, *, mentions: bool
+) -> None:
     import json
 
+    from canonym.evaluation.report import write_page
     from canonym.evaluation.report.summary import plain
     from canonym.io.files import write_file
 
-    content = summary.to_dict() | ({"mentions": plain(run.mentions(k=5))} if mentions else {})
-    with write_file(path) as partial:
-        # Surrogates have no place in UTF-8; escapes have one for everything.
-        text = json.dumps(content, indent=1, ensure_ascii=True, allow_nan=False)
-        partial.write_text(text + "\n", encoding="utf-8", newline="\n")
+    if html:
+        write_page(summary, html)
+    if json_:
+        content = summary.to_dict() | ({"mentions": plain(run.mentions(k=5))} if mentions else {})
+        with write_file(json_) as partial:
+            # UTF-8 has no surrogates; escapes can write everything.
+            text = json.dumps(content, indent=1, ensure_ascii=True, allow_nan=False)
+            partial.write_text(text + "\n", encoding="utf-8", newline="\n")
 
 
 def _print(summary: Summary, *, quiet: bool) -> None:

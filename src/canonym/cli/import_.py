@@ -9,7 +9,6 @@ import click
 if TYPE_CHECKING:
     from canonym.terminology import Terminology
 
-__all__ = ["import_"]
 
 _FLAGS = {
     "encoding": "Encoding of the source.",
@@ -101,9 +100,11 @@ def import_(
     from canonym.cli.options import keyword_options
     from canonym.cli.progress import counter
     from canonym.errors import InvalidInput
-    from canonym.terminology.formats import FORMATS, import_terminology
+    from canonym.terminology.formats import FORMATS, import_terminology, recognise
 
-    format_ = format_ or _recognised(source, flags)
+    if format_ is None:
+        columns = [name for name, value in flags.items() if value and name.endswith("_column")]
+        format_ = recognise(source, options=columns)
     if format_ not in FORMATS:
         raise InvalidInput(f"--format {format_} is unknown; use one of {', '.join(FORMATS)}")
     options = keyword_options(FORMATS[format_].options, flags, extra, format=format_)
@@ -121,20 +122,6 @@ def import_(
     with terminology:
         if not quiet:
             _report(terminology, format_, time.monotonic() - began)
-
-
-def _recognised(source: str, flags: dict[str, str | None]) -> str:
-    from canonym.errors import InvalidInput, ReadError
-    from canonym.terminology.formats import recognise
-
-    try:
-        return recognise(source)
-    except ReadError:
-        raise
-    except InvalidInput:
-        if any(value is not None for name, value in flags.items() if name.endswith("_column")):
-            return "table"  # the caller says which columns it has
-        raise
 
 
 def _report(terminology: Terminology, format_: str, seconds: float) -> None:

@@ -110,7 +110,7 @@ def _describe(path: str) -> dict[str, Any]:
     from canonym.errors import ReadError
     from canonym.linker import Linker
     from canonym.terminology import Terminology
-    from canonym.terminology.formats import is_sqlite
+    from canonym.terminology.database import is_sqlite
 
     folder = Path(path)
     if not folder.exists():

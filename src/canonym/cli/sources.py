@@ -1,4 +1,4 @@
-"""Terminologies and linkers named on the command line, opened whatever they are."""
+"""Terminologies and linkers named on the command line."""
 
 from __future__ import annotations
 
@@ -12,19 +12,11 @@ if TYPE_CHECKING:
     from canonym.linker import Linker
     from canonym.terminology import Terminology
 
-__all__ = ["open_linker", "open_terminology"]
-
 
 def open_terminology(path: str, *, quiet: bool = False) -> Terminology:
-    """Open a terminology file, or import any other source into a temporary one.
-
-    Raises
-    ------
-    ReadError
-        If the path is neither.
-    """
+    """Open a terminology file, or import any other source into a temporary one."""
     from canonym.terminology import Terminology
-    from canonym.terminology.formats import is_sqlite
+    from canonym.terminology.database import is_sqlite
 
     if is_sqlite(Path(path)) or Path(path).suffix == ".db":
         return Terminology(path)
@@ -49,24 +41,8 @@ def open_terminology(path: str, *, quiet: bool = False) -> Terminology:
 def open_linker(index: str | None, *, everyday: bool = True, quiet: bool = False) -> Linker:
     """Open the linker that ``--index`` names.
 
-    Parameters
-    ----------
-    index : str, optional
-        A folder made by ``canonym index``; or a terminology, for which one is built for this run;
-        nothing for the linker of ICD-10-CM.
-    everyday : bool
-        Whether that of ICD-10-CM knows everyday names.
-    quiet : bool
-        Say and show nothing meanwhile.
-
-    Raises
-    ------
-    ReadError
-        If there is nothing of that kind.
-    Mismatch
-        If the index was built for another terminology or by a newer version.
-    InvalidInput
-        If everyday names are to be left out of another terminology.
+    `index` is a folder made by ``canonym index``, a terminology, for which an index is built, or
+    None for the linker of ICD-10-CM, with `everyday` names or without.
     """
     from canonym.linker import Linker
 

@@ -129,12 +129,13 @@ def import_(file: str, index: str, language: str) -> None:
     """
     from canonym.cli.progress import note
     from canonym.errors import CanonymError, ReadError
+    from canonym.linking.overlay import checked_name
 
     linker = _open(index)
     names, pairs = [], []
     for line, kind, name, id_, tag in _read(file):
         try:
-            checked = linker.checked_name(name, id_, tag or language)
+            checked = checked_name(linker.terminology, name, id_, tag or language)
         except CanonymError as error:
             raise ReadError(file, str(error), line=line) from error
         if kind == "forbidden":

@@ -1,4 +1,4 @@
-"""``canonym terminology``: what a terminology holds, what is wrong in it, what has changed."""
+"""``canonym terminology``: show, check and compare terminologies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from canonym.terminology import Terminology
     from canonym.terminology.diff import Difference
 
-__all__ = ["terminology"]
 
 _FORMAT = click.option(
     "--format",

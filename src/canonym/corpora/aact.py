@@ -25,7 +25,7 @@ def read_aact(path: str | Path) -> Iterator[Trial]:
     Parameters
     ----------
     path : str or Path
-        The folder with the files, or the zip archive as it is downloaded.
+        The folder with the files, or the downloaded zip archive.
 
     Yields
     ------
@@ -35,9 +35,8 @@ def read_aact(path: str | Path) -> Iterator[Trial]:
     Raises
     ------
     ReadError
-        If a file is missing, a column is missing, a row has another number of cells than the
-        header, a study is there twice, a row of the conditions or interventions belongs to no
-        study, or there is no trial at all.
+        If a file or column is missing, a row is ragged, a study occurs twice or is missing, or
+        there is no trial at all.
     """
     export = _Export(Path(path))
     conditions = export.grouped("conditions", "name")

@@ -75,9 +75,8 @@ def read_bioc(
     Raises
     ------
     ReadError
-        If the file is not BioC, an offset is missing, not a number or outside of the text, a
-        passage lies inside another, the offsets of an annotation do not hold its text, or there is
-        no document at all.
+        If the file is not BioC, offsets are missing or do not hold the text, passages overlap, or
+        there is no document at all.
     InvalidInput
         If an option is unknown.
 
@@ -287,13 +286,12 @@ def write_bioc(
     Raises
     ------
     InvalidInput
-        If the syntax is unknown, a mention has no offsets or other text at its offsets, an id holds
-        a bar or a plus, or a text holds a character that XML cannot.
+        If the syntax is unknown, the offsets of a mention do not hold its text, or an id or a text
+        cannot be written.
 
     Notes
     -----
-    The type, the ids and their rule are the infons ``type`` and ``identifier``; a mention without
-    either has no such infon.
+    The type is the infon ``type``, the ids and their rule are ``identifier``.
     """
     if syntax not in SYNTAXES:
         raise InvalidInput(f"syntax={syntax!r} is not known; use one of {', '.join(SYNTAXES)}")

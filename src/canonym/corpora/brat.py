@@ -72,8 +72,8 @@ def read_brat(
     Raises
     ------
     ReadError
-        If there is no pair at all, one file of a pair is missing, a line is malformed, an
-        annotation refers to a missing mention or repeats an id, or offsets do not hold the mention.
+        If half a pair is missing, a line is malformed, a reference or an id is wrong, or offsets do
+        not hold the mention.
     InvalidInput
         If an option is unknown or `note_ids` is no regular expression.
     """
@@ -220,8 +220,7 @@ def brat_annotations(document: Document) -> str:
     Raises
     ------
     InvalidInput
-        If a mention has no offsets, other text at its offsets or a type with a space, or an id
-        would not be read back from a note.
+        If the offsets of a mention do not hold its text, or its type or ids cannot be written.
     """
     lines = []
     for i, mention in enumerate(document.mentions, start=1):

@@ -40,8 +40,8 @@ def read_concepts(path: str | Path, *, encoding: str = "utf-8") -> Iterator[Ment
     Raises
     ------
     ReadError
-        If a line has not its five columns, an offset is not a number or the end is not behind the
-        start, a mention is empty, or there is no mention at all.
+        If a line has not its five columns, offsets are wrong, a mention is empty, or there is no
+        mention at all.
 
     Examples
     --------

@@ -14,7 +14,7 @@ nothing          ``()``                ``any``    unknown
 
 Notes
 -----
-The NCBI disease corpus has both signs. ``|`` lists what a mention names ("breast and ovarian
+The NCBI disease corpus has both signs. ``|`` lists the concepts of a mention ("breast and ovarian
 cancer"), ``+`` puts one meaning together from several concepts ("inherited muscle disorder" is a
 muscular disease and a genetic one); 32 mentions of its train and dev parts have a plus, none of
 its test part. Neither allows a choice. A few mentions have a bar where the text reads like a

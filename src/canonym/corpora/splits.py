@@ -1,12 +1,5 @@
 """Parts of a corpus: official, refined, held out.
 
-==============  ==================================================================================
-part            mentions of the test part
-==============  ==================================================================================
-official        all of them, as the corpus is distributed
-refined         those whose text does not occur in the training parts, each once
-==============  ==================================================================================
-
 References
 ----------
 Tutubalina, Kadurin and Miftahutdinov (2020), Fair Evaluation in Concept Normalization.
@@ -57,14 +50,13 @@ class Selection(NamedTuple):
 
 
 def read_official(folder: str | Path, read: Callable[[Path], Iterable[Item]]) -> Parts[Item]:
-    """Read the parts of a corpus as it is distributed: a folder of train, dev and test files.
+    """Read the official parts of a corpus: a folder of train, dev and test files.
 
     Parameters
     ----------
     folder : str or Path
-        Its files are called ``train``, ``dev`` and ``test`` (or ``training``, ``development``,
-        ``valid``, ...) up to the first dot, or have such a word before ``set`` in their names
-        (``NCBItrainset_corpus.txt``, ``CDR_DevelopmentSet.PubTator.txt``).
+        Its files are called ``train``, ``dev`` and ``test`` (or ``training``, ``valid``, ...) up to
+        the first dot, or have such a word before ``set``: ``CDR_DevelopmentSet.PubTator.txt``.
     read : callable
         A reader of one file, such as `canonym.corpora.pubtator.read_pubtator`.
 

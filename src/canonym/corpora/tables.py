@@ -223,8 +223,8 @@ def read_annotated_table(
     Raises
     ------
     ReadError
-        If there is no column of mentions or of ids, a row is ragged, a mention is empty, an offset
-        is no whole number, or a rule is unknown.
+        If a required column is missing, a row is ragged, a mention is empty, or an offset or a rule
+        is malformed.
     InvalidInput
         If a role is unknown.
     MissingExtra

@@ -43,7 +43,6 @@ from canonym.types import SparseVectors
 
 __all__ = ["CharGrams"]
 
-_Bools = npt.NDArray[np.bool_]
 _Int32 = npt.NDArray[np.int32]
 _Int64 = npt.NDArray[np.int64]
 _UInt32 = npt.NDArray[np.uint32]
@@ -243,9 +242,6 @@ class CharGrams:
         return per_row, column, value.astype(np.float32)
 
 
-# --- n-grams as arrays ---
-
-
 def blocks(names: list[str]) -> Iterator[list[str]]:
     """Cut `names` into runs that are small enough to be worked on in one go."""
     lengths = np.fromiter(map(len, names), np.int64, count=len(names))
@@ -288,7 +284,9 @@ def segments(names: list[str], *, words: bool) -> Segments:
     return _measured(codes, row, lengths)
 
 
-def _collapsed(codes: _UInt32, row: _Int32, space: _Bools) -> tuple[_UInt32, _Int32, bool]:
+def _collapsed(
+    codes: _UInt32, row: _Int32, space: npt.NDArray[np.bool_]
+) -> tuple[_UInt32, _Int32, bool]:
     """Replace runs of two or more white-space characters by one space; a single one stays."""
     again = np.zeros(len(codes), bool)
     again[1:] = space[1:] & space[:-1] & (row[1:] == row[:-1])
@@ -300,7 +298,7 @@ def _collapsed(codes: _UInt32, row: _Int32, space: _Bools) -> tuple[_UInt32, _In
     return codes[~again], row[~again], True
 
 
-def _padded_words(codes: _UInt32, row: _Int32, space: _Bools) -> Segments:
+def _padded_words(codes: _UInt32, row: _Int32, space: npt.NDArray[np.bool_]) -> Segments:
     inside = ~space
     begins = inside.copy()
     begins[1:] &= space[:-1] | (row[1:] != row[:-1])

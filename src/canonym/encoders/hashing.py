@@ -92,18 +92,18 @@ def hash_features(
 ) -> tuple[npt.NDArray[np.int64], Int32Array]:
     """Hash the features of normalised texts; return ``indptr`` (n + 1,) and ``buckets``.
 
-    Texts have single spaces between words and none at the ends. Their features are words, pairs of
-    neighbouring words, and the character n-grams of each word with a mark at its start and its end;
-    `grams` are the shortest, at least 2, and the longest. A feature that occurs twice is listed
-    twice. The features of text i are ``buckets[indptr[i]:indptr[i + 1]]``, in [0, 2**n_bits): words
-    first, then pairs, then n-grams by length, each in the order of the text.
+    Texts have single spaces between words and none at the ends. Features are words, pairs of
+    neighbouring words, and the character n-grams of each word with a mark at its start and its end,
+    from ``grams[0]``, at least 2, to ``grams[1]`` characters. Those of text i are
+    ``buckets[indptr[i]:indptr[i + 1]]``, in [0, 2**n_bits): words, pairs, n-grams by length, each
+    in the order of the text and as often as they occur.
 
     Notes
     -----
-    With ``P[j] = Σ_{i<j} c_i b^i`` the stretch from ``i`` to ``j`` hashes to
-    ``(P[j] − P[i]) b^−i`` modulo 2^64, wherever it stands. A salt for each kind of feature is added
-    and the sum is mixed. All of it is unsigned 64-bit arithmetic on code points, so buckets depend
-    neither on the platform nor on the process.
+    With ``P[j] = Σ_{i<j} c_i b^i`` the stretch from ``i`` to ``j`` hashes to ``(P[j] − P[i]) b^−i``
+    modulo 2^64, wherever it stands. A salt for each kind of feature is added and the sum is mixed.
+    In unsigned 64-bit arithmetic on code points, buckets depend neither on the platform nor on the
+    process.
     """
     n = len(texts)
     indptr = np.zeros(n + 1, dtype=np.int64)
@@ -174,7 +174,8 @@ def hash_word(word: str, *, grams: tuple[int, int], n_bits: int) -> tuple[Int32A
 
     Returns the buckets, the word's before its n-grams', and the hash that `hash_pair` needs.
     """
-    prefix = _prefix_hashes(_marked(word), _power_tables(len(word) + 2)[0])
+    codes = np.frombuffer(f" {word} ".encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    prefix = _prefix_hashes(codes, _power_tables(len(word) + 2)[0])
     starts, ends, inverses, salts = _stretches(len(word) + 2, grams)
     found = _buckets((prefix[ends] - prefix[starts]) * inverses + salts, n_bits)
     return found, WordHash(int(prefix[-1]), len(word))
@@ -198,10 +199,6 @@ def _power(n: int) -> int:
     return pow(_BASE, n, 1 << 64)
 
 
-def _marked(text: str) -> npt.NDArray[np.uint32]:
-    return np.frombuffer(f" {text} ".encode("utf-32-le", "surrogatepass"), dtype="<u4")
-
-
 @lru_cache(maxsize=64)
 def _stretches(
     m: int, grams: tuple[int, int]
@@ -214,9 +211,6 @@ def _stretches(
     salts = sizes.astype(np.uint64)
     salts[0] = _WORD
     return starts, starts + sizes, _power_tables(m)[1][starts], salts
-
-
-# --- sums of vectors ---
 
 
 def float_table(table: npt.NDArray[Any], scale: Float32Array | None) -> Float32Array:

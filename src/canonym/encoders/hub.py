@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from canonym.errors import InvalidInput, ReadError, require
 
 POOLINGS: tuple[str, ...] = ("cls", "mean", "max")
-"""How token vectors become one: the first token's, their mean, or their maximum per dimension."""
+"""Ways to pool token vectors: the first one, their mean, or their maximum per dimension."""
 
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 """A name on the hub: ``owner/model``, or one word for a few early models."""
@@ -32,7 +32,7 @@ _LEGACY_NAMES = {"cls_token": "cls", "mean_tokens": "mean", "max_tokens": "max"}
 
 
 class Checkpoint(NamedTuple):
-    """How a folder wants its vectors made.
+    """The way of a folder to make vectors.
 
     ``weights`` is the folder of ``config.json`` and the weights; ``pooling`` one of `POOLINGS`;
     ``lowercase`` whether the tokenizer gets lower-cased names; ``longest`` the most tokens the
@@ -68,16 +68,14 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def read_checkpoint(folder: Path, *, pooling: str = "auto") -> Checkpoint:
-    """Read how a Hugging Face or sentence-transformers folder wants its vectors made.
+    """Read the way of a Hugging Face or sentence-transformers folder to make vectors.
 
     `pooling` overrules the folder. ``"auto"`` takes what ``modules.json`` says, and the first
     token's vector where there is none, as BioSyn and SapBERT do. Raises `InvalidInput` for a
     pooling, or for steps after it, that canonym does not have.
     """
-    weights = folder
-    found = "cls"
-    modules = folder / "modules.json"
-    if modules.is_file():
+    weights, found = folder, "cls"
+    if (modules := folder / "modules.json").is_file():
         weights, found = _read_modules(modules, wanted=pooling)
     config_file = weights / "config.json"
     if not config_file.is_file():
@@ -93,12 +91,8 @@ def read_checkpoint(folder: Path, *, pooling: str = "auto") -> Checkpoint:
         longest -= int(config.get("pad_token_id") or 0) + 1
     sentence = weights / "sentence_bert_config.json"
     lowercase = sentence.is_file() and bool(read_json(sentence).get("do_lower_case"))
-    return Checkpoint(
-        weights,
-        found if pooling == "auto" else pooling,
-        lowercase,
-        longest if isinstance(longest, int) else None,
-    )
+    pooling = found if pooling == "auto" else pooling
+    return Checkpoint(weights, pooling, lowercase, longest if isinstance(longest, int) else None)
 
 
 def _read_modules(path: Path, *, wanted: str) -> tuple[Path, str]:
@@ -113,7 +107,8 @@ def _read_modules(path: Path, *, wanted: str) -> tuple[Path, str]:
         if kind == "Transformer":
             weights = path.parent / place
         elif kind == "Pooling":
-            pooling = _read_pooling(path.parent / place / "config.json", wanted=wanted)
+            config = path.parent / place / "config.json"
+            pooling = _read_pooling(config) if wanted == "auto" else wanted
         elif kind != "Normalize":
             raise InvalidInput(
                 f"{path.parent} has a {kind} step, which canonym does not take; models of a "
@@ -122,9 +117,7 @@ def _read_modules(path: Path, *, wanted: str) -> tuple[Path, str]:
     return weights, pooling
 
 
-def _read_pooling(path: Path, *, wanted: str) -> str:
-    if wanted != "auto":
-        return wanted
+def _read_pooling(path: Path) -> str:
     config = read_json(path)
     modes = config.get("pooling_mode")
     if modes is None:
@@ -170,9 +163,6 @@ def write_pooling(
         (folder / place).write_text(text, encoding="utf-8")
 
 
-# --- models of the hub ----------------------------------------------------------------------------
-
-
 def find_model(path_or_name: str | Path, *, local_files_only: bool) -> Path:
     """Return the folder of a model: a folder, or a name on the Hugging Face hub.
 
@@ -189,7 +179,8 @@ def find_model(path_or_name: str | Path, *, local_files_only: bool) -> Path:
     hub = require("huggingface_hub", "a model of the Hugging Face hub", "torch")
     try:
         unwanted = list(_UNWANTED)
-        if not local_files_only and _has_safetensors(hub, name):
+        listed = () if local_files_only else hub.list_repo_files(name)
+        if any(file.endswith(".safetensors") for file in listed):
             unwanted.append("*.bin")
         found = hub.snapshot_download(
             name,
@@ -209,10 +200,6 @@ def find_model(path_or_name: str | Path, *, local_files_only: bool) -> Path:
             f"({str(error).splitlines()[0]}); {advice}"
         ) from error
     return Path(found)
-
-
-def _has_safetensors(hub: Any, name: str) -> bool:
-    return any(file.endswith(".safetensors") for file in hub.list_repo_files(name))
 
 
 def read_model(folder: Path) -> tuple[Any, Any]:

@@ -92,21 +92,19 @@ def reopen(
 
 def load_arrays(folder: Path, *, ndim: int, **dtypes: npt.DTypeLike) -> list[npt.NDArray[Any]]:
     """Map ``NAME.npy`` of a folder into memory for each NAME, and check dimensions and type."""
-    return [_load_array(folder / f"{name}.npy", ndim, dtypes[name]) for name in dtypes]
-
-
-def _load_array(path: Path, ndim: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    expected = f"expected a {ndim}-dimensional array of {np.dtype(dtype)}"
-    try:
-        array: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise ReadError(path, f"{expected}, found {error}; save the encoder again") from error
-    if array.dtype != np.dtype(dtype) or array.ndim != ndim:
-        raise ReadError(
-            path,
-            f"{expected}, found {array.ndim} dimensions of {array.dtype}; save the encoder again",
-        )
-    return array
+    arrays = []
+    for name, dtype in dtypes.items():
+        path = folder / f"{name}.npy"
+        expected = f"expected a {ndim}-dimensional array of {np.dtype(dtype)}"
+        try:
+            array: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError, EOFError) as error:
+            raise ReadError(path, f"{expected}, found {error}; save the encoder again") from error
+        if array.dtype != np.dtype(dtype) or array.ndim != ndim:
+            found = f"{array.ndim} dimensions of {array.dtype}"
+            raise ReadError(path, f"{expected}, found {found}; save the encoder again")
+        arrays.append(array)
+    return arrays
 
 
 def write_tensors(path: Path, tensors: Mapping[str, npt.NDArray[Any]]) -> None:

@@ -135,14 +135,7 @@ class StaticVectors:
         if max_words is not None:
             check_count("max_words", max_words)
         found = read_word_vectors(path, max_words=max_words, encoding_errors=encoding_errors)
-        return cls(
-            found.words,
-            found.vectors,
-            lowercase=lowercase,
-            buckets=found.buckets,
-            n_min=found.n_min,
-            n_max=found.n_max,
-        )
+        return cls(**found._asdict(), lowercase=lowercase)
 
     def __repr__(self) -> str:
         return f"StaticVectors({len(self.words):,} words, {self.n_columns} dimensions)"

@@ -140,12 +140,7 @@ class Subword:
         )
 
     def encode(self, names: Sequence[str]) -> Float32Array:
-        """Encode `names`.
-
-        Parameters
-        ----------
-        names : sequence of str
-            Any strings; equal ones are encoded once.
+        """Encode `names`; equal ones are encoded once.
 
         Returns
         -------

@@ -310,19 +310,19 @@ def _describe(
 def _first_wrong(
     answers: Sequence[RankedAnswer], reading: str, question: Question
 ) -> tuple[RankedAnswer, bool]:
-    """Return the answer to blame, and whether it is right and only the parts are not."""
+    """Return the first wrong answer; if every answer is right, only the parts are wrong."""
     for answer in answers:
         top = _top(answer, reading, question.concepts)
-        said = None if answer.nil or top is None else top.id
-        if said is None and not question.concepts:
+        predicted = None if answer.nil or top is None else top.id
+        if predicted is None and not question.concepts:
             continue
-        if said not in question.concepts:
+        if predicted not in question.concepts:
             return answer, False
     return answers[0], True
 
 
 def _top(answer: RankedAnswer, reading: str, concepts: frozenset[str]) -> FoundConcept | None:
-    """Return what stands in first place; a name stands for a right concept if it has one."""
+    """Return the concept in first place; a name counts as a right concept if it carries one."""
     if reading != "lenient":
         return answer.concepts[0] if answer.concepts else None
     if not answer.names:

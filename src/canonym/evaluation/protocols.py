@@ -49,7 +49,7 @@ SPLITS: dict[str, str] = {
     "gold": "a mention is split only if the gold has several ids for it, and then by its text: "
     "this leans on the gold, as BioSyn's released code does",
     "text": "a mention is split if its text alone says so",
-    "file": "mentions are prepared already, and split at the bars that the file has in them",
+    "file": "mentions are prepared already, and split at the bars in the file",
     "none": "mentions and names are compared as they are written, and no mention is split",
     "linker": "the linker splits a mention, or does not",
 }
@@ -57,11 +57,11 @@ SPLITS: dict[str, str] = {
 
 _KEEP: dict[str, str] = {
     "known": "mentions are dropped unless every id they have is in the terminology",
-    "refined": "of those, mentions are dropped whose prepared text is in the training data, and "
-    "repetitions: the first stays",
+    "refined": "of those, mentions are dropped if their prepared text is in the training data, or "
+    "repeats that of an earlier one",
     "zero-shot": "of those, mentions are dropped if any of their concepts is in the training data",
-    "all": "no mention is dropped; one without a concept is right when called NIL, and one whose "
-    "id the terminology does not have is always wrong",
+    "all": "no mention is dropped; one without a concept is right if called NIL, and one with an "
+    "unknown id is always wrong",
 }
 _SAME: dict[str, str] = {
     "text": "two mentions are the same when their texts are",
@@ -117,13 +117,13 @@ class Protocol:
         rules = []
         if self.split in {"gold", "text"}:
             rules.append(
-                "abbreviations that the document defines are written out where they stand as words "
-                "between spaces, and mentions and names brought to lower case without punctuation"
+                "abbreviations that the document defines are written out as words between spaces; "
+                "mentions and names are in lower case, without punctuation"
             )
         if self.glosses:
             rules.append(
-                "a mention in brackets behind another one is looked up as that where it is found "
-                "better so, and the other way round: the published protocols do not do this"
+                "a mention in brackets is looked up as the one before it if that finds a nearer "
+                "name, and the other way round; the published protocols do not do this"
             )
         rules.append(SPLITS[self.split])
         if self.prepared:
@@ -133,10 +133,9 @@ class Protocol:
         if self.keep == "refined":
             rules.append(_SAME[self.same])
         rules.append(
-            "training mentions are names of their concepts as well: train for dev, train and dev "
-            "for test"
+            "training mentions are names of their concepts: train for dev, train and dev for test"
             if self.merge
-            else "the terminology is searched as it is, without training mentions"
+            else "the terminology is searched without training mentions"
         )
         if self.prepared:
             rules.append("neither sieves nor spelling: names are ranked by similarity")

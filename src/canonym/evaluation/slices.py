@@ -65,39 +65,16 @@ _PAIRS: tuple[tuple[str, str, Callable[[ScoredMention], bool | None]], ...] = (
 )
 
 
-def slices(
-    mentions: Sequence[ScoredMention],
-    *,
-    length_bounds: Sequence[int] = LENGTH_BOUNDS,
-    frequency_bounds: Sequence[int] = FREQUENCY_BOUNDS,
-) -> list[Slice]:
+def slices(mentions: Sequence[ScoredMention]) -> list[Slice]:
     """Sort mentions into slices, attribute by attribute.
 
-    Parameters
-    ----------
-    mentions : sequence of ScoredMention
-        The mentions.
-    length_bounds, frequency_bounds : sequence of int
-        Upper bounds of the bins, rising and none below 0; the last bin is open.
+    First come all mentions, then both sides of every yes-or-no attribute, the types by name, the
+    lengths and the frequencies. The slices of an attribute divide the mentions for which it is
+    known. An attribute that is unknown for all has no slice; other slices may be empty.
 
-    Returns
-    -------
-    list of Slice
-        First all mentions, then both sides of every yes-or-no attribute, the types by name, the
-        lengths and the frequencies. The slices of an attribute divide the mentions for which it is
-        known. An attribute that is unknown for all has no slice; other slices may be empty.
-
-    Raises
-    ------
-    InvalidInput
-        If there are no mentions or bounds do not rise.
-
-    Examples
-    --------
-    >>> short = ScoredMention(gold=(), ranked=(), length=1)
-    >>> long = ScoredMention(gold=(), ranked=(), length=3)
-    >>> [(s.name, s.n) for s in slices([short, long], length_bounds=(1,)) if "length" in s.name]
-    [('length ≤1', 1), ('length ≥2', 1)]
+    >>> mentions = [ScoredMention(gold=(), ranked=(), length=length) for length in (1, 7)]
+    >>> [(s.name, s.n) for s in slices(mentions) if s.n and "length" in s.name]
+    [('length ≤1', 1), ('length ≥5', 1)]
     """
     if not mentions:
         raise InvalidInput("no mentions to evaluate: give at least one")
@@ -105,11 +82,9 @@ def slices(
     for yes, no, value in _PAIRS:
         found += _pick(mentions, [True, False], [yes, no], value)
     types = sorted({mention.type for mention in mentions if mention.type})
-    found += _pick(
-        mentions, types, [f"type {name}" for name in types], lambda mention: mention.type or None
-    )
-    found += _bins(mentions, "length", length_bounds)
-    found += _bins(mentions, "frequency", frequency_bounds)
+    found += _pick(mentions, types, [f"type {name}" for name in types], lambda m: m.type or None)
+    found += _bins(mentions, "length", LENGTH_BOUNDS)
+    found += _bins(mentions, "frequency", FREQUENCY_BOUNDS)
     return found
 
 
@@ -118,8 +93,6 @@ def evaluate_slices(
     metrics: Sequence[str] = DEFAULT_METRICS,
     *,
     rule: str = "all",
-    length_bounds: Sequence[int] = LENGTH_BOUNDS,
-    frequency_bounds: Sequence[int] = FREQUENCY_BOUNDS,
 ) -> list[SliceScores]:
     """Score every slice by every metric.
 
@@ -131,27 +104,24 @@ def evaluate_slices(
         See `canonym.evaluation.metrics.evaluate`.
     rule : str
         When a composite mention is right.
-    length_bounds, frequency_bounds : sequence of int
-        See `slices`.
 
     Returns
     -------
     list of SliceScores
-        In the order of `slices`; the values of an empty slice are NaN.
+        All mentions first, then by attribute; the values of an empty slice are NaN.
 
     Raises
     ------
     InvalidInput
-        If there are no mentions, or a name, the rule or a bound is invalid.
+        If there are no mentions, or a name or the rule is unknown.
     """
-    parts = slices(mentions, length_bounds=length_bounds, frequency_bounds=frequency_bounds)
     counts = tally(mentions)
     tables = {name: columns(counts, name, rule=rule) for name in metrics}
     return [
         SliceScores(
             part.name, part.n, {name: ratio(table[part.rows]) for name, table in tables.items()}
         )
-        for part in parts
+        for part in slices(mentions)
     ]
 
 
@@ -177,20 +147,12 @@ def _pick(
 
 
 def _bins(mentions: Sequence[ScoredMention], attribute: str, bounds: Sequence[int]) -> list[Slice]:
-    if not bounds or any(b <= a for a, b in zip((-1, *bounds), bounds, strict=False)):
-        raise InvalidInput(
-            f"the bounds of {attribute} are {tuple(bounds)}; whole numbers that rise, from 0 on, "
-            "are expected, as in (1, 2, 5)"
-        )
     names = []
     lows = (0, *(bound + 1 for bound in bounds))
-    for low, high in zip(lows, (*bounds, None), strict=True):
-        if high is None:
-            names.append(f"{attribute} ≥{low}")
-        elif low == high:
-            names.append(f"{attribute} {low}")
-        else:
-            names.append(f"{attribute} ≤{high}" if not low else f"{attribute} {low}–{high}")
+    for low, high in zip(lows, bounds, strict=False):
+        span = f"{low}" if low == high else f"{low}–{high}" if low else f"≤{high}"
+        names.append(f"{attribute} {span}")
+    names.append(f"{attribute} ≥{lows[-1]}")
 
     def place(mention: ScoredMention) -> int | None:
         count = getattr(mention, attribute)

@@ -1,9 +1,8 @@
 """Links written out: TSV, CSV, JSON lines, Parquet.
 
-In TSV, CSV and Parquet a row is a candidate: a mention with several candidates has several rows, a
-composite mention has rows for each of its parts, and a mention for which no concept fits has one
-row without an id. `COLUMNS` names the columns. In JSON lines an object is a mention, with its
-candidates best first.
+In TSV, CSV and Parquet a row is a candidate. A composite mention has rows for each of its parts,
+and a mention for which no concept fits has one row without an id. `COLUMNS` names the columns. In
+JSON lines an object is a mention, with its candidates best first.
 """
 
 from __future__ import annotations

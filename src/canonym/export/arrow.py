@@ -76,17 +76,12 @@ class ParquetWriter:
 
 
 def _arrow_schema(arrow: Any, columns: Sequence[str] | None, explain: bool) -> Any:
+    whole, number = arrow.int64(), arrow.float64()
     special = {
-        "row": arrow.int64(),
-        "start": arrow.int64(),
-        "end": arrow.int64(),
-        "rank": arrow.int32(),
-        "score": arrow.float64(),
-        "margin": arrow.float64(),
-        "confidence": arrow.float64(),
-        "types": arrow.list_(arrow.string()),
+        "row": whole, "start": whole, "end": whole, "rank": arrow.int32(), "score": number,
+        "margin": number, "confidence": number, "types": arrow.list_(arrow.string()),
         "nil": arrow.bool_(),
-    }
+    }  # fmt: skip
     types = {name: special.get(name, arrow.string()) for name in (*COLUMNS, "explanation")}
     if columns is not None:
         types = {prefixed(name): type_ for name, type_ in types.items()}

@@ -225,7 +225,7 @@ def write_links(
     InvalidInput
         If the format is unknown.
     MissingExtra
-        If Parquet is asked for and pyarrow is not installed.
+        If the format is Parquet and pyarrow is not installed.
     """
     is_path = isinstance(target, str | Path)
     if format is None:

@@ -26,15 +26,12 @@ class Searchable(Protocol):
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        ...
 
     def search(self, queries: Any, k: int, *, allowed: BoolArray | None = None) -> Hits:
         """Return the `k` nearest allowed rows of every query."""
-        ...
 
     def score(self, queries: Any, rows: Int32Array) -> Float32Array:
         """Score chosen rows, ``(n, m)`` int32 with −1 where empty, for every query."""
-        ...
 
 
 def check_k(k: int) -> None:

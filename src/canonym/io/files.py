@@ -47,7 +47,7 @@ def _sibling(path: Path, kind: str) -> Path:
 
 
 def _abandoned(path: Path, kind: str) -> Iterator[Path]:
-    """Yield the hidden siblings of `path` whose process is gone."""
+    """Yield the hidden siblings of `path` whose process has ended."""
     for sibling in path.parent.glob(f".{path.name}.{kind}-*"):
         found = _SIBLING.search(sibling.name)
         if found and not _alive(int(found[1])):

@@ -21,7 +21,7 @@ from typing import IO, Any
 
 from canonym.errors import InvalidInput, ReadError
 
-# --- compression ----------------------------------------------------------------------------
+# --- compression ----------------------------------------------------------------------------------
 
 # A small file may be repetitive (a header, a table of one id); only what grows on is a bomb.
 _FREE_BYTES = 64 << 20
@@ -187,7 +187,7 @@ def _open_member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) ->
         ) from error
 
 
-# --- text --------------------------------------------------------------------------------------
+# --- text -----------------------------------------------------------------------------------------
 
 MAX_LINE = 10_000_000
 """Longest line, in characters, that `open_text` accepts."""
@@ -210,11 +210,11 @@ class TextStream:
     order mark may have announced.
     """
 
-    def __init__(self, path: Path, source: io.RawIOBase, encoding: str) -> None:
+    def __init__(self, path: Path, source: io.RawIOBase, encoding: str, max_line: int) -> None:
         self.path = path
         self.line = 0
         self.encoding = encoding
-        self._lines = self._read(source)
+        self._lines = self._read(source, max_line)
 
     def __iter__(self) -> Iterator[str]:
         # The generator itself, not `self`: one call less for each of millions of lines.
@@ -227,8 +227,8 @@ class TextStream:
         """Make the `ReadError` of `problem` at the line given last."""
         return ReadError(self.path, problem, line=self.line or None)
 
-    def _read(self, source: io.RawIOBase) -> Iterator[str]:
-        size = max(min(_BLOCK, MAX_LINE), 16)  # so that only a line over two blocks can be too long
+    def _read(self, source: io.RawIOBase, max_line: int) -> Iterator[str]:
+        size = max(min(_BLOCK, max_line), 16)  # so that only a line over two blocks can be too long
         first = source.read(size) or b""
         for mark, encoding in _BOMS:
             if first.startswith(mark):
@@ -247,10 +247,10 @@ class TextStream:
                 break
             head, newline, tail = text.partition("\n")
             pending += head
-            if len(pending) > MAX_LINE:
+            if len(pending) > max_line:
                 self.line += 1
                 raise self.error(
-                    f"the line is longer than {MAX_LINE:,} characters: this is no text file with "
+                    f"the line is longer than {max_line:,} characters: this is no text file with "
                     "one record a line, or its line ends are missing"
                 )
             if newline:
@@ -308,7 +308,7 @@ def open_text(
             f"encoding={encoding!r} is not known: use a name such as 'utf-8' or 'latin-1'"
         ) from error
     with decompressed(Path(path), member=member) as source:
-        yield TextStream(Path(path), source, encoding)
+        yield TextStream(Path(path), source, encoding, MAX_LINE)
 
 
 @contextmanager

@@ -30,7 +30,7 @@ class Table(NamedTuple):
     error: Callable[[str], ReadError]
 
 
-# --- rows of delimited text -------------------------------------------------------------------
+# --- rows of delimited text -----------------------------------------------------------------------
 
 
 def quoted_rows(
@@ -102,11 +102,11 @@ def squeezed(name: str) -> str:
     return re.sub(r"[\W_]+", "", name).lower()
 
 
-# --- whole tables -----------------------------------------------------------------------------
+# --- whole tables ---------------------------------------------------------------------------------
 
 
 class TableForm(TypedDict, total=False):
-    """Form of a delimited table; `open_table` finds out about what is missing or None."""
+    """Form of a delimited table; `open_table` finds out missing keys and None."""
 
     delimiter: str | None
     quoted: bool | None
@@ -202,7 +202,7 @@ def _checked(
         yield cells
 
 
-# --- Parquet ----------------------------------------------------------------------------------
+# --- Parquet --------------------------------------------------------------------------------------
 
 
 def is_parquet(path: str | Path) -> bool:

@@ -17,10 +17,9 @@ _MAX_PROLOG = 1 << 22
 
 
 class Prolog(NamedTuple):
-    """Beginning of an XML file: root element, its attributes, address of the DTD or empty."""
+    """Beginning of an XML file: its root element, and the address of its DTD or empty."""
 
     root: str
-    attributes: dict[str, str]
     doctype: str
 
 
@@ -60,8 +59,8 @@ def read_prolog(path: str | Path) -> Prolog:
         nonlocal doctype
         doctype = system or ""
 
-    def start_element(name: str, attributes: dict[str, str]) -> None:
-        raise _RootReachedError(name, attributes)
+    def start_element(name: str, _attributes: dict[str, str]) -> None:
+        raise _RootReachedError(name)
 
     parser = expat.ParserCreate()
     parser.StartDoctypeDeclHandler = start_doctype
@@ -74,8 +73,7 @@ def read_prolog(path: str | Path) -> Prolog:
                 parser.Parse(piece, not piece)
             raise ReadError(path, f"has no root element in its first {_MAX_PROLOG:,} bytes")
         except _RootReachedError as found:
-            root, attributes = found.args
-            return Prolog(root, attributes, doctype)
+            return Prolog(found.args[0], doctype)
         except (expat.ExpatError, LookupError, ValueError) as error:
             raise ReadError(
                 path, f"is not XML ({error})", line=getattr(error, "lineno", None)

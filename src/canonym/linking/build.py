@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
+import math
 import os
 import shutil
 import subprocess
@@ -179,7 +180,7 @@ def _checked_weights(weights: Sequence[float] | None, n: int) -> list[float]:
         raise InvalidInput(
             f"{len(weights)} weights were given for {n} encoders; expected one for each"
         )
-    if n and (min(weights) < 0 or sum(weights) <= 0):
+    if n and not (min(weights) >= 0 and 0 < sum(weights) < math.inf):
         raise InvalidInput(
             f"the weights are {', '.join(f'{w:g}' for w in weights)}; expected numbers of at least "
             "0, not all of them 0"

@@ -1,8 +1,8 @@
 """Choice between concepts that share a name, by the text around the mention.
 
-A sieve finds all concepts of a name by the way. A search returns k concepts, so which of several
-equal ones it returns depends on k; here all of them are looked up by the name. The surroundings
-then choose among tied concepts only; everything else is left unchanged.
+A sieve finds every concept of a name. A search finds k concepts, so k decides which of several
+equal ones are among them; here all of them are looked up by the name. The text around the mention
+then puts tied concepts in order; everything else is left unchanged.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from canonym.text import STRONG, UNORDERED, normalise, normalise_all
 from canonym.types import SCOPES, Document, Encoder, Float32Array, Int32Array, Mention
 
 MOST_TIED = 50
-"""Concepts of one name that are compared: those that go first anyway."""
+"""Most concepts of one name that are compared; those first without a context are taken."""
 
 EVIDENCE: tuple[str, ...] = ("document", "sentence", "hierarchy", "types")
 """Kinds of evidence, each in [0, 1] but for cosines below 0."""
 
 WEIGHTS: tuple[float, ...] = (0.5, 0.1, 0.5, 0.75)
-"""What each kind counts; chosen on the train parts of two corpora (``benchmarks/homonyms.py``)."""
+"""Weight of each kind; chosen on the train parts of two corpora (``benchmarks/homonyms.py``)."""
 
 TRUSTED = 0.2
-"""What those concepts have ahead whose name has the most trusted scope of all (a label)."""
+"""Lead of the concepts whose name has the most trusted scope among them, such as a label."""
 
 ANYWAY = 0.05
-"""What the concept has ahead that is first without a context."""
+"""Lead of the concept that is first without a context."""
 
 AHEAD = ("scope", "first anyway")
-"""The names of these two among the evidence of a candidate."""
+"""The names of these two leads among the evidence of a candidate."""
 
 _SIEVES = frozenset(sieve.name for sieve in SIEVES)
 _NAMES = 50
 _KINDS = (*EVIDENCE, *AHEAD)
 
-# Sums that differ by less are equal: what is left is the order without a context.
+# Sums that differ by less are equal and keep the order without a context.
 _SAME = 1e-6
 
 
@@ -59,23 +59,11 @@ def weigh(
     trusted: Sequence[bool] | None = None,
     weights: Sequence[float] = WEIGHTS,
 ) -> tuple[npt.NDArray[np.float64], list[int]] | None:
-    """Order concepts of one name by what their surroundings say.
+    """Order n concepts of one name by m kinds of evidence, given as ``(n, m)``; NaN: unknown.
 
-    Parameters
-    ----------
-    evidence : array-like, shape (n, m)
-        For each concept, in the order that holds without a context, every kind of evidence; NaN
-        where nothing is known.
-    trusted : sequence of bool, optional
-        Which concepts have the name in its most trusted scope; all of them by default.
-    weights : sequence of float, m
-        What each kind counts.
-
-    Returns
-    -------
-    tuple of ndarray, shape (n, m + 2), float64, and list of int; or None
-        What each kind adds to a concept, and what its scope and being first do; and the concepts
-        best first. None where the evidence is the same for all of them: then nothing is to be said.
+    Concepts are in the order without a context; `trusted` says whose name has the most trusted
+    scope, all by default. Returns the parts of each sum, ``(n, m + 2)``, with the two leads last,
+    and the concepts best first. Returns None where the evidence is the same for all of them.
 
     Raises
     ------
@@ -84,16 +72,9 @@ def weigh(
 
     Notes
     -----
-    ``score(c) = Σ_j w_j · e_j(c) + TRUSTED · [c is trusted] + ANYWAY · [c is the first]``. What is
-    not known of one concept is taken to be the mean of what is known of the others: a concept
-    without a further name is neither nearer to a text nor farther from it. Equal scores keep their
-    order.
-
-    Examples
-    --------
-    >>> worth, order = weigh([[0.2, 0.1, 0, 0], [0.9, 0.3, 0, 0]])
-    >>> order
-    [1, 0]
+    ``score(c) = Σ_j w_j · e_j(c) + TRUSTED · [c is trusted] + ANYWAY · [c is the first]``. Unknown
+    evidence of a concept is taken to be the mean over the others: a concept without a further name
+    is neither nearer to a text nor farther from it. Equal scores keep their order.
     """
     given = np.array(evidence, dtype=np.float64)
     fits = trusted is None or len(trusted) == len(given)
@@ -116,25 +97,11 @@ def weigh(
 
 
 def kinship(above: Mapping[str, int], others: Iterable[Mapping[str, int]]) -> float:
-    """Say how near a concept is to the nearest of others in a hierarchy.
+    """Return how near a concept is to the nearest of others in a hierarchy.
 
-    Parameters
-    ----------
-    above : mapping of str to int
-        The concept itself with 0, and all above it with the edges up to them.
-    others : iterable of mapping of str to int
-        The same of each of the others.
-
-    Returns
-    -------
-    float
-        ``1 / (1 + d)`` of the least number of edges ``d`` through a common ancestor: 1 for the
-        concept itself, 1/3 for a sibling; 0 where nothing is above both.
-
-    Examples
-    --------
-    >>> kinship({"cat": 0, "pet": 1}, [{"dog": 0, "pet": 1}, {"stone": 0}])
-    0.3333333333333333
+    A concept is given by all concepts above it, with the edges up to them, and itself with 0.
+    Returns ``1 / (1 + d)`` of the fewest edges ``d`` through a common ancestor: 1 for the concept
+    itself, 1/3 for a sibling; 0 without a common ancestor.
     """
     nearest = [
         min(above[each] + other[each] for each in common)
@@ -226,20 +193,21 @@ class Homonyms:
     Four kinds of evidence count for a concept:
 
     ``document``
-        The largest cosine between a phrase of the document, or another mention in it, and another
-        name of the concept or a phrase of its definition.
+        The largest cosine between the surroundings and the concept. The surroundings are phrases
+        and other mentions of the document; the concept is its other names and the phrases of its
+        definition.
     ``sentence``
         The same with the phrases of the mention's sentence.
     ``hierarchy``
         The nearness of the concept to one that another mention stands for, see `kinship`.
     ``types``
-        The share of the other mentions, of those of the same type where there are any, whose
-        concept has a semantic type of this one; or 1 where the mention's type is called like one
-        of the concept's.
+        The share of the other mentions whose concept has a semantic type of this one. Where other
+        mentions have the type of this mention, only those count. It is 1 where the type of the
+        mention is called like one of the concept's.
 
     Only mentions that a sieve decides, and that are not tied themselves, count as other mentions.
-    Vectors are those of the embedded encoder, whatever the index has: the weights were chosen for
-    its cosines. Phrases are found by English function words.
+    Vectors are always those of the embedded encoder: the weights were chosen for its cosines.
+    Phrases are found by English function words.
     """
 
     def __init__(self, terminology: Terminology) -> None:

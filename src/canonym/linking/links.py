@@ -1,4 +1,4 @@
-"""What linking returns: a sequence of links that turns into dicts and tables."""
+"""A sequence of links that turns into dicts and tables."""
 
 from __future__ import annotations
 

@@ -46,16 +46,8 @@ _Number = TypeVar("_Number", bound=np.generic)
 # --- filters --------------------------------------------------------------------------------------
 
 
-class Wanted:
-    """The filters of a caller, to be applied to names that the terminology's file does not have.
-
-    Parameters
-    ----------
-    terminology : Terminology
-        Whose alternative ids count.
-    types, sources, languages, ids : sequence of str
-        As `Filters.choose` takes them.
-    """
+class Criteria:
+    """The filters of a caller, for names that the terminology's file does not have."""
 
     def __init__(
         self,
@@ -87,26 +79,23 @@ class Wanted:
 
 
 class Filter(NamedTuple):
-    """Rows that may be found (None: all), how many rows and concepts that leaves, how ties among
-    them are broken, and what was asked for (None: nothing in particular).
+    """Rows that may be found, and how ties among them are broken.
+
+    `allowed` is None where all rows are. `n_rows` and `n_concepts` are left by the filter.
+    `criteria` decide for names beside the terminology; None allows all of them.
     """
 
     allowed: BoolArray | None
     n_rows: int
     n_concepts: int
     ties: TieRule
-    wanted: Wanted | None = None
+    criteria: Criteria | None = None
 
 
 class Filters:
-    """Makes filters and remembers the last few.
+    """Makes filters over the rows of a terminology and remembers the last few.
 
-    Parameters
-    ----------
-    terminology : Terminology
-        What is filtered.
-    ties : TieRule
-        How ties are broken unless a seed is given.
+    `ties` says how ties are broken unless a seed is given.
     """
 
     def __init__(self, terminology: Terminology, ties: TieRule) -> None:
@@ -123,21 +112,12 @@ class Filters:
         ids: Iterable[str] = (),
         seed: int | None = None,
     ) -> Filter:
-        """Turn the filters of a caller into a mask over rows; the last few are remembered.
-
-        Parameters
-        ----------
-        types, sources, languages : sequence of str
-            See `canonym.terminology.Terminology.rows_where`.
-        ids : iterable of str
-            Only these concepts.
-        seed : int, optional
-            Break ties at random, the same way for the same seed, instead of by scope and id.
+        """Turn the filters of a caller into a mask over rows; see `LinkOptions`.
 
         Raises
         ------
         InvalidInput
-            If a filter names something that the terminology has not.
+            If a filter names something that the terminology does not have.
         """
         key = (tuple(types), tuple(sources), tuple(languages), tuple(ids), seed)
         known = self._known.get(key)
@@ -167,8 +147,8 @@ class Filters:
             types=types, sources=sources, languages=languages, ids=ids
         )
         concepts = np.unique(ties.concept_of_row[allowed])
-        wanted = Wanted(self._terminology, types, sources, languages, ids)
-        return Filter(allowed, int(allowed.sum()), len(concepts), ties, wanted)
+        criteria = Criteria(self._terminology, types, sources, languages, ids)
+        return Filter(allowed, int(allowed.sum()), len(concepts), ties, criteria)
 
 
 # --- rows -----------------------------------------------------------------------------------------
@@ -392,7 +372,7 @@ class Names:
             )
         n = len(ties.concept_of_row) if rows is None else int(rows.sum())
         mask = None if rows is None or rows.all() else rows
-        return Filter(mask, n, int(found.sum()), ties, chosen.wanted)
+        return Filter(mask, n, int(found.sum()), ties, chosen.criteria)
 
     def _allowed(
         self, chosen: Filter, part: BoolArray | None, forbidden: frozenset[int]
@@ -410,13 +390,13 @@ class Names:
 
     def _passing(self, names: ExtraNames, chosen: Filter) -> BoolArray:
         passing = np.ones(len(names.names), dtype=np.bool_)
-        if chosen.wanted is None:
+        if chosen.criteria is None:
             return passing
         described: dict[int, Concept] = {}
         for row, concept in enumerate(names.concepts.tolist()):
             if concept not in described:
                 described[concept] = self.base.terminology.concepts_at([concept])[0]
-            passing[row] = chosen.wanted.passes(names.names[row], described[concept])
+            passing[row] = chosen.criteria.passes(names.names[row], described[concept])
         return passing
 
 

@@ -17,6 +17,7 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypedDict, Unpack
 
@@ -97,7 +98,7 @@ def check_options(options: LinkOptions) -> dict[str, Any]:
     Raises
     ------
     InvalidInput
-        If there is no such option, or `k` or `batch` is less than 1.
+        If there is no such option, or a value is out of range or of another type.
     """
     whole: dict[str, Any] = {
         "k": 5,
@@ -115,17 +116,28 @@ def check_options(options: LinkOptions) -> dict[str, Any]:
     if unknown:
         raise InvalidInput(f"there is no option {unknown[0]!r}; there are {', '.join(whole)}")
     whole.update(options)
-    if whole["k"] < 1:
-        raise InvalidInput(
-            f"k is {whole['k']}; expected the number of candidates wanted, at least 1"
-        )
-    if whole["batch"] < 1:
-        raise InvalidInput(f"batch is {whole['batch']}; expected a number of mentions, at least 1")
+    for name, what in (("k", "candidates"), ("batch", "mentions")):
+        if not isinstance(whole[name], Integral) or whole[name] < 1:
+            raise InvalidInput(
+                f"{name} is {whole[name]!r}; expected a number of {what}, at least 1"
+            )
+    seed = whole["seed"]
+    if seed is not None and (not isinstance(seed, Integral) or seed < 0):
+        raise InvalidInput(f"seed is {seed!r}; expected a whole number, at least 0")
+    for name in ("min_score", "min_confidence"):
+        if not isinstance(whole[name], Real | None):
+            raise InvalidInput(f"{name} is {whole[name]!r}; expected a number")
+    for name in ("types", "sources", "languages", "ids"):
+        if isinstance(whole[name], str) or not isinstance(whole[name], Iterable):
+            raise InvalidInput(f"{name} is {whole[name]!r:.80}; expected a list of strings")
     return whole
 
 
 class Request(NamedTuple):
-    """The checked options of one call: `LinkOptions` with a filter over rows."""
+    """The checked options of one call, its filter over rows, its order and its confidence.
+
+    An order that is chosen during a call counts from the next call on.
+    """
 
     k: int
     filter: Filter
@@ -133,6 +145,18 @@ class Request(NamedTuple):
     min_confidence: float | None
     context: bool
     batch: int
+    reranker: Reranker | None
+    confidence: Confidence | None
+
+    @property
+    def n_kept(self) -> int:
+        """How many candidates to keep; a confidence looks at the second as well."""
+        return self.k if self.confidence is None else max(self.k, 2)
+
+    @property
+    def n_found(self) -> int:
+        """How many candidates to find; a re-ranker chooses among more than are kept."""
+        return self.n_kept if self.reranker is None else max(self.n_kept, POOL)
 
 
 @dataclass
@@ -237,6 +261,8 @@ class Pipeline:
             # Ties that are broken at random are not broken by the context.
             given["context"] and given["seed"] is None,
             given["batch"],
+            self.reranker,
+            self.confidence,
         )
 
     def batch(self, chosen: Filter) -> BatchHits:
@@ -287,20 +313,12 @@ class Pipeline:
             guesses = dict.fromkeys(text for part in parts for text in part.guesses)
             found.by_forbidden[forbidden] = self.find(
                 list(texts | guesses),
-                self._wanted(request),
+                request.n_found,
                 found,
                 forbidden=forbidden,
                 sieves_only=guesses.keys() - texts.keys(),
             )
         _log.debug("looked up %d groups of strings of %d documents", len(groups), len(documents))
-
-    def _wanted(self, request: Request) -> int:
-        """Return how many candidates to find: a re-ranker chooses among more than are shown."""
-        return max(self._kept(request), POOL if self.reranker is not None else 0)
-
-    def _kept(self, request: Request) -> int:
-        """Return how many candidates to keep; a confidence looks at the second as well."""
-        return request.k if self.confidence is None else max(request.k, 2)
 
     def find(
         self,
@@ -420,15 +438,15 @@ class Pipeline:
 
     def order(self, drafts: Sequence[Draft], found: BatchHits, request: Request) -> Sequence[Draft]:
         """Let the re-ranker put the candidates of a document in order, if there is one."""
-        if self.reranker is None:
+        if request.reranker is None:
             return drafts
-        return self.reranker.order(drafts, found, self._kept(request), context=request.context)
+        return request.reranker.order(drafts, found, request.n_kept, context=request.context)
 
     def grade(self, link: Link, request: Request) -> Link:
         """Add the probability that a link is right, if the index knows it."""
-        if self.confidence is None:
+        if request.confidence is None:
             return link
-        return self.confidence.grade(link, request.min_confidence, request.k)
+        return request.confidence.grade(link, request.min_confidence, request.k)
 
 
 def batches_of(documents: Iterable[Document], *, mentions: int) -> Iterator[list[Document]]:
@@ -436,6 +454,10 @@ def batches_of(documents: Iterable[Document], *, mentions: int) -> Iterator[list
     batch: list[Document] = []
     n = 0
     for document in documents:
+        if not isinstance(document, Document):
+            raise InvalidInput(
+                f"a document is a Document, not {type(document).__name__} ({document!r:.80})"
+            )
         batch.append(document)
         n += max(len(document.mentions), 1)
         if n >= mentions:

@@ -25,7 +25,6 @@ from canonym.linking.features import (
     feature_names,
     marginals,
     name_scores,
-    no_counts,
 )
 from canonym.linking.search import BatchHits, Draft
 from canonym.linking.settings import SIMILARITY
@@ -51,13 +50,14 @@ def draft_features(
     """Compare the undivided drafts of one document with all names of their candidates.
 
     Returns each with its `name_scores`, its `marginals` and its `document_counts`; without
-    `context` every mention counts as a document.
+    `context` every mention is a document by itself, with its parts.
     """
+    if not context:
+        return [one for draft in drafts for one in draft_features([draft], found)]
     parts = [part for draft in drafts for part in draft.whole_or_parts]
     scores = [name_scores(part, found) for part in parts]
     marginal = [marginals(part, each, found) for part, each in zip(parts, scores, strict=True)]
-    counts = document_counts(parts, marginal) if context else [no_counts(part) for part in parts]
-    return list(zip(parts, scores, marginal, counts, strict=True))
+    return list(zip(parts, scores, marginal, document_counts(parts, marginal), strict=True))
 
 
 @dataclass(frozen=True)
@@ -75,9 +75,9 @@ class Reranker:
     def marginal(cls, encoders: Sequence[str]) -> Reranker:
         """Order candidates by all names of a concept and by the document; fitted to nothing.
 
-        A share is the marginal probability of BioSyn among the candidates
-        (`canonym.ranking.pooling.marginal_score`) times 1 + n, where n other mentions of the
-        document have the concept first. A concept found by the mention itself stays first.
+        A share is the marginal probability of BioSyn among the candidates times 1 + n, see
+        `canonym.ranking.pooling.marginal_score`. Here n other mentions of the document have the
+        concept first. A concept found by the mention itself stays first.
         """
         model = AdditiveModel(
             [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any, NamedTuple, TypedDict
 
 from canonym.errors import InvalidInput
@@ -76,7 +77,7 @@ def complete(settings: Settings) -> dict[str, Any]:
     Raises
     ------
     InvalidInput
-        If there is no such setting, sieve, search or engine, or the threshold is no number.
+        If there is no such setting, sieve, search or engine, or a number is out of range.
     """
     whole: dict[str, Any] = {
         "spelling": True,
@@ -94,7 +95,9 @@ def complete(settings: Settings) -> dict[str, Any]:
     whole.update(settings)
     whole["sieves"] = [sieve.name for sieve in chosen_sieves(whole["sieves"])]
     whole["search"] = " + ".join(target.name for target in parse_search(whole["search"]))
-    threshold = whole["search_threshold"]
+    shortest, threshold = whole["min_length"], whole["search_threshold"]
+    if not isinstance(shortest, Integral) or shortest < 0:
+        raise InvalidInput(f"min_length is {shortest!r}; expected a number of characters")
     if not isinstance(threshold, int | float) or not -1 <= threshold <= 1:
         raise InvalidInput(
             f"search_threshold is {threshold!r}; a cosine is expected, a number from -1 to 1"

@@ -1,5 +1,4 @@
-"""What a search looks at: the names of the terminology, those of training mentions, or both; names
-one by one, or the mean of each concept's.
+"""Targets of a search: names of the terminology or of training mentions, or means of concepts.
 
 ======  ==============================================  ======================================
 target  whose names                                     compared with the mention
@@ -12,8 +11,9 @@ OD-T    both                                            each name
 OD-C    both                                            each concept
 ======  ==============================================  ======================================
 
-A sieve has two steps, such as ``D-T + OD-T``: what the first finds counts where it is similar
-enough, else what the second finds. The first is D-T or D-C, the second O-T, O-C, OD-T or OD-C.
+A search may have two steps, such as ``D-T + OD-T``. Concepts of the first step count where they
+are similar enough; otherwise the second step decides. The first step is D-T or D-C, the second
+O-T, O-C, OD-T or OD-C.
 
 References
 ----------
@@ -28,15 +28,9 @@ from typing import NamedTuple
 
 from canonym.errors import InvalidInput
 
-__all__ = ["SEARCHES", "TARGETS", "Target", "parse_search"]
-
 
 class Target(NamedTuple):
-    """One of `TARGETS`.
-
-    `name` is what it is called, `part` whose names it has (``"O"``, ``"D"`` or ``"OD"``), and
-    `by_concept` whether they are averaged.
-    """
+    """One of `TARGETS`: the names of a `part`, O, D or OD; averaged if `by_concept`."""
 
     name: str
     part: str
@@ -57,26 +51,16 @@ SEARCHES: tuple[str, ...] = (
         for first, second in itertools.product(("D-T", "D-C"), ("O-T", "O-C", "OD-T", "OD-C"))
     ),
 )
-"""Every search there is: the six targets, and the eight sieves of two steps."""
+"""Every search: the six targets, and the eight searches of two steps."""
 
 
 def parse_search(written: str) -> tuple[Target, ...]:
-    """Read a search: the targets of its one or two steps.
-
-    Parameters
-    ----------
-    written : str
-        One of `SEARCHES`, in any case and with any spaces.
+    """Read one of `SEARCHES`, in any case and with any spaces: the targets of its steps.
 
     Raises
     ------
     InvalidInput
         If there is no such search.
-
-    Examples
-    --------
-    >>> [target.name for target in parse_search("d-t+od-c")]
-    ['D-T', 'OD-C']
     """
     names = [name.strip().upper() for name in str(written).split("+")]
     if " + ".join(names) not in SEARCHES:

@@ -85,8 +85,6 @@ def find_abbreviations(text: str, *, engine: str = "auto") -> Abbreviations:
     biomedical text. Sohn, Comeau, Kim and Wilbur (2008), Abbreviation definition identification
     based on automatic precision estimates.
 
-    Examples
-    --------
     >>> find_abbreviations("Wilson disease (WD) is rare.", engine="schwartz-hearst")
     Abbreviations({'WD': 'Wilson disease'}, engine='schwartz-hearst')
     """
@@ -103,8 +101,6 @@ def find_abbreviations(text: str, *, engine: str = "auto") -> Abbreviations:
         found += find(without_doses)
     return Abbreviations(found, engine=engine)
 
-
-# --- Ab3P -----------------------------------------------------------------------------------------
 
 _lock = threading.Lock()
 _finder: Any = None
@@ -134,16 +130,14 @@ def _blocks(text: str) -> Iterator[str]:
     yield text
 
 
-# --- Schwartz and Hearst --------------------------------------------------------------------------
-
-
 def _find_by_letters(text: str) -> Iterator[tuple[str, str]]:
     """Yield short forms and long forms in the order of the text."""
     for sentence in _SENTENCE_END.split(text):
         for before, inside in _parentheses(sentence):
             inside = re.split(r"[;,]\s", inside)[0].strip(" '\"")
             if _is_short(inside):
-                long = _long_form(inside, _last_words(before, inside))
+                most = min(len(inside) + 5, 2 * len(inside))  # words of a long form
+                long = _long_form(inside, " ".join(before.split()[-most:]))
                 if long is not None:
                     yield inside, long
             elif before.strip():
@@ -179,12 +173,6 @@ def _is_short(text: str) -> bool:
     )
 
 
-def _last_words(before: str, short: str) -> str:
-    """Return the words that may hold the long form: at most min(|A| + 5, 2 |A|) of them."""
-    words = before.split()
-    return " ".join(words[-min(len(short) + 5, 2 * len(short)) :])
-
-
 def _long_form(short: str, text: str) -> str | None:
     """Find the shortest end of `text` that spells `short`, its first letter at a word's start."""
     found = _match_letters(short, text)
@@ -218,9 +206,6 @@ def _match_letters(short: str, text: str) -> str | None:
         if place < 0:
             return None
     return text[place:].strip()
-
-
-# --- expansion ------------------------------------------------------------------------------------
 
 
 def expand(mention: str, abbreviations: Mapping[str, str]) -> str:

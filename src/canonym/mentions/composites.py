@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-# --- word classes of disease phrases, not concepts ------------------------------------------------
-
 _ESTABLISHED = re.compile(
     r"(?i)\b(?:head (?:and|&) neck|hand,? foot,? and mouth|foot (?:and|&) mouth"
     r"|ear,? nose,? and throat|skin and soft[- ]tissue|skin and skin structure"
@@ -305,9 +303,6 @@ def _split_object(phrase: str) -> list[str] | None:
 
 def _with_article(part: str, article: str) -> str:
     return part if part.lower().startswith(("the ", "a ", "an ")) else f"{article}{part}"
-
-
-# --- words ----------------------------------------------------------------------------------------
 
 
 def _is_code(text: str) -> bool:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import ReadError
+from canonym.io.streams import open_text
 from canonym.text import PLAIN, STRONG, normalise, normalise_all
 
 _SHORTEST = 7
@@ -173,12 +174,10 @@ class Speller:
     @classmethod
     def load(cls, folder: Path) -> Speller:
         """Open a saved speller, memory-mapped."""
+        files = {name: folder / f"{name}.npy" for name in _ARRAYS}
         try:
             return cls(
-                {
-                    name: np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-                    for name in _ARRAYS
-                }
+                {name: np.load(files[name], mmap_mode="r", allow_pickle=False) for name in files}
             )
         except (OSError, ValueError) as error:
             raise ReadError(folder, f"cannot be opened ({error}); build the index again") from error
@@ -226,19 +225,13 @@ def _signature(word: bytes) -> int:
 def read_spelling_list(path: str | Path) -> dict[str, str]:
     """Read corrections, ``wrong||right`` a line, as in the list of the NCBI disease corpus."""
     corrections: dict[str, str] = {}
-    try:
-        with Path(path).open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, start=1):
-                if not line.strip():
-                    continue
-                wrong, mark, right = line.strip().partition("||")
-                if not mark or not wrong.strip() or not right.strip() or "||" in right:
-                    raise ReadError(
-                        path, f"{line.strip()!r:.80} is not of the form wrong||right", line=number
-                    )
-                corrections[wrong.strip()] = right.strip()
-    except OSError as error:
-        raise ReadError(path, f"cannot be read ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        raise ReadError(path, f"is not UTF-8 ({error.reason}); save it as UTF-8") from error
+    with open_text(path) as lines:
+        for number, line in enumerate(lines, start=1):
+            wrong, mark, right = (part.strip() for part in line.partition("||"))
+            if not line.strip():
+                continue
+            if not mark or not wrong or not right or "||" in right:
+                problem = f"{line.strip()!r:.80} is not of the form wrong||right"
+                raise ReadError(path, problem, line=number)
+            corrections[wrong] = right
     return corrections

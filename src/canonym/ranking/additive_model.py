@@ -117,28 +117,12 @@ def fit_additive_model(
 ) -> AdditiveModel:
     """Fit curves to mentions whose concepts are known; the same result for the same input.
 
-    Parameters
-    ----------
-    features : (n, k, f) float array
-        Features of `k` candidates of `n` mentions; NaN where unknown.
-    gold : (n, k) bool
-        Right candidates. Mentions without a right one, or without a wrong one, teach nothing.
-    names : sequence of str
-        Names of the `f` features.
-    there : (n, k) bool, optional
-        Candidates that exist; all by default.
-    weights : (n,) float array, optional
-        How many mentions each counts as, at least 0; 1 by default.
-    knots : int
-        Most knots of a curve, at quantiles of its feature; at least 2.
-    smoothness, ridge : float
-        Strength of the penalties, in mentions, on steps between neighbouring values of a curve and
-        on distances from `start`.
-    start : AdditiveModel, optional
-        Where curves begin; a feature that it has keeps its knots. So a few new decisions change it
-        a little. Zero by default.
-    iterations : int
-        Most steps of the optimiser.
+    Of `n` mentions with `k` candidates, `features` are (n, k, f), NaN where unknown; `gold` (n, k)
+    are the right candidates, `there` (n, k) the existing ones, `weights` (n,) the number of
+    mentions that each counts as. Mentions without a right or without a wrong candidate teach
+    nothing. A curve has at most `knots`, at quantiles of its feature. `smoothness` and `ridge`
+    penalise, in mentions, steps between neighbouring values and distances from `start`, whose
+    curves keep their knots: so a few new decisions change it a little.
 
     Notes
     -----

@@ -137,8 +137,6 @@ def marginal_score(scores: npt.NDArray[np.floating[Any]]) -> float:
     BioSyn ranks names and takes the concept of the first. Here three names at most are added up,
     which was best on development parts: some concepts have hundreds.
 
-    Examples
-    --------
     >>> round(marginal_score(np.array([0.7, 0.9])), 4), marginal_score(np.array([0.9, 0.9]))
     (0.9009, 0.9)
     """

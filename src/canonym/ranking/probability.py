@@ -58,8 +58,6 @@ def fit_logistic(
     The minimum of ``−Σ [t log p + (1 − t) log(1 − p)] + ridge / 2 · ‖w‖²``. A step that does not
     lower it is halved.
 
-    Examples
-    --------
     >>> fitted = fit_logistic([[0.0], [0.0], [1.0], [1.0]], [0, 0, 1, 1], ridge=1.0)
     >>> fitted.predict([[0.0], [0.5], [1.0]]).round(2).tolist()
     [0.4, 0.5, 0.6]

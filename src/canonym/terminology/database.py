@@ -52,6 +52,13 @@ _MAGIC = b"SQLite format 3\0"
 _HOW = "expected a terminology made by `canonym import`"
 
 
+def is_sqlite(path: Path) -> bool:
+    """Tell whether a path is a SQLite file."""
+    with contextlib.suppress(OSError, ValueError), path.open("rb") as stream:
+        return stream.read(len(_MAGIC)) == _MAGIC
+    return False
+
+
 class _Connection:
     """A connection that closes with the thread it belongs to."""
 
@@ -83,7 +90,7 @@ class Database:
         self._identity = self._identify()
         self.meta = self._read_meta()
 
-    # --- opening --------------------------------------------------------------------------------
+    # --- opening ----------------------------------------------------------------------------------
 
     def _check_header(self) -> None:
         """Refuse other files and truncated ones before SQLite sees them."""
@@ -169,7 +176,7 @@ class Database:
     def _explain(self, error: Exception) -> None:
         """Raise the error behind an error of SQLite; return when it means "not found"."""
         if isinstance(error, (OverflowError, UnicodeEncodeError)):
-            return  # a number or a lone surrogate that no file of ours can hold
+            return  # a number or a lone surrogate that no terminology can hold
         if self._closed:
             raise InvalidInput(f"the terminology {self.path} was closed; open it again") from error
         if isinstance(error, (sqlite3.ProgrammingError, sqlite3.InterfaceError)):
@@ -183,7 +190,7 @@ class Database:
             f"the terminology is damaged ({error}); copy it again or import the source again",
         )
 
-    # --- reading --------------------------------------------------------------------------------
+    # --- reading ----------------------------------------------------------------------------------
 
     def batches(
         self, sql: str, parameters: Sequence[Any] = (), size: int = BATCH

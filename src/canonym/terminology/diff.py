@@ -69,11 +69,6 @@ class Difference:
         found = ", ".join(f"{count:,} {kind}" for kind, count in self.counts.items() if count)
         return f"<Difference: {found or 'none'}>"
 
-    @property
-    def n_changes(self) -> int:
-        """Number of changes of all kinds."""
-        return sum(self.counts.values())
-
     def changes(self, kind: str | None = None, *, limit: int | None = None) -> Iterator[Change]:
         """Yield the changes of one kind, or all in the order of `KINDS`; at most `limit` a kind."""
         if kind is not None and kind not in KINDS:
@@ -122,7 +117,7 @@ def compare(old: Terminology, new: Terminology) -> Difference:
     >>> [(change.kind, change.before, change.after) for change in compare(old, new).changes()][0]
     ('renamed', 'flu', 'influenza')
     """
-    # The empty name is a database of its own on disk, gone when it is closed.
+    # The empty name is a temporary database on disk, removed when it is closed.
     connection = sqlite3.connect("", uri=True, isolation_level=None, check_same_thread=False)
     try:
         connection.executescript("PRAGMA synchronous=OFF; PRAGMA journal_mode=OFF;")

@@ -16,6 +16,7 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import members, open_bytes, open_text
 from canonym.io.tables import open_table
 from canonym.io.xml import read_prolog
+from canonym.terminology.database import is_sqlite
 from canonym.terminology.readers.table import find_columns
 from canonym.terminology.replaced import read_replaced, with_replaced
 from canonym.terminology.store import Terminology
@@ -137,7 +138,7 @@ class ReaderOptions(TypedDict, total=False):
 
 
 _PACKAGED = "icd10cm"
-_TABLE_OPTIONS = ("id_column", "name_column", "label_column", "header", "delimiter")
+_TABLE_OPTION = re.compile(r"header|delimiter|\w+_column")
 
 
 def recognise(source: str | Path | None, *, options: Collection[str] = ()) -> str:
@@ -170,7 +171,7 @@ def recognise(source: str | Path | None, *, options: Collection[str] = ()) -> st
         found, looked_at = recognise_folder(path)
     else:
         found, looked_at = recognise_file(path)
-    if found is None and path.is_file() and any(option in _TABLE_OPTIONS for option in options):
+    if found is None and path.is_file() and any(map(_TABLE_OPTION.fullmatch, options)):
         found = "table"  # the caller says which columns it has
     if found is None:
         known = "; ".join(f"{each.name} ({each.title})" for each in FORMATS.values())
@@ -218,7 +219,7 @@ def read_records(
     ------
     InvalidInput
         If the format is unknown or not recognised, or has no such option; while reading, if the
-        content is not what it should be.
+        content is malformed (`ReadError`).
 
     Examples
     --------
@@ -329,9 +330,8 @@ def read_terminology(
     return Terminology.build(read_records(source, format=format, replaced=replaced, **options))
 
 
-# --- recognition ---------------------------------------------------------------------------------
+# --- recognition ----------------------------------------------------------------------------------
 
-_SQLITE = b"SQLite format 3\0"
 _LINES = 60
 _HEAD = 1 << 16
 _SUFFIX = r"(\.gz|\.xz|\.bz2|\.zip)?$"
@@ -404,13 +404,6 @@ def recognise_file(path: Path) -> tuple[str | None, str]:
         found = _recognise_table(path, encoding)
     first = next((line for line in lines if line.strip()), "")
     return found, f"the first line is {first[:80]!r}"
-
-
-def is_sqlite(path: Path) -> bool:
-    """Tell whether a path is a SQLite file."""
-    with contextlib.suppress(OSError, ValueError), path.open("rb") as stream:
-        return stream.read(len(_SQLITE)) == _SQLITE
-    return False
 
 
 def _encoding(head: bytes) -> str:

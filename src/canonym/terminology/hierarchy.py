@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -38,17 +38,24 @@ class Hierarchy:
     def __init__(
         self,
         ids: Sequence[str],
-        children: Int32Array,
-        parents: Int32Array,
+        edges: Iterable[tuple[str, str]],
         *,
-        alternatives: dict[str, int] | None = None,
-        dangling: Sequence[tuple[str, str]] = (),
+        alternatives: Mapping[str, int] | None = None,
     ) -> None:
         self.ids = tuple(ids)
         self._ordinals = {**(alternatives or {}), **{id_: i for i, id_ in enumerate(self.ids)}}
+        children, parents, dangling = [], [], []
+        for child, parent in edges:
+            tail, head = self._ordinals.get(child), self._ordinals.get(parent)
+            if tail is None or head is None:
+                dangling.append((child, parent))
+            else:
+                children.append(tail)
+                parents.append(head)
         self._dangling = tuple(dangling)
         n = len(self.ids)
-        keys = np.unique(children.astype(np.int64) * n + parents)  # each edge once
+        keys = np.array(children, dtype=np.int64) * n + np.array(parents, dtype=np.int64)
+        keys = np.unique(keys)  # each edge once
         tails, heads = (keys // n).astype(np.int32), (keys % n).astype(np.int32)
         self.up = Adjacency.build(tails, heads, n)
         self.down = Adjacency.build(heads, tails, n)
@@ -68,9 +75,8 @@ class Hierarchy:
             if ordinal is not None and target not in ordinals:
                 # As `Terminology.resolve`: the first concept that claims an id has it.
                 alternatives[target] = min(ordinal, alternatives.get(target, ordinal))
-        del ordinals
-        edges = terminology.iter_relations("is_a")
-        return cls._from_edges(((edge.head, edge.tail) for edge in edges), ids, alternatives)
+        edges = ((edge.head, edge.tail) for edge in terminology.iter_relations("is_a"))
+        return cls(ids, edges, alternatives=alternatives)
 
     @classmethod
     def from_edges(
@@ -86,29 +92,7 @@ class Hierarchy:
             ids = list(dict.fromkeys(id_ for edge in edges for id_ in edge))
         elif len(set(ids)) != len(ids):
             raise InvalidInput(f"ids: {len(ids) - len(set(ids))} of {len(ids)} are repeated")
-        return cls._from_edges(edges, ids, {})
-
-    @classmethod
-    def _from_edges(
-        cls, edges: Iterable[tuple[str, str]], ids: Sequence[str], alternatives: dict[str, int]
-    ) -> Hierarchy:
-        ordinals = {**alternatives, **{id_: i for i, id_ in enumerate(ids)}}
-        children, parents, dangling = [], [], []
-        for child, parent in edges:
-            head, tail = ordinals.get(child), ordinals.get(parent)
-            if head is None or tail is None:
-                dangling.append((child, parent))
-            else:
-                children.append(head)
-                parents.append(tail)
-        del ordinals
-        return cls(
-            ids,
-            np.array(children, dtype=np.int32),
-            np.array(parents, dtype=np.int32),
-            alternatives=alternatives,
-            dangling=dangling,
-        )
+        return cls(ids, edges)
 
     def __repr__(self) -> str:
         return f"<Hierarchy: {self.n_concepts:,} concepts, {self.n_edges:,} edges>"
@@ -136,7 +120,7 @@ class Hierarchy:
     def _names(self, ordinals: Iterable[int]) -> tuple[str, ...]:
         return tuple(self.ids[ordinal] for ordinal in ordinals)
 
-    # --- neighbours -----------------------------------------------------------------------------
+    # --- neighbours -------------------------------------------------------------------------------
 
     def parents(self, id: str) -> tuple[str, ...]:
         """Return the direct parents, by ordinal."""
@@ -164,7 +148,7 @@ class Hierarchy:
         """Return the concepts without parents, by ordinal."""
         return self._names(np.flatnonzero(self.up.counts == 0).tolist())
 
-    # --- distances ------------------------------------------------------------------------------
+    # --- distances --------------------------------------------------------------------------------
 
     def depth(self, id: str) -> int | None:
         """Return the fewest edges up to a root, or None where cycles leave no way to one."""
@@ -188,7 +172,7 @@ class Hierarchy:
         right = self.up.distances(self._ordinal(second))
         return min((left[each] + right[each] for each in left.keys() & right.keys()), default=None)
 
-    # --- defects --------------------------------------------------------------------------------
+    # --- defects ----------------------------------------------------------------------------------
 
     def dangling(self) -> tuple[tuple[str, str], ...]:
         """Return the (child, parent) edges of which one end is no concept."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from canonym.terminology.store import Terminology
@@ -67,18 +67,7 @@ class IdCensus:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the census as plain dicts, ready for JSON."""
-        return {
-            "n": self.n,
-            "as_written": self.as_written,
-            "prefix_added": self.prefix_added,
-            "prefix_removed": self.prefix_removed,
-            "prefix_changed": self.prefix_changed,
-            "alternative": self.alternative,
-            "n_unknown": self.n_unknown,
-            "unknown": dict(self.unknown),
-            "prefixes": dict(self.prefixes),
-            "mixed": self.mixed,
-        }
+        return asdict(self) | {"n_unknown": self.n_unknown, "mixed": self.mixed}
 
 
 class ConceptIds:
@@ -139,7 +128,7 @@ class ConceptIds:
         return None, "unknown"
 
     def _forms(self, id_: str) -> Iterable[tuple[str, str]]:
-        """Yield what the id may be called in the terminology, and how that changes it."""
+        """Yield spellings of the id in the terminology, each with its difference."""
         yield id_, "as written"
         prefix, bare = _prefix(id_), id_.partition(":")[2] if ":" in id_ else id_
         how = "changed" if prefix else "added"

@@ -68,7 +68,7 @@ class Terminology:
         self._meta = self._database.meta
         self._finalizer: weakref.finalize[Any, Any] | None = None
 
-    # --- building ------------------------------------------------------------------------------
+    # --- building ---------------------------------------------------------------------------------
 
     @classmethod
     def build(
@@ -118,7 +118,7 @@ class Terminology:
         )
         return terminology
 
-    # --- closing --------------------------------------------------------------------------------
+    # --- closing ----------------------------------------------------------------------------------
 
     def close(self) -> None:
         """Close the connections of all threads; the object cannot be used afterwards."""
@@ -135,7 +135,7 @@ class Terminology:
             f"<Terminology {self.path.name}: {self.n_concepts:,} concepts, {self.n_names:,} names>"
         )
 
-    # --- counts --------------------------------------------------------------------------------
+    # --- counts -----------------------------------------------------------------------------------
 
     @property
     def digest(self) -> str:
@@ -181,7 +181,7 @@ class Terminology:
         sql = "SELECT language, COUNT(*) FROM names GROUP BY 1 ORDER BY 1"
         return dict(self._database.rows(sql))
 
-    # --- concepts and names ---------------------------------------------------------------------
+    # --- concepts and names -----------------------------------------------------------------------
 
     def resolve(self, id: str) -> str | None:
         """Return the id of the concept that `id` names, itself or as an alternative; else None."""
@@ -235,7 +235,7 @@ class Terminology:
         # Not returned: a temporary file is removed with the object, which this keeps.
         yield from objects(self._database, NAMES, "ORDER BY n.row")
 
-    # --- arrays ---------------------------------------------------------------------------------
+    # --- arrays -----------------------------------------------------------------------------------
 
     def concept_of_row(self) -> Int32Array:
         """Return the ordinal of the concept of every row, ``(n_names,)`` int32."""
@@ -295,7 +295,7 @@ class Terminology:
         except (TypeError, ValueError, IndexError, OverflowError) as error:
             raise self._database.damage(error) from error
 
-    # --- relations ------------------------------------------------------------------------------
+    # --- relations --------------------------------------------------------------------------------
 
     def iter_relations(self, relation: str | None = None) -> Iterator[Relation]:
         """Yield relations, all or of one kind, in order of head, relation and tail."""

@@ -105,7 +105,7 @@ class Writer:
                 "protected? Nothing was changed"
             ) from error
 
-    # --- concepts -------------------------------------------------------------------------------
+    # --- concepts ---------------------------------------------------------------------------------
 
     def _ordinal_of(self, id_: str) -> int | None:
         """Look a concept up in the file, where the cache no longer has it."""
@@ -180,10 +180,10 @@ class Writer:
             scope = _LABEL if merged.label.strip() == concept.label.strip() else _EXACT
             self._add_name(ordinal, concept.label, scope, "en", "")
 
-    # --- records --------------------------------------------------------------------------------
+    # --- records ----------------------------------------------------------------------------------
 
     def add(self, records: Iterable[Record]) -> int:
-        """Take a batch of records, small enough for memory; return how many there were."""
+        """Take a batch of records, small enough for memory; return their number."""
         known, numbers, add_name = self._ordinals, _SCOPE_NUMBERS, self._names.values.extend
         count = 0
         for record in records:
@@ -239,7 +239,7 @@ class Writer:
         else:
             self._remarks["empty names left out"] += 1
 
-    # --- rows -----------------------------------------------------------------------------------
+    # --- rows -------------------------------------------------------------------------------------
 
     def _flush_concepts(self) -> None:
         self._concepts.flush()
@@ -307,7 +307,7 @@ class Pending:
     """Rows that wait to be inserted into a table, many at a time.
 
     ``values`` holds the values of all rows, one after the other: extend it by a whole row. `what`
-    is what a row is, and `sql` is the statement with ``{}`` for the values.
+    names a row in messages, and `sql` is the statement with ``{}`` for the values.
     """
 
     def __init__(self, run: Run, what: str, columns: Sequence[str], sql: str) -> None:
@@ -377,7 +377,7 @@ def check_text(text: str, what: str, shown: object) -> None:
 
 
 class Seen:
-    """Ids that may have been met: sure of what is new, nearly sure of what is not.
+    """Ids that may have been met: certain about new ids, nearly certain about known ones.
 
     Spares a look into the database for nearly every new concept, at 16 MiB whatever their number.
     """

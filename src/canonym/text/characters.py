@@ -76,8 +76,6 @@ _JUNK = _Lazy(
 )
 _PUNCTUATION = _Lazy("P S", " ", dict.fromkeys(map(ord, string.punctuation), " "))
 _ASCII_JUNK = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
-
-
 _ENTITY = re.compile(r"&(?:apos|quot|amp|lt|gt|#\d{1,7}|#x[0-9a-f]{1,6});", re.IGNORECASE)
 
 

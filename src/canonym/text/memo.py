@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import groupby
 
 from canonym.text import PLAIN, STEPS, STRONG, normalise, normalise_all
 from canonym.text.characters import greek
+from canonym.text.words import ROMAN
 
 # Steps that look at one word at a time; a name has few words, and a terminology few of them.
 _WORDWISE = frozenset({"spelling", "plural"})
@@ -15,13 +17,7 @@ _KEPT, _LONGEST = 1 << 17, 32
 # names have a glued "beta2" or a lone s.
 _STRONG_HEAD = STRONG[: STRONG.index("whitespace") + 1]
 # Words that `numerals` can change where words are separated by single spaces.
-_NUMERAL_WORDS = frozenset(
-    tens * "x" + unit + letter
-    for tens in range(4)
-    for unit in ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
-    for letter in ("", "a", "b", "c", "d")
-    if tens or unit
-)
+_NUMERAL_WORDS = frozenset(number + letter for number in ROMAN for letter in ("", *"abcd"))
 # Conditions of a step that changes few names, in plain ASCII names.
 _HINTS: dict[str, Callable[[str], bool]] = {
     "possessive": lambda name: " s" in name,
@@ -44,7 +40,7 @@ class MemoNormaliser:
         head = next((head for head in (PLAIN, _STRONG_HEAD) if rest[: len(head)] == head), ())
         plain = bool(head)
         if plain:
-            self._head = _plain_head if head == PLAIN else _strong_head
+            self._head = (lambda _, plain: plain) if head == PLAIN else _strong_head
             rest = rest[len(head) :]
         settled = plain
         for kind, run in groupby(rest, key=lambda step: _kind(step, plain)):
@@ -54,7 +50,7 @@ class MemoNormaliser:
             elif kind == "hinted":
                 self._runs.extend(map(_hinted, names))
             else:
-                self._runs.append(_whole(names))
+                self._runs.append(partial(normalise_all, steps=names))
             settled = settled or "whitespace" in names
 
     def __call__(self, names: Iterable[str], plain: Iterable[str] | None = None) -> list[str]:
@@ -86,11 +82,6 @@ def _hinted(step: str) -> Callable[[Iterable[str]], Iterable[str]]:
     )
 
 
-def _plain_head(names: Iterable[str], plain: Iterable[str]) -> Iterable[str]:
-    del names  # their forms are enough
-    return plain
-
-
 def _strong_head(names: Iterable[str], plain: Iterable[str]) -> Iterable[str]:
     for name, form in zip(names, plain, strict=True):
         # Control characters go in one order here and in the other there.
@@ -104,10 +95,6 @@ def _strong_head(names: Iterable[str], plain: Iterable[str]) -> Iterable[str]:
             yield form
         else:
             yield normalise(name, _STRONG_HEAD)
-
-
-def _whole(steps: tuple[str, ...]) -> Callable[[Iterable[str]], Iterable[str]]:
-    return lambda names: normalise_all(names, steps)
 
 
 class _Words(dict[str, str]):

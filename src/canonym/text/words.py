@@ -189,7 +189,7 @@ def plural(text: str) -> str:
 # --- numerals -------------------------------------------------------------------------------------
 
 _UNITS = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
-_ROMAN = {
+ROMAN = {
     tens * "x" + unit: str(10 * tens + i)
     for tens in range(4)
     for i, unit in enumerate(_UNITS)
@@ -224,8 +224,8 @@ def _arabic(match: re.Match[str]) -> str:
     if match["counted"]:
         if not match["any"]:
             return match[0]
-        return f"{match['counted']}{_ROMAN[match['any']]}{match['letter']}"
-    return f"{_ROMAN[match['long']]}{match['suffix'] or ''}"
+        return f"{match['counted']}{ROMAN[match['any']]}{match['letter']}"
+    return f"{ROMAN[match['long']]}{match['suffix'] or ''}"
 
 
 # --- word order -----------------------------------------------------------------------------------

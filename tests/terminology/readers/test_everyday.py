@@ -1,4 +1,4 @@
-"""The everyday names that come with canonym, and their reader."""
+"""The bundled everyday names and their reader."""
 
 from __future__ import annotations
 
@@ -89,9 +89,7 @@ def test_no_name_is_there_twice(names: list[Name]) -> None:
     assert [form for form, times in forms.items() if times > 1] == []
 
 
-def test_none_says_what_icd10cm_says_already(
-    names: list[Name], official: dict[str, set[str]]
-) -> None:
+def test_no_name_is_one_of_icd10cm(names: list[Name], official: dict[str, set[str]]) -> None:
     categories: dict[str, set[str]] = defaultdict(set)
     for id_, forms in official.items():
         if len(id_) >= 11 and "-" not in id_:  # no chapter, no block
@@ -114,7 +112,7 @@ def test_the_file_is_sorted_and_clean() -> None:
     assert [row for row in cells if any(cell != " ".join(cell.split()) for cell in row)] == []
 
 
-def test_the_wheel_takes_it_along() -> None:
+def test_the_wheel_contains_it() -> None:
     from hatchling.builders.wheel import WheelBuilder
 
     packed = {file.distribution_path for file in WheelBuilder(str(ROOT)).recurse_included_files()}

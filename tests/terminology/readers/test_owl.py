@@ -189,7 +189,10 @@ def test_a_graph_without_a_header(tmp_path: Path) -> None:
 def test_the_order_does_not_depend_on_hashes(tmp_path: Path) -> None:
     path = tmp_path / "a.ttl"
     path.write_text(OWL)
-    script = "import sys; from canonym.terminology.readers.owl import read_owl; print(*read_owl(sys.argv[1]))"
+    script = (
+        "import sys; from canonym.terminology.readers.owl import read_owl; "
+        "print(*read_owl(sys.argv[1]))"
+    )
     outputs = {
         subprocess.run(
             [sys.executable, "-c", script, str(path)],

@@ -256,7 +256,7 @@ def test_ids_or_names_that_cannot_be_found(file: Path) -> None:
         read(file, "id\tq\n1\ta\n")
 
 
-def test_a_column_that_stands_twice(file: Path) -> None:
+def test_a_column_named_twice(file: Path) -> None:
     with pytest.raises(ReadError, match="2 columns 'name' for name"):
         read(file, "id,name,Name\n1,a,b\n")
     with pytest.raises(ReadError, match="2 columns 'id' for id"):

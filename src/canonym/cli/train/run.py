@@ -100,6 +100,7 @@ def free_place(output: str, *, overwrite: bool) -> Path:
 
 def prepare(spec: TrainingSpec) -> Parts:
     """Read the files, open the encoder, and make the objective."""
+    from canonym.cli.open import open_terminologies
     from canonym.evaluation.questions import read_corrections
     from canonym.io.files import file_digest
     from canonym.training.recipes import build_objective, data_digests, mentions_of
@@ -193,18 +194,6 @@ def _dev_score(
     return None, "dev"
 
 
-def open_terminologies(paths: Sequence[str], *, quiet: bool) -> Terminology:
-    """Open one terminology, or several read one after the other."""
-    import itertools
-
-    from canonym.cli.sources import open_terminology
-    from canonym.terminology import Terminology, read_records
-
-    if len(paths) == 1:
-        return open_terminology(paths[0], quiet=quiet)
-    return Terminology.build(itertools.chain.from_iterable(map(read_records, paths)))
-
-
 def read_documents(paths: Sequence[str], *, format: str | None) -> list[Document]:
     """Read annotated corpora one after the other."""
     return [document for path in paths for document in open_corpus(path, format=format).documents]
@@ -252,7 +241,7 @@ def _show_plan(spec: TrainingSpec, parts: Parts) -> None:
     """Sample the first epoch and print what is in it."""
     import numpy as np
 
-    from canonym.cli.tables import print_table
+    from canonym.cli.output import print_table
     from canonym.cli.train.examples import COLUMNS, examples
     from canonym.encoders.devices import torch_device
     from canonym.training.loop.fit import make_step

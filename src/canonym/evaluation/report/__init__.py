@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from canonym.evaluation.report.page import make_page, write_page
-from canonym.evaluation.report.summary import Summary, summarise
+from canonym.evaluation.report.summary import summarise
 from canonym.evaluation.report.terminal import tables
 
-__all__ = ["Summary", "make_page", "summarise", "tables", "write_page"]
+__all__ = ["make_page", "summarise", "tables", "write_page"]

@@ -109,55 +109,12 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The content of a report.
+    """The content of a report; its fields are the keys of the JSON, and numbers are in [0, 1].
 
-    Parameters
-    ----------
-    title : str
-        The name of what was evaluated.
-    protocol, split, part : str
-        The protocol, its way of splitting composites, and the part of the corpus.
-    rules : tuple of str
-        The rules of the protocol.
-    readings : tuple of str
-        From the most forgiving to the least.
-    n, n_mentions : int
-        Mentions evaluated, and mentions of the corpus.
-    headline : tuple of Figure
-        First-place accuracy by slice and reading: of all mentions, of those that are new to the
-        training data, and of those whose concept is. Without training only of all.
-    metrics : tuple of Figure
-        Further metrics of all mentions.
-    slices : tuple of Figure
-        First-place accuracy of every slice that has mentions.
-    recall : dict of str to tuple of float
-        Recall of the first 1 … k candidates, by reading.
-    trust : tuple of Trust
-        Scores against accuracy, by reading.
-    refusal : tuple of Refusal
-        Risk against coverage, by reading.
-    errors : tuple of ErrorCount
-        Wrong mentions by kind.
-    worst : tuple of WrongTimes
-        The surest wrong answers in `worst_reading`; equal ones are grouped.
-    worst_reading : str
-        The reading of `worst` and `hierarchy`: strict where there is one.
-    hierarchy : HierarchySummary, optional
-        Relations of wrong concepts to the right ones; None without a hierarchy.
-    comparisons : tuple of Comparison
-        Other tools on the same mentions.
-    left_out : tuple of LeftOut
-        Mentions outside the evaluation.
-    caveats : tuple of str
-        Reasons against a strict comparison with other numbers, given by the caller.
-    remarks : tuple of str
-        Further remarks: unknown ids, oddities of the corpus.
-    unknown : dict of str to int
-        Ids missing from the terminology, and the number of mentions with each.
-    fingerprints : dict of str to str
-        Identities of corpus, terminology, index, encoder and run.
-    draws : int
-        Bootstrap draws behind the intervals.
+    `headline` and `slices` have first-place accuracy, `metrics` further metrics of all mentions.
+    `recall`, `trust` and `refusal` go by reading. `worst` and `hierarchy` go by `worst_reading`,
+    which is strict where there is such a reading. `hierarchy` is None without a hierarchy.
+    `caveats` are the caller's, `remarks` those of the run. `unknown` counts missing ids.
     """
 
     title: str

@@ -29,7 +29,7 @@ from canonym.linker import Linker
 from canonym.linking.build import encoder_steps
 from canonym.terminology import Terminology
 from canonym.text import normalise_all
-from canonym.types import Encoder, SparseVectors
+from canonym.types import Encoder, Float32Array, SparseVectors
 
 __all__ = ["Picture", "Shown", "choose_names", "encode_names", "make_picture", "write_picture"]
 
@@ -145,7 +145,9 @@ def choose_names(
     return tuple(shown)
 
 
-def encode_names(linker: Linker, names: Sequence[str], *, encoder: int = 0) -> Any:
+def encode_names(
+    linker: Linker, names: Sequence[str], *, encoder: int = 0
+) -> Float32Array | SparseVectors:
     """Encode names with an encoder of an index, in the way of the index.
 
     Parameters
@@ -177,7 +179,7 @@ def encode_names(linker: Linker, names: Sequence[str], *, encoder: int = 0) -> A
 
 def make_picture(
     shown: Sequence[Shown],
-    vectors: Any,
+    vectors: Float32Array | SparseVectors,
     *,
     by: str = "concept",
     method: str = "tsne",
@@ -226,7 +228,11 @@ def make_picture(
 
 
 def lay_out(
-    vectors: Any, *, method: str = "tsne", seed: int = 0, perplexity: float | None = None
+    vectors: Float32Array | SparseVectors,
+    *,
+    method: str = "tsne",
+    seed: int = 0,
+    perplexity: float | None = None,
 ) -> npt.NDArray[np.float64]:
     """Place vectors in the plane so that near ones stay near, by cosine."""
     if method not in METHODS:
@@ -255,7 +261,7 @@ def lay_out(
         return np.asarray(reducer.fit_transform(table), dtype=np.float64)
 
 
-def _dense(vectors: Any) -> npt.NDArray[np.float32]:
+def _dense(vectors: Float32Array | SparseVectors) -> npt.NDArray[np.float32]:
     if not isinstance(vectors, SparseVectors):
         return np.asarray(vectors, dtype=np.float32)
     from scipy.sparse import csr_matrix

@@ -102,7 +102,7 @@ def read_athena(
     ReadError
         If a file or a column is missing, or a row is ragged.
     InvalidInput
-        If a vocabulary or relationship asked for is not in the release, or an id is no number.
+        If the release lacks a vocabulary or relationship of the options, or an id is no number.
 
     Notes
     -----

@@ -28,8 +28,8 @@ def read_icd10cm(
     version : str, optional
         The version to record; by default the release in the package (``"April 2026"``).
     includes : bool
-        Whether "Includes" notes become names of scope ``narrow``: they are examples of what a
-        category or block covers ("Malta fever" of A23, brucellosis).
+        Whether "Includes" notes become names of scope ``narrow``: examples of a category or block
+        ("Malta fever" of A23, brucellosis).
 
     Yields
     ------

@@ -32,8 +32,8 @@ def read_meddra(
     folder : str or Path
         The folder with the files, or the one above its ``MedAscii``.
     llt : str
-        What a lowest level term becomes. ``"names"``: a name of its preferred term, and its code
-        an alternative id of that. ``"concepts"``: a concept below its preferred term.
+        With ``"names"`` a lowest level term is a name of its preferred term, and its code an
+        alternative id. With ``"concepts"`` it is a concept below its preferred term.
     non_current : bool
         Whether to take lowest level terms that are no longer current.
     language : str

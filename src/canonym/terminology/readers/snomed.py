@@ -44,7 +44,7 @@ def read_snomed(
     ----------
     folder : str or Path
         The unpacked release; snapshot files are found anywhere in it. Files of several modules
-        (an extension and what it extends) are read together.
+        (an extension and its base) are read together.
     language : str
         Language of names (``languageCode``).
     refset : str, optional

@@ -127,9 +127,16 @@ def read_table(
         String between several values in a cell; ``""`` takes each cell as one value.
     id_separator : str
         String between several ids in a cell, where a name belongs to several concepts.
-    delimiter, quoted, header, encoding
-        As of `canonym.io.tables.open_table`. Without a header, columns are called
-        ``"1"``, ``"2"``, …; the first is the id, the second the name.
+    delimiter : str, optional
+        Character between cells; by default the most frequent of tab, comma, semicolon and bar in
+        the first line.
+    quoted : bool, optional
+        Whether cells may be in double quotes; by default in all files but tab-separated ones.
+    header : bool
+        Whether the first row names the columns. Otherwise they are called ``"1"``, ``"2"``, …; the
+        first is the id, the second the name.
+    encoding : str
+        Encoding of a delimited file.
     skip_incomplete : bool
         Leave out rows without an id or a name, and tree numbers of unknown ids, which are errors
         otherwise.
@@ -150,8 +157,8 @@ def read_table(
     Raises
     ------
     ReadError
-        If no column of ids or names is found, a row is ragged or incomplete, a flag or scope is not
-        understood, or a tree number belongs to no concept.
+        If a required column is missing, a row is ragged or incomplete, or a flag, a scope or a tree
+        number is wrong.
     MissingExtra
         If a Parquet file is to be read without pyarrow.
     """

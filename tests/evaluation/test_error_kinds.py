@@ -1,3 +1,5 @@
+"""Kinds of error, each rule by an example."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Readers of the released benchmarks, and rank correlation."""
+
 from __future__ import annotations
 
 import math

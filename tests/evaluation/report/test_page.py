@@ -168,7 +168,7 @@ def test_without_training_errors_hierarchy_and_anything_left_out() -> None:
     corpus = [document("1", ("breast cancer", "D000001"))]
     page = make_page(summarise(evaluate_corpus(corpus, terminology=terminology)))
     assert "no training data was given" in page
-    assert "<p>There is none.</p>" in page
+    assert "<p>There are none.</p>" in page
     assert "Beside other tools" not in page
     wrong = [document("1", ("breast cancer", "D000001"), ("cancer", "D000001"))]
     flat = Terminology.build([one for one in RECORDS if not isinstance(one, Relation)])

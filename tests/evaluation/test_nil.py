@@ -1,3 +1,5 @@
+"""Thresholds for NIL, by hand and over draws."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,3 +1,5 @@
+"""Conceptual similarity against a naive loop."""
+
 from __future__ import annotations
 
 import math

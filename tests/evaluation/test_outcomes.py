@@ -1,14 +1,129 @@
+"""Scored mentions: matching of parts, and the readings of answers."""
+
 from __future__ import annotations
 
+import itertools
+
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from canonym import Candidate, InvalidInput, Link, Mention
 from canonym.evaluation.dictionary import FoundConcept, FoundName
 from canonym.evaluation.metrics import evaluate
-from canonym.evaluation.outcomes import RankedAnswer, answers_of_link, read_answers
+from canonym.evaluation.outcomes import (
+    RankedAnswer,
+    ScoredMention,
+    answers_of_link,
+    match_parts,
+    read_answers,
+    tally,
+)
 from canonym.evaluation.questions import Question
+
+RELAXED = settings(deadline=None, max_examples=60)
+
+IDS = st.sampled_from("ABCDE")
+PARTS = st.lists(st.frozensets(IDS, min_size=1, max_size=3), max_size=4)
+RANKINGS = st.lists(st.lists(IDS, min_size=1, max_size=4), max_size=4)
+
+
+def _by_trying(gold: list[frozenset[str]], ranked: list[list[str]], k: int) -> int:
+    """Size of the largest matching, over every way to give gold parts to rankings."""
+    size = max(len(gold), len(ranked))
+    padded = [*gold, *[frozenset[str]()] * (size - len(gold))]
+    return max(
+        sum(bool(set(ranking[:k]) & part) for part, ranking in zip(chosen, ranked, strict=False))
+        for chosen in itertools.permutations(padded)
+    )
+
+
+@RELAXED
+@given(PARTS, RANKINGS)
+def test_matching_finds_as_many_parts_as_trying_everything(
+    gold: list[frozenset[str]], ranked: list[list[str]]
+) -> None:
+    found = match_parts(gold, ranked)
+    assert list(found) == sorted(found)
+    for k in range(6):
+        assert sum(place <= k for place in found) == _by_trying(gold, ranked, k)
+
+
+@pytest.mark.parametrize(
+    ("gold", "ranked", "expected"),
+    [
+        ([{"A"}], [["B", "A", "A"]], (2,)),
+        ([{"A"}], [["A", "A"]], (1,)),
+        ([{"A"}], [["B"]], ()),
+        ([{"A"}], [["B", "A"], ["A"]], (1,)),
+        ([{"A"}, {"B"}], [["A", "B"]], (1,)),
+        ([{"A"}, {"A"}], [["A"], ["A"]], (1, 1)),
+        # The first ranking suits both parts, the second only the first: the matching has to give
+        # way.
+        ([{"A"}, {"A", "B"}], [["A", "B"], ["C", "A"]], (1, 2)),
+        ([{"A", "B"}, {"A"}], [["A"], ["B"]], (1, 1)),
+        ([], [["A"]], ()),
+        ([{"A"}], [], ()),
+    ],
+)
+def test_matching_by_hand(
+    gold: list[set[str]], ranked: list[list[str]], expected: tuple[int, ...]
+) -> None:
+    assert match_parts(gold, ranked) == expected
+
+
+def test_parts_without_ids_are_passed_over() -> None:
+    a = frozenset({"A"})
+    mention = ScoredMention(gold=(a, frozenset()), ranked=((), ("A",)))
+    assert not mention.nil
+    assert not mention.predicted_nil
+    counts = tally([mention, ScoredMention(gold=(frozenset(),), ranked=((),))])
+    assert counts.n_gold.tolist() == [1, 0]
+    assert counts.n_predicted.tolist() == [1, 0]
+    assert counts.mentions.tolist() == [0]
+    assert counts.n == 2
+
+
+def test_candidates_are_what_is_ranked_unless_given() -> None:
+    a = frozenset({"A"})
+    counts = tally(
+        [
+            ScoredMention(gold=(a,), ranked=(("B", "A"),)),
+            ScoredMention(gold=(a,), ranked=(), candidates=(("C", "B", "A"),)),
+        ]
+    )
+    assert counts.places.tolist() == [2]
+    assert counts.candidate_mentions.tolist() == [0, 1]
+    assert counts.candidate_places.tolist() == [2, 3]
+    assert counts.places.dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"gold": ("A",)}, "each part is a set"),
+        ({"gold": (frozenset({""}),)}, "no concept id"),
+        ({"gold": (frozenset({1}),)}, "no concept id"),
+        ({"ranked": ("A",)}, "a tuple of ids"),
+        ({"ranked": ({"A", "B"},)}, "a tuple of ids"),
+        ({"ranked": (("A", ""),)}, "no concept id"),
+        ({"candidates": ("A",)}, "a tuple of ids"),
+        ({"length": -1}, "length is -1"),
+        ({"frequency": -2}, "frequency is -2"),
+    ],
+)
+def test_mentions_that_make_no_sense_are_refused(options: dict[str, object], said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        ScoredMention(**({"gold": (), "ranked": ()} | options))  # type: ignore[arg-type]
+
+
+def test_no_mentions_are_an_error() -> None:
+    with pytest.raises(InvalidInput, match="no mentions to evaluate"):
+        tally([])
+
+
+# --- readings -------------------------------------------------------------------------------------
 
 
 def question(*gold: str, parts: tuple[str, ...] = ("a",), rule: str = "") -> Question:
@@ -39,9 +154,9 @@ def test_a_homonym_is_forgiven_by_the_lenient_reading_alone() -> None:
     assert accuracy(q, found, "strict", 2) == 1
 
 
-def test_a_name_without_a_right_id_stands_as_its_first() -> None:
-    case = read_answers([question("B")], [[answer(["C+D", "A+B"], [])]], "lenient")[0]
-    assert case.ranked == (("C", "B"),)
+def test_a_name_without_a_right_id_counts_as_its_first_id() -> None:
+    scored = read_answers([question("B")], [[answer(["C+D", "A+B"], [])]], "lenient")[0]
+    assert scored.ranked == (("C", "B"),)
     assert accuracy(question("B"), [answer(["C+D", "A+B"], [])], "lenient", 2) == 1
 
 
@@ -84,16 +199,16 @@ def test_a_part_that_finds_nothing_is_wrong() -> None:
 
 def test_nil_is_an_answer_and_keeps_its_candidates() -> None:
     nil = question(rule="nil")
-    case = read_answers([nil], [[answer([], ["A"], nil=True)]], "complete")[0]
-    assert case.nil
-    assert case.predicted_nil
-    assert case.candidates == (("A",),)
+    scored = read_answers([nil], [[answer([], ["A"], nil=True)]], "complete")[0]
+    assert scored.nil
+    assert scored.predicted_nil
+    assert scored.candidates == (("A",),)
     assert accuracy(nil, [answer([], ["A"], nil=True)], "complete") == 1
     assert accuracy(nil, [answer([], ["A"])], "complete") == 0
     assert accuracy(question("A"), [answer([], ["A"], nil=True)], "complete") == 0
 
 
-def test_cases_carry_what_slices_need() -> None:
+def test_scored_mentions_have_the_attributes_of_slices() -> None:
     q = Question(
         Mention("PD", 0, 2, "Disease", ("A", "B"), "all"),
         ("p disease", "d"),
@@ -104,11 +219,16 @@ def test_cases_carry_what_slices_need() -> None:
         frequency=3,
     )
     found = [answer(["A"], ["A"]), answer(["B", "C"], ["B"])]
-    case = read_answers([q], [found], "lenient", concepts_named={"d": 2})[0]
-    assert (case.abbreviation, case.seen_mention, case.seen_concept) == (True, False, True)
-    assert (case.composite, case.frequency, case.length, case.type) == (True, 3, 3, "Disease")
-    assert case.homonym is True
-    assert case.score == 1.0  # names are what the lenient reading ranks
+    scored = read_answers([q], [found], "lenient", concepts_named={"d": 2})[0]
+    assert (scored.abbreviation, scored.seen_mention, scored.seen_concept) == (True, False, True)
+    assert (scored.composite, scored.frequency, scored.length, scored.type) == (
+        True,
+        3,
+        3,
+        "Disease",
+    )
+    assert scored.homonym is True
+    assert scored.score == 1.0  # names are what the lenient reading ranks
     assert read_answers([q], [found], "strict")[0].score == pytest.approx(0.9)
     assert read_answers([q], [found], "strict")[0].homonym is None
     assert read_answers([q], [found], "strict", concepts_named={})[0].homonym is False
@@ -134,9 +254,6 @@ def test_bad_input() -> None:
         read_answers([question("A")], [], "strict")
 
 
-IDS = st.sampled_from(["A", "B", "C", "D"])
-
-
 @given(st.lists(st.tuples(st.lists(IDS, min_size=1, max_size=3, unique=True), IDS), min_size=1))
 def test_a_wrong_prediction_lowers_every_reading(drawn: list[tuple[list[str], str]]) -> None:
     questions = [question(*gold) for gold, _ in drawn]
@@ -147,12 +264,12 @@ def test_a_wrong_prediction_lowers_every_reading(drawn: list[tuple[list[str], st
         for i in range(len(questions)):
             wrong = [*right]
             wrong[i] = [*right[i][:-1], answer(["Z"], ["Z"])]
-            cases = read_answers(questions, wrong, reading)
-            lower = evaluate(cases, ["accuracy@1"])["accuracy@1"]
+            scored = read_answers(questions, wrong, reading)
+            lower = evaluate(scored, ["accuracy@1"])["accuracy@1"]
             assert lower == pytest.approx(1 - 1 / len(questions))
 
 
-def test_an_answer_of_a_link_has_what_its_confidence_is_taken_from() -> None:
+def test_an_answer_of_a_link_has_the_features_of_its_confidence() -> None:
     first, second = Candidate("A", "a", 0.9, "search"), Candidate("B", "b", 0.6, "search")
     found, nothing = answers_of_link(
         Link(

@@ -1,3 +1,5 @@
+"""Relations and distances of wrong concepts, in a small hierarchy."""
+
 from __future__ import annotations
 
 import math
