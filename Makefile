@@ -2,7 +2,7 @@
 # make coverage    the same, twice as slow: says which lines and branches nothing runs
 # make slow    the few tests that take long
 # make check   formatting, lint and types
-# make docs    write docs/cli.md anew, and results and what commands print into the README and the tutorial
+# make docs    write docs/cli.md, results and printed outputs into the pages, and build the site
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -38,7 +38,8 @@ docs: $(VENV)/installed
 	$(BIN)/python -m canonym.cli.reference > docs/cli.md.new
 	mv docs/cli.md.new docs/cli.md
 	$(BIN)/python benchmarks/tables.py
-	$(BIN)/python tests/test_docs.py README.md docs/tutorial.md
+	$(BIN)/python tests/test_docs.py README.md docs/index.md docs/quickstart.md docs/linking.md docs/guides/*.md
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "canonym needs Python 3.11 or newer; none was found" >&2; exit 1; }
@@ -47,4 +48,4 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	@touch $@
 
 clean:
-	rm -rf $(VENV)/installed build dist htmlcov .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV)/installed build dist site htmlcov .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis

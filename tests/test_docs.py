@@ -1,9 +1,9 @@
-"""What the README and the guides show is run, and what they say comes out does come out.
+"""The examples of README and docs are run, and their printed outputs compared.
 
 In every Markdown file, in order and in one empty folder:
 
 - ``python`` blocks are executed in one namespace; with ``>>>`` prompts they are doctests, without
-  them what they print is compared with the ``text`` block right after them, if there is one;
+  them their output is compared with the ``text`` block right after them, if there is one;
 - ``console`` blocks run the lines that start with ``$`` and compare what follows;
 - ``…`` stands for anything: within a line, or as a line of its own for any number of lines.
 
@@ -14,7 +14,7 @@ A comment right before a block changes what is done with it::
     <!-- terminal -->       run it as if at a terminal
     <!-- not run: WHY -->   leave it alone
 
-``python tests/test_docs.py PAGE...`` writes what comes out into the pages wherever it differs.
+``python tests/test_docs.py PAGE...`` writes real outputs into the pages wherever they differ.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 
 
 class Difference(NamedTuple):
-    """What a page says comes out (`start` to `end` of its text), and what did."""
+    """An output that a page shows (`start` to `end` of its text), and the real one."""
 
     start: int
     end: int
     command: str
-    said: str
+    printed: str
 
 
 def _pages() -> list[Path]:
@@ -89,7 +89,7 @@ class Reader:
         self.names: dict[str, Any] = {"__name__": "__main__"}
 
     def read(self, data: Callable[[], Path]) -> Iterator[Difference]:
-        """Do what the page says and yield where it is wrong."""
+        """Run the page's blocks and yield where an output differs."""
         blocks = list(_BLOCK.finditer(self.text))
         for number, block in enumerate(blocks):
             after = blocks[number + 1] if number + 1 < len(blocks) else None
@@ -139,7 +139,7 @@ class Reader:
         return f"{self.page.name}:{self.text.count(chr(10), 0, block.start('text'))}"
 
     def _shell(self, command: str, *, terminal: bool) -> str:
-        """Run one command and return what it says on both streams."""
+        """Run one command and return the output of both streams."""
         # At a terminal, progress is left out: it is gone when the command is done.
         spawn = "import pty, sys; pty.spawn(['bash', '-c', 'exec 2>/dev/null; ' + sys.argv[1]])"
         done = subprocess.run(
@@ -174,7 +174,7 @@ def test_page(
     request: pytest.FixtureRequest,
 ) -> None:
     cache = tmp_path / "cache"
-    if page.name == "README.md":  # the one page that links to ICD-10-CM
+    if page.name in {"README.md", "index.md", "spreadsheet.md"}:  # these pages link to ICD-10-CM
         cache = request.getfixturevalue("default_cache")
     monkeypatch.setenv("CANONYM_CACHE", str(cache))
     folder = tmp_path / "page"
@@ -183,7 +183,7 @@ def test_page(
     reader = Reader(page, folder, _environment(cache))
     for found in reader.read(lambda: request.getfixturevalue("data")):
         line = reader.text.count("\n", 0, found.start)
-        pytest.fail(f"{page.name}:{line}: {found.command}says:\n{found.said}", pytrace=False)
+        pytest.fail(f"{page.name}:{line}: {found.command}says:\n{found.printed}", pytrace=False)
 
 
 @pytest.mark.parametrize("page", _pages(), ids=lambda page: str(page.relative_to(ROOT)))
@@ -194,30 +194,43 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), f"{page.relative_to(ROOT)} links to {target}"
 
 
-def test_the_readme_quotes_the_results() -> None:
-    tables = runpy.run_path(str(ROOT / "benchmarks" / "tables.py"))
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert text.count("<!-- results: ") == 2
-    assert text == tables["filled"](text), "run: python benchmarks/tables.py"
+@pytest.mark.parametrize("page", _pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_names_of_the_library_exist(page: Path) -> None:
+    for name in re.findall(r"`(canonym\.(?!json`)[\w.]+)`", page.read_text(encoding="utf-8")):
+        assert _exists(name), f"{page.relative_to(ROOT)} names {name}"
 
 
-@pytest.mark.parametrize(
-    "page", sorted((ROOT / "docs" / "models").glob("*.md")), ids=lambda page: page.stem
-)
-def test_pages_of_models_quote_the_results(page: Path) -> None:
-    tables = runpy.run_path(str(ROOT / "benchmarks" / "tables.py"))
-    text = page.read_text(encoding="utf-8")
-    assert text == tables["filled"](text), "run: python benchmarks/tables.py"
+def _exists(name: str) -> bool:
+    """Whether a dotted name is a module, or a member of one."""
+    try:
+        pkgutil.resolve_name(name)
+    except (ImportError, AttributeError):
+        return False
+    return True
 
 
-@pytest.mark.parametrize(
-    "page", sorted((ROOT / "docs" / "methods").glob("*.md")), ids=lambda page: page.stem
-)
-def test_pages_of_methods_quote_the_results(page: Path) -> None:
-    tables = runpy.run_path(str(ROOT / "benchmarks" / "tables.py"))
-    text = page.read_text(encoding="utf-8")
-    assert text.count("<!-- results: ") >= 1
-    assert text == tables["filled"](text), "run: python benchmarks/tables.py"
+def test_pages_quote_the_results() -> None:
+    filled = runpy.run_path(str(ROOT / "benchmarks" / "tables.py"))["filled"]
+    texts = {page: page.read_text(encoding="utf-8") for page in _pages()}
+    assert "<!-- results: " in texts[ROOT / "README.md"]
+    stale = [str(page.relative_to(ROOT)) for page, text in texts.items() if text != filled(text)]
+    assert not stale, "run: python benchmarks/tables.py"
+
+
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs", reason="needs the extra docs")
+    pytest.importorskip("mkdocstrings", reason="needs the extra docs")
+    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
+    done = subprocess.run(
+        [*build, "--site-dir", str(tmp_path / "site")],
+        cwd=ROOT,
+        env={**_environment(tmp_path), "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    page = (tmp_path / "site" / "reference" / "canonym" / "index.html").read_text(encoding="utf-8")
+    assert 'id="canonym.linker.Linker.link_document"' in page
 
 
 @pytest.mark.parametrize(
@@ -254,7 +267,7 @@ def test_wildcards(expected: str, given: str, same: bool) -> None:
 
 
 def _refresh(page: Path) -> None:
-    """Write what comes out into a page wherever it differs from what the page says."""
+    """Write real outputs into a page wherever they differ from those it shows."""
     # Next to the repository, as in tests/conftest.py.
     data = Path(os.environ.get("CANONYM_DATA", ROOT.parent / "shared" / "data"))
     with tempfile.TemporaryDirectory() as scratch, contextlib.chdir(scratch):
@@ -266,7 +279,7 @@ def _refresh(page: Path) -> None:
         reader = Reader(page, folder, _environment(cache))
         text = reader.text
         for found in reversed(list(reader.read(lambda: data))):
-            text = text[: found.start] + _tidy(found.said) + text[found.end :]
+            text = text[: found.start] + _tidy(found.printed) + text[found.end :]
     page.write_text(text, encoding="utf-8")
 
 
