@@ -89,8 +89,6 @@ _SPELLINGS: tuple[tuple[str, str], ...] = (
 )
 _SPELLING_RULES = [(re.compile(before), after) for before, after in _SPELLINGS]
 _WORD = re.compile(r"(?<![^\W_])[a-z]{4,}(?![^\W_])")
-
-
 # Looking for these first spares most words some thirty regular expressions.
 _SPELLING_HINT = re.compile(
     "ae|oe|our|ulph|leuc|[iy]s[eia]|re(?:s?$)|ism|^(?:alfa|disc|grey|moul|ageing|programme)"
