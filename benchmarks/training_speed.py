@@ -50,7 +50,10 @@ class GivenTriplets:
 
     def __init__(self, triplets: Sequence[Triplet], *, batch_size: int) -> None:
         self.triplets, self.batch_size = triplets, batch_size
-        self.settings = {"batch_size": batch_size, "n_triplets": len(triplets)}
+        self.settings: Mapping[str, object] = {
+            "batch_size": batch_size,
+            "n_triplets": len(triplets),
+        }
 
     def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
         """Shuffle the triplets."""
