@@ -293,6 +293,7 @@ def test_a_file_fills_the_options_and_the_command_line_wins(place: Path) -> None
         ("size = 3", "biosyn has no option 'size'; it has accumulation, batch_size, checkpoint"),
         ("positives = 3", "biosyn has no option 'positives'"),
         ("k = 2.5", "k is 2.5; expected a whole number at least 1"),
+        ("cosine-scale = inf", "cosine_scale is inf; expected a number above 0"),
         ("k = 0", "k is 0; expected a whole number at least 1"),
         ("k = true", "k is True; expected a whole number"),
         ("merge = 1", "merge is 1; expected true or false"),

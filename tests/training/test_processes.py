@@ -29,7 +29,6 @@ def group(tmp_path: Path) -> Any:
         num_processes=2,
         device=torch.device("cpu"),
         reduce=lambda tensor, reduction: tensor * 2 if reduction == "sum" else None,
-        wait_for_everyone=torch.distributed.barrier,
     )
     yield Processes(accelerator)
     torch.distributed.destroy_process_group()
@@ -52,7 +51,6 @@ def test_arrays_are_shared_bit_by_bit(group: Processes) -> None:
     assert group.share(dict) == {}
     assert group.share_number(lambda: 0.1) == 0.1
     assert group.total([1.5, 2.0]) == [3.0, 4.0]
-    group.wait()
 
 
 def test_the_loss_scale_of_fp16_goes_on(group: Processes) -> None:

@@ -66,8 +66,9 @@ class Option:
         if self.kind in (str, bool):
             return not self.choices or value in self.choices
         number: Any = value
-        return math.isfinite(number) and (
-            (self.least is None or number >= self.least)
+        return (
+            (isinstance(number, int) or math.isfinite(number))
+            and (self.least is None or number >= self.least)
             and (self.most is None or number <= self.most)
             and (self.above is None or number > self.above)
             and (self.below is None or number < self.below)
