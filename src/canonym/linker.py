@@ -518,7 +518,12 @@ class Linker:
             "fingerprint": self.fingerprint,
             **{key: self.manifest[key] for key in ("format", "encoders", "settings")},
             **({"added": added} if any(added.values()) else {}),
-            **({"re-ranker": self.reranker.facts()} if self.reranker else {}),
+            "order": self.order,
+            **(
+                {"re-ranker": self.reranker.facts()}
+                if self.reranker and self.order == "fitted"
+                else {}
+            ),
             **(
                 {
                     "confidence": {
@@ -552,6 +557,13 @@ class Linker:
     def encoder_names(self) -> tuple[str, ...]:
         """Names of the encoders, among the parts of a candidate's score."""
         return tuple(one["name"] for one in self.manifest["encoders"])
+
+    @property
+    def order(self) -> str:
+        """The order of candidates: ``"nearest"``, ``"marginal"`` or ``"fitted"``."""
+        if self.reranker is None:
+            return "nearest"
+        return "marginal" if self.reranker.by_names else "fitted"
 
     @property
     def reranker(self) -> Reranker | None:

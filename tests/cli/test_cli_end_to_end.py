@@ -114,7 +114,7 @@ def test_the_order_of_an_index_is_chosen_and_shown(db: Path, index: Path, tmp_pa
     assert described["order"] == "marginal"
     run("index", str(db), "-o", str(tmp_path / "c"), "--order", "fitted", "--quiet")
     described = json.loads(run("info", str(tmp_path / "c"), "--format", "json").stdout)
-    assert (described["order"], described["re-ranker"]["decisions"]) == ("fitted", 0)
+    assert (described["order"], described["re-ranker"]["annotations"]) == ("fitted", 0)
     reranker = str(tmp_path / "c" / "reranker.json")
     run("index", str(db), "-o", str(tmp_path / "d"), "--order", reranker, "--quiet")
     again = json.loads(run("info", str(tmp_path / "d"), "--format", "json").stdout)

@@ -132,7 +132,6 @@ def test_folds_stand_in_an_experiment(corpus: Path) -> None:
     )
     content = table.to_dict()
     assert content["rows"][0]["sd"] == first.sd
-    assert content["runs"]["verbatim"]["folds"] == ["tweets_0", "tweets_1"]
     wrong = (corpus / "folds.toml").read_text().replace("accuracy@3", "accuracy@x")
     (corpus / "bad.toml").write_text(wrong)
     with pytest.raises(InvalidInput, match="'accuracy@x': the cut-off is 'x'"):

@@ -122,20 +122,10 @@ def _describe(path: str) -> dict[str, Any]:
         kind, settings = read_encoder_manifest(folder)
         return {"encoder": path, "kind": kind, "settings": settings}
     if folder.is_dir():
-        return {"index": path, **_with_order(Linker.load(folder).info())}
+        facts = Linker.load(folder).info()
+        return {"index": path, **{key: facts[key] for key in facts if key != "folder"}}
     raise ReadError(
         path,
         "neither a terminology made by `canonym import`, nor an index, nor an encoder; "
         "`canonym import` reads terminologies of all formats",
     )
-
-
-def _with_order(facts: dict[str, Any]) -> dict[str, Any]:
-    """Describe an index with the order of its candidates, and without its folder."""
-    shown = {name: value for name, value in facts.items() if name not in ("folder", "re-ranker")}
-    reranker = facts.get("re-ranker")
-    if reranker is None:
-        return {**shown, "order": "nearest"}
-    if "order" in reranker:
-        return {**shown, "order": reranker["order"]}
-    return {**shown, "order": "fitted", "re-ranker": reranker}

@@ -92,13 +92,10 @@ class Reranker:
         """Whether this is the marginal order."""
         return self.model.names == _BY_NAMES
 
-    def facts(self) -> dict[str, Any]:
-        """Describe the order, for a description of the index."""
-        if self.by_names:
-            return {"order": MARGINAL}
+    def facts(self) -> dict[str, int]:
+        """Count the features, and the annotations that it was fitted to."""
         pairs = self.annotations.pairs.values()
         return {
-            "order": "fitted",
             "features": len(self.model.curves),
             "annotations": sum(sum(counts.values()) for counts in pairs),
         }

@@ -1,4 +1,4 @@
-"""Annotated mentions as queries to a terminology: which of its names has the right concept?
+"""Annotated mentions as queries: a terminology returns names of the right and of wrong concepts.
 
 A batch of synonyms teaches an encoder which names are alike. A linker needs one thing more: of all
 names, one of the right concept has to come first. `MentionQueries` draws mentions for the batches
