@@ -308,7 +308,7 @@ def test_a_linker_learns_what_annotators_prefer(linker: Linker) -> None:
     assert after[0].candidates[0].parts.keys() == {SIMILARITY, "chargrams"}
     assert linker.fingerprint != fingerprint
     assert linker.info()["re-ranker"] == {
-        "order": "fitted", "features": len(feature_names(["x"])), "annotations": 80,
+        "features": len(feature_names(["x"])), "annotations": 80,
     }  # fmt: skip
     line = explain(after[0])[-1]
     assert line.startswith("re-ranked: first rather than the runner-up by ")
