@@ -67,7 +67,6 @@ def test_pages_are_cut_into_sentences(markdown: str, expected: list[str]) -> Non
     assert sentences(markdown) == expected
 
 
-@pytest.mark.xfail(strict=False, reason="the modules of src are still being rewritten")
 def test_no_module_docstring_begins_with_a_question_word() -> None:
     begins = [
         str(path.relative_to(ROOT))

@@ -1,4 +1,4 @@
-"""What comes out: candidates, and the decision for a mention."""
+"""Outcomes of linking: candidates, and the decision for a mention."""
 
 from __future__ import annotations
 

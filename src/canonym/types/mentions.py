@@ -1,4 +1,4 @@
-"""What is linked: mentions, their documents, and what preparation did to them."""
+"""Mentions, their documents, and the steps of their preparation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a terminology is made of: the records that every reader yields."""
+"""Records of a terminology: concepts, names, relations, cross-references."""
 
 from __future__ import annotations
 
