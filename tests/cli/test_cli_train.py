@@ -370,7 +370,7 @@ def test_every_flag_says_what_it_is() -> None:
     for command in train.commands.values():
         assert "\b" in (command.help or "")
         assert f"canonym train {command.name}" in (command.help or "")
-        for option in command.params:
+        for option in command.get_params(click.Context(command)):
             if isinstance(option, click.Argument):
                 continue
             assert option.help or set(option.opts) <= plain, option.opts

@@ -9,11 +9,10 @@ from typing import Any
 
 import click
 
-from canonym.cli.train.options import click_option
+from canonym.cli.train.options import TrainingCommand, click_option
 from canonym.cli.train.reranker import reranker
 from canonym.cli.train.words import word_vectors
 from canonym.errors import InvalidInput
-from canonym.training.recipes import TrainingSpec, checked_values, spec_options
 
 
 @click.group()
@@ -38,14 +37,19 @@ def recipe(name: str) -> Callable[[Callable[[], None]], click.Command]:
     def decorate(documented: Callable[[], None]) -> click.Command:
         def command(**given: Any) -> None:
             from canonym.cli.train.run import run_training
+            from canonym.training.recipes import TrainingSpec
 
             run_training(TrainingSpec.from_values(name, given))
 
+        def options() -> list[click.Option]:
+            from canonym.training.recipes import spec_options
+
+            return [*map(click_option, spec_options(name).values()), _config_option(name)]
+
         command.__doc__ = documented.__doc__
-        made: Any = click.command(name)(command)
-        made.params = [*map(click_option, spec_options(name).values()), _config_option(name)]
+        made = click.command(name, cls=TrainingCommand, make=options)(command)
         train.add_command(made)
-        return made  # type: ignore[no-any-return]
+        return made
 
     return decorate
 
@@ -68,6 +72,8 @@ def _config_option(recipe: str) -> click.Option:
 
 def read_config(recipe: str, path: Path) -> dict[str, Any]:
     """Read the options of a recipe from a TOML file, by the name of their parameter."""
+    from canonym.training.recipes import checked_values
+
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

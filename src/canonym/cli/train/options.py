@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import click
 
 from canonym.cli.annotated import FORMATS
 from canonym.training.options import Option
+
+
+class TrainingCommand(click.Command):
+    """A command that makes its options on first use: they import NumPy, which `--help` of others
+    does not need. They stand at position `at` of its parameters.
+    """
+
+    def __init__(
+        self, *given: Any, make: Callable[[], Iterable[click.Option]], at: int = 0, **settings: Any
+    ) -> None:
+        super().__init__(*given, **settings)
+        self._make: Callable[[], Iterable[click.Option]] | None = make
+        self._at = at
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the parameters with the options."""
+        if self._make is not None:
+            self.params[self._at : self._at] = self._make()
+            self._make = None
+        return super().get_params(ctx)
 
 
 def click_option(option: Option) -> click.Option:

@@ -6,12 +6,17 @@ from typing import Any
 
 import click
 
-from canonym.cli.train.options import click_option
-from canonym.training.modules.word_vectors import OPTIONS, train_word_vectors
-from canonym.training.options import options_of
+from canonym.cli.train.options import TrainingCommand, click_option
 
 
-@click.command(name="word-vectors")
+def _options() -> list[click.Option]:
+    from canonym.training.modules.word_vectors import OPTIONS, train_word_vectors
+    from canonym.training.options import options_of
+
+    return [*map(click_option, options_of(train_word_vectors, OPTIONS).values())]
+
+
+@click.command("word-vectors", cls=TrainingCommand, make=_options, at=2)
 @click.argument("texts", nargs=-1, required=True, type=click.Path(), metavar="TEXT...")
 @click.option(
     "-o",
@@ -39,7 +44,7 @@ def word_vectors(
     from canonym.cli.progress import counter
     from canonym.cli.train.run import free_place
     from canonym.encoders import save_encoder
-    from canonym.training.modules.word_vectors import write_vec
+    from canonym.training.modules.word_vectors import train_word_vectors, write_vec
 
     place = free_place(output, overwrite=overwrite)
     with counter("Training", unit="epochs", total=options["epochs"], quiet=quiet) as show:
@@ -57,6 +62,3 @@ def word_vectors(
                 "n-gram vectors": f"{0 if place.suffix == '.vec' else len(encoder.buckets):,}",
             }
         )
-
-
-word_vectors.params[2:2] = map(click_option, options_of(train_word_vectors, OPTIONS).values())

@@ -34,50 +34,23 @@ def unit(vectors: Tensor) -> Tensor:
 
 
 def cosine_similarities(left: Tensor, right: Tensor) -> Tensor:
-    """Return the cosine of every left vector with every right one.
+    """Return the cosine of every left vector ``(n, d)`` with every right one ``(m, d)``.
 
-    Parameters
-    ----------
-    left, right : Tensor, shapes (n, d) and (m, d)
-        Vectors of any length; a zero vector has cosine 0 with every other.
-
-    Returns
-    -------
-    Tensor, shape (n, m)
-        In [−1, 1].
+    A zero vector has cosine 0 with every other.
     """
     with exactly(left):
         return unit(left) @ unit(right).T
 
 
 def cosine_distances(left: Tensor, right: Tensor) -> Tensor:
-    """Return 1 − cosine of vectors in pairs.
-
-    Parameters
-    ----------
-    left, right : Tensor, shape (n, d)
-        The vectors of each pair.
-
-    Returns
-    -------
-    Tensor, shape (n,)
-        In [0, 2].
-    """
+    """Return 1 − cosine of vectors ``(n, d)`` in pairs, in [0, 2]."""
     return 1 - (unit(left) * unit(right)).sum(dim=-1)
 
 
 def euclidean_distances(left: Tensor, right: Tensor) -> Tensor:
-    """Return the euclidean distance of vectors in pairs.
+    """Return the Euclidean distance of vectors ``(n, d)`` in pairs.
 
-    Parameters
-    ----------
-    left, right : Tensor, shape (n, d)
-        The vectors of each pair.
-
-    Returns
-    -------
-    Tensor, shape (n,)
-        0 or more. The gradient at 0, where the distance has none, is taken to be 0.
+    The gradient at 0, where the distance has none, is 0.
     """
     import torch
 
