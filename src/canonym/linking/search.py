@@ -222,6 +222,7 @@ class Search:
         n = first.shape[0] if isinstance(first, np.ndarray) else first.n_rows
         if not n:
             return []
+        k = max(min(k, chosen.n_concepts), 1)  # memory grows with k
 
         def search(queries: npt.NDArray[np.intp], fetch: int) -> FusedHits:
             scorers = [
