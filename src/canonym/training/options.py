@@ -78,11 +78,8 @@ class Option:
         if self.choices:
             return f"one of {', '.join(map(repr, self.choices))}"
         words = {"least": "at least", "most": "at most", "above": "above", "below": "below"}
-        bounds = [
-            f"{words[name]} {getattr(self, name):g}"
-            for name in words
-            if getattr(self, name) is not None
-        ]
+        given = {word: getattr(self, name) for name, word in words.items()}
+        bounds = [f"{word} {value:g}" for word, value in given.items() if value is not None]
         kind = "a list of strings" if self.several else _KINDS[self.kind]
         return " ".join(filter(None, (kind, " and ".join(bounds))))
 
