@@ -12,6 +12,7 @@ import click
 from canonym.cli.description import print_facts
 from canonym.cli.progress import note, stages
 from canonym.cli.train.run import free_place
+from canonym.cli.verbosity import is_quiet, with_verbosity
 from canonym.encoders import make_encoder
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput, require
@@ -147,6 +148,7 @@ def _training(start: Path) -> Any:
     return read_manifest(start, kind="encoder", newest=1).get("training")
 
 
+@with_verbosity
 @click.command(cls=Command, context_settings=CONTEXT)
 @sentence_encoder("The sentence encoder to train: all-MiniLM-L6-v2, or a student of it.")
 @making_options(
@@ -172,7 +174,7 @@ def _training(start: Path) -> Any:
 )
 def main(
     encoder: str, output: str, data: str, parts: tuple[str, ...], batches: int, neighbours: str,
-    seed: int, precision: str, resume: bool, overwrite: bool, quiet: bool,
+    seed: int, precision: str, resume: bool, overwrite: bool,
 ) -> None:  # fmt: skip
     """Teach a sentence encoder names and mentions, as the contextual encoder was taught.
 
@@ -193,7 +195,7 @@ def main(
             f"--neighbours is {neighbours!r}, which is no subword encoder; 'default' is expected, "
             "or a folder that `python -m models.make_default` made"
         )
-    with stages(unit="steps", quiet=quiet) as report:
+    with stages(unit="steps") as report:
         module, facts = make_contextual_encoder(
             Path(data),
             encoder,
@@ -203,12 +205,12 @@ def main(
             seed=seed,
             precision=precision,
             progress=report,
-            log=lambda line: note(line, quiet=quiet),
+            log=lambda line: note(line),
             checkpoints=checkpoints_beside(place),
             resume=resume,
         )
     write_encoder(place, module, facts, overwrite=overwrite)
-    if not quiet:
+    if not is_quiet():
         print_facts({"encoder": output, "started from": encoder, "seed": seed})
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from canonym.cli.description import print_facts
 from canonym.cli.progress import counter
 from canonym.cli.train.run import free_place
+from canonym.cli.verbosity import is_quiet, with_verbosity
 from canonym.encoders import SHIPPED, make_encoder, save_encoder
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
@@ -218,6 +219,7 @@ def _package(name: str) -> str:
     return f"{name} {version(name)}"
 
 
+@with_verbosity
 @click.command(cls=Command, context_settings=CONTEXT)
 @making_options(
     click.option(
@@ -246,7 +248,7 @@ def _package(name: str) -> str:
 )
 def main(
     output: str, data: str, parts: tuple[str, ...], steps: int, questions: bool,
-    teacher: str | None, seed: int, overwrite: bool, quiet: bool,
+    teacher: str | None, seed: int, overwrite: bool,
 ) -> None:  # fmt: skip
     """Make the default encoder from the files it was made from.
 
@@ -271,7 +273,7 @@ def main(
             "read these alone (`python -m models.make_contextual --part`)"
         )
     total = steps + max(1, steps // 4) + (max(1, steps // 16) if questions and learned else 0)
-    with counter("Training", unit="steps", total=total, quiet=quiet) as show:
+    with counter("Training", unit="steps", total=total) as show:
         encoder = make_default_encoder(
             Path(data),
             parts=learned,
@@ -280,10 +282,10 @@ def main(
             questions=questions,
             seed=seed,
             progress=lambda done, _total: show(done),
-            log=None if quiet else lambda line: click.echo(line, err=True),
+            log=None if is_quiet() else lambda line: click.echo(line, err=True),
         )
     save_encoder(encoder, place, overwrite=overwrite)
-    if not quiet:
+    if not is_quiet():
         print_facts(
             {
                 "encoder": output,

@@ -13,6 +13,7 @@ import numpy as np
 from canonym.cli.description import print_facts
 from canonym.cli.progress import note, stages
 from canonym.cli.train.run import free_place
+from canonym.cli.verbosity import is_quiet, with_verbosity
 from canonym.errors import InvalidInput, require
 from canonym.io.files import file_digest
 from canonym.training.loop.processes import usual_precision
@@ -144,6 +145,7 @@ def _without_dropout(module: NameModule) -> list[tuple[Any, float]]:
     return found
 
 
+@with_verbosity
 @click.command(cls=Command, context_settings=CONTEXT)
 @sentence_encoder("The sentence encoder to learn from: all-MiniLM-L6-v2, or another BERT.")
 @making_options(
@@ -162,7 +164,7 @@ def _without_dropout(module: NameModule) -> list[tuple[Any, float]]:
 )
 def main(
     encoder: str, output: str, data: str, layers: str, batches: int, precision: str,
-    resume: bool, seed: int, overwrite: bool, quiet: bool,
+    resume: bool, seed: int, overwrite: bool,
 ) -> None:  # fmt: skip
     """Make a sentence encoder of fewer layers that gives nearly the same vectors, faster.
 
@@ -176,7 +178,7 @@ def main(
     require("torch", "training an encoder", "torch")
     place = free_place(output, overwrite=overwrite)
     kept = _numbers(layers)
-    with stages(unit="steps", quiet=quiet) as report:
+    with stages(unit="steps") as report:
         module, facts = make_student(
             Path(data),
             encoder,
@@ -185,12 +187,12 @@ def main(
             seed=seed,
             precision=precision,
             progress=report,
-            log=lambda line: note(line, quiet=quiet),
+            log=lambda line: note(line),
             checkpoints=checkpoints_beside(place),
             resume=resume,
         )
     write_encoder(place, module, facts, overwrite=overwrite)
-    if not quiet:
+    if not is_quiet():
         print_facts({"encoder": output, "made from": encoder, "layers": layers, "seed": seed})
 
 

@@ -97,7 +97,6 @@ def making_options(*own: Decorator, parts: tuple[str, ...] = (), parts_help: str
             help="Of every draw.",
         ),
         click.option("--overwrite", is_flag=True, help="Replace the output if it exists."),
-        click.option("-q", "--quiet", is_flag=True, help="No progress and no report."),
     )
 
 

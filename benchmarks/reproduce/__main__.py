@@ -10,6 +10,7 @@ import click
 from canonym.cli.failures import printable
 from canonym.cli.output import print_table
 from canonym.cli.progress import counter, note, stages
+from canonym.cli.verbosity import with_verbosity
 from canonym.errors import InvalidInput
 from canonym.evaluation.report.summary import plain
 from canonym.io.files import write_file
@@ -24,6 +25,7 @@ from reproduce.training import train_models
 _FILE = click.Path()
 
 
+@with_verbosity
 @click.command(cls=Command, context_settings=CONTEXT)
 @click.argument("name", required=False)
 @click.option("--list", "list_", is_flag=True, help="List the experiments.")
@@ -63,7 +65,6 @@ _FILE = click.Path()
 @click.option(
     "--json", "json_", type=_FILE, metavar="FILE", help="Write the table as JSON, one row a line."
 )
-@click.option("-q", "--quiet", is_flag=True, help="No notes.")
 def main(
     name: str | None,
     list_: bool,
@@ -75,7 +76,6 @@ def main(
     only_trained: bool,
     device: str,
     json_: str | None,
-    quiet: bool,
 ) -> None:
     """Run the experiment NAME and put the published numbers beside ours.
 
@@ -111,9 +111,8 @@ def main(
             given=pairs,
             only_trained=only_trained,
             device=device,
-            quiet=quiet,
         )
-    with counter("Rows", unit="rows", total=None, quiet=quiet) as show:
+    with counter("Rows", unit="rows", total=None) as show:
         table = reproduce(
             experiment,
             data=shelf.data,
@@ -127,17 +126,17 @@ def main(
             header = plain({**table.header(), **stamps()})
             text = result_text(header, {"rows": [plain(row.to_dict()) for row in table.rows]})
             partial.write_text(text, encoding="utf-8", newline="\n")
-    _print(table, quiet=quiet)
+    _print(table)
 
 
-def _train(experiment: Experiment, folder: str, *, quiet: bool, **options: Any) -> Any:
+def _train(experiment: Experiment, folder: str, **options: Any) -> Any:
     """Train missing models, and return the folders of all."""
-    with stages(unit="steps", quiet=quiet) as report:
+    with stages(unit="steps") as report:
         return train_models(
             experiment,
             folder,
             progress=lambda name, now: report(name, now.step, now.total),
-            notice=lambda text: note(f"{printable(text)}.", quiet=quiet),
+            notice=lambda text: note(f"{printable(text)}."),
             **options,
         )
 
@@ -155,7 +154,7 @@ def _list(folder: Path) -> None:
     )
 
 
-def _print(table: Table, *, quiet: bool) -> None:
+def _print(table: Table) -> None:
     columns, right = _columns(table)
     print_table(
         columns,
@@ -163,9 +162,9 @@ def _print(table: Table, *, quiet: bool) -> None:
         right=right,
         title=table.experiment.title,
     )
-    note(printable(f"Published: {table.experiment.source}."), quiet=quiet)
+    note(printable(f"Published: {table.experiment.source}."))
     for text in _notes(table):
-        note(printable(f"Note: {text}."), quiet=quiet)
+        note(printable(f"Note: {text}."))
 
 
 def _notes(table: Table) -> list[str]:

@@ -74,9 +74,9 @@ def linker(monkeypatch: pytest.MonkeyPatch) -> Linker:
     fake = Linker()
     opened: list[Any] = []
 
-    def open_linker(index: str | None, *, everyday: bool = True, quiet: bool = False) -> Linker:
+    def open_linker(index: str | None, *, everyday: bool = True) -> Linker:
         assert everyday
-        opened.append((index, quiet))
+        opened.append(index)
         return fake
 
     fake.opened = opened  # type: ignore[attr-defined]

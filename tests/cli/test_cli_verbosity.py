@@ -142,12 +142,3 @@ def given_to(function: Any, *options: click.Option) -> Any:
     made = with_verbosity(click.Command("x", callback=function, params=list(options)))
     assert with_verbosity(made) is made
     return made.main(["--quiet", "-v"], standalone_mode=False)
-
-
-def test_a_function_gets_quiet_if_it_takes_it() -> None:
-    own = click.Option(["-q", "--quiet"], is_flag=True, help="of its own")
-    assert given_to(lambda: is_quiet()) is True
-    assert given_to(lambda quiet: quiet) is True
-    assert given_to(lambda quiet: quiet, own) is True
-    assert given_to(lambda **given: given, own) == {"quiet": True}
-    assert given_to(lambda **given: given) == {}

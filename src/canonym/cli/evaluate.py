@@ -151,7 +151,6 @@ class Options(TypedDict):
     type=click.FloatRange(0, 1),
     help="Under raw: mentions whose best candidate scores less are NIL.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="No progress and no notes.")
 def evaluate(
     corpus: str,
     protocol: str,
@@ -167,7 +166,6 @@ def evaluate(
     html: str | None,
     json_: str | None,
     mentions: bool,
-    quiet: bool,
     index: str | None,
     terminologies: tuple[str, ...],
     encoders: tuple[str, ...],
@@ -210,7 +208,7 @@ def evaluate(
     predictions = [(Path(path).name, read_predictions(path)) for path in others]
     if split is None and given.format == "concept" and protocol != "raw":
         split = "file"  # its strings are prepared already
-    system = open_system(index, terminologies, encoders, weights, protocol, quiet=quiet)
+    system = open_system(index, terminologies, encoders, weights, protocol)
     run = evaluate_corpus(
         given.documents,
         **system._asdict(),
@@ -224,11 +222,11 @@ def evaluate(
     compared = [compare(run, found, name=name, seed=seed) for name, found in predictions]
     summary = _summarise(run, given, title or Path(corpus).name, compared, notes)
     _write(summary, run, html, json_, mentions=mentions)
-    _print(summary, quiet=quiet)
+    _print(summary)
     took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in run.seconds.items())
-    note(f"Took {time.monotonic() - began:.1f} s: {took}.", quiet=quiet)
+    note(f"Took {time.monotonic() - began:.1f} s: {took}.")
     for path in filter(None, (html, json_)):
-        note(f"The report is in {path}.", quiet=quiet)
+        note(f"The report is in {path}.")
 
 
 def _check_system(
@@ -301,7 +299,7 @@ def _write(
             partial.write_text(text + "\n", encoding="utf-8", newline="\n")
 
 
-def _print(summary: Summary, *, quiet: bool) -> None:
+def _print(summary: Summary) -> None:
     from canonym.cli.failures import printable
     from canonym.cli.output import print_table
     from canonym.cli.progress import note
@@ -310,4 +308,4 @@ def _print(summary: Summary, *, quiet: bool) -> None:
     for one in tables(summary):
         print_table(one.columns, one.rows, right=one.columns[1:], title=one.title)
     for remark in (*summary.caveats, *summary.remarks):
-        note(printable(f"Note: {remark.rstrip('.')}."), quiet=quiet)
+        note(printable(f"Note: {remark.rstrip('.')}."))

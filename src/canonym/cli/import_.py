@@ -59,7 +59,6 @@ def _flags(command: Any) -> Any:
     help="Any other option of the reader, see the documentation of the formats. Values are yes, "
     "no, none, numbers, text, or several joined by commas. Can be repeated.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="No progress and no report.")
 def import_(
     source: str,
     output: str,
@@ -67,7 +66,6 @@ def import_(
     overwrite: bool,
     replaced: str | None,
     extra: tuple[str, ...],
-    quiet: bool,
     **flags: str | None,
 ) -> None:
     """Import SOURCE, a terminology in any format, into one file.
@@ -99,6 +97,7 @@ def import_(
 
     from canonym.cli.options import keyword_options
     from canonym.cli.progress import counter
+    from canonym.cli.verbosity import is_quiet
     from canonym.errors import InvalidInput
     from canonym.terminology.formats import FORMATS, import_terminology, recognise
 
@@ -109,7 +108,7 @@ def import_(
         raise InvalidInput(f"--format {format_} is unknown; use one of {', '.join(FORMATS)}")
     options = keyword_options(FORMATS[format_].options, flags, extra, format=format_)
     began = time.monotonic()
-    with counter("Importing", unit="records", quiet=quiet) as report:
+    with counter("Importing", unit="records") as report:
         terminology = import_terminology(
             source,
             output,
@@ -120,7 +119,7 @@ def import_(
             **options,
         )
     with terminology:
-        if not quiet:
+        if not is_quiet():
             _report(terminology, format_, time.monotonic() - began)
 
 

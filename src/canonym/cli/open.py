@@ -26,8 +26,6 @@ def open_system(
     encoders: Sequence[str],
     weights: Sequence[float],
     protocol: str,
-    *,
-    quiet: bool = False,
 ) -> System:
     """Open an index; or, without one, terminologies and encoders (``"verbatim"`` means none).
 
@@ -42,8 +40,8 @@ def open_system(
         raise InvalidInput("verbatim is look-up without an encoder: it goes with no other")
     named: Sequence[str | Encoder] = () if "verbatim" in encoders else encoders or ("default",)
     if not index:
-        return System(open_terminologies(terminologies, quiet=quiet), None, named, weights or None)
-    linker = open_linker(index, quiet=quiet)
+        return System(open_terminologies(terminologies), None, named, weights or None)
+    linker = open_linker(index)
     if protocol == "raw" or encoders:
         return System(None, linker, named, weights or None)
     if weights:
@@ -67,7 +65,7 @@ def _encoders_of(linker: Linker) -> list[str | Encoder]:
     return found
 
 
-def open_terminologies(paths: Sequence[str], *, quiet: bool = False) -> Terminology:
+def open_terminologies(paths: Sequence[str]) -> Terminology:
     """Open one terminology, or several as if they were one."""
     import itertools
 
@@ -75,5 +73,5 @@ def open_terminologies(paths: Sequence[str], *, quiet: bool = False) -> Terminol
     from canonym.terminology import Terminology, read_records
 
     if len(paths) == 1:
-        return open_terminology(paths[0], quiet=quiet)
+        return open_terminology(paths[0])
     return Terminology.build(itertools.chain.from_iterable(map(read_records, paths)))

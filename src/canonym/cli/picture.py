@@ -60,7 +60,6 @@ _FILE = click.Path()
 )
 @click.option("--title", default="", help="What stands above the picture.")
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
-@click.option("-q", "--quiet", is_flag=True, help="No progress and no notes.")
 def picture(
     index: str | None,
     output: str,
@@ -74,7 +73,6 @@ def picture(
     encoder: int,
     title: str,
     seed: int,
-    quiet: bool,
 ) -> None:
     """Draw the neighbourhoods of an encoder: what it puts together, and what it keeps apart.
 
@@ -103,7 +101,7 @@ def picture(
         raise InvalidInput(f"{output}: the name of the file has to end in .svg or .png")
     if not Path(output).absolute().parent.is_dir():
         raise InvalidInput(f"{output} cannot be written: there is no such folder")
-    linker = open_linker(index, quiet=quiet)
+    linker = open_linker(index)
     shown = choose_names(
         linker.terminology,
         by=by,
@@ -116,4 +114,4 @@ def picture(
     vectors = encode_names(linker, [one.name for one in shown], encoder=encoder)
     found = make_picture(shown, vectors, by=by, method=method, seed=seed, perplexity=perplexity)
     write_picture(found, output, title=title)
-    note(f"{len(shown):,} names in {len(found.groups):,} groups: {output}.", quiet=quiet)
+    note(f"{len(shown):,} names in {len(found.groups):,} groups: {output}.")

@@ -24,27 +24,25 @@ class Stages(Protocol):
     def __call__(self, stage: str, done: int, total: int) -> None: ...
 
 
-def watched(quiet: bool = False) -> bool:
+def watched() -> bool:
     """Tell whether to show progress: standard error is a terminal and --quiet is not given."""
-    return sys.stderr.isatty() and not (quiet or is_quiet())
+    return sys.stderr.isatty() and not is_quiet()
 
 
-def note(text: str, *, quiet: bool = False) -> None:
+def note(text: str) -> None:
     """Print a remark, which is no result, to standard error."""
-    if not (quiet or is_quiet()):
+    if not is_quiet():
         click.echo(text, err=True)
 
 
 @contextlib.contextmanager
-def counter(
-    what: str, *, unit: str, total: int | None = None, quiet: bool = False
-) -> Iterator[Callable[[int], None]]:
+def counter(what: str, *, unit: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
     """Show how many of something are done: "Linking: 7 of 12 mentions".
 
     Yields a function that takes the number done so far.
     """
     counted = 0
-    with _bars(unit, quiet) as show:
+    with _bars(unit) as show:
         show(what, 0, total)
 
         def report(done: int) -> None:
@@ -57,10 +55,10 @@ def counter(
 
 
 @contextlib.contextmanager
-def stages(*, unit: str = "names", quiet: bool = False) -> Iterator[Stages]:
+def stages(*, unit: str = "names") -> Iterator[Stages]:
     """Show stages one below the other, each with a bar."""
     begun: set[str] = set()
-    with _bars(unit, quiet) as show:
+    with _bars(unit) as show:
 
         def report(stage: str, done: int, total: int) -> None:
             if stage not in begun:
@@ -72,9 +70,9 @@ def stages(*, unit: str = "names", quiet: bool = False) -> Iterator[Stages]:
 
 
 @contextlib.contextmanager
-def _bars(unit: str, quiet: bool) -> Iterator[Callable[[str, int, int | None], None]]:
+def _bars(unit: str) -> Iterator[Callable[[str, int, int | None], None]]:
     """Yield a function that draws the bar of a stage, or does nothing if nobody watches."""
-    if not watched(quiet):
+    if not watched():
         yield lambda _stage, _done, _total: None
         return
     tasks: dict[str, TaskID] = {}

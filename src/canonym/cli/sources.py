@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from canonym.terminology import Terminology
 
 
-def open_terminology(path: str, *, quiet: bool = False) -> Terminology:
+def open_terminology(path: str) -> Terminology:
     """Open a terminology file, or import any other source into a temporary one."""
     from canonym.terminology import Terminology
     from canonym.terminology.database import is_sqlite
@@ -27,7 +27,7 @@ def open_terminology(path: str, *, quiet: bool = False) -> Terminology:
 
     scratch = tempfile.TemporaryDirectory(prefix="canonym-")
     try:
-        with counter("Reading", unit="records", quiet=quiet) as report:
+        with counter("Reading", unit="records") as report:
             terminology = import_terminology(
                 path, Path(scratch.name) / "terminology.db", progress=report
             )
@@ -38,7 +38,7 @@ def open_terminology(path: str, *, quiet: bool = False) -> Terminology:
     return terminology
 
 
-def open_linker(index: str | None, *, everyday: bool = True, quiet: bool = False) -> Linker:
+def open_linker(index: str | None, *, everyday: bool = True) -> Linker:
     """Open the linker that ``--index`` names.
 
     `index` is a folder made by ``canonym index``, a terminology, for which an index is built, or
@@ -47,7 +47,7 @@ def open_linker(index: str | None, *, everyday: bool = True, quiet: bool = False
     from canonym.linker import Linker
 
     if index is None:
-        with stages(quiet=quiet) as report:
+        with stages() as report:
             return Linker.default(everyday=everyday, progress=report)
     if not everyday:
         raise InvalidInput(
@@ -59,10 +59,9 @@ def open_linker(index: str | None, *, everyday: bool = True, quiet: bool = False
         return Linker.load(path)
     if not path.exists():
         raise ReadError(index, "no such index; `canonym index TERMINOLOGY -o FOLDER` makes one")
-    content = open_terminology(index, quiet=quiet)
+    content = open_terminology(index)
     note(
         f"Indexing {path.name} for this run; `canonym index {index} -o FOLDER` keeps the index.",
-        quiet=quiet,
     )
-    with stages(quiet=quiet) as report:
+    with stages() as report:
         return Linker.build(content, progress=report)

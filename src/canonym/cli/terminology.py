@@ -23,7 +23,6 @@ _FORMAT = click.option(
 _SAMPLES = click.option(
     "--samples", type=click.IntRange(min=0), default=5, show_default=True, help="Samples shown."
 )
-_QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress.")
 
 
 @click.group()
@@ -39,8 +38,7 @@ def terminology() -> None:
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @_SAMPLES
 @_FORMAT
-@_QUIET
-def show(path: str, ids: tuple[str, ...], samples: int, format_: str, quiet: bool) -> None:
+def show(path: str, ids: tuple[str, ...], samples: int, format_: str) -> None:
     """Show what TERMINOLOGY holds, or the concepts with the given IDs.
 
     \b
@@ -50,7 +48,7 @@ def show(path: str, ids: tuple[str, ...], samples: int, format_: str, quiet: boo
     from canonym.cli.description import counts, print_facts
     from canonym.cli.sources import open_terminology
 
-    with open_terminology(path, quiet=quiet) as opened:
+    with open_terminology(path) as opened:
         if ids:
             described = [_concept(opened, id_) for id_ in ids]
             if format_ == "json":
@@ -111,8 +109,7 @@ def _print_json(content: Any) -> None:
 @_SAMPLES
 @_FORMAT
 @click.option("--strict", is_flag=True, help="Exit with code 2 if there are errors.")
-@_QUIET
-def lint(path: str, samples: int, format_: str, strict: bool, quiet: bool) -> None:
+def lint(path: str, samples: int, format_: str, strict: bool) -> None:
     """Look for what is wrong, or suspicious, in TERMINOLOGY.
 
     Ids with separators, encoding damage, cycles, dangling parents, names shared by several ids,
@@ -128,7 +125,7 @@ def lint(path: str, samples: int, format_: str, strict: bool, quiet: bool) -> No
     from canonym.cli.sources import open_terminology
     from canonym.terminology.lint import lint as find
 
-    with open_terminology(path, quiet=quiet) as opened:
+    with open_terminology(path) as opened:
         findings = find(opened, samples=samples)
     if format_ == "json":
         _print_json([asdict(finding) for finding in findings])
@@ -152,7 +149,6 @@ def lint(path: str, samples: int, format_: str, strict: bool, quiet: bool) -> No
 @_FORMAT
 @click.option("-o", "--output", type=click.Path(), help="Write all changes to this file, as TSV.")
 @click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
-@_QUIET
 def diff(
     old: str,
     new: str,
@@ -160,7 +156,6 @@ def diff(
     format_: str,
     output: str | None,
     overwrite: bool,
-    quiet: bool,
 ) -> None:
     """Report what has changed from OLD to NEW, two versions of a terminology.
 
@@ -175,7 +170,7 @@ def diff(
     from canonym.cli.sources import open_terminology
     from canonym.terminology.diff import compare
 
-    with open_terminology(old, quiet=quiet) as before, open_terminology(new, quiet=quiet) as after:
+    with open_terminology(old) as before, open_terminology(new) as after:
         difference = compare(before, after)
     if output is not None:
         difference.write_tsv(output, overwrite=overwrite)

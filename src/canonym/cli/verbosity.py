@@ -6,7 +6,6 @@ The library logs below the name ``canonym``: stages, counts and files as INFO, d
 from __future__ import annotations
 
 import functools
-import inspect
 import logging
 import sys
 import time
@@ -28,12 +27,11 @@ _QUIET, _VERBOSE, _HANDLER = "canonym.quiet", "canonym.verbose", "canonym.handle
 def with_verbosity(command: _Command) -> _Command:
     """Add the two options to a command, and to the commands of a group; once is enough."""
     if not any(option.callback is _be_verbose for option in command.params):
-        takes_quiet = _takes_quiet(command)
-        command.params = [option for option in command.params if option.name != "quiet"] + [
+        command.params += [
             click.Option(
                 ["-q", "--quiet"],
                 is_flag=True,
-                expose_value=takes_quiet,
+                expose_value=False,
                 callback=_be_quiet,
                 help="Hide progress, notes and the closing report.",
             ),
@@ -49,14 +47,6 @@ def with_verbosity(command: _Command) -> _Command:
         for inner in command.commands.values():
             with_verbosity(inner)
     return command
-
-
-def _takes_quiet(command: click.Command) -> bool:
-    """Tell whether the function of a command has a parameter for ``--quiet``."""
-    parameters = inspect.signature(command.callback).parameters if command.callback else {}
-    collects = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
-    declares = any(option.name == "quiet" for option in command.params)
-    return "quiet" in parameters or (declares and collects)
 
 
 def is_quiet() -> bool:

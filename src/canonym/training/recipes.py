@@ -188,7 +188,6 @@ class TrainingSpec:
         bool, Option("Sample the first epoch, show what is in it, and train nothing.")
     ] = False
     overwrite: Annotated[bool, Option("Replace the output if it exists.")] = False
-    quiet: Annotated[bool, Option("No progress and no report.", flags=("-q", "--quiet"))] = False
 
     @classmethod
     def from_values(cls, recipe: str, values: Mapping[str, Any]) -> Self:

@@ -33,15 +33,12 @@ def index_options(*further: Decorator) -> Decorator:
             type=click.Choice(tuple(FORMATS)),
             help="Format of the corpus; recognised when left out.",
         ),
-        click.option("-q", "--quiet", is_flag=True, help="No report."),
     )
 
 
 @click.command()
 @index_options()
-def reranker(
-    corpus: str, index: str, types: tuple[str, ...], format_: str | None, quiet: bool
-) -> None:
+def reranker(corpus: str, index: str, types: tuple[str, ...], format_: str | None) -> None:
     """Teach an index to put the candidates of a name in a better order.
 
     CORPUS is annotated, as `canonym evaluate` takes it, and not one whose mentions the index has as
@@ -59,11 +56,12 @@ def reranker(
     """
     from canonym.cli.annotated import open_corpus
     from canonym.cli.description import print_facts
+    from canonym.cli.verbosity import is_quiet
     from canonym.linker import Linker
 
     given = open_corpus(corpus, format=format_)
     found = Linker.load(index).fit_reranker(given.documents, types=types)
-    if quiet:
+    if is_quiet():
         return
     print_facts(
         {

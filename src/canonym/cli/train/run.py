@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from canonym.cli.annotated import open_corpus
 from canonym.cli.description import print_facts
+from canonym.cli.verbosity import is_quiet
 from canonym.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def run_training(spec: TrainingSpec) -> None:
     )
     if not spec.keep_checkpoints:
         remove_checkpoints(_checkpoint_folder(spec))
-    if not spec.quiet:
+    if not is_quiet():
         facts: dict[str, Any] = {"encoder": spec.output, "steps": fitted.steps}
         facts["epochs"] = len(fitted.epochs)
         if fitted.kept is not None:
@@ -106,7 +107,7 @@ def prepare(spec: TrainingSpec) -> Parts:
     corrections = read_corrections(spec.corrections) if spec.corrections else None
     corpus = read_documents(spec.corpora, format=spec.format)
     dev = read_documents([spec.dev], format=spec.format) if spec.dev else []
-    terminology = open_terminologies(spec.terminologies, quiet=spec.quiet)
+    terminology = open_terminologies(spec.terminologies)
     counts: dict[str, Any] = {"concepts": terminology.n_concepts, "names": terminology.n_names}
     mentions, dropped = mentions_of(
         corpus,
@@ -205,14 +206,14 @@ def _fit(spec: TrainingSpec, parts: Parts) -> Any:
         dev = "" if entry["dev"] is None else f", {parts.dev_name} {entry['dev']:.4f}"
         lead = f"Epoch {entry['epoch'] + 1}, step {entry['step']:,}: mean loss "
         rate = f" ({speed[-1]:,.0f} names/s)" if speed else ""
-        note(f"{lead}{entry['mean_loss']:.4f}{dev}{rate}", quiet=spec.quiet)
+        note(f"{lead}{entry['mean_loss']:.4f}{dev}{rate}")
 
     def progress(now: FitProgress) -> None:
         speed[:] = [now.names_per_second]
         report("Training", now.step, now.total)
 
     speed: list[float] = []
-    with stages(unit="steps", quiet=spec.quiet) as report:
+    with stages(unit="steps") as report:
         return fit(
             parts.trainable,
             parts.objective,
@@ -227,7 +228,7 @@ def _fit(spec: TrainingSpec, parts: Parts) -> Any:
             tensorboard=spec.tensorboard,
             progress=progress,
             each_epoch=each_epoch,
-            notice=lambda text: note(f"Note: {text}.", quiet=spec.quiet),
+            notice=lambda text: note(f"Note: {text}."),
         )
 
 

@@ -27,10 +27,7 @@ def _options() -> list[click.Option]:
     "encoder. There fastText keeps its character n-grams, so that every word has a vector.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress and no report.")
-def word_vectors(
-    texts: tuple[str, ...], output: str, overwrite: bool, quiet: bool, **options: Any
-) -> None:
+def word_vectors(texts: tuple[str, ...], output: str, overwrite: bool, **options: Any) -> None:
     """Train word vectors on running text (Fivez et al. 2021, fastText).
 
     TEXT is a file of sentences or paragraphs, one a line, plain or compressed. The mean of the
@@ -43,17 +40,18 @@ def word_vectors(
     from canonym.cli.description import print_facts
     from canonym.cli.progress import counter
     from canonym.cli.train.run import free_place
+    from canonym.cli.verbosity import is_quiet
     from canonym.encoders import save_encoder
     from canonym.training.modules.word_vectors import train_word_vectors, write_vec
 
     place = free_place(output, overwrite=overwrite)
-    with counter("Training", unit="epochs", total=options["epochs"], quiet=quiet) as show:
+    with counter("Training", unit="epochs", total=options["epochs"]) as show:
         encoder = train_word_vectors(texts, progress=lambda done, _total: show(done), **options)
     if place.suffix == ".vec":
         write_vec(encoder, place)
     else:
         save_encoder(encoder, place, overwrite=overwrite)
-    if not quiet:
+    if not is_quiet():
         print_facts(
             {
                 "word vectors": output,
