@@ -361,7 +361,7 @@ def test_options_reach_the_linker(linker: Linker, tmp_path: Path) -> None:
         "seed": 3,
         "context": False,
     }
-    assert linker.opened == [("some-index", False)]  # type: ignore[attr-defined]
+    assert linker.opened == ["some-index"]  # type: ignore[attr-defined]
 
 
 @pytest.mark.usefixtures("linker")
