@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -46,6 +47,8 @@ from canonym.terminology import Terminology
 from canonym.terminology.ids import ConceptIds, IdCensus
 from canonym.text import biosyn_normal
 from canonym.types import Document, Encoder
+
+_log = logging.getLogger(__name__)
 
 
 class EvaluationOptions(TypedDict, total=False):
@@ -312,6 +315,7 @@ def evaluate_corpus(
         clock.stop("indexing")
         found = _link(used, terminology, corpus, asked, settings)
     clock.stop("linking")
+    _log.info("linked %s mentions under the protocol %s", len(asked.questions), chosen.name)
     scored, headline = _score(found, chosen, settings)
     clock.stop("evaluating")
     return Run(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import hashlib
+import logging
 import tempfile
 from collections.abc import Iterator
 from importlib.metadata import version
@@ -18,6 +19,8 @@ from canonym.terminology.database import FORMAT as TERMINOLOGY_FORMAT
 from canonym.terminology.readers.everyday import read_everyday
 from canonym.terminology.readers.icd10cm import read_icd10cm
 from canonym.types import Concept, Record
+
+_log = logging.getLogger(__name__)
 
 _MODELS = Path(__file__).parents[1] / "models"
 
@@ -39,6 +42,7 @@ def build_default(folder: Path, progress: Progress | None = None, *, everyday: b
     InvalidInput
         If the cache folder cannot be written.
     """
+    _log.info("build the index of ICD-10-CM in %s", folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _no_collection(), tempfile.TemporaryDirectory(prefix="canonym-") as scratch:

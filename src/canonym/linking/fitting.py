@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -26,6 +27,8 @@ from canonym.ranking.reliability import ece
 from canonym.terminology import Terminology
 from canonym.terminology.ids import ConceptIds
 from canonym.types import Document, Link, Mention
+
+_log = logging.getLogger(__name__)
 
 _CONFIDENCE_FOLDS = 5
 _RERANKER_FOLDS = 3
@@ -108,6 +111,7 @@ def fit_confidence(
 ) -> tuple[Confidence, dict[str, float]]:
     """Fit a confidence, and say how good it is; see `canonym.Linker.fit_confidence`."""
     seen = observe(pipeline, corpus, types=types)
+    _log.info("fit a confidence to %s links", len(seen.right))
     fitted = fit_model(seen.features, seen.right, method=method)
     predicted = cross_fitted(seen, method=method)
     answered = predicted >= 0.9
@@ -216,6 +220,7 @@ def fit_reranker(
     mention would know its own answer.
     """
     seen = observe_drafts(pipeline, corpus, types=types)
+    _log.info("fit a re-ranker to %s links", len(seen))
     encoders = tuple(encoder.name for encoder in pipeline.search.encoders)
     documents = [one.document for one in seen]
     if len(set(documents)) < _RERANKER_FOLDS:  # one text, or a list of names given as one

@@ -7,6 +7,7 @@ raises a number in the file (SQLite's ``user_version``), so that a reader finds 
 from __future__ import annotations
 
 import contextlib
+import logging
 import secrets
 import sqlite3
 import threading
@@ -22,6 +23,8 @@ from canonym.io.files import read_manifest
 from canonym.terminology import Terminology
 from canonym.text import STRONG, normalise
 from canonym.types import Name, Record
+
+_log = logging.getLogger(__name__)
 
 ADDED = "added"
 """`Name.source` of synonyms that were added to an index."""
@@ -261,6 +264,7 @@ def merge_into(terminology: Terminology, index: str | Path, *, newest: int) -> M
     content = Overlay(Path(index) / OVERLAY).read()
     with Terminology(Path(index) / "terminology.db") as old:
         added = [*_added(old), *content.synonyms]
+    _log.info("take over %s synonyms of %s", len(added), index)
     known: list[Name] = []
     left: list[Name] = []
     for name in added:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,8 @@ from canonym.linking.search import BatchHits, Draft
 from canonym.linking.settings import SIMILARITY
 from canonym.ranking.additive_model import AdditiveModel, Curve
 from canonym.ranking.pooling import COSINE_SCALE
+
+_log = logging.getLogger(__name__)
 
 RERANKER = "reranker.json"
 """Name of the file in the folder of an index."""
@@ -259,6 +262,7 @@ def confidence_of(order: str | Path, encoders: Sequence[str]) -> Confidence | No
 
 def install_order(order: str | Path, encoders: Sequence[str], folder: Path) -> None:
     """Write an order into the folder of an index; a confidence of another order is removed."""
+    _log.info("order of candidates: %s", order)
     reranker = open_order(order, encoders)
     confidence = confidence_of(order, encoders)
     for name, saved in ((RERANKER, reranker), (CONFIDENCE, confidence)):

@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import inspect
 import itertools
+import logging
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from canonym.terminology.readers.table import find_columns
 from canonym.terminology.replaced import read_replaced, with_replaced
 from canonym.terminology.store import Terminology
 from canonym.types import Record
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +293,7 @@ def import_terminology(
     if source is not None and _same(Path(source), Path(output)):
         raise InvalidInput(f"{output} is the source itself; choose another file to write")
     records = read_records(source, format=format, replaced=replaced, **options)
+    _log.info("import %s into %s", source, output)
     return Terminology.build(records, output, overwrite=overwrite, progress=progress)
 
 

@@ -8,6 +8,7 @@ numbers with the seed of the run and its own number.
 from __future__ import annotations
 
 import contextlib
+import logging
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -38,6 +39,8 @@ from canonym.training.loop.progress import FitProgress, Journal
 from canonym.training.loop.settings import FitSettings, rate_factor
 from canonym.training.objective import Encode, Objective, Plan, Trainable
 from canonym.types import Float32Array
+
+_log = logging.getLogger(__name__)
 
 DevScore = Callable[[Encode], float]
 """Quality of an encoder on the dev part; larger is better."""
@@ -329,6 +332,7 @@ class Run:
 
     def restore(self, checkpoint: Checkpoint, *, source: Path) -> None:
         """Go on from a checkpoint of the same run."""
+        _log.info("go on from %s", source)
         check_same_run(checkpoint.identity, self.identity, folder=source)
         restore_module(self.step, checkpoint.model, source=source)
         restore_optimizer(self._optimizer, checkpoint.optimizer, source=source)
@@ -354,6 +358,7 @@ class Run:
             optimizer_arrays(self._optimizer),
             self.plan,
         )
+        _log.info("checkpoint of step %s", self.state.step)
         self.keeper.save(checkpoint, step=self.state.step, best=self.state.best)
         self.processes.accelerator.wait_for_everyone()
 
