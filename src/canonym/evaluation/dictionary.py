@@ -360,18 +360,20 @@ def reweighed(dictionary: Dictionary, weights: Sequence[float]) -> Dictionary:
     return other
 
 
-def as_explained(asked: QuestionSet, dictionary: Dictionary) -> QuestionSet:
+def as_explained(question_set: QuestionSet, dictionary: Dictionary) -> QuestionSet:
     """Replace the string of a question by its gloss, if the gloss has a nearer name."""
-    strings = {text for one in asked.questions if one.gloss for text in (*one.parts, one.gloss)}
+    strings = {
+        text for one in question_set.questions if one.gloss for text in (*one.parts, one.gloss)
+    }
     if not strings:
-        return asked
+        return question_set
     found = dictionary.find_names(strings, 1)
     near = {text: names[0].score if names else float("-inf") for text, names in found.items()}
-    return asked._replace(
+    return question_set._replace(
         questions=tuple(
             replace(one, parts=(one.gloss,))
             if one.gloss and near[one.gloss] > near[one.parts[0]] + LEAST_GAIN
             else one
-            for one in asked.questions
+            for one in question_set.questions
         )
     )

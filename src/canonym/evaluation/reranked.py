@@ -74,7 +74,7 @@ class RerankedDictionary:
         cls,
         order: str | Path | Reranker,
         dictionary: Dictionary,
-        asked: QuestionSet,
+        question_set: QuestionSet,
         *,
         context: bool = True,
     ) -> RerankedDictionary:
@@ -84,7 +84,7 @@ class RerankedDictionary:
         confidence = None if isinstance(order, Reranker) else confidence_of(order, encoders)
         if reranker is None:
             raise InvalidInput("the nearest order is that of the dictionary itself")
-        reranker = replace(reranker, annotations=annotations_of(asked))
+        reranker = replace(reranker, annotations=annotations_of(question_set))
         return cls(dictionary, reranker, confidence, context=context)
 
     @property
@@ -115,15 +115,15 @@ class RerankedDictionary:
         """Return the ids of the concepts that have a string as a name, labels first, then by id."""
         return self._dictionary.concepts_named(text)
 
-    def answers(self, asked: QuestionSet, k: int) -> tuple[tuple[RankedAnswer, ...], ...]:
+    def answers(self, question_set: QuestionSet, k: int) -> tuple[tuple[RankedAnswer, ...], ...]:
         """Rank names and concepts of every part of each question; the first 20 in a new order.
 
         Scores of concepts are shares of the 20, those of others 0. Names are in the order of the
         best concepts that were found by them.
         """
-        wanted = list(dict.fromkeys(text for one in asked.questions for text in one.parts))
+        wanted = list(dict.fromkeys(text for one in question_set.questions for text in one.parts))
         plain = self._dictionary.find(wanted, max(k, POOL))
-        compared, found = compare_documents(self._dictionary, asked, context=self._context)
+        compared, found = compare_documents(self._dictionary, question_set, context=self._context)
         known: dict[tuple[str, bytes], RankedAnswer] = {}
 
         def answer(text: str, document: int) -> RankedAnswer:
@@ -135,7 +135,8 @@ class RerankedDictionary:
             return known[key]
 
         return tuple(
-            tuple(answer(text, one.document) for text in one.parts) for one in asked.questions
+            tuple(answer(text, one.document) for text in one.parts)
+            for one in question_set.questions
         )
 
     def _ranked(
@@ -194,13 +195,13 @@ def check_ordering(order: str | Path | Reranker, protocol: Protocol) -> None:
 
 
 def compare_documents(
-    dictionary: Dictionary, asked: QuestionSet, *, context: bool = True
+    dictionary: Dictionary, question_set: QuestionSet, *, context: bool = True
 ) -> tuple[dict[int, dict[str, Compared]], BatchHits]:
     """Find the nearest concepts of all strings of each document, and compare them."""
     strings: dict[int, dict[str, None]] = {}
-    for one in asked.questions:
+    for one in question_set.questions:
         strings.setdefault(one.document, {}).update(dict.fromkeys(one.parts))
-    for document, text in asked.beside:
+    for document, text in question_set.beside:
         if document in strings:
             strings[document][text] = None
     pipeline = dictionary.linker.pipeline
@@ -230,9 +231,9 @@ def _draft(text: str, hits: Sequence[ConceptHit]) -> Draft:
     return Draft(Mention(text), text, tuple(hit._replace(found_by="search") for hit in hits))
 
 
-def annotations_of(asked: QuestionSet) -> AnnotationCounts:
+def annotations_of(question_set: QuestionSet) -> AnnotationCounts:
     """Return the annotations of the training mentions, where the protocol has them as names."""
     counts = AnnotationCounts()
-    for (text, concept), times in zip(asked.learned, asked.times, strict=True):
+    for (text, concept), times in zip(question_set.learned, question_set.times, strict=True):
         counts.add(text, [concept], times)
     return counts

@@ -293,18 +293,18 @@ def evaluate_corpus(
         terminology = linker.terminology
     check_ordering(settings.order, chosen)
     corpus, before, ids = list(documents), list(training), ConceptIds(terminology)
-    asked = _ask(corpus, before, ids, chosen, settings)
+    question_set = _ask(corpus, before, ids, chosen, settings)
     clock.stop("preparing")
     if chosen.prepared:
         dictionary = settings.indexed(
             terminology,
-            asked.learned,
+            question_set.learned,
             encoders=encoders,
             weights=settings.weights,
             as_written=chosen.as_written,
         )
         clock.stop("indexing")
-        found = _search(dictionary, asked, settings)
+        found = _search(dictionary, question_set, settings)
     else:
         used = linker or Linker.build(
             terminology,
@@ -313,24 +313,24 @@ def evaluate_corpus(
             abbreviations=settings.abbreviations,
         )
         clock.stop("indexing")
-        found = _link(used, terminology, corpus, asked, settings)
+        found = _link(used, terminology, corpus, question_set, settings)
     clock.stop("linking")
-    _log.info("linked %s mentions under the protocol %s", len(asked.questions), chosen.name)
+    _log.info("linked %s mentions under the protocol %s", len(question_set.questions), chosen.name)
     scored, headline = _score(found, chosen, settings)
     clock.stop("evaluating")
     return Run(
         chosen,
         part,
-        found.asked.questions,
+        found.question_set.questions,
         found.answers,
         scored,
-        asked.dropped,
+        question_set.dropped,
         ids.census(),
         headline,
         _identify(corpus, before, terminology, found, settings),
         clock.seconds,
         ids,
-        asked.learned,
+        question_set.learned,
         found.reranked.notes if found.reranked else (),
     )
 
@@ -351,7 +351,7 @@ class _Clock:
 class _Answered(NamedTuple):
     """Answers to questions, and how many concepts have each string as a name."""
 
-    asked: QuestionSet
+    question_set: QuestionSet
     answers: tuple[tuple[RankedAnswer, ...], ...]
     named: dict[str, int]
     linker: Linker
@@ -365,7 +365,7 @@ def _ask(
     protocol: Protocol,
     settings: _Settings,
 ) -> QuestionSet:
-    asked = make_questions(
+    question_set = make_questions(
         corpus,
         ids,
         protocol,
@@ -374,43 +374,44 @@ def _ask(
         corrections=settings.corrections,
         engine=settings.abbreviations,
     )
-    if not asked.questions:
-        reasons = ", ".join(f"{n:,} {reason}" for reason, n in asked.counts().items() if n)
+    if not question_set.questions:
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in question_set.counts().items() if n)
         raise InvalidInput(
             f"the protocol {protocol.name!r} leaves no mention to evaluate: {reasons}"
         )
-    return asked
+    return question_set
 
 
-def _search(dictionary: Dictionary, asked: QuestionSet, settings: _Settings) -> _Answered:
+def _search(dictionary: Dictionary, question_set: QuestionSet, settings: _Settings) -> _Answered:
     """Look the strings of questions up in a dictionary."""
-    asked = as_explained(asked, dictionary)
+    question_set = as_explained(question_set, dictionary)
     reranked = None
     if settings.order == "nearest":
-        strings = [text for one in asked.questions for text in one.parts]
+        strings = [text for one in question_set.questions for text in one.parts]
         found = dictionary.find(strings, settings.k)
         answers = tuple(
-            tuple(RankedAnswer(text, *found[text]) for text in one.parts) for one in asked.questions
+            tuple(RankedAnswer(text, *found[text]) for text in one.parts)
+            for one in question_set.questions
         )
     else:
         reranked = RerankedDictionary.open(
-            settings.order, dictionary, asked, context=settings.context
+            settings.order, dictionary, question_set, context=settings.context
         )
-        answers = reranked.answers(asked, settings.k)
-    texts = {text for one in asked.questions for text in (*one.parts, one.text)}
+        answers = reranked.answers(question_set, settings.k)
+    texts = {text for one in question_set.questions for text in (*one.parts, one.text)}
     named = {text: len(dictionary.concepts_named(text)) for text in texts}
-    return _Answered(asked, answers, named, dictionary.linker, reranked)
+    return _Answered(question_set, answers, named, dictionary.linker, reranked)
 
 
 def _link(
     linker: Linker,
     terminology: Terminology,
     corpus: Sequence[Document],
-    asked: QuestionSet,
+    question_set: QuestionSet,
     settings: _Settings,
 ) -> _Answered:
     """Link the mentions that have a question, in their documents."""
-    waiting = deque(question.mention for question in asked.questions)
+    waiting = deque(question.mention for question in question_set.questions)
     documents = []
     for document in corpus:
         # Questions have the order of the corpus, so identity tells which mentions have one.
@@ -420,7 +421,9 @@ def _link(
         documents.append(replace(document, mentions=wanted))
     linked = linker.link_documents(documents, k=settings.k, min_score=settings.min_score)
     answers = tuple(answers_of_link(link) for _, links in linked for link in links)
-    return _Answered(asked, answers, _count_concepts(terminology, asked.questions), linker)
+    return _Answered(
+        question_set, answers, _count_concepts(terminology, question_set.questions), linker
+    )
 
 
 def _count_concepts(terminology: Terminology, questions: Sequence[Question]) -> dict[str, int]:
@@ -441,7 +444,7 @@ def _score(
     """Score the answers in every reading, and return the figures of the headline."""
     scored = {
         reading: read_answers(
-            found.asked.questions, found.answers, reading, concepts_named=found.named
+            found.question_set.questions, found.answers, reading, concepts_named=found.named
         )
         for reading in protocol.readings
     }
@@ -493,7 +496,7 @@ def _identify(
             "encoders": linker.manifest["encoders"],
             "settings": linker.settings,
         },
-        "learned": len(found.asked.learned),
+        "learned": len(found.question_set.learned),
         "corrections": len(settings.corrections or {}),
         "abbreviations": find_abbreviations("", engine=settings.abbreviations).engine,
         "k": settings.k,

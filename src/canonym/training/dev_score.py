@@ -60,7 +60,7 @@ class DevAccuracy:
         corrections: Mapping[str, str] | None = None,
         steps: Sequence[str] = PLAIN,
     ) -> None:
-        asked = make_questions(
+        question_set = make_questions(
             documents,
             ConceptIds(terminology),
             choose_protocol("biosyn"),
@@ -68,8 +68,10 @@ class DevAccuracy:
             types=types,
             corrections=corrections,
         )
-        if not asked.questions:
-            reasons = ", ".join(f"{n:,} {reason}" for reason, n in asked.counts().items() if n)
+        if not question_set.questions:
+            reasons = ", ".join(
+                f"{n:,} {reason}" for reason, n in question_set.counts().items() if n
+            )
             raise InvalidInput(
                 f"the dev part leaves no mention to score: {reasons or 'it is empty'}"
             )
@@ -80,14 +82,16 @@ class DevAccuracy:
             for text, concept in zip(texts, concepts, strict=False):
                 if normal := biosyn_normal(text):
                     owners.setdefault(normal, set()).add(ids[concept])
-        for text, id_ in asked.learned:
+        for text, id_ in question_set.learned:
             owners.setdefault(text, set()).add(id_)
         self._owners = list(owners.values())
-        parts = {part: None for question in asked.questions for part in question.parts if part}
+        parts = {
+            part: None for question in question_set.questions for part in question.parts if part
+        }
         number = {part: n for n, part in enumerate(parts)}
         self._questions = [
             ([number.get(part) for part in question.parts], question.concepts)
-            for question in asked.questions
+            for question in question_set.questions
         ]
         self._names = list(normalise_all(list(owners), steps))
         self._parts = list(normalise_all(list(parts), steps))

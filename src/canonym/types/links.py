@@ -59,7 +59,7 @@ class Link:
     Parameters
     ----------
     mention : Mention
-        What was asked.
+        The mention that was linked.
     candidates : tuple of Candidate
         Ranked concepts, best first. Empty when nothing was found or the mention is composite.
     nil : bool

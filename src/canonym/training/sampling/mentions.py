@@ -85,7 +85,7 @@ def training_mentions(
             f"the protocol {chosen.name!r} leaves strings to the linker; train with one that "
             "prepares them, such as 'biosyn' or 'plain'"
         )
-    asked = make_questions(
+    question_set = make_questions(
         drop_duplicates(documents),
         ConceptIds(terminology),
         chosen,
@@ -93,9 +93,9 @@ def training_mentions(
         corrections=corrections,
         engine=engine,
     )
-    dropped = {reason: len(mentions) for reason, mentions in asked.dropped}
+    dropped = {reason: len(mentions) for reason, mentions in question_set.dropped}
     pairs, places = [], []
-    for question in asked.questions:
+    for question in question_set.questions:
         reason = "of which nothing is left when prepared" if not question.text else ""
         if len(question.gold) > 1 or len(question.parts) > 1:
             reason = SEVERAL
