@@ -223,8 +223,8 @@ class Names:
         self._added = added
         self._means = means
         self._extra = [names for names in (training, added) if names is not None]
-        self._n_base = len(base.ties.concept_of_row)
-        self._starts = [self._n_base]
+        self.n_base = len(base.ties.concept_of_row)
+        self._starts = [self.n_base]
         for names in self._extra:
             self._starts.append(self._starts[-1] + len(names.names))
         self._ties = base.ties
@@ -305,7 +305,7 @@ class Names:
         part = self._rows_of_part(target.part)
         if part is not None:
             counted &= part
-        start = self._n_base
+        start = self.n_base
         for names in self._extra if target.part == "OD" else []:
             counted[start : start + len(names.names)] &= ~names.repeated
             start += len(names.names)
@@ -323,9 +323,9 @@ class Names:
             return None
         mask = np.ones(self._starts[-1], dtype=np.bool_)
         if part == "D":
-            mask[: self._n_base] = False
+            mask[: self.n_base] = False
         else:
-            mask[self._n_base : self._starts[1]] = False
+            mask[self.n_base : self._starts[1]] = False
         return mask
 
     def filter(
@@ -381,7 +381,7 @@ class Names:
             return None
         mask = np.ones(self._starts[-1], dtype=np.bool_) if part is None else part
         if chosen.allowed is not None:
-            mask[: self._n_base] &= chosen.allowed
+            mask[: self.n_base] &= chosen.allowed
             for names, start in zip(self._extra, self._starts, strict=False):
                 mask[start : start + len(names.names)] &= self._passing(names, chosen)
         if forbidden:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,8 @@ from canonym.terminology.hierarchy import Hierarchy
 from canonym.text import normalise_all
 from canonym.types import Concept, Int32Array, Mention, Name, Step
 
-_REMEMBERED = 200_000  # concepts
+_REMEMBERED = 200_000  # concepts, and as many names
+_Record = TypeVar("_Record", Concept, Name)
 
 
 class ConceptHit(NamedTuple):
@@ -253,19 +254,19 @@ class Search:
 
 
 class ConceptTable:
-    """Concepts of a terminology by their ordinal, remembered; with depths in its hierarchy."""
+    """Concepts and names of a terminology by number, remembered; and its hierarchy."""
 
     def __init__(self, terminology: Terminology) -> None:
         self.terminology = terminology
         self._known: dict[int, Concept] = {}
+        self._names: dict[int, Name] = {}
 
     def __getitem__(self, ordinal: int) -> Concept:
-        known = self._known.get(ordinal)
-        if known is None:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            known = self._known[ordinal] = self.terminology.concepts_at([ordinal])[0]
-        return known
+        return _remembered(self._known, ordinal, self.terminology.concepts_at)
+
+    def name(self, row: int) -> Name:
+        """Return the name of a row of the terminology."""
+        return _remembered(self._names, row, self.terminology.names_at)
 
     @functools.cached_property
     def hierarchy(self) -> Hierarchy | None:
@@ -274,6 +275,17 @@ class ConceptTable:
             return None
         hierarchy = Hierarchy.from_terminology(self.terminology)
         return hierarchy if hierarchy.n_edges else None
+
+
+def _remembered(
+    known: dict[int, _Record], number: int, read: Callable[[Sequence[int]], list[_Record]]
+) -> _Record:
+    record = known.get(number)
+    if record is None:
+        if len(known) >= _REMEMBERED:
+            known.clear()
+        record = known[number] = read([number])[0]
+    return record
 
 
 class BatchHits:
@@ -297,17 +309,15 @@ class BatchHits:
         self.sieves = sieves
         self.encoded = EncodedStrings(search.encoders)
         self.by_forbidden: dict[frozenset[int], dict[str, StringHits]] = {}
-        self._names: dict[int, Name] = {}
 
     def name(self, hit: ConceptHit) -> Name:
         """Return the name that matched; the label where the mean of a concept's names did."""
         if hit.row < 0:
             concept = self.concepts[hit.concept]
             return Name(concept.label, concept.id, scope="label")
-        known = self._names.get(hit.row)
-        if known is None:
-            known = self._names[hit.row] = self.names.name(hit.row)
-        return known
+        if hit.row < self.names.n_base:
+            return self.concepts.name(hit.row)
+        return self.names.name(hit.row)
 
     def label(self, hit: ConceptHit) -> str:
         """Return the preferred name of the concept."""
