@@ -105,7 +105,7 @@ def _check_outputs(spec: TrainingSpec) -> None:
 
 def _is_finished(spec: TrainingSpec) -> bool:
     """Tell whether the run that is resumed has written its encoder."""
-    left = any(_checkpoint_folder(spec).glob("step-*")) and not spec.keep_checkpoints
+    left = any(_checkpoint_folder(spec).glob("step-*"))  # more epochs may be wanted
     return spec.resume and not left and (Path(spec.output) / MANIFEST).is_file()
 
 
