@@ -324,3 +324,30 @@ def test_two_runs_do_not_write_one_file(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="another process is writing"):
         Journal(tmp_path / "out", {}, resume=False)
     journal.stop()
+
+
+def test_a_file_that_another_run_has_just_finished_is_not_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = Journal(tmp_path / "out", {}, resume=False)
+    first.stream.write("whole\n")
+    lock = journal_module._lock
+
+    def wait(stream: Any, path: Path) -> None:
+        """Get the lock when the first run, which has it, is done."""
+        first.finish()
+        lock(stream, path)
+
+    monkeypatch.setattr(journal_module, "_lock", wait)
+    with pytest.raises(InvalidInput, match="another process has just written"):
+        Journal(tmp_path / "out", {}, overwrite=True, resume=False)
+    assert (tmp_path / "out").read_text() == "whole\n"
+
+
+def test_an_output_that_appears_meanwhile_is_left_alone(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "out", {}, resume=False)
+    (tmp_path / "out").write_text("of another process")
+    with pytest.raises(InvalidInput, match="was written by another process meanwhile"):
+        journal.finish()
+    journal.stop()
+    assert (tmp_path / "out").read_text() == "of another process"

@@ -33,15 +33,21 @@ def check_outputs(
     """
     places = {option: Path(path) for option, path in outputs.items() if path is not None}
     given = [Path(path) for path in inputs if path and Path(path).exists()]
-    for (one, place), (other, also) in combinations(places.items(), 2):
-        if _same(place, also):
-            raise InvalidInput(f"{one} and {other} are both {place}; two files are expected")
+    check_distinct(outputs)
     for option, place in places.items():
         _check_inputs(f"{option} {place}", place, given)
         _check_surroundings(f"{option} {place}", place)
         _check_free(option, place, overwrite=overwrite, folder=folder)
     for place in touched:
         _check_inputs(f"{place}, which is written meanwhile,", place, given)
+
+
+def check_distinct(outputs: Mapping[str, str | None]) -> None:
+    """Refuse two options that name one output."""
+    places = [(option, Path(path)) for option, path in outputs.items() if path is not None]
+    for (one, place), (other, also) in combinations(places, 2):
+        if _same(place, also):
+            raise InvalidInput(f"{one} and {other} are both {place}; two files are expected")
 
 
 def _check_inputs(what: str, place: Path, given: Iterable[Path]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from canonym.cli.annotated import open_corpus
 from canonym.cli.description import print_facts
-from canonym.cli.place import check_outputs
+from canonym.cli.place import check_distinct, check_outputs
 from canonym.cli.progress import note
 from canonym.cli.verbosity import is_quiet
 from canonym.errors import InvalidInput
@@ -101,6 +101,7 @@ def _check_outputs(spec: TrainingSpec) -> None:
     )
     # A resumed run goes on with its log.
     check_outputs({"--log": spec.log}, inputs, overwrite=spec.overwrite or spec.resume)
+    check_distinct({"-o": spec.output, "--log": spec.log})
 
 
 def _is_finished(spec: TrainingSpec) -> bool:
