@@ -340,7 +340,8 @@ def test_a_terminal_gets_a_table_and_progress(index: Path, tmp_path: Path) -> No
     assert "D:4" in shown
     names = tmp_path / "names.txt"
     names.write_text("broken hip\n" * 50)
-    arguments = ("link", "--index", str(index), "--file", str(names), "-o", str(tmp_path / "x.tsv"))
+    out = ("-o", str(tmp_path / "x.tsv"), "--overwrite")
+    arguments = ("link", "--index", str(index), "--file", str(names), *out)
     shown = in_terminal(command(*arguments), columns=120)
     assert "Linking" in shown
     assert "50 of 50 mentions" in shown

@@ -67,7 +67,7 @@ def evaluated(*arguments: str) -> Result:
 
 
 def report(*arguments: str) -> dict[str, object]:
-    evaluated(*arguments, "--json", "out.json", "-q")
+    evaluated(*arguments, "--json", "out.json", "--overwrite", "-q")
     found: dict[str, object] = json.loads(Path("out.json").read_text())
     return found
 
@@ -181,7 +181,7 @@ def test_an_index_is_asked_as_it_is_or_for_its_parts() -> None:
         (("-i", "ix", "-e", "chargrams", "-p", "raw"), "leave out --encoder"),
         (("-t", "t.obo", "--min-score", "0.5"), "--min-score goes with --protocol raw"),
         (("-t", "t.obo", "--mentions"), "--mentions goes with --json"),
-        (("-t", "t.obo", "--html", "no/r.html"), "there is no such folder"),
+        (("-t", "t.obo", "--html", "no/r.html"), "does not exist; create it first"),
         (("-t", "t.obo", "--html", "r", "--json", "r"), "two files are expected"),
         (("-t", "t.obo", "-e", "verbatim", "-e", "chargrams"), "goes with no other"),
         (("-t", "t.obo", "--mention-type", "Gene"), "no mention is of the type 'Gene'"),

@@ -130,6 +130,7 @@ def test_a_table_is_resumed(linker: Linker, tmp_path: Path) -> None:
     assert out.read_bytes() == whole.read_bytes()
     # A cell that is not linked is part of the input all the same.
     linker.stop_at = "name 5"
+    arguments = (*arguments, "--overwrite")
     run(*arguments, "-o", str(out), code=130)
     file.write_text(file.read_text().replace("2,name 2", "7,name 2"))
     linker.stop_at = None
@@ -140,9 +141,9 @@ def test_with_nothing_to_resume_it_starts(names: Path, tmp_path: Path, linker: L
     out = tmp_path / "out.tsv"
     run("--file", str(names), "-o", str(out), "--resume")
     assert len(out.read_text().splitlines()) == 21
-    again = run("--file", str(names), "-o", str(out), "--resume", code=2)
-    assert "is finished, there is nothing to resume" in again.stderr
-    run("--file", str(names), "-o", str(out))
+    again = run("--file", str(names), "-o", str(out), "--resume")
+    assert "is finished: there is nothing to do" in again.stderr
+    run("--file", str(names), "-o", str(out), "--overwrite")
     assert linker.linked == [f"name {i}" for i in range(20)] * 2
 
 
@@ -151,7 +152,12 @@ def test_a_run_without_resume_starts_over(linker: Linker, names: Path, tmp_path:
     linker.stop_at = "name 12"
     run("--file", str(names), "-o", str(out), code=130)
     linker.stop_at = None
-    result = run("--file", str(names), "-o", str(out))
+    partial = tmp_path / "out.tsv.partial"
+    kept = partial.read_text()
+    refused = run("--file", str(names), "-o", str(out), code=2)
+    assert "pass --resume to go on, or --overwrite to start over" in refused.stderr
+    assert partial.read_text() == kept
+    result = run("--file", str(names), "-o", str(out), "--overwrite")
     assert "is discarded" in result.stderr
     assert len(out.read_text().splitlines()) == 21
 
@@ -318,3 +324,30 @@ def test_two_runs_do_not_write_one_file(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="another process is writing"):
         Journal(tmp_path / "out", {}, resume=False)
     journal.stop()
+
+
+def test_a_file_that_another_run_has_just_finished_is_not_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = Journal(tmp_path / "out", {}, resume=False)
+    first.stream.write("whole\n")
+    lock = journal_module._lock
+
+    def wait(stream: Any, path: Path) -> None:
+        """Get the lock when the first run, which has it, is done."""
+        first.finish()
+        lock(stream, path)
+
+    monkeypatch.setattr(journal_module, "_lock", wait)
+    with pytest.raises(InvalidInput, match="another process has just written"):
+        Journal(tmp_path / "out", {}, overwrite=True, resume=False)
+    assert (tmp_path / "out").read_text() == "whole\n"
+
+
+def test_an_output_that_appears_meanwhile_is_left_alone(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "out", {}, resume=False)
+    (tmp_path / "out").write_text("of another process")
+    with pytest.raises(InvalidInput, match="was written by another process meanwhile"):
+        journal.finish()
+    journal.stop()
+    assert (tmp_path / "out").read_text() == "of another process"

@@ -225,8 +225,28 @@ def test_a_run_is_resumed(recipe: str, place: Path, monkeypatch: pytest.MonkeyPa
     assert f"settings.clip was {was} and is 2.0" in other
     run(*whole, "-o", "out", "--resume", "--keep-checkpoints")
     assert (place / "elsewhere").is_dir()
+    assert "exists already" in run(*whole, "-o", "out", "--resume", code=2).output
+    assert "nothing to do" in run(*arguments(recipe), "-o", "whole", "--resume").output
     one, two = (load_encoder(place / name).encode(["hip burn"]) for name in ("whole", "out"))
     np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("more", [(), ("--overwrite",)])
+def test_what_a_run_uses_is_no_output(more: tuple[str, ...], place: Path) -> None:
+    given = arguments("biosyn")
+    corpus = given[given.index("--corpus") + 1]
+    before = (place / corpus).read_bytes()
+    for output in (("-o", corpus), ("-o", "new", "--log", corpus)):
+        assert "is an input as well" in run(*given, *output, *more, code=2).output
+    assert "are both" in run(*given, "-o", "new", "--log", "./new", *more, code=2).output
+    assert (place / corpus).read_bytes() == before
+
+
+def test_a_log_that_exists_is_kept(place: Path) -> None:
+    (place / "run.jsonl").write_text("of another run")
+    refused = run(*arguments("biosyn"), "-o", "new", "--log", "run.jsonl", code=2)
+    assert "--log run.jsonl exists already" in refused.output
+    assert (place / "run.jsonl").read_text() == "of another run"
 
 
 def test_what_cannot_be_trained_is_a_message(place: Path) -> None:

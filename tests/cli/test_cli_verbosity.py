@@ -74,7 +74,8 @@ def test_twice_verbose_logs_details(index: Path) -> None:
 
 
 def test_the_options_may_stand_before_the_command(index: Path, tmp_path: Path) -> None:
-    given = ("link", "heart attack", "--index", str(index), "-o", str(tmp_path / "x.tsv"))
+    out = ("-o", str(tmp_path / "x.tsv"), "--overwrite")
+    given = ("link", "heart attack", "--index", str(index), *out)
     assert "1 mention is in" in run(*given).stderr
     assert run("--quiet", *given).stderr == ""
     source = ("import", str(tmp_path / "x.csv"), "-o", str(tmp_path / "x.db"), "--overwrite")
@@ -127,7 +128,8 @@ def test_nothing_of_the_log_is_left_afterwards(index: Path) -> None:
 def test_a_terminal_gets_the_log_beside_the_bars(index: Path, tmp_path: Path) -> None:
     names = tmp_path / "names.txt"
     names.write_text("heart attack\n" * 50)
-    given = ("link", "--index", str(index), "--file", str(names), "-o", str(tmp_path / "x.tsv"))
+    out = ("-o", str(tmp_path / "x.tsv"), "--overwrite")
+    given = ("link", "--index", str(index), "--file", str(names), *out)
     shown = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", in_terminal(command(*given, "-v"), columns=200))
     assert "50 of 50 mentions" in shown
     assert re.search(r"INFO +canonym\.cli\.input: Reading .*names\.txt\s+as", shown)

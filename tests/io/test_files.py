@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -79,6 +81,47 @@ def test_what_cannot_be_written_is_refused_before_the_block(tmp_path: Path) -> N
     ):
         with pytest.raises(InvalidInput, match=message), write_file(path, **options):
             pytest.fail("the block must not run")
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_file_that_appears_meanwhile_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    if not links:  # as on file systems without them
+        monkeypatch.setattr(os, "link", refuse)
+    path = tmp_path / "a.txt"
+    with write_file(path, overwrite=False) as partial:
+        partial.write_text("first")
+    assert (path.read_text(), names(tmp_path)) == ("first", ["a.txt"])
+    path.unlink()
+
+    def both() -> None:
+        with write_file(path, overwrite=False) as partial:
+            partial.write_text("second")
+            path.write_text("of another process")
+
+    with pytest.raises(InvalidInput, match="was written by another process meanwhile"):
+        both()
+    assert (path.read_text(), names(tmp_path)) == ("of another process", ["a.txt"])
+
+
+def test_an_error_names_the_file_that_it_is_about(tmp_path: Path) -> None:
+    def failed(error: Exception) -> OSError:
+        with pytest.raises(OSError) as raised, write_file(tmp_path / "a.txt"):
+            raise error
+        return raised.value
+
+    path = str(tmp_path / "a.txt")
+    assert failed(OSError(errno.ENOSPC, "full")).filename == path
+    assert failed(OSError("12 requested and 0 written")).filename == path
+    assert failed(OSError(errno.EACCES, "no", "input.txt")).filename == "input.txt"
+    assert failed(BrokenPipeError(errno.EPIPE, "gone")).filename is None
+    full = sqlite3.OperationalError("database or disk is full")
+    full.sqlite_errorcode = sqlite3.SQLITE_FULL
+    assert (failed(full).errno, failed(full).filename) == (errno.ENOSPC, path)
 
 
 # --- folders --------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 import click
 
 from canonym.cli.annotated import FORMATS
-from canonym.cli.options import replaced_order_option
+from canonym.cli.options import overwrite_option, replaced_order_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,6 +143,7 @@ class Options(TypedDict):
 )
 @click.option("--html", type=_FILE, metavar="FILE", help="Write the report as one HTML page.")
 @click.option("--json", "json_", type=_FILE, metavar="FILE", help="Write the report as JSON.")
+@overwrite_option
 @click.option("--mentions", is_flag=True, help="List every mention in the JSON as well.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("-k", type=click.IntRange(1, 1000), default=20, show_default=True, help="Candidates.")
@@ -165,6 +166,7 @@ def evaluate(
     others: tuple[str, ...],
     html: str | None,
     json_: str | None,
+    overwrite: bool,
     mentions: bool,
     index: str | None,
     terminologies: tuple[str, ...],
@@ -201,7 +203,8 @@ def evaluate(
     from canonym.evaluation.run import evaluate_corpus
 
     _check_system(index, terminologies, encoders, protocol, options["min_score"])
-    _check_files(html, json_, mentions=mentions)
+    read = (corpus, *training, corrections, *others, index, *terminologies, *encoders)
+    _check_files(html, json_, (*read, options["order"]), mentions=mentions, overwrite=overwrite)
     began = time.monotonic()
     given = open_corpus(corpus, format=format_)
     before = [open_corpus(path, format=format_) for path in training]
@@ -221,7 +224,7 @@ def evaluate(
     seed = options["seed"]
     compared = [compare(run, found, name=name, seed=seed) for name, found in predictions]
     summary = _summarise(run, given, title or Path(corpus).name, compared, notes)
-    _write(summary, run, html, json_, mentions=mentions)
+    _write(summary, run, html, json_, mentions=mentions, overwrite=overwrite)
     _print(summary)
     took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in run.seconds.items())
     note(f"Took {time.monotonic() - began:.1f} s: {took}.")
@@ -249,19 +252,21 @@ def _check_system(
         raise InvalidInput(f"--min-score goes with --protocol raw, not with {protocol}")
 
 
-def _check_files(html: str | None, json_: str | None, *, mentions: bool) -> None:
+def _check_files(
+    html: str | None,
+    json_: str | None,
+    read: Sequence[str | None],
+    *,
+    mentions: bool,
+    overwrite: bool,
+) -> None:
     """Refuse files that cannot be written before the evaluation takes time."""
-    from pathlib import Path
-
+    from canonym.cli.place import check_outputs
     from canonym.errors import InvalidInput
 
     if mentions and not json_:
         raise InvalidInput("--mentions goes with --json, which lists them")
-    for path in filter(None, (html, json_)):
-        if not Path(path).absolute().parent.is_dir():
-            raise InvalidInput(f"{path} cannot be written: there is no such folder")
-    if html and json_ and Path(html).absolute() == Path(json_).absolute():
-        raise InvalidInput(f"--html and --json are both {html}; two files are expected")
+    check_outputs({"--html": html, "--json": json_}, read, overwrite=overwrite)
 
 
 def _summarise(
@@ -281,7 +286,13 @@ def _summarise(
 
 
 def _write(
-    summary: Summary, run: Run, html: str | None, json_: str | None, *, mentions: bool
+    summary: Summary,
+    run: Run,
+    html: str | None,
+    json_: str | None,
+    *,
+    mentions: bool,
+    overwrite: bool,
 ) -> None:
     import json
 
@@ -290,10 +301,10 @@ def _write(
     from canonym.io.files import write_file
 
     if html:
-        write_page(summary, html)
+        write_page(summary, html, overwrite=overwrite)
     if json_:
         content = summary.to_dict() | ({"mentions": plain(run.mentions(k=5))} if mentions else {})
-        with write_file(json_) as partial:
+        with write_file(json_, overwrite=overwrite) as partial:
             # UTF-8 has no surrogates; escapes can write everything.
             text = json.dumps(content, indent=1, ensure_ascii=True, allow_nan=False)
             partial.write_text(text + "\n", encoding="utf-8", newline="\n")

@@ -14,6 +14,7 @@ code  meaning
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 from collections.abc import Iterator
@@ -54,12 +55,14 @@ def reported() -> Iterator[None]:
     try:
         yield
     except CanonymError as error:
-        raise Unusable(printable(str(error))) from error
+        hindered = isinstance(error, OSError)
+        raise (Hindered if hindered else Unusable)(printable(str(error))) from error
     except BrokenPipeError:
         _silence_stdout()
         sys.exit(_READER_GONE)
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
+        full = "standard output: " if error.errno == errno.ENOSPC else ""  # files have names
+        where = f"{error.filename}: " if error.filename else full
         raise Hindered(printable(f"{where}{error.strerror or error}")) from error
     except MemoryError as error:
         raise Hindered("the memory is not enough for this") from error

@@ -108,17 +108,16 @@ def fit(
       canonym index doid.db -o doid-index --encoder doid-encoder
     """
     import time
-    from pathlib import Path
 
     from canonym.cli.description import print_facts
+    from canonym.cli.place import check_outputs
     from canonym.cli.progress import stages
     from canonym.cli.verbosity import is_quiet
     from canonym.encoders import save_encoder
-    from canonym.errors import InvalidInput
     from canonym.training.subword.held_out import SHARE, fit_names
 
-    if Path(output).exists() and not overwrite:
-        raise InvalidInput(f"{output} exists already; choose another folder or pass --overwrite")
+    inputs = (terminology, start, *corpora)
+    check_outputs({"-o": output}, inputs, overwrite=overwrite, folder=True)
     _check_corpus_options(corpora, types, share, format_)
     share = share or SHARE
     encoder = _open_start(start, dimensions)

@@ -96,11 +96,14 @@ def import_(
     import time
 
     from canonym.cli.options import keyword_options
+    from canonym.cli.place import check_outputs
     from canonym.cli.progress import counter
     from canonym.cli.verbosity import is_quiet
     from canonym.errors import InvalidInput
     from canonym.terminology.formats import FORMATS, import_terminology, recognise
 
+    inputs = (source, replaced, flags.get("trees"))
+    check_outputs({"-o": output}, inputs, overwrite=overwrite)
     if format_ is None:
         columns = [name for name, value in flags.items() if value and name.endswith("_column")]
         format_ = recognise(source, options=columns)

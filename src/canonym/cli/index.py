@@ -126,11 +126,16 @@ def index(
     import time
 
     from canonym.cli.description import print_facts
+    from canonym.cli.place import check_outputs
     from canonym.cli.progress import stages
     from canonym.cli.sources import open_terminology
     from canonym.cli.verbosity import is_quiet
     from canonym.linker import Linker
 
+    # --fold may name the output: what was added to it goes into the new one.
+    check_outputs(
+        {"-o": output}, (terminology, *encoders, *mentions, order), overwrite=overwrite, folder=True
+    )
     known = _read_mentions(mentions, mention_types)
     if target:
         settings["search"] = target

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import click
 
-from canonym.cli.options import index_option, mention_type_option
+from canonym.cli.options import index_option, mention_type_option, overwrite_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -134,6 +134,7 @@ def _number(_ctx: click.Context, option: click.Parameter, value: float | None) -
     help="Format of the output. [default: by the suffix of the file; without a file, table for a "
     "terminal and tsv for a pipe]",
 )
+@overwrite_option
 @click.option("--resume", is_flag=True, help="Continue an interrupted output file.")
 def link(
     names: tuple[str, ...],
@@ -152,6 +153,7 @@ def link(
     explain: bool,
     output: str | None,
     format_: str | None,
+    overwrite: bool,
     resume: bool,
     **filters: Unpack[Filters],
 ) -> None:
@@ -191,11 +193,17 @@ def link(
     docs/formats/links.md.
     """
     from canonym.cli.input import TableOptions, count_items, of_types, open_input, read_ids
-    from canonym.cli.output import Layout, choose_format, open_output
-    from canonym.cli.progress import counter, watched
+    from canonym.cli.output import Layout, check_output, choose_format, open_output
+    from canonym.cli.progress import counter, note, watched
+    from canonym.cli.resume import is_finished
     from canonym.cli.sources import open_linker
 
     format_ = choose_format(format_, output)
+    if output is not None:
+        check_output(output, format_, (file, index, ids), overwrite=overwrite, resume=resume)
+        if resume and is_finished(output):
+            note(f"{output} is finished: there is nothing to do.")
+            return
     if k is None:
         k = 1 if format_ in ("tsv", "csv") else 5
     table = TableOptions(column, context_column, delimiter)
@@ -210,11 +218,12 @@ def link(
             **filters,
         }
         layout = Layout(format_, k, given.columns, explain)
+        existing = {"overwrite": overwrite, "resume": resume}
         settings = _settings(linker, layout, mention_types, options)
         total = count_items(file, documents=given.documents) if watched() else None
         unit = "documents" if given.documents else "mentions"
         with (
-            open_output(output, layout, resume=resume, settings=settings) as out,
+            open_output(output, layout, **existing, settings=settings) as out,
             counter("Linking", unit=unit, total=total) as report,
         ):
             wanted = of_types(given.items, mention_types)

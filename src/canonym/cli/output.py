@@ -12,7 +12,8 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 from canonym.cli.explanation import explain
 from canonym.cli.failures import printable
 from canonym.cli.input import Entry, Item
-from canonym.cli.resume import Journal, open_journal
+from canonym.cli.place import check_outputs
+from canonym.cli.resume import Journal, open_journal, working_files
 from canonym.corpora.pubtator import pubtator_text
 from canonym.errors import InvalidInput
 from canonym.export import DelimitedWriter, JsonLinesWriter, LinkWriter, ParquetWriter, format_of
@@ -27,6 +28,7 @@ _BLOCK = 100  # mentions in one table, whose columns are as wide as its cells
 _WIDTH = 120  # characters in a line where the output is no terminal
 _LONGEST = 200  # characters of a cell
 _RESUMABLE = ("tsv", "csv", "jsonl", "pubtator")
+_NOT_RESUMABLE = f"--resume needs a file (-o) in one of the formats {', '.join(_RESUMABLE)}"
 
 # --- where links go -------------------------------------------------------------------------------
 
@@ -78,38 +80,51 @@ def choose_format(named: str | None, output: str | None) -> str:
     return named
 
 
+def check_output(
+    path: str, format: str, inputs: Iterable[str | None], *, overwrite: bool, resume: bool
+) -> None:
+    """Refuse a file for links that is an input, or exists and is neither replaced nor resumed."""
+    if resume and format not in _RESUMABLE:
+        raise InvalidInput(_NOT_RESUMABLE)
+    touched = working_files(Path(path)) if format in _RESUMABLE else ()
+    check_outputs({"-o": path}, inputs, overwrite=overwrite or resume, touched=touched)
+
+
 @contextlib.contextmanager
 def open_output(
-    path: str | None, layout: Layout, *, resume: bool, settings: Mapping[str, Any]
+    path: str | None,
+    layout: Layout,
+    *,
+    overwrite: bool,
+    resume: bool,
+    settings: Mapping[str, Any],
 ) -> Iterator[Output]:
     """Open a file that is whole or absent afterwards, or standard output.
 
     `settings` holds everything the links depend on beside the input: a run is only resumed with
     the same.
     """
-    if resume and (path is None or layout.format not in _RESUMABLE):
-        raise InvalidInput(
-            f"--resume needs a file (-o) in one of the formats {', '.join(_RESUMABLE)}"
-        )
+    if resume and path is None:
+        raise InvalidInput(_NOT_RESUMABLE)
     if path is not None and layout.format in _RESUMABLE:
-        with open_journal(Path(path), settings, resume=resume) as journal:
+        with open_journal(Path(path), settings, overwrite=overwrite, resume=resume) as journal:
             output = Output(journal.stream, layout, journal)
             yield output
             output.close()
     else:
-        with _open_stream(path, binary=layout.format == "parquet") as stream:
+        with _open_stream(path, binary=layout.format == "parquet", overwrite=overwrite) as stream:
             output = Output(stream, layout)
             yield output
             output.close()
 
 
 @contextlib.contextmanager
-def _open_stream(path: str | None, *, binary: bool) -> Iterator[IO[Any]]:
+def _open_stream(path: str | None, *, binary: bool, overwrite: bool) -> Iterator[IO[Any]]:
     if path is None:
         yield sys.stdout.buffer if binary else _utf8(sys.stdout)
         sys.stdout.flush()
         return
-    with write_file(path) as partial:
+    with write_file(path, overwrite=overwrite) as partial:
         encoding = None if binary else "utf-8"
         with partial.open("wb" if binary else "w", encoding=encoding) as stream:
             yield stream

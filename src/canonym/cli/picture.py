@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from canonym.cli.options import overwrite_option
+
 _FILE = click.Path()
 
 
@@ -16,6 +18,7 @@ _FILE = click.Path()
     "ICD-10-CM when left out.",
 )
 @click.option("-o", "--output", type=_FILE, required=True, help="The picture: *.svg or *.png.")
+@overwrite_option
 @click.option(
     "--by",
     type=click.Choice(("concept", "type")),
@@ -63,6 +66,7 @@ _FILE = click.Path()
 def picture(
     index: str | None,
     output: str,
+    overwrite: bool,
     by: str,
     types: tuple[str, ...],
     ids: str | None,
@@ -86,6 +90,7 @@ def picture(
     from pathlib import Path
 
     from canonym.cli.input import read_ids
+    from canonym.cli.place import check_outputs
     from canonym.cli.progress import note
     from canonym.cli.sources import open_linker
     from canonym.errors import InvalidInput
@@ -99,8 +104,7 @@ def picture(
 
     if Path(output).suffix.lower().lstrip(".") not in FORMATS:
         raise InvalidInput(f"{output}: the name of the file has to end in .svg or .png")
-    if not Path(output).absolute().parent.is_dir():
-        raise InvalidInput(f"{output} cannot be written: there is no such folder")
+    check_outputs({"-o": output}, (index, ids), overwrite=overwrite)
     linker = open_linker(index)
     shown = choose_names(
         linker.terminology,
@@ -113,5 +117,5 @@ def picture(
     )
     vectors = encode_names(linker, [one.name for one in shown], encoder=encoder)
     found = make_picture(shown, vectors, by=by, method=method, seed=seed, perplexity=perplexity)
-    write_picture(found, output, title=title)
+    write_picture(found, output, title=title, overwrite=overwrite)
     note(f"{len(shown):,} names in {len(found.groups):,} groups: {output}.")

@@ -25,26 +25,30 @@ import click
 from canonym.cli.input import Item
 from canonym.cli.progress import note
 from canonym.errors import InvalidInput, Mismatch, ReadError
-from canonym.io.files import write_file
+from canonym.io.files import check_file, failures_name, put_file, write_file
 
 _LOG = logging.getLogger(__name__)
 _FORMAT = 1
 _INTERVAL = 2.0  # seconds between two records
-_AGAIN = "leave out --resume to start over"
+_AGAIN = "pass --overwrite instead of --resume to start over"
 
 
 @contextlib.contextmanager
-def open_journal(target: Path, settings: Mapping[str, Any], *, resume: bool) -> Iterator[Journal]:
+def open_journal(
+    target: Path, settings: Mapping[str, Any], *, overwrite: bool = False, resume: bool
+) -> Iterator[Journal]:
     """Open a journal; finish it at the end, or keep what is done if the run fails."""
-    journal = Journal(target, settings, resume=resume)
+    with failures_name(target, working_files(target)[0]):
+        journal = Journal(target, settings, overwrite=overwrite, resume=resume)
     if journal.discarded:
         note(f"What an earlier run left in {journal.partial} is discarded.")
     if journal.n_items:
         note(f"Continuing after {journal.n_links:,} mentions.")
     try:
-        yield journal
-        journal.check_skipped()
-        journal.finish()
+        with failures_name(target, journal.partial):
+            yield journal
+            journal.check_skipped()
+            journal.finish()
     except BaseException:
         kept = journal.stop()
         if kept:
@@ -56,26 +60,42 @@ def open_journal(target: Path, settings: Mapping[str, Any], *, resume: bool) -> 
         raise
 
 
+def working_files(target: Path) -> tuple[Path, Path]:
+    """Return what an output is called while it is written, and the record beside it."""
+    partial = target.with_name(target.name + ".partial")
+    return partial, partial.with_name(partial.name + ".json")
+
+
+def is_finished(output: str) -> bool:
+    """Tell whether an output is written, and no other run of it was interrupted."""
+    return Path(output).is_file() and not working_files(Path(output))[0].exists()
+
+
 class Journal:
     """An output file and the record of what is in it.
 
     `settings` holds everything the output depends on beside the input. With `resume` the earlier
     run is continued: `n_items` and `n_links` say how much it has done. Without it, what the run
-    left is thrown away, and `discarded` is true.
+    left is thrown away with `overwrite`, when `discarded` is true.
 
-    Raises `Mismatch` if the earlier run had other settings or is finished, `ReadError` if what it
-    left is damaged, and `InvalidInput` if the folder is missing or the file is being written.
+    Raises `Mismatch` if the earlier run had other settings, `ReadError` if what it left is damaged,
+    and `InvalidInput` if the folder is missing, the file is being written, or something would be
+    lost that neither `overwrite` nor `resume` allows.
     """
 
-    def __init__(self, target: Path, settings: Mapping[str, Any], *, resume: bool) -> None:
+    def __init__(
+        self,
+        target: Path,
+        settings: Mapping[str, Any],
+        *,
+        overwrite: bool = False,
+        resume: bool,
+    ) -> None:
         self.target = target
+        self._overwrite = overwrite
         self._settings = dict(settings)
-        self.partial = target.with_name(target.name + ".partial")
-        self._record = target.with_name(target.name + ".partial.json")
-        if target.is_dir():
-            raise InvalidInput(f"{target} is a folder; a file name is expected")
-        if not target.parent.is_dir():
-            raise InvalidInput(f"{target}: the folder {target.parent} does not exist")
+        self.partial, self._record = working_files(target)
+        check_file(target, overwrite=overwrite)
         self.n_items = self.n_links = 0
         self._expected = ""
         length = self._load() if resume else 0
@@ -83,6 +103,7 @@ class Journal:
         self._file = self.partial.open("r+b" if length else "ab")
         try:
             _lock(self._file, self.partial)
+            self._check_partial(resume=resume)
         except InvalidInput:
             self._file.close()
             raise
@@ -99,14 +120,21 @@ class Journal:
         self._sound = True
         self._next = time.monotonic() + _INTERVAL
 
+    def _check_partial(self, *, resume: bool) -> None:
+        """Refuse, when nobody else writes it, to lose what is in the file."""
+        opened = os.fstat(self._file.fileno())
+        if not self.partial.exists() or not os.path.samestat(opened, self.partial.stat()):
+            raise InvalidInput(f"another process has just written {self.target}")
+        used = opened.st_size or self._record.exists()
+        if used and not resume and not self._overwrite:
+            raise InvalidInput(
+                f"{self.partial} holds what an interrupted run has done: pass --resume to go on, "
+                "or --overwrite to start over"
+            )
+
     def _load(self) -> int:
         """Read the record of the earlier run; return the length of its output."""
         if not self._record.exists():
-            if self.target.exists() and not self.partial.exists():
-                raise Mismatch(
-                    f"{self.target} is finished, there is nothing to resume: leave out --resume to "
-                    "write it again"
-                )
             return 0
         try:
             record = json.loads(self._record.read_text(encoding="utf-8"))
@@ -192,8 +220,11 @@ class Journal:
         """Turn the partial output into the finished one."""
         self.stream.flush()
         os.fsync(self._file.fileno())
+        if os.name == "nt":  # no open file can be renamed there
+            self.stream.close()
+        # Renamed before the lock goes, so that no other process takes the file for its own.
+        put_file(self.partial, self.target, overwrite=self._overwrite)
         self.stream.close()
-        self.partial.replace(self.target)
         self._record.unlink(missing_ok=True)
 
     def stop(self) -> int:

@@ -167,9 +167,11 @@ def diff(
       canonym terminology diff doid-2023.db doid-2024.db -o changes.tsv
       canonym terminology diff doid-2023.db doid-2024.db --format json --samples 1000
     """
+    from canonym.cli.place import check_outputs
     from canonym.cli.sources import open_terminology
     from canonym.terminology.diff import compare
 
+    check_outputs({"-o": output}, (old, new), overwrite=overwrite)
     with open_terminology(old) as before, open_terminology(new) as after:
         difference = compare(before, after)
     if output is not None:

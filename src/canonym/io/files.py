@@ -8,20 +8,29 @@ one. Nothing is ever unpickled.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
 import re
 import secrets
 import shutil
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from canonym.errors import InvalidInput, Mismatch, ReadError
+from canonym.errors import CanonymError, InvalidInput, Mismatch, ReadError
 
 MANIFEST = "canonym.json"
 _SIBLING = re.compile(r"\.(?:partial|replaced)-(\d+)-[0-9a-f]+$")
+_HINDERED = {errno.ENOSPC, errno.EROFS, errno.EDQUOT, errno.EFBIG, None}  # NumPy gives no number
+_SQLITE_HINDERED = {
+    sqlite3.SQLITE_FULL: errno.ENOSPC,
+    sqlite3.SQLITE_IOERR: errno.EIO,
+    sqlite3.SQLITE_READONLY: errno.EROFS,
+    sqlite3.SQLITE_CANTOPEN: errno.EACCES,
+}
 
 
 def file_digest(path: str | Path) -> str:
@@ -103,13 +112,66 @@ def _sync(path: Path) -> None:
             os.close(handle)
 
 
-def _check_target(path: Path, *, overwrite: bool, what: str) -> None:
+@contextlib.contextmanager
+def failures_name(path: Path, partial: Path) -> Iterator[None]:
+    """Let the errors of a full or read-only disk name `path`, and not what it is called meanwhile.
+
+    An error of another file, such as the one that is read meanwhile, keeps its name.
+    """
+    try:
+        yield
+    except CanonymError:  # it names the file, and may be an OSError
+        raise
+    except OSError as error:
+        named = error.filename
+        if error.errno in _HINDERED if named is None else str(named).startswith(str(partial)):
+            error.filename, error.filename2 = str(path), None
+        raise
+    except sqlite3.OperationalError as error:
+        number = _SQLITE_HINDERED.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
+        if number is None:
+            raise
+        raise OSError(number, os.strerror(number), str(path)) from error
+
+
+def _exists(path: Path, what: str, *, meanwhile: bool = False) -> InvalidInput:
+    since = "was written by another process meanwhile" if meanwhile else "exists already"
+    return InvalidInput(
+        f"{path} {since}; choose another {what} or replace it with overwrite=True "
+        "(--overwrite on the command line)"
+    )
+
+
+def _check_parent(path: Path) -> None:
     if not path.parent.is_dir():
         raise InvalidInput(f"{path}: the folder {path.parent} does not exist; create it first")
-    if path.exists() and not overwrite:
+
+
+def check_file(path: Path, *, overwrite: bool) -> None:
+    """Refuse a path where `write_file` could not write a file."""
+    if path.is_dir():
+        raise InvalidInput(f"{path} is a folder; a file name is expected")
+    _check_parent(path)
+    if path.exists() and not path.is_file():
+        raise InvalidInput(f"{path} is a device or a pipe; a file name is expected")
+    if os.path.lexists(path) and not overwrite:
+        raise _exists(path, "file name")
+
+
+def check_folder(path: Path, *, overwrite: bool) -> None:
+    """Refuse a path where `write_folder` could not write a folder.
+
+    Only a folder with a manifest of canonym, or an empty one, is ever replaced.
+    """
+    _check_parent(path)
+    if os.path.lexists(path) and not overwrite:
+        raise _exists(path, "folder name")
+    if path.exists() and not (
+        path.is_dir() and ((path / MANIFEST).is_file() or not any(path.iterdir()))
+    ):
         raise InvalidInput(
-            f"{path} exists already; choose another {what} or replace it with overwrite=True "
-            "(--overwrite on the command line)"
+            f"{path} was not written by canonym (no {MANIFEST} in it) and is left alone; "
+            "choose another folder name"
         )
 
 
@@ -118,62 +180,86 @@ def write_file(path: str | Path, *, overwrite: bool = True) -> Iterator[Path]:
     """Write a file so that it appears whole or not at all.
 
     Yields the path of a temporary sibling; on leaving the block it is synced and renamed to `path`.
-    If the block raises, the sibling is removed and `path` is unchanged.
+    If the block raises, the sibling is removed and `path` is unchanged. Without `overwrite`, a file
+    that appears meanwhile is left alone, and the block's is refused.
     """
     path = Path(path)
-    if path.is_dir():
-        raise InvalidInput(f"{path} is a folder; a file name is expected")
-    _check_target(path, overwrite=overwrite, what="file name")
+    check_file(path, overwrite=overwrite)
     remove_leftovers(path)
     partial = _sibling(path, "partial")
-    try:
-        yield partial
-        _sync(partial)
+    with failures_name(path, partial):
+        try:
+            yield partial
+            _sync(partial)
+            put_file(partial, path, overwrite=overwrite)
+            _sync(path.parent)
+        finally:
+            _remove(partial)
+
+
+def put_file(partial: Path, path: Path, *, overwrite: bool) -> None:
+    """Rename a file; without `overwrite`, only to a name that no other process has taken."""
+    if overwrite:
         partial.replace(path)
-        _sync(path.parent)
-    finally:
-        _remove(partial)
+        return
+    try:
+        os.link(partial, path)
+    except FileExistsError as error:
+        raise _exists(path, "file name", meanwhile=True) from error
+    except OSError:  # a file system without links: an empty file takes the name
+        try:
+            path.open("xb").close()
+        except FileExistsError as error:
+            raise _exists(path, "file name", meanwhile=True) from error
+        partial.replace(path)
+    else:
+        partial.unlink()
 
 
 @contextlib.contextmanager
 def write_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
-    """Write a folder so that it appears whole or not at all, as `write_file` does for a file.
-
-    Only a folder with a manifest of canonym, or an empty one, is ever replaced.
-    """
+    """Write a folder so that it appears whole or not at all, as `write_file` does for a file."""
     path = Path(path)
     _restore(path)
-    _check_target(path, overwrite=overwrite, what="folder name")
-    if path.exists() and not (
-        path.is_dir() and ((path / MANIFEST).is_file() or not any(path.iterdir()))
-    ):
-        raise InvalidInput(
-            f"{path} was not written by canonym (no {MANIFEST} in it) and is left alone; "
-            "choose another folder name"
-        )
+    check_folder(path, overwrite=overwrite)
     remove_leftovers(path)
     partial = _sibling(path, "partial")
-    partial.mkdir()
-    try:
-        yield partial
-        for file in sorted(partial.rglob("*")):
-            if file.is_file():
-                _sync(file)
-        _sync(partial)
-        if path.exists():
-            old = _sibling(path, "replaced")
+    with failures_name(path, partial):
+        partial.mkdir()
+        try:
+            yield partial
+            for file in sorted(partial.rglob("*")):
+                if file.is_file():
+                    _sync(file)
+            _sync(partial)
+            while not _put_folder(partial, path, overwrite=overwrite):
+                pass  # another process has put its folder there between the two renames
+            _sync(path.parent)
+        finally:
+            _remove(partial)
+
+
+def _put_folder(partial: Path, path: Path, *, overwrite: bool) -> bool:
+    """Rename a folder, which fails where there is another; tell whether it is in place."""
+    old = _sibling(path, "replaced")
+    if overwrite and path.exists():
+        check_folder(path, overwrite=True)
+        with contextlib.suppress(FileNotFoundError):  # another process was faster
             path.rename(old)
-            try:
-                partial.rename(path)
-            except BaseException:
-                old.rename(path)
-                raise
+    try:
+        partial.rename(path)
+    except BaseException as error:
+        taken = isinstance(error, OSError) and path.exists()
+        if taken and not overwrite:
+            raise _exists(path, "folder name", meanwhile=True) from error
+        if taken:
             _remove(old)
-        else:
-            partial.rename(path)
-        _sync(path.parent)
-    finally:
-        _remove(partial)
+            return False
+        with contextlib.suppress(FileNotFoundError):
+            old.rename(path)
+        raise
+    _remove(old)
+    return True
 
 
 def write_manifest(folder: Path, *, kind: str, format_number: int, content: dict[str, Any]) -> None:

@@ -40,7 +40,7 @@ def write_terminology(
         try:
             writer = Writer(partial, path)
         except sqlite3.OperationalError as error:
-            raise InvalidInput(f"{path} could not be created ({error})") from error
+            raise UnwritableError(f"{path} could not be created ({error})") from error
         try:
             count, source = 0, iter(records)
             while added := writer.add(itertools.islice(source, BATCH)):
@@ -299,7 +299,7 @@ _VARIABLES = 900  # in one statement: much faster than one row each, and any SQL
 Run = Callable[[str, Sequence[Any]], sqlite3.Cursor]
 
 
-class UnwritableError(InvalidInput):
+class UnwritableError(InvalidInput, OSError):
     """The file cannot be written, whatever the records are."""
 
 

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from canonym.cli.annotated import open_corpus
 from canonym.cli.description import print_facts
+from canonym.cli.place import check_distinct, check_outputs
+from canonym.cli.progress import note
 from canonym.cli.verbosity import is_quiet
 from canonym.errors import InvalidInput
+from canonym.io.files import MANIFEST
 
 if TYPE_CHECKING:
     from canonym.terminology import Terminology
@@ -36,6 +39,9 @@ def run_training(spec: TrainingSpec) -> None:
     from canonym.training.loop.save import save_trained
     from canonym.training.recipes import PAPERS
 
+    if _is_finished(spec) and not spec.dry_run:
+        note(f"{spec.output} is finished: there is nothing to do.")
+        return
     _check(spec)
     began = time.monotonic()
     parts = prepare(spec)
@@ -73,7 +79,7 @@ def _checkpoint_folder(spec: TrainingSpec) -> Path:
 def _check(spec: TrainingSpec) -> None:
     """Refuse what cannot work before anything takes time."""
     if not spec.dry_run:
-        free_place(spec.output, overwrite=spec.overwrite)
+        _check_outputs(spec)
     if spec.loop.patience and not spec.dev and spec.recipe != "few-shot":
         raise InvalidInput("--early-stopping goes by the score of a --dev corpus; name one")
     if spec.recipe == "few-shot" and bool(spec.top) == bool(spec.groups):
@@ -86,14 +92,22 @@ def _check(spec: TrainingSpec) -> None:
         )
 
 
-def free_place(output: str, *, overwrite: bool) -> Path:
-    """Return where an encoder is to be written, or raise `InvalidInput` where it cannot be."""
-    place = Path(output)
-    if place.exists() and not overwrite:
-        raise InvalidInput(f"{place} exists already; choose another name or pass --overwrite")
-    if not place.absolute().parent.is_dir():
-        raise InvalidInput(f"{place}: the folder {place.parent} does not exist; create it first")
-    return place
+def _check_outputs(spec: TrainingSpec) -> None:
+    config = (spec.corrections, spec.relations, spec.groups, spec.dev)
+    inputs = (spec.encoder, *spec.terminologies, *spec.corpora, *config)
+    folder = _checkpoint_folder(spec)
+    check_outputs(
+        {"-o": spec.output}, inputs, overwrite=spec.overwrite, folder=True, touched=[folder]
+    )
+    # A resumed run goes on with its log.
+    check_outputs({"--log": spec.log}, inputs, overwrite=spec.overwrite or spec.resume)
+    check_distinct({"-o": spec.output, "--log": spec.log})
+
+
+def _is_finished(spec: TrainingSpec) -> bool:
+    """Tell whether the run that is resumed has written its encoder."""
+    left = any(_checkpoint_folder(spec).glob("step-*"))  # more epochs may be wanted
+    return spec.resume and not left and (Path(spec.output) / MANIFEST).is_file()
 
 
 def prepare(spec: TrainingSpec) -> Parts:

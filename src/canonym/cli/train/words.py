@@ -37,26 +37,30 @@ def word_vectors(texts: tuple[str, ...], output: str, overwrite: bool, **options
       canonym train word-vectors abstracts.txt.xz -o words.vec
       canonym train few-shot --encoder words.vec --terminology doid.obo --top DOID:4 -o head
     """
+    from pathlib import Path
+
     from canonym.cli.description import print_facts
+    from canonym.cli.place import check_outputs
     from canonym.cli.progress import counter
-    from canonym.cli.train.run import free_place
     from canonym.cli.verbosity import is_quiet
     from canonym.encoders import save_encoder
     from canonym.training.modules.word_vectors import train_word_vectors, write_vec
 
-    place = free_place(output, overwrite=overwrite)
+    place = Path(output)
+    folder = place.suffix != ".vec"
+    check_outputs({"-o": output}, texts, overwrite=overwrite, folder=folder)
     with counter("Training", unit="epochs", total=options["epochs"]) as show:
         encoder = train_word_vectors(texts, progress=lambda done, _total: show(done), **options)
-    if place.suffix == ".vec":
-        write_vec(encoder, place)
-    else:
+    if folder:
         save_encoder(encoder, place, overwrite=overwrite)
+    else:
+        write_vec(encoder, place, overwrite=overwrite)
     if not is_quiet():
         print_facts(
             {
                 "word vectors": output,
                 "words": f"{len(encoder.words):,}",
                 "columns": encoder.n_columns,
-                "n-gram vectors": f"{0 if place.suffix == '.vec' else len(encoder.buckets):,}",
+                "n-gram vectors": f"{len(encoder.buckets) if folder else 0:,}",
             }
         )

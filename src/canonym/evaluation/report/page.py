@@ -94,7 +94,7 @@ def make_page(summary: Summary) -> str:
     return re.sub("[\x00-\x08\x0b-\x1f\ud800-\udfff]", "\ufffd", page)
 
 
-def write_page(summary: Summary, path: str | Path) -> None:
+def write_page(summary: Summary, path: str | Path, *, overwrite: bool = True) -> None:
     """Write the page of a report to a file, whole or not at all.
 
     Parameters
@@ -103,8 +103,10 @@ def write_page(summary: Summary, path: str | Path) -> None:
         The content of the report.
     path : str or Path
         The file.
+    overwrite : bool
+        Whether an existing file is replaced.
     """
-    with write_file(path) as partial:
+    with write_file(path, overwrite=overwrite) as partial:
         partial.write_text(make_page(summary), encoding="utf-8", newline="\n")
 
 

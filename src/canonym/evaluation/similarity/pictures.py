@@ -288,7 +288,9 @@ _LISTED = 24
 _WIDTH = 34
 
 
-def write_picture(picture: Picture, path: str | Path, *, title: str = "") -> None:
+def write_picture(
+    picture: Picture, path: str | Path, *, title: str = "", overwrite: bool = True
+) -> None:
     """Draw a picture into a file; the same picture gives the same bytes.
 
     Parameters
@@ -300,6 +302,8 @@ def write_picture(picture: Picture, path: str | Path, *, title: str = "") -> Non
         title with its name, which browsers show.
     title : str
         The title above the picture.
+    overwrite : bool
+        Whether an existing file is replaced.
 
     Raises
     ------
@@ -317,7 +321,7 @@ def write_picture(picture: Picture, path: str | Path, *, title: str = "") -> Non
     metadata = {"Date": None, "Creator": None} if format == "svg" else {"Software": None}
     with matplotlib.rc_context(settings):
         figure = _drawn(picture, title)
-        with write_file(path) as partial:
+        with write_file(path, overwrite=overwrite) as partial:
             figure.savefig(partial, format=format, dpi=150, metadata=metadata)
             if format == "svg":
                 _add_names(partial, picture)

@@ -162,10 +162,10 @@ def _encoder(vectors: Any, kind: str) -> StaticVectors:
     )
 
 
-def write_vec(encoder: StaticVectors, path: str | Path) -> None:
+def write_vec(encoder: StaticVectors, path: str | Path, *, overwrite: bool = True) -> None:
     """Write word vectors as text, ``n d`` and a line per word, most frequent first."""
     with (
-        files.write_file(path) as partial,
+        files.write_file(path, overwrite=overwrite) as partial,
         partial.open("w", encoding="utf-8", newline="\n") as lines,
     ):
         lines.write(f"{len(encoder.words)} {encoder.n_columns}\n")

@@ -1,0 +1,111 @@
+"""Places that commands write to, checked before anything takes time.
+
+No output is an input, lies in a folder of canonym, or replaces anything without ``--overwrite``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations
+from pathlib import Path
+
+from canonym.errors import InvalidInput
+from canonym.io.files import MANIFEST, check_file, check_folder
+
+
+def check_outputs(
+    outputs: Mapping[str, str | None],
+    inputs: Iterable[str | None] = (),
+    *,
+    overwrite: bool,
+    folder: bool = False,
+    touched: Iterable[Path] = (),
+) -> None:
+    """Refuse outputs, by option, that would destroy something or cannot be written.
+
+    `touched` holds files that are written beside the outputs. An input that does not exist is
+    none: it is the name of an encoder, say. Raises `InvalidInput`, and `OSError` where the machine
+    does not let this process write.
+    """
+    places = {option: Path(path) for option, path in outputs.items() if path is not None}
+    given = [Path(path) for path in inputs if path and Path(path).exists()]
+    check_distinct(outputs)
+    for option, place in places.items():
+        _check_inputs(f"{option} {place}", place, given)
+        _check_surroundings(f"{option} {place}", place)
+        _check_free(option, place, overwrite=overwrite, folder=folder)
+    for place in touched:
+        _check_inputs(f"{place}, which is written meanwhile,", place, given)
+
+
+def check_distinct(outputs: Mapping[str, str | None]) -> None:
+    """Refuse two options that name one output."""
+    places = [(option, Path(path)) for option, path in outputs.items() if path is not None]
+    for (one, place), (other, also) in combinations(places, 2):
+        if _same(place, also):
+            raise InvalidInput(f"{one} and {other} are both {place}; two files are expected")
+
+
+def _check_inputs(what: str, place: Path, given: Iterable[Path]) -> None:
+    real = place.resolve()
+    for path in given:
+        if _same(place, path):
+            raise InvalidInput(f"{what} is an input as well; choose another name for the output")
+        if real in path.resolve().parents:
+            raise InvalidInput(f"{what} holds the input {path}; choose another name for the output")
+        if path.resolve() in real.parents and place.exists():
+            raise InvalidInput(f"{what} is a file of the input {path}; choose another name")
+    if _is_standard_input(place):
+        raise InvalidInput(f"{what} is standard input as well; choose another name for the output")
+
+
+def _check_surroundings(what: str, place: Path) -> None:
+    for parent in _parents(place):
+        if (parent / MANIFEST).is_file():
+            raise InvalidInput(
+                f"{what} lies in {parent}, a folder that canonym wrote; choose a place outside it"
+            )
+
+
+def _parents(place: Path) -> Iterator[Path]:
+    """Yield the folders around a path, and around what it links to."""
+    yield from (place.absolute().parent.resolve() / place.name).parents
+    if place.is_symlink():
+        yield from place.resolve().parents
+
+
+def _check_free(option: str, place: Path, *, overwrite: bool, folder: bool) -> None:
+    if os.path.lexists(place) and not overwrite and (folder or place.is_file()):
+        raise InvalidInput(
+            f"{option} {place} exists already; choose another name, or replace it with --overwrite"
+        )
+    check = check_folder if folder else check_file
+    check(place, overwrite=overwrite)
+    if not os.access(place.parent, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(place))
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Tell whether two paths are one file, or will be; some file systems fold case."""
+    if one.exists() and other.exists():
+        return one.samefile(other)
+    if one.exists() or other.exists():
+        return False
+    real, also = one.resolve(), other.resolve()
+    return _same_parent(real, also) and real.name.casefold() == also.name.casefold()
+
+
+def _same_parent(one: Path, other: Path) -> bool:
+    if one.parent.exists() and other.parent.exists():
+        return one.parent.samefile(other.parent)
+    return one.parent == other.parent
+
+
+def _is_standard_input(place: Path) -> bool:
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        return place.is_file() and os.path.samestat(place.stat(), os.fstat(sys.stdin.fileno()))
+    return False
