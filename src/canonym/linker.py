@@ -17,7 +17,15 @@ from canonym.linking.confidence import CONFIDENCE, METHODS, Confidence
 from canonym.linking.decision import as_mention
 from canonym.linking.extra_names import TrainingMention
 from canonym.linking.links import Links
-from canonym.linking.overlay import OVERLAY, Overlay, OverlayContent, check_overlay, checked_name
+from canonym.linking.overlay import (
+    OVERLAY,
+    Overlay,
+    OverlayContent,
+    check_overlay,
+    checked_name,
+    checked_pair,
+    checked_synonym,
+)
 from canonym.linking.pipeline import LinkOptions, Pipeline
 from canonym.linking.reranker import RERANKER, Reranker, install_order
 from canonym.linking.settings import Settings
@@ -227,9 +235,10 @@ class Linker:
         **options: Unpack[LinkOptions],
     ) -> Iterator[Link]:
         """Link a stream of mentions in constant memory, in order; takes what `link` takes."""
-        if isinstance(mentions, str):
+        if isinstance(mentions, str) or not isinstance(mentions, Iterable):
+            what = "one string" if isinstance(mentions, str) else "no list"
             raise InvalidInput(
-                f"one string was given ({mentions!r:.80}); expected a list of them: link([name])"
+                f"{what} was given ({mentions!r:.80}); expected a list of them: link([name])"
             )
         documents = (Document("", "", (as_mention(mention),)) for mention in mentions)
         linked = self.pipeline.link_documents(documents, abbreviations, **options)
@@ -314,11 +323,8 @@ class Linker:
         InvalidInput
             If a concept is not in the terminology, or a name has no letter or digit.
         """
-        checked = [
-            checked_name(self.terminology, name.text, name.concept_id, name.language)
-            for name in names
-        ]
-        barred = [checked_name(self.terminology, mention, id_) for mention, id_ in forbidden]
+        checked = [checked_synonym(self.terminology, name) for name in names]
+        barred = [checked_pair(self.terminology, pair) for pair in forbidden]
         known: dict[str, set[str]] = {}
         for name in checked:
             if name.concept_id not in known:

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 
 import click
 
@@ -24,6 +25,13 @@ from canonym.errors import CanonymError
 
 _INTERRUPTED = 130
 _READER_GONE = 141
+_ARGUMENT = re.compile(
+    r"\b(?P<name>encoding|delimiter|overwrite|min_confidence)\b"
+    r"=(?:'(?P<value>[^']*)'|True|\.\.\.)"
+)
+_NO_ENCODING = re.compile(
+    r"(?:save the file as UTF-8, or )?\bpass encoding=(?:'[^']*'|\.\.\.)(?: \(often [^)]*\))?"
+)
 
 
 class Unusable(click.ClickException):
@@ -48,13 +56,31 @@ def printable(text: str) -> str:
     )
 
 
+def as_options(message: str, flags: Collection[str]) -> str:
+    """Write arguments of Python in a message as options of a command with these flags.
+
+    >>> as_options("x exists; replace it with overwrite=True", {"--overwrite"})
+    'x exists; replace it with --overwrite'
+    """
+
+    def option(found: re.Match[str]) -> str:
+        flag = "--" + found["name"].replace("_", "-")
+        value = found["value"] or ""
+        return (f"{flag} {value}" if value else flag) if flag in flags else found[0]
+
+    message = message.replace("name one with member=...", "unpack the one to read")
+    if "--encoding" not in flags:
+        message = _NO_ENCODING.sub("save the file as UTF-8", message)
+    return _ARGUMENT.sub(option, message)
+
+
 @contextlib.contextmanager
-def reported() -> Iterator[None]:
-    """Turn expected errors into messages and exit codes."""
+def reported(flags: Callable[[], Collection[str]] = tuple) -> Iterator[None]:
+    """Turn expected errors into messages and exit codes; `flags` are the options of the command."""
     try:
         yield
     except CanonymError as error:
-        raise Unusable(printable(str(error))) from error
+        raise Unusable(printable(as_options(str(error), flags()))) from error
     except BrokenPipeError:
         _silence_stdout()
         sys.exit(_READER_GONE)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 import click
 
 from canonym.cli.annotated import KINDS
-from canonym.cli.options import index_option, mention_type_option
+from canonym.cli.options import Number, index_option, mention_type_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,13 +30,6 @@ class Filters(TypedDict):
     min_score: float | None
     min_confidence: float | None
     seed: int | None
-
-
-def _number(_ctx: click.Context, option: click.Parameter, value: float | None) -> float | None:
-    """Refuse NaN, which is in every range."""
-    if value is not None and value != value:
-        raise click.BadParameter("it is not a number", param=option)
-    return value
 
 
 @click.command()
@@ -105,14 +98,12 @@ def _number(_ctx: click.Context, option: click.Parameter, value: float | None) -
 )
 @click.option(
     "--min-score",
-    type=click.FloatRange(0, 1),
-    callback=_number,
+    type=Number(0, 1),
     help="A best score below this makes a mention NIL.",
 )
 @click.option(
     "--min-confidence",
-    type=click.FloatRange(0, 1),
-    callback=_number,
+    type=Number(0, 1),
     help="A smaller probability of being right makes a mention NIL; 0.9 is 90 %. The index needs "
     "`canonym fit-confidence` first.",
 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from canonym.cli.options import Number
+
 _FILE = click.Path()
 
 
@@ -50,7 +52,11 @@ _FILE = click.Path()
     show_default=True,
     help="How to lay out; umap needs the extra of its name.",
 )
-@click.option("--perplexity", type=float, help="Neighbours that count.  [default: 30, or fewer]")
+@click.option(
+    "--perplexity",
+    type=Number(0, min_open=True),
+    help="Neighbours that count.  [default: 30, or fewer]",
+)
 @click.option(
     "--encoder",
     type=click.IntRange(min=0),

@@ -43,6 +43,7 @@ from canonym.io.files import file_digest
 from canonym.linker import Linker
 from canonym.linking.reranker import Reranker
 from canonym.mentions.abbreviations import find_abbreviations
+from canonym.mentions.documents import check_document
 from canonym.terminology import Terminology
 from canonym.terminology.ids import ConceptIds, IdCensus
 from canonym.text import biosyn_normal
@@ -292,7 +293,10 @@ def evaluate_corpus(
             raise InvalidInput("neither a terminology nor a linker was given; one is needed")
         terminology = linker.terminology
     check_ordering(settings.order, chosen)
-    corpus, before, ids = list(documents), list(training), ConceptIds(terminology)
+    if settings.min_score is not None and settings.min_score != settings.min_score:
+        raise InvalidInput(f"min_score is {settings.min_score}; expected a number")
+    corpus = [check_document(document) for document in documents]
+    before, ids = [check_document(document) for document in training], ConceptIds(terminology)
     question_set = _ask(corpus, before, ids, chosen, settings)
     clock.stop("preparing")
     if chosen.prepared:

@@ -108,8 +108,7 @@ def _check_target(path: Path, *, overwrite: bool, what: str) -> None:
         raise InvalidInput(f"{path}: the folder {path.parent} does not exist; create it first")
     if path.exists() and not overwrite:
         raise InvalidInput(
-            f"{path} exists already; choose another {what} or replace it with overwrite=True "
-            "(--overwrite on the command line)"
+            f"{path} exists already; choose another {what} or replace it with overwrite=True"
         )
 
 
