@@ -26,6 +26,14 @@ from tests.cli.running import run
             "the line is not UTF-8: save the file as UTF-8",
         ),
         ("a mark (pass encoding='utf-16-le')", [], "a mark (save the file as UTF-8)"),
+        ("along by fold='a b' (--fold a b), or", ["--fold"], "along by --fold a b, or"),
+        ("or pass header=False if", ["--option"], "or pass --option header=no if"),
+        ("with skip_incomplete=True", ["--option"], "with --option skip-incomplete=yes"),
+        (
+            "with format=... or `canonym import --format`: a",
+            [],
+            "with `canonym import --format`: a",
+        ),
         ("2 members; name one with member=...: a, b", [], "2 members; unpack the one to read: a"),
     ],
 )

@@ -26,9 +26,14 @@ from canonym.errors import CanonymError
 _INTERRUPTED = 130
 _READER_GONE = 141
 _ARGUMENT = re.compile(
-    r"\b(?P<name>encoding|delimiter|overwrite|min_confidence)\b"
-    r"=(?:'(?P<value>[^']*)'|True|\.\.\.)"
+    r"\b(?P<name>encoding|overwrite|fold|header|skip_incomplete)="
+    r"(?:'(?P<text>[^']*)'|(?P<word>True|False|\.\.\.))(?: \(--fold [^)]*\))?"
 )
+_ANSWERS = {"True": "yes", "False": "no"}
+_OTHER_WORDS = {
+    "name one with member=...": "unpack the one to read",
+    "format=... or `canonym import": "`canonym import",
+}
 _NO_ENCODING = re.compile(
     r"(?:save the file as UTF-8, or )?\bpass encoding=(?:'[^']*'|\.\.\.)(?: \(often [^)]*\))?"
 )
@@ -64,11 +69,15 @@ def as_options(message: str, flags: Collection[str]) -> str:
     """
 
     def option(found: re.Match[str]) -> str:
-        flag = "--" + found["name"].replace("_", "-")
-        value = found["value"] or ""
-        return (f"{flag} {value}" if value else flag) if flag in flags else found[0]
+        name, text, word = found["name"].replace("_", "-"), found["text"], found["word"]
+        if f"--{name}" in flags:
+            return f"--{name}" if text is None else f"--{name} {text}"
+        if "--option" in flags and word in _ANSWERS:
+            return f"--option {name}={_ANSWERS[word]}"
+        return found[0]
 
-    message = message.replace("name one with member=...", "unpack the one to read")
+    for words, instead in _OTHER_WORDS.items():
+        message = message.replace(words, instead)
     if "--encoding" not in flags:
         message = _NO_ENCODING.sub("save the file as UTF-8", message)
     return _ARGUMENT.sub(option, message)
