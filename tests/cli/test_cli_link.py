@@ -586,7 +586,13 @@ def test_a_parquet_file_of_annotated_mentions_is_linked(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("linker")
 @pytest.mark.parametrize(
     "content",
-    ["<!DOCTYPE html>\n<p>x</p>\n", '<?xml version="1.0"?>\n<x/>\n', "[\n 1]\n", '["hip"]\n'],
+    [
+        '{\n "resourceType": "Bundle"}\n',
+        "<!DOCTYPE html>\n<p>x</p>\n",
+        '<?xml version="1.0"?>\n<x/>\n',
+        "[\n 1]\n",
+        '["hip"]\n',
+    ],
 )
 def test_markup_is_no_list_of_names(content: str) -> None:
     failed = run(input=content, code=2).stderr
@@ -605,6 +611,7 @@ def test_binary_files_are_no_list_of_names(tmp_path: Path) -> None:
     assert "is a SQLite database" in run("-f", str(file), code=2).stderr
     file.write_bytes(gzip.compress(b"\x7fELF\0\0"))
     assert "NUL character" in run("-f", str(file), code=2).stderr
+    assert "decompress it" in run(input=gzip.compress(b"hip\n"), code=2).stderr
 
 
 @pytest.mark.usefixtures("linker")

@@ -42,6 +42,7 @@ _LOG = logging.getLogger(__name__)
 _STDIN = "-"
 _TABLE_SUFFIXES = (".csv", ".tsv", ".tab")
 _COMPRESSED = (".gz", ".xz", ".bz2", ".zip")
+_PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"\xfd7zXZ\0", b"BZh91AY")
 _STREAMED = ("lines", "table", "jsonl", "pubtator")
 _OF_DOCUMENTS = ("bioc", "brat", TRIALS)
 # Names may begin with "<" or "[", as "<5 % burn" and "[18F]FDG" do.
@@ -84,6 +85,12 @@ class _Arriving(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         block = bytes(self._stream.read1(size))
+        if self._kept == [] and block.startswith(_PACKED):
+            raise ReadError(
+                "standard input",
+                "is compressed: decompress it before the pipe (gunzip -c FILE | canonym link), or "
+                "name the file with --file",
+            )
         if self._kept is not None:
             self._kept.append(block)
         return block
@@ -167,7 +174,8 @@ def _recognise(found: str | None, first: str, path: Path) -> str:
     """Return the kind of a file without --column, by the format that its beginning shows."""
     if found is not None and found not in ("table", "columns"):
         return found
-    if first.lstrip("\ufeff \t").startswith("{"):
+    start = first.strip("\ufeff \t")
+    if start.startswith("{") and start != "{":
         return "jsonl"  # whose parser says what an object needs
     if _MARKUP.match(first) or _is_list(first):
         expected = ", ".join((*(key for key in FORMATS if key != "table"), CADEC, TRIALS))
