@@ -14,7 +14,7 @@ from canonym.errors import CanonymError, InvalidInput, Mismatch
 from canonym.io.files import MANIFEST, file_digest, read_manifest, write_folder
 from canonym.linking.build import FORMAT, Progress, build_index
 from canonym.linking.confidence import CONFIDENCE, METHODS, Confidence
-from canonym.linking.decision import as_mention
+from canonym.linking.decision import as_documents
 from canonym.linking.extra_names import TrainingMention
 from canonym.linking.links import Links
 from canonym.linking.overlay import (
@@ -235,12 +235,7 @@ class Linker:
         **options: Unpack[LinkOptions],
     ) -> Iterator[Link]:
         """Link a stream of mentions in constant memory, in order; takes what `link` takes."""
-        if isinstance(mentions, str) or not isinstance(mentions, Iterable):
-            what = "one string" if isinstance(mentions, str) else "no list"
-            raise InvalidInput(
-                f"{what} was given ({mentions!r:.80}); expected a list of them: link([name])"
-            )
-        documents = (Document("", "", (as_mention(mention),)) for mention in mentions)
+        documents = as_documents(mentions)
         linked = self.pipeline.link_documents(documents, abbreviations, **options)
         return (links[0] for _, links in linked)
 

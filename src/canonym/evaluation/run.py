@@ -90,6 +90,10 @@ class _Settings:
     context: bool = True
     indexed: Callable[..., Dictionary] = build_dictionary
 
+    def __post_init__(self) -> None:
+        if self.min_score is not None and self.min_score != self.min_score:
+            raise InvalidInput(f"min_score is {self.min_score}; expected a number")
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -293,10 +297,8 @@ def evaluate_corpus(
             raise InvalidInput("neither a terminology nor a linker was given; one is needed")
         terminology = linker.terminology
     check_ordering(settings.order, chosen)
-    if settings.min_score is not None and settings.min_score != settings.min_score:
-        raise InvalidInput(f"min_score is {settings.min_score}; expected a number")
-    corpus = [check_document(document) for document in documents]
-    before, ids = [check_document(document) for document in training], ConceptIds(terminology)
+    corpus, before = (list(map(check_document, given)) for given in (documents, training))
+    ids = ConceptIds(terminology)
     question_set = _ask(corpus, before, ids, chosen, settings)
     clock.stop("preparing")
     if chosen.prepared:

@@ -30,9 +30,14 @@ class Table(NamedTuple):
     error: Callable[[str], ReadError]
 
 
-def check_delimiter(delimiter: str | None) -> None:
-    """Refuse a delimiter that is not one character; None stands for one to be found."""
-    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
+def check_delimiter(delimiter: str | None, *, quoted: bool = True) -> None:
+    """Refuse a delimiter that is not one character, or none where cells are not `quoted`.
+
+    None stands for one to be found.
+    """
+    if delimiter is None or (delimiter and not quoted):
+        return
+    if len(delimiter) != 1 or delimiter in '"\r\n':
         raise InvalidInput(f"the delimiter is {delimiter!r}; one character is expected")
 
 
@@ -149,7 +154,7 @@ def open_table(
             )
         return
     encoding, quoted = form.get("encoding", "utf-8"), form.get("quoted")
-    check_delimiter(form.get("delimiter"))
+    check_delimiter(form.get("delimiter"), quoted=quoted is not False)
     delimiter = form.get("delimiter") or _delimiter(path, encoding)
     with open_text(path, encoding=encoding) as stream:
         if quoted is None and delimiter == "\t":

@@ -127,8 +127,10 @@ def check_options(options: LinkOptions) -> dict[str, Any]:
         raise InvalidInput(f"seed is {seed!r}; expected a whole number, at least 0")
     for name in ("min_score", "min_confidence"):
         value = whole[name]
-        if not isinstance(value, Real | None) or isinstance(value, bool) or value != value:
+        if not isinstance(value, Real | None) or isinstance(value, bool):
             raise InvalidInput(f"{name} is {value!r}; expected a number")
+    if whole["min_score"] is not None and whole["min_score"] != whole["min_score"]:
+        raise InvalidInput("min_score is nan; expected a number")
     if not isinstance(whole["context"], bool):
         raise InvalidInput(f"context is {whole['context']!r:.80}; expected True or False")
     for name in ("types", "sources", "languages", "ids"):
