@@ -14,10 +14,18 @@ from canonym.errors import CanonymError, InvalidInput, Mismatch
 from canonym.io.files import MANIFEST, file_digest, read_manifest, write_folder
 from canonym.linking.build import FORMAT, Progress, build_index
 from canonym.linking.confidence import CONFIDENCE, METHODS, Confidence
-from canonym.linking.decision import as_mention
+from canonym.linking.decision import as_documents
 from canonym.linking.extra_names import TrainingMention
 from canonym.linking.links import Links
-from canonym.linking.overlay import OVERLAY, Overlay, OverlayContent, check_overlay, checked_name
+from canonym.linking.overlay import (
+    OVERLAY,
+    Overlay,
+    OverlayContent,
+    check_overlay,
+    checked_name,
+    checked_pair,
+    checked_synonym,
+)
 from canonym.linking.pipeline import LinkOptions, Pipeline
 from canonym.linking.reranker import RERANKER, Reranker, install_order
 from canonym.linking.settings import Settings
@@ -227,11 +235,7 @@ class Linker:
         **options: Unpack[LinkOptions],
     ) -> Iterator[Link]:
         """Link a stream of mentions in constant memory, in order; takes what `link` takes."""
-        if isinstance(mentions, str):
-            raise InvalidInput(
-                f"one string was given ({mentions!r:.80}); expected a list of them: link([name])"
-            )
-        documents = (Document("", "", (as_mention(mention),)) for mention in mentions)
+        documents = as_documents(mentions)
         linked = self.pipeline.link_documents(documents, abbreviations, **options)
         return (links[0] for _, links in linked)
 
@@ -314,11 +318,8 @@ class Linker:
         InvalidInput
             If a concept is not in the terminology, or a name has no letter or digit.
         """
-        checked = [
-            checked_name(self.terminology, name.text, name.concept_id, name.language)
-            for name in names
-        ]
-        barred = [checked_name(self.terminology, mention, id_) for mention, id_ in forbidden]
+        checked = [checked_synonym(self.terminology, name) for name in names]
+        barred = [checked_pair(self.terminology, pair) for pair in forbidden]
         known: dict[str, set[str]] = {}
         for name in checked:
             if name.concept_id not in known:

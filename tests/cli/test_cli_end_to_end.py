@@ -136,7 +136,7 @@ def test_the_order_of_an_index_is_chosen_and_shown(db: Path, index: Path, tmp_pa
     [
         (("--encoder", "nonsense"), "neither a file or folder"),
         (("--encoder", "chargrams", "--weight", "1", "--weight", "2"), "2 weights"),
-        (("--encoder", "chargrams", "--weight", "-1"), "at least 0"),
+        (("--encoder", "chargrams", "--weight", "-1"), "not in the range x>=0"),
     ],
 )
 def test_what_an_index_cannot_use_is_refused(

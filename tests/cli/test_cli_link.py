@@ -476,3 +476,152 @@ def test_strange_mentions_pass() -> None:
     assert [r["nil"] for r in rows(run(input=text).stdout)] == ["true", "true"]
     assert [json.loads(x)["nil"] for x in run("--format", "jsonl", input=text).stdout.splitlines()]
     assert "NIL" in run("--format", "table", input=text).stdout
+
+
+# --- corpora --------------------------------------------------------------------------------------
+
+BIOC = """<?xml version="1.0"?>
+<!DOCTYPE collection SYSTEM "BioC.dtd">
+<collection><document><id>7</id><passage><offset>0</offset><text>A broken hip.</text>
+<annotation id="a"><infon key="type">Disease</infon><location offset="2" length="10"/>
+<text>broken hip</text></annotation></passage></document></collection>
+"""
+TRIAL = """<clinical_study><id_info><nct_id>NCT1</nct_id></id_info>
+<brief_title>A trial</brief_title><condition>broken hip</condition></clinical_study>
+"""
+CORPORA = {
+    "x.xml": BIOC,
+    "trial.xml": TRIAL,
+    "x.json": json.dumps(
+        {
+            "documents": [
+                {
+                    "id": "7",
+                    "passages": [
+                        {
+                            "offset": 0,
+                            "text": "A broken hip.",
+                            "annotations": [
+                                {
+                                    "id": "a",
+                                    "infons": {"type": "Disease"},
+                                    "text": "broken hip",
+                                    "locations": [{"offset": 2, "length": 10}],
+                                }
+                            ],
+                        }
+                    ],
+                }
+            ]
+        },
+        indent=1,
+    ),
+    "trial.json": json.dumps(
+        {
+            "protocolSection": {
+                "identificationModule": {"nctId": "NCT1", "briefTitle": "A trial"},
+                "conditionsModule": {"conditions": ["broken hip"]},
+            }
+        }
+    ),
+    "x.concept": "7||2||12||Disease||broken hip||D1\n",
+}
+
+
+@pytest.mark.usefixtures("linker")
+@pytest.mark.parametrize("name", CORPORA)
+@pytest.mark.parametrize("piped", [False, True])
+def test_corpora_are_recognised_and_linked(tmp_path: Path, name: str, piped: bool) -> None:
+    file = tmp_path / name
+    file.write_text(CORPORA[name])
+    done = run(input=CORPORA[name]) if piped else run("--file", str(file))
+    start, document = ("8", "NCT1") if name.startswith("trial") else ("2", "7")
+    assert [(r["document"], r["start"], r["mention"], r["id"]) for r in rows(done.stdout)] == [
+        (document, start, "broken hip", "S72")
+    ]
+
+
+@pytest.mark.usefixtures("linker")
+def test_a_bioc_corpus_becomes_pubtator(tmp_path: Path) -> None:
+    file = tmp_path / "x.xml"
+    file.write_text(BIOC)
+    written = run("--file", str(file), "--format", "pubtator").stdout
+    assert written == "7|t|A broken hip.\n7\t2\t12\tbroken hip\tDisease\tS72\n\n"
+
+
+@pytest.mark.usefixtures("linker")
+def test_a_brat_folder_and_one_of_its_files_are_linked(tmp_path: Path) -> None:
+    (tmp_path / "7.txt").write_text("broken left hip")
+    (tmp_path / "7.ann").write_text("T1\tDisease 0 6;12 15\tbroken hip\n")
+    for place in (tmp_path, tmp_path / "7.ann"):
+        assert [r["id"] for r in rows(run("--file", str(place)).stdout)] == ["S72"]
+    written = run("--file", str(tmp_path), "--format", "pubtator").stdout
+    assert written.splitlines()[1] == "7\t0\t15\tbroken left hip\tDisease\tS72"
+
+
+@pytest.mark.usefixtures("linker")
+def test_tables_of_annotated_mentions_are_named(tmp_path: Path) -> None:
+    file = tmp_path / "x.tsv"
+    file.write_text("D1\tbroken hip\n")
+    assert "--input-format cadec" in run("--file", str(file), code=2).stderr
+    assert [r["id"] for r in rows(run("-f", str(file), "--input-format", "cadec").stdout)] == [
+        "S72"
+    ]
+    file.write_text("document\tmention\tids\n7\tbroken hip\tD1\n")
+    assert "--input-format columns" in run("--file", str(file), code=2).stderr
+    found = rows(run("-f", str(file), "--input-format", "columns").stdout)
+    assert [(r["document"], r["id"]) for r in found] == [("7", "S72")]
+
+
+@pytest.mark.usefixtures("linker")
+def test_a_parquet_file_of_annotated_mentions_is_linked(tmp_path: Path) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    file = tmp_path / "x.parquet"
+    parquet.write_table(pyarrow.table({"mention": ["broken hip"], "ids": ["D1"]}), file)
+    assert [r["id"] for r in rows(run("--file", str(file)).stdout)] == ["S72"]
+
+
+@pytest.mark.usefixtures("linker")
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{\n "resourceType": "Bundle"}\n',
+        "<!DOCTYPE html>\n<p>x</p>\n",
+        '<?xml version="1.0"?>\n<x/>\n',
+        "[\n 1]\n",
+        '["hip"]\n',
+    ],
+)
+def test_markup_is_no_list_of_names(content: str) -> None:
+    failed = run(input=content, code=2).stderr
+    assert "no list of names" in failed
+    assert "--input-format lines" in failed
+    assert run("--input-format", "lines", input=content).stdout
+
+
+@pytest.mark.usefixtures("linker")
+def test_binary_files_are_no_list_of_names(tmp_path: Path) -> None:
+    import gzip
+    import sqlite3
+
+    file = tmp_path / "x.txt"
+    sqlite3.connect(file).execute("CREATE TABLE x (y)").connection.close()
+    assert "is a SQLite database" in run("-f", str(file), code=2).stderr
+    file.write_bytes(gzip.compress(b"\x7fELF\0\0"))
+    assert "NUL character" in run("-f", str(file), code=2).stderr
+    assert "decompress it" in run(input=gzip.compress(b"hip\n"), code=2).stderr
+
+
+@pytest.mark.usefixtures("linker")
+def test_names_may_begin_with_brackets() -> None:
+    assert len(rows(run(input="<5 % burn\n[18F]FDG\n").stdout)) == 2
+    assert len(rows(run(input='"broken hip\nhip"\n').stdout)) == 2
+    assert len(rows(run(input="[18F]FDG\n[1]benzopyran\n").stdout)) == 2
+
+
+@pytest.mark.usefixtures("linker")
+def test_errors_of_a_piped_corpus_name_standard_input() -> None:
+    failed = run(input=BIOC.replace('offset="2"', 'offset="3"'), code=2)
+    assert "standard input, line 4" in failed.stderr

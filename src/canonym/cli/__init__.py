@@ -50,8 +50,19 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; turn expected errors into messages."""
-        with reported():
+        with reported(lambda: self._flags(ctx)):
             return super().invoke(ctx)
+
+    def _flags(self, ctx: click.Context) -> set[str]:
+        """Return the options of the command that was called, and of the commands below it."""
+        waiting = [self.get_command(ctx, ctx.invoked_subcommand or "")]
+        flags: set[str] = set()
+        for command in waiting:
+            if isinstance(command, click.Group):
+                waiting.extend(command.commands.values())
+            if command is not None:
+                flags.update(flag for each in command.params for flag in each.opts)
+        return flags
 
 
 @with_verbosity

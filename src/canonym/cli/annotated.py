@@ -1,10 +1,11 @@
-"""Annotated corpora named on the command line, recognised by their content."""
+"""Annotated corpora named on the command line, recognised by how they begin."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,8 +26,78 @@ FORMATS: dict[str, str] = {
 }
 """Formats of annotated corpora."""
 
+TRIALS = "trials"
+"""Clinical trials, XML or JSON: their mentions have no ids, and can only be linked."""
+
+CADEC = "cadec"
+KINDS: tuple[str, ...] = (
+    *("lines", "table", "jsonl", "pubtator"),
+    *("bioc", "brat", "concept", "columns", CADEC, TRIALS),
+)
+"""Kinds of input of ``canonym link``; `CADEC` is the ``table`` of `FORMATS`, without a header."""
+
 _PUBTATOR = re.compile(r"[^|\t]+\|[ta]\|")
 _CONCEPT = re.compile(r"[^|]*\|\|\d+\|\|?\d+\|\|.*\|\|.*\|\|")
+_INSIDE = {  # what the beginning of XML and JSON holds
+    TRIALS: re.compile(r'<clinical_study\b|"(?:protocolSection|studies)"\s*:'),
+    "bioc": re.compile(
+        r'<(?:collection|document|passage)\b|"(?:documents|passages|PubTator3)"\s*:'
+    ),
+}
+_LOOKED_AT = 1 << 16  # characters of XML and JSON
+
+
+class Beginning(NamedTuple):
+    """How a file begins: the format it shows, or None, its first line, and the lines read."""
+
+    format: str | None
+    first: str
+    lines: list[str]
+
+
+def look_at(lines: Iterator[str], path: Path) -> Beginning:
+    """Recognise a file by its first line that is not blank; by more lines in XML and JSON."""
+    read: list[str] = []
+    first = ""
+    for line in lines:
+        read.append(line)
+        if line.strip():
+            first = line.rstrip("\n")
+            break
+    if path.suffix == ".ann":
+        return Beginning("brat", first, read)
+    if _PUBTATOR.match(first):
+        return Beginning("pubtator", first, read)
+    if _CONCEPT.match(first):
+        return Beginning("concept", first, read)
+    if first.lstrip("\ufeff \t")[:1] in {"<", "[", "{"}:
+        if object_of(first).keys() & {"mention", "mentions", "text"}:
+            return Beginning("jsonl", first, read)
+        n = len(first)
+        while n < _LOOKED_AT and (line := next(lines, "")):
+            read.append(line)
+            n += len(line)
+        head = "".join(read)
+        found = (format for format, inside in _INSIDE.items() if inside.search(head))
+        return Beginning(next(found, None), first, read)
+    return Beginning(_table_format(first), first, read)
+
+
+def _table_format(first: str) -> str | None:
+    from canonym.corpora.tables import recognise_columns, split_header
+
+    with contextlib.suppress(ReadError):  # a name may begin with a quote
+        if first and {"mention", "ids"} <= recognise_columns(split_header(first)).keys():
+            return "columns"
+    return "table" if first.count("\t") in {1, 2} else None
+
+
+def folder_format(path: Path) -> str:
+    """Recognise a folder by the files in it."""
+    for format, pattern in (("concept", "*.concept"), ("brat", "*.ann")):
+        if next(path.glob(pattern), None):
+            return format
+    raise ReadError(path, "is a folder without .ann or .concept files, which are expected in one")
 
 
 class Corpus(NamedTuple):
@@ -47,7 +118,7 @@ def open_corpus(path: str, *, format: str | None = None) -> Corpus:
     if not place.exists():
         raise ReadError(path, "there is no such file; an annotated corpus was expected")
     format = format or _recognise(place)
-    documents = _documents(_reader(format)(place))
+    documents = _documents(read_items(format, place))
     if not any(document.mentions for document in documents):
         raise ReadError(
             path, f"holds no annotated mention (read as {format}): there is nothing to evaluate"
@@ -57,46 +128,29 @@ def open_corpus(path: str, *, format: str | None = None) -> Corpus:
 
 
 def _recognise(path: Path) -> str:
-    if path.is_dir():
-        for format, pattern in (("concept", "*.concept"), ("brat", "*.ann")):
-            if next(path.glob(pattern), None):
-                return format
-        raise ReadError(path, "a folder with .ann or .concept files was expected; name a file")
-    from canonym.corpora.tables import recognise_columns, split_header
+    from canonym.io.streams import open_text
     from canonym.io.tables import is_parquet
 
+    if path.is_dir():
+        return folder_format(path)
     if is_parquet(path):
         return "columns"
-    first = _first_line(path)
-    if _PUBTATOR.match(first):
-        return "pubtator"
-    if _CONCEPT.match(first):
-        return "concept"
-    start = first.lstrip("\ufeff \t")[:1]
-    if start in {"<", "["}:
-        return "bioc"
-    if start == "{":
-        found = _object(first)
-        return "jsonl" if found.keys() & {"mention", "mentions", "text"} else "bioc"
-    if {"mention", "ids"} <= recognise_columns(split_header(first)).keys():
-        return "columns"
-    if first.count("\t") in {1, 2}:
-        return "table"
-    raise ReadError(
-        path,
-        f"the format is not recognised by the first line, {first[:60]!r}; say which with --format: "
-        + ", ".join(FORMATS),
-    )
-
-
-def _first_line(path: Path) -> str:
-    from canonym.io.streams import open_text
-
     with open_text(path) as lines:
-        return next((line.rstrip("\n") for line in lines if line.strip()), "")
+        format, first, _ = look_at(lines, path)
+    if format == TRIALS:
+        raise ReadError(
+            path, "holds clinical trials, whose mentions have no ids: `canonym link` links them"
+        )
+    if format is None:
+        raise ReadError(
+            path,
+            f"the format is not recognised by the first line, {first[:60]!r}; say which with "
+            f"--format: {', '.join(FORMATS)}",
+        )
+    return format
 
 
-def _object(line: str) -> dict[str, Any]:
+def object_of(line: str) -> dict[str, Any]:
     """Return the JSON object of a line; empty where it continues on the next lines, as in BioC."""
     try:
         found = json.loads(line)
@@ -118,23 +172,43 @@ def _documents(items: Iterable[Document | Mention]) -> list[Document]:
     return found + [Document(id_, "", tuple(mentions)) for id_, mentions in loose.items()]
 
 
-def _jsonl(path: Path) -> Iterable[Document | Mention]:
-    from canonym.corpora import read_jsonl_documents, read_jsonl_mentions
-
-    mentions = "mention" in _object(_first_line(path))
-    return read_jsonl_mentions(path) if mentions else read_jsonl_documents(path)
-
-
-def _reader(format: str) -> Callable[[Path], Iterable[Document | Mention]]:
+def read_items(format: str, path: Path, *, encoding: str = "utf-8") -> Iterable[Document | Mention]:
+    """Read a corpus in a format of `FORMATS` or in `TRIALS`; XML and JSON know their encoding."""
     from canonym import corpora
 
-    readers: dict[str, Callable[[Path], Iterable[Document | Mention]]] = {
+    readers: dict[str, Callable[..., Iterable[Document | Mention]]] = {
         "pubtator": corpora.read_pubtator,
-        "bioc": corpora.read_bioc,
         "brat": corpora.read_brat,
         "concept": corpora.read_concepts,
-        "jsonl": _jsonl,
+        "jsonl": _read_jsonl,
         "table": corpora.read_mention_table,
         "columns": corpora.read_annotated_table,
     }
-    return readers[format]
+    if format == "bioc":
+        return corpora.read_bioc(path)
+    if format == TRIALS:
+        return _read_trials(path)
+    return readers[format](path, encoding=encoding)
+
+
+def _read_jsonl(path: Path, *, encoding: str) -> Iterable[Document | Mention]:
+    from canonym.corpora import read_jsonl_documents, read_jsonl_mentions
+    from canonym.io.streams import open_text
+
+    with open_text(path, encoding=encoding) as lines:
+        first = next((line for line in lines if line.strip()), "")
+    read = read_jsonl_mentions if "mention" in object_of(first) else read_jsonl_documents
+    return read(path, encoding=encoding)
+
+
+def _read_trials(path: Path) -> Iterator[Document]:
+    from canonym.corpora import read_trials_json, read_trials_xml
+    from canonym.io.streams import open_bytes
+
+    if path.is_dir():
+        in_json = next(path.rglob("*.xml"), None) is None
+    else:
+        with open_bytes(path) as source:
+            in_json = source.read(64).lstrip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n")[:1] in b"{["
+    for trial in read_trials_json(path) if in_json else read_trials_xml(path):
+        yield trial.document

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 import click
 
 from canonym.cli.annotated import FORMATS
-from canonym.cli.options import overwrite_option, replaced_order_option
+from canonym.cli.options import Number, overwrite_option, replaced_order_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +61,7 @@ class Options(TypedDict):
     "index, else default]",
 )
 @click.option(
-    "--weight", "weights", type=float, multiple=True, help="Weight of each encoder, in order."
+    "--weight", "weights", type=Number(0), multiple=True, help="Weight of each encoder, in order."
 )
 @click.option(
     "--order",
@@ -149,7 +149,7 @@ class Options(TypedDict):
 @click.option("-k", type=click.IntRange(1, 1000), default=20, show_default=True, help="Candidates.")
 @click.option(
     "--min-score",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     help="Under raw: mentions whose best candidate scores less are NIL.",
 )
 def evaluate(

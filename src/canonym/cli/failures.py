@@ -16,8 +16,9 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 
 import click
 
@@ -25,6 +26,18 @@ from canonym.errors import CanonymError
 
 _INTERRUPTED = 130
 _READER_GONE = 141
+_ARGUMENT = re.compile(
+    r"\b(?P<name>encoding|overwrite|fold|header|skip_incomplete)="
+    r"(?:'(?P<text>[^']*)'|(?P<word>True|False|\.\.\.))(?: \(--fold [^)]*\))?"
+)
+_ANSWERS = {"True": "yes", "False": "no"}
+_OTHER_WORDS = {
+    "name one with member=...": "unpack the one to read",
+    "format=... or `canonym import": "`canonym import",
+}
+_NO_ENCODING = re.compile(
+    r"(?:save the file as UTF-8, or )?\bpass encoding=(?:'[^']*'|\.\.\.)(?: \(often [^)]*\))?"
+)
 
 
 class Unusable(click.ClickException):
@@ -49,14 +62,37 @@ def printable(text: str) -> str:
     )
 
 
+def as_options(message: str, flags: Collection[str]) -> str:
+    """Write arguments of Python in a message as options of a command with these flags.
+
+    >>> as_options("x exists; replace it with overwrite=True", {"--overwrite"})
+    'x exists; replace it with --overwrite'
+    """
+
+    def option(found: re.Match[str]) -> str:
+        name, text, word = found["name"].replace("_", "-"), found["text"], found["word"]
+        if f"--{name}" in flags:
+            return f"--{name}" if text is None else f"--{name} {text}"
+        if "--option" in flags and word in _ANSWERS:
+            return f"--option {name}={_ANSWERS[word]}"
+        return found[0]
+
+    for words, instead in _OTHER_WORDS.items():
+        message = message.replace(words, instead)
+    if "--encoding" not in flags:
+        message = _NO_ENCODING.sub("save the file as UTF-8", message)
+    return _ARGUMENT.sub(option, message)
+
+
 @contextlib.contextmanager
-def reported() -> Iterator[None]:
-    """Turn expected errors into messages and exit codes."""
+def reported(flags: Callable[[], Collection[str]] = tuple) -> Iterator[None]:
+    """Turn expected errors into messages and exit codes; `flags` are the options of the command."""
     try:
         yield
     except CanonymError as error:
         hindered = isinstance(error, OSError)
-        raise (Hindered if hindered else Unusable)(printable(str(error))) from error
+        message = printable(as_options(str(error), flags()))
+        raise (Hindered if hindered else Unusable)(message) from error
     except BrokenPipeError:
         _silence_stdout()
         sys.exit(_READER_GONE)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from canonym.cli.options import (
+    Number,
     corpus_format_option,
     mention_type_option,
     overwrite_option,
@@ -54,7 +55,7 @@ _STEPS, _STEPS_FROM_NONE = 2000, 3000
 @click.option(
     "--mention-share",
     "share",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=Number(0, 1, min_open=True, max_open=True),
     help="Share of mentions among the names drawn.  [default: 0.2]",
 )
 @corpus_format_option

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import click
 
-from canonym.cli.options import mention_type_option, order_option, overwrite_option
+from canonym.cli.options import Number, mention_type_option, order_option, overwrite_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ _LOG = logging.getLogger(__name__)
 @click.option(
     "--weight",
     "weights",
-    type=float,
+    type=Number(0),
     multiple=True,
     help="Weight of each encoder, in the same order.  [default: 1 each]",
 )
@@ -84,7 +84,7 @@ _LOG = logging.getLogger(__name__)
 )
 @click.option(
     "--search-threshold",
-    type=click.FloatRange(-1, 1),
+    type=Number(-1, 1),
     default=0.95,
     show_default=True,
     help="Least score with which the first of two steps decides.",

@@ -1,6 +1,7 @@
 """The input of ``canonym link``: names, lines, a column of a table, mentions or documents.
 
-The first line of a file tells its kind; standard input is read like a file.
+The beginning of a file tells its kind; standard input is read like a file. A format whose reader
+needs a file is read from a temporary copy of standard input.
 """
 
 from __future__ import annotations
@@ -11,24 +12,41 @@ import itertools
 import json
 import logging
 import re
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
+from canonym.cli.annotated import (
+    CADEC,
+    FORMATS,
+    KINDS,
+    TRIALS,
+    folder_format,
+    look_at,
+    object_of,
+    read_items,
+)
 from canonym.corpora.jsonl import parse_jsonl_documents, parse_jsonl_mentions
 from canonym.corpora.pubtator import parse_pubtator
 from canonym.corpora.tables import parse_table, split_header
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import MAX_LINE, TextStream, open_text
+from canonym.io.tables import is_parquet
 from canonym.types import Document, Mention
 
 _LOG = logging.getLogger(__name__)
 _STDIN = "-"
 _TABLE_SUFFIXES = (".csv", ".tsv", ".tab")
 _COMPRESSED = (".gz", ".xz", ".bz2", ".zip")
-_PUBTATOR = re.compile(r"[^|\t]+\|[ta]\|")
+_PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"\xfd7zXZ\0", b"BZh91AY")
+_STREAMED = ("lines", "table", "jsonl", "pubtator")
+_OF_DOCUMENTS = ("bioc", "brat", TRIALS)
+# Names may begin with "<" or "[", as "<5 % burn" and "[18F]FDG" do.
+_MARKUP = re.compile(r"\s*(?:<[?!/A-Za-z]|[\[{]\s*(?:[\[{\"]|$))")
 
 
 class Entry(NamedTuple):
@@ -42,11 +60,12 @@ Item = Entry | Document
 
 
 class Input(NamedTuple):
-    """Entries or documents to link, read one at a time, and the columns of a table."""
+    """Entries or documents to link, read one at a time, their kind, and the columns of a table."""
 
     items: Iterator[Item]
     documents: bool = False
     columns: list[str] | None = None
+    kind: str = "lines"
 
 
 class TableOptions(NamedTuple):
@@ -62,9 +81,29 @@ class _Arriving(io.RawIOBase):
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
+        self._kept: list[bytes] | None = []
 
     def read(self, size: int = -1) -> bytes:
-        return bytes(self._stream.read1(size))
+        block = bytes(self._stream.read1(size))
+        if self._kept == [] and block.startswith(_PACKED):
+            raise ReadError(
+                "standard input",
+                "is compressed: decompress it before the pipe (gunzip -c FILE | canonym link), or "
+                "name the file with --file",
+            )
+        if self._kept is not None:
+            self._kept.append(block)
+        return block
+
+    def forget(self) -> None:
+        """Keep no bytes from now on: the kind is known."""
+        self._kept = None
+
+    def copy(self, path: Path) -> None:
+        """Write all of standard input to a file, from its first byte."""
+        with path.open("wb") as target:
+            target.writelines(self._kept or ())
+            shutil.copyfileobj(self._stream, target)
 
 
 @contextlib.contextmanager
@@ -98,46 +137,71 @@ def open_input(
             "(`canonym link --help` has examples)"
         )
     with contextlib.ExitStack() as stack:
+        arriving = None
         if file in (None, _STDIN):
             path = Path("standard input")
-            lines = TextStream(path, _Arriving(sys.stdin.buffer), encoding, MAX_LINE)
+            arriving = _Arriving(sys.stdin.buffer)
+            lines = TextStream(path, arriving, encoding, MAX_LINE)
         else:
             path = Path(str(file))
+            kind = kind or ("columns" if is_parquet(path) and not table.column else None)
+            if path.is_dir():
+                kind = kind or folder_format(path)
+            if kind in KINDS and kind not in _STREAMED:
+                yield _read_corpus(kind, path, encoding, table)
+                return
             lines = stack.enter_context(open_text(path, encoding=encoding))
-        blank, first = _first_line(lines)
-        whole = itertools.chain(blank, [first], lines)
+        found, first, held = look_at(lines, path)
         if kind is None:
-            kind = "table" if table.column else _recognise(first, path)
-        if table.column and kind != "table":
-            raise InvalidInput(f"--column goes with tables, and {path} is read as {kind}")
+            kind = "table" if table.column else _recognise(found, first, path)
         _LOG.info("Reading %s as %s", path, kind)
-        yield _parse(kind, whole, first, path, table)
+        if kind in _STREAMED:
+            if arriving is not None:
+                arriving.forget()
+            if table.column and kind != "table":
+                raise InvalidInput(f"--column goes with tables, and {path} is read as {kind}")
+            yield _parse(kind, itertools.chain(held, lines), first, path, table)
+        elif arriving is None:
+            yield _read_corpus(kind, path, encoding, table)
+        else:
+            copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="canonym-"))) / "in"
+            arriving.copy(copy)
+            given = _read_corpus(kind, copy, encoding, table)
+            yield given._replace(items=_from_stdin(given.items, path))
 
 
-def _first_line(lines: Iterator[str]) -> tuple[list[str], str]:
-    """Return the blank lines at the beginning, and the first other line (or nothing)."""
-    blank: list[str] = []
-    for line in lines:
-        if line.strip():
-            return blank, line
-        blank.append(line)
-    return blank, ""
-
-
-def _recognise(first: str, path: Path) -> str:
-    if _PUBTATOR.match(first):
-        return "pubtator"
-    if first.lstrip().startswith("{"):
-        return "jsonl"
+def _recognise(found: str | None, first: str, path: Path) -> str:
+    """Return the kind of a file without --column, by the format that its beginning shows."""
+    if found is not None and found not in ("table", "columns"):
+        return found
+    start = first.strip("\ufeff \t")
+    if start.startswith("{") and start != "{":
+        return "jsonl"  # whose parser says what an object needs
+    if _MARKUP.match(first) or _is_list(first):
+        expected = ", ".join((*(key for key in FORMATS if key != "table"), CADEC, TRIALS))
+        raise ReadError(
+            path,
+            f"begins with {first.strip()[:40]!r}, which is XML, HTML or JSON and no list of names: "
+            f"names, a table or a corpus is expected ({expected}); give --input-format lines if "
+            "each line is a name",
+        )
     suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
     if suffixes and suffixes[-1] in _COMPRESSED:
         suffixes.pop()
     if (suffixes and suffixes[-1] in _TABLE_SUFFIXES) or "\t" in first:
+        other = {"table": CADEC, "columns": "columns"}.get(found or "", "lines")
         raise InvalidInput(
             f"{path} is a table: name the column to link with --column; it has "
-            f"{_columns(first)} (or give --input-format lines)"
+            f"{_columns(first)} (or give --input-format {other})"
         )
     return "lines"
+
+
+def _is_list(first: str) -> bool:
+    try:
+        return isinstance(json.loads(first), list)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _columns(header: str) -> str:
@@ -146,11 +210,11 @@ def _columns(header: str) -> str:
 
 def _parse(kind: str, lines: Iterable[str], first: str, path: Path, table: TableOptions) -> Input:
     if kind == "pubtator":
-        return Input(parse_pubtator(lines, path), documents=True)
+        return Input(parse_pubtator(lines, path), documents=True, kind=kind)
     if kind == "jsonl":
-        if "text" in _object(first) and "mention" not in _object(first):
-            return Input(parse_jsonl_documents(lines, path), documents=True)
-        return Input(map(Entry, parse_jsonl_mentions(lines, path)))
+        if "text" in object_of(first) and "mention" not in object_of(first):
+            return Input(parse_jsonl_documents(lines, path), documents=True, kind=kind)
+        return Input(map(Entry, parse_jsonl_mentions(lines, path)), kind=kind)
     if kind == "table":
         column, context_column, delimiter = table
         if not column:
@@ -158,30 +222,43 @@ def _parse(kind: str, lines: Iterable[str], first: str, path: Path, table: Table
         rows = parse_table(
             lines, path, column=column, context_column=context_column, delimiter=delimiter
         )
-        return Input((Entry(row.mention, row.cells) for row in rows), columns=rows.columns)
+        items = (Entry(row.mention, row.cells) for row in rows)
+        return Input(items, columns=rows.columns, kind=kind)
     if not first:
         raise ReadError(path, "holds nothing but blank lines: one name a line is expected")
     return Input(Entry(Mention(line.rstrip("\n"))) for line in lines)
 
 
-def _object(line: str) -> dict[str, Any]:
-    """Return the JSON object of a line, or an empty one: the parser reports what is wrong."""
+def _read_corpus(kind: str, path: Path, encoding: str, table: TableOptions) -> Input:
+    """Read a corpus whose reader opens the file itself; the first item tells of a wrong file."""
+    if table.column:
+        raise InvalidInput(f"--column goes with tables, and {path} is read as {kind}")
+    _LOG.info("Reading %s as %s", path, kind)
+    found = read_items("table" if kind == CADEC else kind, path, encoding=encoding)
+    items = (item if isinstance(item, Document) else Entry(item) for item in found)
+    return Input(items, documents=kind in _OF_DOCUMENTS, kind=kind)
+
+
+def _from_stdin(items: Iterator[Item], path: Path) -> Iterator[Item]:
+    """Yield items of a copy of standard input; errors name standard input."""
     try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
+        yield from items
+    except ReadError as error:
+        raise ReadError(path, error.problem, line=error.line) from error
 
 
-def count_items(file: str | None, *, documents: bool) -> int | None:
+def count_items(file: str | None, given: Input) -> int | None:
     """Count the lines or documents of a file, to show the time left.
 
-    Compressed files and standard input are not counted: that would take reading them twice.
+    Compressed files, standard input and corpora without an item a line are not counted: that would
+    take reading them twice.
     """
     if file in (None, _STDIN) or PurePath(str(file)).suffix.lower() in _COMPRESSED:
         return None
+    if given.kind not in _STREAMED:
+        return None
     with Path(str(file)).open("rb") as stream:
-        if documents:
+        if given.documents:
             return sum(1 for line in stream if b"|t|" in line or line.startswith(b"{"))
         return sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 20), b""))
 

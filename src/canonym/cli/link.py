@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import click
 
-from canonym.cli.options import index_option, mention_type_option, overwrite_option
+from canonym.cli.annotated import KINDS
+from canonym.cli.options import Number, index_option, mention_type_option, overwrite_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,22 +32,19 @@ class Filters(TypedDict):
     seed: int | None
 
 
-def _number(_ctx: click.Context, option: click.Parameter, value: float | None) -> float | None:
-    """Refuse NaN, which is in every range."""
-    if value is not None and value != value:
-        raise click.BadParameter("it is not a number", param=option)
-    return value
-
-
 @click.command()
 @click.argument("names", nargs=-1)
 @click.option(
-    "-f", "--file", type=click.Path(allow_dash=True), help="Read this file; - is standard input."
+    "-f",
+    "--file",
+    type=click.Path(allow_dash=True),
+    help="Read this file, or folder of brat or concept files; - is standard input.",
 )
 @click.option(
     "--input-format",
-    type=click.Choice(("lines", "table", "jsonl", "pubtator")),
-    help="Kind of the file; recognised by its first line when left out.",
+    type=click.Choice(KINDS),
+    help="Kind of the file; recognised by its beginning when left out, but for columns (a mention "
+    "a row, as `canonym evaluate` takes it) and cadec (id<tab>mention).",
 )
 @click.option(
     "-c",
@@ -100,14 +98,12 @@ def _number(_ctx: click.Context, option: click.Parameter, value: float | None) -
 )
 @click.option(
     "--min-score",
-    type=click.FloatRange(0, 1),
-    callback=_number,
+    type=Number(0, 1),
     help="A best score below this makes a mention NIL.",
 )
 @click.option(
     "--min-confidence",
-    type=click.FloatRange(0, 1),
-    callback=_number,
+    type=Number(0, 1),
     help="A smaller probability of being right makes a mention NIL; 0.9 is 90 %. The index needs "
     "`canonym fit-confidence` first.",
 )
@@ -160,8 +156,9 @@ def link(
     """Link NAMES, a file or standard input to concepts.
 
     The input is NAMES; or a file with one name a line; or, with --column, a CSV or TSV table, all
-    of whose columns are kept; or documents in PubTator or JSON lines. The annotated mentions of
-    documents are linked, with the abbreviations of their document written out. Order is kept.
+    of whose columns are kept; or a corpus that `canonym evaluate` reads (PubTator, BioC, brat, JSON
+    lines and others) or clinical trials. The annotated mentions of documents are linked, with the
+    abbreviations of their document written out. Order is kept.
 
     Each mention gets its candidates, best first, or NIL with the reason. A composite mention
     ("breast and ovarian cancer") gets one concept for each of its parts.
@@ -220,7 +217,7 @@ def link(
         layout = Layout(format_, k, given.columns, explain)
         existing = {"overwrite": overwrite, "resume": resume}
         settings = _settings(linker, layout, mention_types, options)
-        total = count_items(file, documents=given.documents) if watched() else None
+        total = count_items(file, given) if watched() else None
         unit = "documents" if given.documents else "mentions"
         with (
             open_output(output, layout, **existing, settings=settings) as out,
@@ -318,7 +315,8 @@ def _sum_up(n: int, given: Input, output: str | None) -> None:
     if not n and given.documents:
         note(
             "The documents have no annotated mentions. canonym links mentions, it does not look "
-            "for them in text."
+            "for them in text: mark them first, with a recogniser of entities or by hand, or give "
+            "the names, one a line."
         )
     if output is not None:
         note(f"{n:,} {'mention is' if n == 1 else 'mentions are'} in {output}.")

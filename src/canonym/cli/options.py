@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,19 @@ Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 """Adds options to a command."""
 
 _YES = {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}
+
+
+class Number(click.FloatRange):
+    """A finite number in a range; NaN is in every range of click."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number, or refuse it with the words of click."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a number that can be used.", param, ctx)
+        return number
 
 
 def with_options(*options: Decorator) -> Decorator:

@@ -176,7 +176,7 @@ class _PubTator:
 
     def write(self, item: Item, links: Sequence[Link]) -> None:
         document = cast(Document, item)  # `canonym link` refuses the format for anything else
-        mentions = tuple(_with_ids(link) for link in links)
+        mentions = tuple(_in_text(_with_ids(link), document.text) for link in links)
         self._stream.write(pubtator_text(replace(document, mentions=mentions)))
 
     def close(self) -> None:
@@ -186,6 +186,14 @@ class _PubTator:
 def _with_ids(link: Link) -> Mention:
     rule = "nil" if not link.ids else "all" if link.parts else "any"
     return replace(link.mention, ids=tuple(dict.fromkeys(link.ids)), rule=rule)
+
+
+def _in_text(mention: Mention, text: str) -> Mention:
+    """Return a mention in pieces with the text at its offsets, which PubTator has beside them."""
+    if mention.start is None or mention.end is None:
+        return mention
+    there = text[mention.start : mention.end]
+    return mention if there.split() == mention.text.split() else replace(mention, text=there)
 
 
 def _writer(layout: Layout, stream: IO[Any], *, done: int) -> ItemWriter:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from canonym.cli.options import overwrite_option
+from canonym.cli.options import Number, overwrite_option
 
 _FILE = click.Path()
 
@@ -53,7 +53,11 @@ _FILE = click.Path()
     show_default=True,
     help="How to lay out; umap needs the extra of its name.",
 )
-@click.option("--perplexity", type=float, help="Neighbours that count.  [default: 30, or fewer]")
+@click.option(
+    "--perplexity",
+    type=Number(0, min_open=True),
+    help="Neighbours that count.  [default: 30, or fewer]",
+)
 @click.option(
     "--encoder",
     type=click.IntRange(min=0),

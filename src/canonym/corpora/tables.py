@@ -18,7 +18,15 @@ from typing import Any, NamedTuple
 from canonym.corpora.gold import RULES, parse_ids
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_text
-from canonym.io.tables import DELIMITERS, is_parquet, open_parquet, quoted_rows, shown, squeezed
+from canonym.io.tables import (
+    DELIMITERS,
+    check_delimiter,
+    is_parquet,
+    open_parquet,
+    quoted_rows,
+    shown,
+    squeezed,
+)
 from canonym.types import Mention
 
 ROLES: dict[str, tuple[str, ...]] = {
@@ -131,8 +139,7 @@ def parse_table(
     first = next((line for line in iterator if line.strip()), None)
     if first is None:
         raise ReadError(path, _NO_HEADER)
-    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
-        raise InvalidInput(f"the delimiter is {delimiter!r}; one character is expected")
+    check_delimiter(delimiter)
     delimiter = delimiter or _guess_delimiter(first)
     cells = _split(itertools.chain([first], iterator), delimiter, path)
     header, line = next(cells)
@@ -143,6 +150,7 @@ def parse_table(
 
 def split_header(line: str, delimiter: str | None = None) -> list[str]:
     """Split the first line of a table into the names of its columns."""
+    check_delimiter(delimiter)
     return next(_split(iter([line]), delimiter or _guess_delimiter(line), "header"))[0]
 
 

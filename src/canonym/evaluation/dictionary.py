@@ -6,6 +6,7 @@ import copy
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -271,8 +272,8 @@ class Dictionary:
 
 
 def _distinct(strings: Iterable[str], k: int) -> list[str]:
-    if k < 1:
-        raise InvalidInput(f"k is {k}; expected the number of candidates wanted, at least 1")
+    if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
+        raise InvalidInput(f"k is {k!r}; expected the number of candidates wanted, at least 1")
     return list(dict.fromkeys(strings))
 
 

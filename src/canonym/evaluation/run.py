@@ -43,6 +43,7 @@ from canonym.io.files import file_digest
 from canonym.linker import Linker
 from canonym.linking.reranker import Reranker
 from canonym.mentions.abbreviations import find_abbreviations
+from canonym.mentions.documents import check_document
 from canonym.terminology import Terminology
 from canonym.terminology.ids import ConceptIds, IdCensus
 from canonym.text import biosyn_normal
@@ -88,6 +89,10 @@ class _Settings:
     order: str | Path | Reranker = "nearest"
     context: bool = True
     indexed: Callable[..., Dictionary] = build_dictionary
+
+    def __post_init__(self) -> None:
+        if self.min_score is not None and self.min_score != self.min_score:
+            raise InvalidInput(f"min_score is {self.min_score}; expected a number")
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +297,8 @@ def evaluate_corpus(
             raise InvalidInput("neither a terminology nor a linker was given; one is needed")
         terminology = linker.terminology
     check_ordering(settings.order, chosen)
-    corpus, before, ids = list(documents), list(training), ConceptIds(terminology)
+    corpus, before = (list(map(check_document, given)) for given in (documents, training))
+    ids = ConceptIds(terminology)
     question_set = _ask(corpus, before, ids, chosen, settings)
     clock.stop("preparing")
     if chosen.prepared:

@@ -136,10 +136,7 @@ def failures_name(path: Path, partial: Path) -> Iterator[None]:
 
 def _exists(path: Path, what: str, *, meanwhile: bool = False) -> InvalidInput:
     since = "was written by another process meanwhile" if meanwhile else "exists already"
-    return InvalidInput(
-        f"{path} {since}; choose another {what} or replace it with overwrite=True "
-        "(--overwrite on the command line)"
-    )
+    return InvalidInput(f"{path} {since}; choose another {what} or replace it with overwrite=True")
 
 
 def _check_parent(path: Path) -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict, Unpack
 
-from canonym.errors import ReadError, require
+from canonym.errors import InvalidInput, ReadError, require
 from canonym.io.streams import MAX_LINE, TextStream, open_text
 
 DELIMITERS: tuple[str, ...] = ("\t", ",", ";", "|")
@@ -28,6 +28,17 @@ class Table(NamedTuple):
     header: tuple[str, ...]
     rows: Iterator[Sequence[str]]
     error: Callable[[str], ReadError]
+
+
+def check_delimiter(delimiter: str | None, *, quoted: bool = True) -> None:
+    """Refuse a delimiter that is not one character, or none where cells are not `quoted`.
+
+    None stands for one to be found.
+    """
+    if delimiter is None or (delimiter and not quoted):
+        return
+    if len(delimiter) != 1 or delimiter in '"\r\n':
+        raise InvalidInput(f"the delimiter is {delimiter!r}; one character is expected")
 
 
 # --- rows of delimited text -----------------------------------------------------------------------
@@ -143,6 +154,7 @@ def open_table(
             )
         return
     encoding, quoted = form.get("encoding", "utf-8"), form.get("quoted")
+    check_delimiter(form.get("delimiter"), quoted=quoted is not False)
     delimiter = form.get("delimiter") or _delimiter(path, encoding)
     with open_text(path, encoding=encoding) as stream:
         if quoted is None and delimiter == "\t":

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any, Protocol, Self
 
@@ -180,10 +181,11 @@ def _checked_weights(weights: Sequence[float] | None, n: int) -> list[float]:
         raise InvalidInput(
             f"{len(weights)} weights were given for {n} encoders; expected one for each"
         )
-    if n and not (min(weights) >= 0 and 0 < sum(weights) < math.inf):
+    numbers = all(isinstance(w, Real) and not isinstance(w, bool) for w in weights)
+    if n and not (numbers and min(weights) >= 0 and 0 < sum(weights) < math.inf):
+        given = ", ".join(f"{w:g}" if isinstance(w, Real) else repr(w) for w in weights)
         raise InvalidInput(
-            f"the weights are {', '.join(f'{w:g}' for w in weights)}; expected numbers of at least "
-            "0, not all of them 0"
+            f"the weights are {given}; expected numbers of at least 0, not all of them 0"
         )
     return weights
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from canonym.errors import InvalidInput
@@ -11,7 +11,7 @@ from canonym.linking.settings import SIEVES
 from canonym.mentions.glosses import LEAST_GAIN
 from canonym.mentions.prepare import Part, Prepared
 from canonym.text import explain
-from canonym.types import Mention, Step
+from canonym.types import Document, Mention, Step
 
 _SIEVE_STEPS = {sieve.name: sieve.steps for sieve in SIEVES}
 
@@ -25,6 +25,16 @@ def as_mention(given: str | Mention) -> Mention:
     raise InvalidInput(
         f"a mention is a string or a Mention, not {type(given).__name__} ({given!r:.80})"
     )
+
+
+def as_documents(mentions: Iterable[str | Mention]) -> Iterator[Document]:
+    """Return a document without a text for each mention; refuse what is no list."""
+    if isinstance(mentions, str) or not isinstance(mentions, Iterable):
+        what = "one string" if isinstance(mentions, str) else type(mentions).__name__
+        raise InvalidInput(
+            f"{what} was given ({mentions!r:.80}); expected a list of mentions: link([name])"
+        )
+    return (Document("", "", (as_mention(mention),)) for mention in mentions)
 
 
 def parts_of(prepared: Prepared) -> tuple[Part, ...]:

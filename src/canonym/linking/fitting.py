@@ -22,6 +22,7 @@ from canonym.linking.features import (
 from canonym.linking.pipeline import Pipeline, batches_of
 from canonym.linking.reranker import POOL, Reranker, draft_features
 from canonym.linking.search import BatchHits, Draft
+from canonym.mentions.documents import check_document
 from canonym.ranking.additive_model import AdditiveModel, fit_additive_model
 from canonym.ranking.reliability import ece
 from canonym.terminology import Terminology
@@ -52,8 +53,12 @@ def annotated_documents(
         If no mention has one of the types, or the terminology has none of the ids.
     """
     find = ConceptIds(terminology).find
+    if isinstance(corpus, str) or not isinstance(corpus, Iterable):
+        raise InvalidInput(f"the corpus is {corpus!r:.80}; expected a list of Document or Mention")
     documents = [
-        item if isinstance(item, Document) else Document(item.document_id, "", (item,))
+        check_document(
+            Document(item.document_id, "", (item,)) if isinstance(item, Mention) else item
+        )
         for item in corpus
     ]
     known = {mention.type for document in documents for mention in document.mentions}

@@ -21,6 +21,7 @@ import numpy as np
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io.files import read_manifest
 from canonym.terminology import Terminology
+from canonym.terminology.languages import check_language
 from canonym.text import STRONG, normalise
 from canonym.types import Name, Record
 
@@ -317,7 +318,7 @@ def checked_name(
     Raises
     ------
     InvalidInput
-        If there is no such concept, or the text has no letter or digit.
+        If there is no such concept, the text has no letter or digit, or the language is no tag.
     """
     for what, value in (("name", text), ("id", concept_id), ("language", language)):
         if not isinstance(value, str):
@@ -326,5 +327,25 @@ def checked_name(
         raise InvalidInput(f"the name {text!r:.80} holds a character that is no text")
     if not normalise(text, STRONG):
         raise InvalidInput(f"the name {text!r:.80} has no letter and no digit to look up")
+    check_language(language)
     id_ = terminology.concept(concept_id).id
     return Name(text.strip(), id_, language=language, source=ADDED)
+
+
+def checked_synonym(terminology: Terminology, name: object) -> Name:
+    """Return a `Name` that can be added, as `checked_name` does; refuse anything else."""
+    if not isinstance(name, Name):
+        raise InvalidInput(
+            f"a synonym is a Name, not {type(name).__name__} ({name!r:.80}): "
+            "Name('heart attack', 'X:1')"
+        )
+    return checked_name(terminology, name.text, name.concept_id, name.language)
+
+
+def checked_pair(terminology: Terminology, pair: object) -> Name:
+    """Return the mention and the concept of a forbidden pair as a `Name`."""
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise InvalidInput(
+            f"a forbidden pair is a mention and the id of a concept, not {pair!r:.80}"
+        )
+    return checked_name(terminology, *pair)

@@ -41,6 +41,7 @@ from canonym.linking.search import (
 from canonym.linking.settings import Sieve, chosen_sieves
 from canonym.linking.targets import TARGETS, parse_search
 from canonym.mentions.abbreviations import find_abbreviations
+from canonym.mentions.documents import check_document
 from canonym.mentions.glosses import find_glosses
 from canonym.mentions.prepare import Preparation, Prepared
 from canonym.mentions.spelling import Speller
@@ -117,20 +118,48 @@ def check_options(options: LinkOptions) -> dict[str, Any]:
         raise InvalidInput(f"there is no option {unknown[0]!r}; there are {', '.join(whole)}")
     whole.update(options)
     for name, what in (("k", "candidates"), ("batch", "mentions")):
-        if not isinstance(whole[name], Integral) or whole[name] < 1:
+        if not _is_whole(whole[name]) or whole[name] < 1:
             raise InvalidInput(
                 f"{name} is {whole[name]!r}; expected a number of {what}, at least 1"
             )
     seed = whole["seed"]
-    if seed is not None and (not isinstance(seed, Integral) or seed < 0):
+    if seed is not None and (not _is_whole(seed) or seed < 0):
         raise InvalidInput(f"seed is {seed!r}; expected a whole number, at least 0")
     for name in ("min_score", "min_confidence"):
-        if not isinstance(whole[name], Real | None):
-            raise InvalidInput(f"{name} is {whole[name]!r}; expected a number")
+        value = whole[name]
+        if not isinstance(value, Real | None) or isinstance(value, bool):
+            raise InvalidInput(f"{name} is {value!r}; expected a number")
+    if whole["min_score"] is not None and whole["min_score"] != whole["min_score"]:
+        raise InvalidInput("min_score is nan; expected a number")
+    if not isinstance(whole["context"], bool):
+        raise InvalidInput(f"context is {whole['context']!r:.80}; expected True or False")
     for name in ("types", "sources", "languages", "ids"):
         if isinstance(whole[name], str) or not isinstance(whole[name], Iterable):
             raise InvalidInput(f"{name} is {whole[name]!r:.80}; expected a list of strings")
+        whole[name] = tuple(whole[name])
+        strange = [value for value in whole[name] if not isinstance(value, str)]
+        if strange:
+            raise InvalidInput(f"{name}: {strange[0]!r:.80} is no string; strings are expected")
     return whole
+
+
+def _is_whole(value: object) -> bool:
+    """Tell whether a value is a whole number; a bool is none."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def check_abbreviations(given: Mapping[str, str] | None) -> Mapping[str, str]:
+    """Return short forms and their long forms; refuse anything but a mapping of strings."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(
+        isinstance(form, str) for pair in given.items() for form in pair
+    ):
+        raise InvalidInput(
+            f"abbreviations is {given!r:.80}; expected a mapping of short forms to long forms, "
+            "such as {'HA': 'heart attack'}"
+        )
+    return given
 
 
 class Request(NamedTuple):
@@ -205,11 +234,11 @@ class Pipeline:
         **options: Unpack[LinkOptions],
     ) -> Iterator[tuple[Document, Links]]:
         """Yield each document with its links, in order; see `canonym.Linker.link_documents`."""
-        request = self.request(**options)
+        request, forms = self.request(**options), check_abbreviations(abbreviations)
+        if isinstance(documents, str) or not isinstance(documents, Iterable):
+            raise InvalidInput(f"documents are {documents!r:.80}; expected a list of Document")
         batches = batches_of(documents, mentions=request.batch)
-        return chain.from_iterable(
-            self.link_batch(batch, request, abbreviations or {}) for batch in batches
-        )
+        return chain.from_iterable(self.link_batch(batch, request, forms) for batch in batches)
 
     def link_batch(
         self, documents: Sequence[Document], request: Request, abbreviations: Mapping[str, str]
@@ -454,11 +483,7 @@ def batches_of(documents: Iterable[Document], *, mentions: int) -> Iterator[list
     batch: list[Document] = []
     n = 0
     for document in documents:
-        if not isinstance(document, Document):
-            raise InvalidInput(
-                f"a document is a Document, not {type(document).__name__} ({document!r:.80})"
-            )
-        batch.append(document)
+        batch.append(check_document(document))
         n += max(len(document.mentions), 1)
         if n >= mentions:
             yield batch

@@ -18,6 +18,7 @@ from canonym.io.streams import members, open_bytes, open_text
 from canonym.io.tables import open_table
 from canonym.io.xml import read_prolog
 from canonym.terminology.database import is_sqlite
+from canonym.terminology.languages import check_language
 from canonym.terminology.readers.table import find_columns
 from canonym.terminology.replaced import read_replaced, with_replaced
 from canonym.terminology.store import Terminology
@@ -180,7 +181,7 @@ def recognise(source: str | Path | None, *, options: Collection[str] = ()) -> st
         known = "; ".join(f"{each.name} ({each.title})" for each in FORMATS.values())
         raise InvalidInput(
             f"{path}: the format is not recognised ({looked_at}). Name it with format=... or "
-            f"--format: {known}"
+            f"`canonym import --format`: {known}"
         )
     return found
 
@@ -246,6 +247,8 @@ def read_records(
                 f"the format {found.name!r} has no option {name!r}; its options are "
                 f"{', '.join(known)}"
             )
+        if name in ("language", "untagged") and value is not None:
+            check_language(value)
         several = str(known[name].annotation)
         alone = isinstance(value, str) and re.search(r"(Collection|Sequence)\[str\]", several)
         given[name] = (value,) if alone else value

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from canonym.cli.annotated import FORMATS
+from canonym.cli.options import Number
 from canonym.training.options import Option
 
 
@@ -67,7 +68,7 @@ def _click_type(option: Option) -> Any:
         )
     if option.above is None and option.below is None and low is high is None:
         return click.FLOAT
-    return click.FloatRange(
+    return Number(
         low if option.above is None else option.above,
         high if option.below is None else option.below,
         min_open=option.above is not None,

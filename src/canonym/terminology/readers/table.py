@@ -7,8 +7,9 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping, 
 from pathlib import Path
 from typing import NamedTuple
 
-from canonym.errors import ReadError
+from canonym.errors import InvalidInput, ReadError
 from canonym.io.tables import Table, TableForm, open_table, shown, squeezed
+from canonym.terminology.languages import check_language
 from canonym.types import SCOPES, Concept, Name, Record, Relation
 
 RECOGNISED: dict[str, tuple[str, ...]] = {
@@ -279,6 +280,7 @@ class TableRows:
         self.known: dict[str, tuple[str, ...]] = {}
         if "label" in roles:
             roles.pop("label_flag", None)
+        self._languages: set[str] = set()  # the tags that were checked
         self.marked = "label" not in roles and not {"label_flag", "scope"}.isdisjoint(roles)
 
     def records(self) -> Iterator[Record]:
@@ -302,7 +304,7 @@ class TableRows:
             scope = self._scope(cells) if scoped else "exact"
             language, vocabulary = options.language, ""
             if language_at is not None:
-                language = cells[language_at].strip() or language
+                language = self._language(cells[language_at].strip())
             if source_at is not None:
                 vocabulary = cells[source_at].strip()
             about = tuple([cells[at] for at in about_at])
@@ -373,6 +375,15 @@ class TableRows:
             if _FLAGS[flag]:
                 scope = "label"
         return scope
+
+    def _language(self, tag: str) -> str:
+        if tag not in self._languages:
+            try:
+                check_language(tag)
+            except InvalidInput as error:
+                raise self.table.error(str(error)) from error
+            self._languages.add(tag)
+        return tag or self.options.language
 
     def _check_incomplete(self, cells: Sequence[str]) -> None:
         # Spreadsheets leave empty rows behind; others lost something.

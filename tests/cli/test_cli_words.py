@@ -1,0 +1,114 @@
+"""Messages and refused values in the words of the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from canonym.cli.failures import as_options
+from tests.cli.running import run
+
+
+@pytest.mark.parametrize(
+    ("message", "flags", "expected"),
+    [
+        (
+            "x exists; replace it with overwrite=True",
+            ["--overwrite"],
+            "replace it with --overwrite",
+        ),
+        ("encoding='klingon' is not known", ["--encoding"], "--encoding klingon is not known"),
+        ("or pass encoding=... (often 'cp1252')", ["--encoding"], "or pass --encoding (often"),
+        (
+            "the line is not UTF-8: save the file as UTF-8, or pass encoding=... (often 'cp1252')",
+            [],
+            "the line is not UTF-8: save the file as UTF-8",
+        ),
+        ("a mark (pass encoding='utf-16-le')", [], "a mark (save the file as UTF-8)"),
+        ("along by fold='a b' (--fold a b), or", ["--fold"], "along by --fold a b, or"),
+        ("or pass header=False if", ["--option"], "or pass --option header=no if"),
+        ("with skip_incomplete=True", ["--option"], "with --option skip-incomplete=yes"),
+        (
+            "with format=... or `canonym import --format`: a",
+            [],
+            "with `canonym import --format`: a",
+        ),
+        ("2 members; name one with member=...: a, b", [], "2 members; unpack the one to read: a"),
+    ],
+)
+def test_arguments_become_options(message: str, flags: list[str], expected: str) -> None:
+    assert expected in as_options(message, flags)
+
+
+@pytest.fixture
+def latin(tmp_path: Path) -> Path:
+    file = tmp_path / "latin.tsv"
+    file.write_bytes("id\tname\nX:1\tSj\xf6gren\n".encode("latin-1"))
+    return file
+
+
+def test_the_encoding_is_an_option_where_there_is_one(latin: Path, tmp_path: Path) -> None:
+    out = str(tmp_path / "x.db")
+    for arguments in (["import", str(latin), "-o", out], ["link", "-f", str(latin), "-c", "name"]):
+        failed = run(*arguments, code=2).stderr
+        assert "pass --encoding (often 'latin-1'" in failed
+        assert "encoding=" not in failed
+    failed = run("evaluate", str(latin), "-t", "icd10cm", code=2).stderr
+    assert "save the file as UTF-8\n" in failed
+    unknown = run("import", str(latin), "-o", out, "--encoding", "klingon", code=2).stderr
+    assert "--encoding klingon is not known" in unknown
+
+
+def test_overwrite_is_an_option(tmp_path: Path) -> None:
+    source, out = tmp_path / "x.csv", tmp_path / "x.db"
+    source.write_text("id,name\nX:1,hip\n")
+    run("import", str(source), "-o", str(out), "-q")
+    assert (
+        "replace it with --overwrite" in run("import", str(source), "-o", str(out), code=2).stderr
+    )
+
+
+def test_a_delimiter_of_two_characters_is_refused(tmp_path: Path) -> None:
+    source = tmp_path / "x.csv"
+    source.write_text("id,name\nX:1,hip\n")
+    arguments = ("import", str(source), "-o", str(tmp_path / "x.db"), "--delimiter", "||")
+    assert "one character is expected" in run(*arguments, code=2).stderr
+
+
+def test_a_language_that_is_no_tag_is_refused(tmp_path: Path) -> None:
+    source, index = tmp_path / "x.csv", str(tmp_path / "index")
+    source.write_text("id,name\nX:1,hip\n")
+    tag = ("--language", "not a tag!!")
+    failed = run("import", str(source), "-o", str(tmp_path / "x.db"), *tag, code=2)
+    assert "a tag of BCP 47 is expected" in failed.stderr
+    run("index", str(source), "-o", index, "-e", "chargrams", "-q")
+    failed = run("synonyms", "add", "haunch", "X:1", "-i", index, *tag, code=2)
+    assert "a tag of BCP 47 is expected" in failed.stderr
+    names = tmp_path / "names.tsv"
+    names.write_text("haunch\tX:1\n")
+    failed = run("synonyms", "import", str(names), "-i", index, *tag, code=2)
+    assert "line 1: the language is 'not a tag!!'" in failed.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("index", "x.db", "-o", "x", "--weight"),
+        ("index", "x.db", "-o", "x", "--search-threshold"),
+        ("evaluate", "x", "-t", "x", "--weight"),
+        ("evaluate", "x", "-t", "x", "--min-score"),
+        ("link", "x", "--min-score"),
+        ("link", "x", "--min-confidence"),
+        ("picture", "x", "-o", "x", "--perplexity"),
+    ],
+)
+@pytest.mark.parametrize("value", ["nan", "inf"])
+def test_numbers_are_finite(arguments: tuple[str, ...], value: str) -> None:
+    failed = run(*arguments, value, code=2).stderr
+    assert f"Invalid value for '{arguments[-1]}'" in failed
+
+
+@pytest.mark.parametrize("arguments", [("link", "x"), ("evaluate", "x", "-t", "x")])
+def test_the_number_of_candidates_is_limited(arguments: tuple[str, ...]) -> None:
+    assert "1<=x<=1000" in run(*arguments, "-k", "1000000000", code=2).stderr
