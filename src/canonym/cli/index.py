@@ -20,7 +20,7 @@ _LOG = logging.getLogger(__name__)
 
 
 @click.command()
-@click.argument("terminology", type=click.Path(), required=False)
+@click.argument("terminology", type=click.Path(), required=False, metavar="TERMINOLOGY")
 @click.option("-o", "--output", type=click.Path(), help="Folder to write.")
 @click.option(
     "-e",
