@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any, Self, Unpack
 
 from canonym.errors import CanonymError, InvalidInput, Mismatch
-from canonym.io.files import MANIFEST, file_digest, read_manifest, write_folder
+from canonym.io.files import MANIFEST, file_digest, write_folder
 from canonym.linking.build import FORMAT, Progress, build_index
 from canonym.linking.confidence import CONFIDENCE, METHODS, Confidence
 from canonym.linking.decision import as_documents
 from canonym.linking.extra_names import TrainingMention
 from canonym.linking.links import Links
+from canonym.linking.manifest import read_index_manifest
 from canonym.linking.overlay import (
     OVERLAY,
     Overlay,
@@ -60,7 +61,7 @@ class Linker:
 
     def __init__(self, folder: Path, *, terminology: Terminology | None = None) -> None:
         self.folder = folder
-        self.manifest = read_manifest(folder, kind="linker", newest=FORMAT)
+        self.manifest = read_index_manifest(folder, newest=FORMAT)
         self.terminology = terminology or Terminology(folder / "terminology.db")
         digest = self.manifest["terminology"]["digest"]
         if self.terminology.digest != digest:

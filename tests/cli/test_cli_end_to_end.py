@@ -106,6 +106,41 @@ def test_an_existing_index_is_kept_without_overwrite(db: Path, index: Path, tmp_
     assert "trials: yes" in run("info", str(out)).stdout
 
 
+def test_an_index_is_verified(index: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(index, copy)
+    n = len(json.loads((copy / "canonym.json").read_text())["files"]) + 1
+    assert f"copy is sound: all {n} files" in run("index", "--verify", str(copy)).stdout
+    victim = copy / "terminology.db"
+    content = bytearray(victim.read_bytes())
+    content[-10] ^= 1
+    victim.write_bytes(content)
+    (copy / "notes.txt").touch()
+    failed = run("index", "--verify", str(copy), code=2).stderr
+    assert "files that are not as they were written: 2" in failed
+    assert "terminology.db: is damaged" in failed
+    assert "notes.txt: is no file of this index" in failed
+    log = run("-v", "link", "--index", str(index), "broken hip").stderr
+    assert "only the size was compared" in log
+
+
+def test_an_index_without_checksums_is_no_sound_one(index: Path, tmp_path: Path) -> None:
+    shutil.copytree(index, tmp_path / "old")
+    (tmp_path / "old" / "checksums.sha256").unlink()
+    failed = run("index", "--verify", str(tmp_path / "old"), code=2).stderr
+    assert "has no checksums" in failed
+    assert "Build it again" in failed
+
+
+def test_verifying_goes_without_building(db: Path, index: Path) -> None:
+    failed = run("index", str(db), "--verify", str(index), code=2).stderr
+    assert "leave out 'TERMINOLOGY'" in failed
+    failed = run("index", "--verify", str(index), "-e", "chargrams", code=2).stderr
+    assert "leave out '-e' / '--encoder'" in failed
+    assert "Missing argument 'TERMINOLOGY'" in run("index", "-o", "x", code=2).stderr
+    assert "Missing option '-o' / '--output'" in run("index", str(db), code=2).stderr
+
+
 def test_the_order_of_an_index_is_chosen_and_shown(db: Path, index: Path, tmp_path: Path) -> None:
     assert re.search("^order +nearest$", run("info", str(index)).stdout, re.MULTILINE)
     make = ("index", str(db), "--encoder", "chargrams", "--quiet")
@@ -276,6 +311,7 @@ def test_an_index_that_cannot_be_used_is_refused(index: Path, tmp_path: Path, da
     elif damage == "other":
         content = json.loads(manifest.read_text())
         content["terminology"]["digest"] = "0" * 64
+        (broken / "checksums.sha256").unlink()
         manifest.write_text(json.dumps(content))
     failed = run("link", "--index", str(broken), "x", code=2)
     expected = {

@@ -127,6 +127,10 @@ def test_a_model_is_kept_in_json(tmp_path: Path) -> None:
         assert again.to_dict() == model.to_dict()
     assert Confidence.load(tmp_path / "none.json") is None
     content = json.loads((tmp_path / "c.json").read_text())
+    (tmp_path / "c.json").write_text(json.dumps({**content, "intercept": 0.5}))
+    with pytest.raises(ReadError, match="not what its checksum says"):
+        Confidence.load(tmp_path / "c.json")
+    del content["sha256"]  # as earlier versions wrote it
     (tmp_path / "c.json").write_text(json.dumps({**content, "features": ["score"]}))
     with pytest.raises(Mismatch, match="another version"):
         Confidence.load(tmp_path / "c.json")

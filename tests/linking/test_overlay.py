@@ -15,7 +15,7 @@ import pytest
 from canonym import Concept, Linker, Mention, Name, Terminology, Xref
 from canonym.encoders.static import StaticVectors
 from canonym.errors import InvalidInput, Mismatch, ReadError
-from canonym.linking.overlay import ADDED, Overlay, OverlayContent, merge_into
+from canonym.linking.overlay import ADDED, MARK, OVERLAY, Overlay, OverlayContent, merge_into
 from canonym.linking.targets import SEARCHES
 
 # --- the file ------------------------------------------------------------------------------------
@@ -27,6 +27,12 @@ def added(*texts: str, id_: str = "X:1") -> OverlayContent:
 
 def barred(*pairs: tuple[str, str]) -> OverlayContent:
     return OverlayContent(forbidden=pairs)
+
+
+def remove(overlay: Overlay) -> None:
+    """Remove what was added on purpose: the file, and the mark that says that there was one."""
+    overlay.path.unlink(missing_ok=True)
+    overlay.path.with_name(OVERLAY + MARK).unlink(missing_ok=True)
 
 
 @pytest.fixture
@@ -62,16 +68,64 @@ def test_content_is_the_same_object_until_something_changes(overlay: Overlay) ->
     assert overlay.read() is first
     Overlay(overlay.path).write(added("b"))
     assert overlay.read().synonyms == added("a", "b").synonyms
-    overlay.path.unlink()
+    remove(overlay)
     assert overlay.read() == OverlayContent()
 
 
 def test_another_file_in_its_place_is_another_overlay(overlay: Overlay) -> None:
     for texts in (("a", "b"), ("y", "z"), ("a",)):
-        overlay.path.unlink(missing_ok=True)  # as many changes as before, often at the same place
+        remove(overlay)  # as many changes as before, often at the same place
         for text in texts:
             Overlay(overlay.path).write(added(text))
         assert overlay.read() == added(*texts)
+
+
+def test_a_lost_file_is_noticed(overlay: Overlay, tmp_path: Path) -> None:
+    overlay.write(added("a"))
+    overlay.copy(tmp_path / "copy.db")
+    overlay.path.unlink()
+    uses = (overlay.read, overlay.check, lambda: overlay.write(added("b")))
+    for use in uses:
+        with pytest.raises(
+            ReadError, match=r"overlay\.db: is missing or empty, and .* remove .*\.db\.added"
+        ):
+            use()
+    assert not overlay.path.exists()
+    overlay.path.touch()
+    with pytest.raises(ReadError, match="is missing or empty"):
+        overlay.read()
+    (tmp_path / "copy.db").rename(overlay.path)
+    assert overlay.read() == added("a")
+    (tmp_path / "copy.db.added").unlink()  # copies have a mark as well
+    remove(overlay)
+    assert overlay.read() == OverlayContent()
+    assert overlay.write(added("b")) == added("b")
+
+
+def test_a_file_of_an_earlier_version_gets_its_mark_with_the_next_change(overlay: Overlay) -> None:
+    mark = overlay.path.with_name(OVERLAY + MARK)
+    overlay.write(added("a"))
+    mark.unlink()
+    assert Overlay(overlay.path).read() == added("a")
+    overlay.write(added("a"))  # nothing new
+    assert not mark.exists()
+    overlay.write(added("b"))
+    assert mark.exists()
+
+
+def test_a_writer_killed_between_mark_and_change_blocks_nobody(overlay: Overlay) -> None:
+    code = (
+        "import os, signal, sys; from pathlib import Path; from canonym.linking.overlay import *; "
+        "from canonym.types import Name; touch = Path.touch; "
+        "Path.touch = lambda path: (touch(path), os.kill(os.getpid(), signal.SIGKILL)); "
+        "Overlay(Path(sys.argv[1])).write(OverlayContent((Name('a', 'X:1'),)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(overlay.path)], check=False, timeout=60)
+    assert done.returncode < 0
+    assert overlay.path.with_name(OVERLAY + MARK).exists()
+    assert overlay.read() == OverlayContent()
+    assert overlay.write(added("b")) == added("b")
+    assert overlay.read() == added("b")
 
 
 def test_writers_do_not_lose_what_others_write(overlay: Overlay) -> None:

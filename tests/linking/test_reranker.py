@@ -386,6 +386,10 @@ def test_damaged_files_are_named(linker: Linker) -> None:
     linker.fit_reranker(corpus())
     path = linker.folder / RERANKER
     content = json.loads(path.read_text())
+    path.write_text(json.dumps({**content, "decisions": {}}))
+    with pytest.raises(ReadError, match="not what its checksum says"):
+        Linker.load(linker.folder)
+    del content["sha256"]  # as earlier versions wrote it
     for change, error, message in (
         ({"format": 99}, Mismatch, "another version"),
         ({"encoders": ["default"]}, Mismatch, "other encoders"),

@@ -189,7 +189,7 @@ def test_damage_is_told(tmp_path: Path, inner: str, name: str) -> None:
     built("D-T + OD-C").save(tmp_path / "saved")
     file = tmp_path / "saved" / inner / name
     file.write_bytes(b"\0" * file.stat().st_size)
-    with pytest.raises(ReadError, match="build the index again"):
+    with pytest.raises(ReadError, match=r"build (it|the index) again"):
         Linker.load(tmp_path / "saved")
 
 

@@ -406,11 +406,10 @@ def test_a_truncated_file_is_refused_at_once(path: Path) -> None:
         ("DROP TABLE types", lambda t: t.types()),
     ],
 )
-def test_damage_found_later_is_a_read_error(path: Path, statement: str, use: object) -> None:
+def test_damage_inside_is_a_read_error(path: Path, statement: str, use: object) -> None:
     change(path, statement)
-    terminology = Terminology(path)
     with pytest.raises(ReadError, match=r"copy\.db: the terminology is damaged"):
-        use(terminology)  # type: ignore[operator]
+        use(Terminology(path))  # type: ignore[operator]
 
 
 def test_random_damage_never_ends_in_another_error(path: Path) -> None:

@@ -20,8 +20,8 @@ _LOG = logging.getLogger(__name__)
 
 
 @click.command()
-@click.argument("terminology", type=click.Path())
-@click.option("-o", "--output", type=click.Path(), required=True, help="Folder to write.")
+@click.argument("terminology", type=click.Path(), required=False, metavar="TERMINOLOGY")
+@click.option("-o", "--output", type=click.Path(), help="Folder to write.")
 @click.option(
     "-e",
     "--encoder",
@@ -98,9 +98,18 @@ _LOG = logging.getLogger(__name__)
     "forbidden pairs stay forbidden.",
 )
 @overwrite_option
+@click.option(
+    "--verify",
+    "verified",
+    type=click.Path(),
+    metavar="FOLDER",
+    help="Only check an index: compare all of its files with their checksums, and build nothing.",
+)
+@click.pass_context
 def index(
-    terminology: str,
-    output: str,
+    ctx: click.Context,
+    terminology: str | None,
+    output: str | None,
     encoders: tuple[str, ...],
     weights: tuple[float, ...],
     mentions: tuple[str, ...],
@@ -109,6 +118,7 @@ def index(
     order: str,
     fold: str | None,
     overwrite: bool,
+    verified: str | None,
     **settings: Unpack[Settings],
 ) -> None:
     """Index TERMINOLOGY so that names can be linked to it.
@@ -122,6 +132,7 @@ def index(
           --weight 0.3
       canonym index medic.txt -o medic-index --mentions train.pubtator --search "D-T + OD-T"
       canonym link --index doid-index "heart attack"
+      canonym index --verify doid-index
     """
     import time
 
@@ -132,6 +143,13 @@ def index(
     from canonym.cli.verbosity import is_quiet
     from canonym.linker import Linker
 
+    if verified is not None:
+        _verify(ctx, verified)
+        return
+    if terminology is None or output is None:
+        name = "terminology" if terminology is None else "output"
+        (missing,) = (param for param in ctx.command.params if param.name == name)
+        raise click.MissingParameter(ctx=ctx, param=missing)
     # --fold may name the output: what was added to it goes into the new one.
     check_outputs(
         {"-o": output}, (terminology, *encoders, *mentions, order), overwrite=overwrite, folder=True
@@ -165,6 +183,41 @@ def index(
                     "time": f"{time.monotonic() - began:.1f} s",
                 }
             )
+
+
+def _verify(ctx: click.Context, folder: str) -> None:
+    """Check an index, and report every file that is not as it was written."""
+    from canonym.errors import InvalidInput, ReadError
+    from canonym.linking.verify import verify_index
+
+    given = [
+        param
+        for param in ctx.command.params
+        if param.expose_value
+        and param.name != "verified"
+        and ctx.get_parameter_source(str(param.name)) is click.core.ParameterSource.COMMANDLINE
+    ]
+    if given:
+        raise InvalidInput(
+            f"--verify checks {folder} and builds nothing; leave out {given[0].get_error_hint(ctx)}"
+        )
+    found = verify_index(folder)
+    if found.findings:
+        lines = "".join(f"\n  {finding.file}: {finding.problem}" for finding in found.findings)
+        raise ReadError(
+            folder,
+            f"files that are not as they were written: {len(found.findings)}{lines}\n"
+            "Build the index again, or copy it again from where it is sound; remove files that do "
+            "not belong to it.",
+        )
+    if not found.checksums:
+        raise ReadError(
+            folder,
+            "has no checksums, since an earlier canonym built it or checksums.sha256 is missing: "
+            "only the sizes of its files and the terminology were compared, and agree. Build it "
+            "again to have them",
+        )
+    click.echo(f"{folder} is sound: all {found.n_files} files are what their checksums say.")
 
 
 def _read_mentions(paths: Sequence[str], types: Sequence[str]) -> list[Mention] | None:

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput, Mismatch, ReadError
+from canonym.io.arrays import open_array
 
 E = TypeVar("E")
 
@@ -97,8 +98,8 @@ def load_arrays(folder: Path, *, ndim: int, **dtypes: npt.DTypeLike) -> list[npt
         path = folder / f"{name}.npy"
         expected = f"expected a {ndim}-dimensional array of {np.dtype(dtype)}"
         try:
-            array: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
+            array = open_array(path)
+        except (OSError, ValueError) as error:
             raise ReadError(path, f"{expected}, found {error}; save the encoder again") from error
         if array.dtype != np.dtype(dtype) or array.ndim != ndim:
             found = f"{array.ndim} dimensions of {array.dtype}"

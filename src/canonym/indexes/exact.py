@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from canonym.errors import InvalidInput
-from canonym.indexes import BoolArray, check_allowed, check_k, load_arrays
+from canonym.indexes import BoolArray, check_allowed, check_k, load_array
 from canonym.indexes.selection import empty_hits, promising, sort_hits
 from canonym.types import Float32Array, Hits, Int32Array
 
@@ -103,9 +103,9 @@ class Exact:
         np.save(folder / "vectors.npy", np.asarray(self.vectors))
 
     @classmethod
-    def load(cls, folder: Path) -> Exact:
-        """Open a saved index, memory-mapped."""
-        return cls(*load_arrays(folder, "vectors"))
+    def load(cls, folder: Path, *, n_rows: int | None = None) -> Exact:
+        """Open a saved index, memory-mapped; it has to have `n_rows`."""
+        return cls(load_array(folder / "vectors.npy", (n_rows, None), np.float32, np.float16))
 
 
 def _unit(vectors: Float32Array) -> Float32Array:

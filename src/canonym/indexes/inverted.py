@@ -10,18 +10,25 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
-from canonym.indexes import BoolArray, check_allowed, check_k, load_arrays
+from canonym.indexes import (
+    BoolArray,
+    check_allowed,
+    check_k,
+    check_numbers,
+    check_starts,
+    load_array,
+)
 from canonym.indexes.selection import empty_hits, promising, sort_hits
 from canonym.types import Float32Array, Hits, Int32Array, SparseVectors
 
 _QUERY_BLOCK = 64
 _FREQUENT = 0.04
 _DENSE_BYTES = 1 << 28
-_ARRAYS = (
-    "indptr", "indices", "data",
-    "posting_starts", "posting_rows", "posting_values",
-    "frequent_columns", "frequent_values",
-)  # fmt: skip
+_ARRAYS: dict[str, npt.DTypeLike] = {
+    "indptr": np.int64, "indices": np.int32, "data": np.float32,
+    "posting_starts": np.int64, "posting_rows": np.int32, "posting_values": np.float32,
+    "frequent_columns": np.int32, "frequent_values": np.float32,
+}  # fmt: skip
 
 
 class Inverted:
@@ -40,6 +47,7 @@ class Inverted:
     def __init__(self, arrays: dict[str, npt.NDArray[Any]], n_columns: int) -> None:
         self._arrays = arrays
         self.n_columns = n_columns
+        self._unchecked: Path | None = None  # a folder whose numbers nobody has looked at yet
         self._place = np.full(n_columns, -1, dtype=np.int32)
         frequent = arrays["frequent_columns"]
         self._place[frequent] = np.arange(len(frequent), dtype=np.int32)
@@ -85,10 +93,14 @@ class Inverted:
     @property
     def vectors(self) -> SparseVectors:
         """The rows themselves."""
+        if self._unchecked is not None:
+            self._check_content(self._unchecked)
         arrays = self._arrays
         return SparseVectors(arrays["indptr"], arrays["indices"], arrays["data"], self.n_columns)
 
     def _check(self, queries: SparseVectors) -> None:
+        if self._unchecked is not None:
+            self._check_content(self._unchecked)
         if not isinstance(queries, SparseVectors) or queries.n_columns != self.n_columns:
             width = getattr(queries, "n_columns", getattr(queries, "shape", "?"))
             raise InvalidInput(
@@ -170,7 +182,31 @@ class Inverted:
         np.save(folder / "n_columns.npy", np.int64(self.n_columns))
 
     @classmethod
-    def load(cls, folder: Path) -> Inverted:
-        """Open a saved index, memory-mapped."""
-        *arrays, n_columns = load_arrays(folder, *_ARRAYS, "n_columns")
-        return cls(dict(zip(_ARRAYS, arrays, strict=True)), int(n_columns))
+    def load(cls, folder: Path, *, n_rows: int | None = None) -> Inverted:
+        """Open a saved index, memory-mapped; it has to have `n_rows`."""
+        place = folder / "n_columns.npy"
+        n_columns = int(load_array(place, (), np.int64))
+        arrays: dict[str, npt.NDArray[Any]] = {}
+
+        def load(name: str, *shape: int | None) -> int:
+            arrays[name] = load_array(folder / f"{name}.npy", shape, _ARRAYS[name])
+            return len(arrays[name])
+
+        n = load("indptr", None if n_rows is None else n_rows + 1) - 1
+        load("data", load("indices", None))
+        load("posting_starts", n_columns + 1)
+        load("posting_values", load("posting_rows", None))
+        load("frequent_values", load("frequent_columns", None), n)
+        check_numbers(folder / "frequent_columns.npy", arrays["frequent_columns"], n_columns)
+        found = cls(arrays, n_columns)
+        found._unchecked = folder
+        return found
+
+    def _check_content(self, folder: Path) -> None:
+        """Refuse numbers that count no column or row; reading them all takes time."""
+        arrays = self._arrays
+        check_numbers(folder / "indices.npy", arrays["indices"], self.n_columns)
+        check_numbers(folder / "posting_rows.npy", arrays["posting_rows"], self.n_rows)
+        for starts, held in (("indptr", "data"), ("posting_starts", "posting_rows")):
+            check_starts(folder / f"{starts}.npy", arrays[starts], len(arrays[held]))
+        self._unchecked = None

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import ReadError
-from canonym.indexes import load_arrays
+from canonym.indexes import check_numbers, load_array
 from canonym.types import Int32Array
 
 
@@ -58,13 +58,16 @@ class Verbatim:
         np.save(folder / "rows.npy", np.asarray(self.rows))
 
     @classmethod
-    def load(cls, folder: Path) -> Verbatim:
-        """Open a saved index, memory-mapped."""
-        keys, rows = load_arrays(folder, "keys", "rows")
+    def load(cls, folder: Path, *, n_rows: int | None = None) -> Verbatim:
+        """Open a saved index, memory-mapped; its rows have to be among `n_rows`."""
+        keys = load_array(folder / "keys.npy", (None,), np.uint64)
+        rows = load_array(folder / "rows.npy", (None,), np.int32)
         if len(keys) != len(rows):
             raise ReadError(
                 folder, f"holds {len(keys):,} keys and {len(rows):,} rows; build the index again"
             )
+        if n_rows is not None:
+            check_numbers(folder / "rows.npy", rows, n_rows)
         return cls(keys, rows)
 
 

@@ -11,18 +11,28 @@ import contextlib
 import errno
 import hashlib
 import json
+import logging
 import os
 import re
 import secrets
 import shutil
 import sqlite3
-from collections.abc import Iterator
+import stat
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from canonym.errors import CanonymError, InvalidInput, Mismatch, ReadError
 
+_log = logging.getLogger(__name__)
+
 MANIFEST = "canonym.json"
+CHECKSUMS = "checksums.sha256"
+"""The SHA-256 of every file of a saved folder, as ``sha256sum --check`` reads it."""
+
+_SEAL = "sha256"  # key in a JSON file
+_SMALL = 4096  # bytes: content that is compared whenever a folder is opened
+_DIGEST = re.compile("[0-9a-f]{64}")
 _SIBLING = re.compile(r"\.(?:partial|replaced)-(\d+)-[0-9a-f]+$")
 _HINDERED = {errno.ENOSPC, errno.EROFS, errno.EDQUOT, errno.EFBIG, None}  # NumPy gives no number
 _SQLITE_HINDERED = {
@@ -259,27 +269,67 @@ def _put_folder(partial: Path, path: Path, *, overwrite: bool) -> bool:
     return True
 
 
-def write_manifest(folder: Path, *, kind: str, format_number: int, content: dict[str, Any]) -> None:
+def write_manifest(
+    folder: Path,
+    *,
+    kind: str,
+    format_number: int,
+    content: dict[str, Any],
+    checksums: bool = True,
+) -> None:
     """Write ``canonym.json``: kind of folder, its format, and the size of every other file.
 
-    The bytes depend on the arguments and the files alone: no time, no machine, no path.
+    The bytes depend on the arguments and the files alone: no time, no machine, no path. With
+    `checksums`, ``checksums.sha256`` is written beside it.
     """
     sizes = {
         file.relative_to(folder).as_posix(): file.stat().st_size
         for file in sorted(folder.rglob("*"))
-        if file.is_file() and file != folder / MANIFEST
+        if file.is_file() and file != folder / MANIFEST and file.name != CHECKSUMS
     }
     whole = {"kind": kind, "format": format_number, **content, "files": sizes}
     text = json.dumps(whole, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
     (folder / MANIFEST).write_text(text, encoding="utf-8")
+    if checksums:
+        lines = [f"{file_digest(folder / name)}  {name}\n" for name in (MANIFEST, *sizes)]
+        (folder / CHECKSUMS).write_text("".join(lines), encoding="utf-8", newline="\n")
+
+
+def read_checksums(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of every file of a saved folder; empty for one of an earlier version."""
+    path = folder / CHECKSUMS
+    try:
+        found = path.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise ReadError(path, f"cannot be read ({error}); build the folder again") from error
+    pairs = [line.partition("  ") for line in found]
+    if not pairs or not all(mark and _DIGEST.fullmatch(digest) for digest, mark, _ in pairs):
+        raise ReadError(
+            path, "is damaged: a line is no checksum and file name; build the folder again"
+        )
+    return {name: digest for digest, _, name in pairs}
 
 
 def read_manifest(folder: str | Path, *, kind: str, newest: int) -> dict[str, Any]:
     """Read the manifest of a saved folder, and check kind, format and the size of every file.
 
-    `newest` is the newest format number that this version of canonym can read.
+    `newest` is the newest format number that this version of canonym can read. Where there are
+    checksums, the manifest and the small files are compared with them.
     """
     folder = Path(folder)
+    content, sizes = read_sizes(folder, kind=kind, newest=newest)
+    for name, size in sizes.items():
+        problem = wrong_size(f"{folder}/{name}", size)
+        if problem:
+            raise ReadError(folder / name, f"{problem}; build it again")
+    _compare_small(folder, sizes)
+    return content
+
+
+def read_sizes(folder: Path, *, kind: str, newest: int) -> tuple[dict[str, Any], dict[str, int]]:
+    """Read a manifest and the sizes of the files in it, which are yet to be compared."""
     manifest = folder / MANIFEST
     _restore(folder)
     if not folder.exists():
@@ -290,10 +340,11 @@ def read_manifest(folder: str | Path, *, kind: str, newest: int) -> dict[str, An
         )
     try:
         content = json.loads(manifest.read_text(encoding="utf-8"))
-        found_kind, found_format, sizes = content["kind"], content["format"], content["files"]
-        checks = [(str(name), int(size)) for name, size in sizes.items()]
-        found_format = int(found_format)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        found_kind, found_format = content["kind"], int(content["format"])
+        sizes = {str(name): int(size) for name, size in content["files"].items()}
+        if not isinstance(found_kind, str):
+            raise TypeError("the kind is no text")
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise ReadError(manifest, f"the manifest is damaged ({error}); build it again") from error
     if found_kind != kind:
         raise Mismatch(f"{folder} holds a {found_kind}, a {kind} is expected")
@@ -302,17 +353,59 @@ def read_manifest(folder: str | Path, *, kind: str, newest: int) -> dict[str, An
             f"{folder} was written by a newer canonym (format {found_format}, this version reads "
             f"up to {newest}); upgrade canonym or build it again"
         )
-    for name, size in checks:
-        file = folder / name
-        if not file.is_file():
-            raise ReadError(file, "this file of the saved folder is missing; build it again")
-        if file.stat().st_size != size:
-            raise ReadError(
-                file,
-                f"has {file.stat().st_size:,} bytes where {size:,} were written; it is damaged, "
-                "build it again",
-            )
-    return dict(content)
+    return dict(content), sizes
+
+
+def wrong_size(file: str | Path, size: int) -> str:
+    """Say what is wrong with the size of a file, "" if nothing is."""
+    try:
+        status = os.stat(file)  # noqa: PTH116  # opening is as quick as this loop
+    except (OSError, ValueError):
+        return "this file of the saved folder is missing"
+    if not stat.S_ISREG(status.st_mode):
+        return "this is no file, and one of the saved folder is expected here"
+    if status.st_size != size:
+        return f"has {status.st_size:,} bytes where {size:,} were written; it is damaged"
+    return ""
+
+
+def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Add the SHA-256 of its content to what is written as a JSON file that may change."""
+    return {**content, _SEAL: _seal(json.loads(json.dumps(content)))}
+
+
+def open_sealed(text: str) -> Any:
+    """Read JSON, and raise ValueError where it is not what its SHA-256 says, if it has one."""
+    content = json.loads(text)
+    if isinstance(content, dict) and _SEAL in content:
+        found = content.pop(_SEAL)
+        if found != _seal(content):
+            raise ValueError("it is not what its checksum says")
+    return content
+
+
+def _seal(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()
+
+
+def _compare_small(folder: Path, sizes: Mapping[str, int]) -> None:
+    """Compare the manifest and the small files with their checksums, if there are any."""
+    digests = read_checksums(folder)
+    if not digests:
+        _log.info("%s has no checksums: only the sizes of its files were compared", folder)
+        return
+    small = [MANIFEST, *(name for name, size in sizes.items() if size <= _SMALL)]
+    for name in small:
+        with open(f"{folder}/{name}", "rb") as stream:  # noqa: PTH123
+            if hashlib.sha256(stream.read()).hexdigest() != digests.get(name):
+                what = "the manifest" if name == MANIFEST else "the content"
+                problem = f"{what} is damaged: it is not what its checksum says; build it again"
+                raise ReadError(folder / name, problem)
+    _log.info(
+        "%s: of %d larger files only the size was compared, see canonym index --verify",
+        folder,
+        len(sizes) + 1 - len(small),
+    )
 
 
 def n_cores() -> int:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput, Mismatch, NotTrained, ReadError
-from canonym.io.files import write_file
+from canonym.io.files import open_sealed, sealed, write_file
 from canonym.linking.settings import SIEVES, SIMILARITY
 from canonym.ranking.probability import Isotonic, Logistic, fit_isotonic, fit_platt
 from canonym.types import Link
@@ -139,7 +139,9 @@ class Confidence:
     def save(self, path: Path) -> None:
         """Write a JSON file that appears whole or not at all."""
         with write_file(path) as partial:
-            partial.write_text(json.dumps(self.to_dict(), indent=1) + "\n", encoding="ascii")
+            partial.write_text(
+                json.dumps(sealed(self.to_dict()), indent=1) + "\n", encoding="ascii"
+            )
 
     @classmethod
     def load(cls, path: Path) -> Confidence | None:
@@ -153,7 +155,7 @@ class Confidence:
             If it was written by another version of canonym.
         """
         try:
-            content = json.loads(path.read_text(encoding="ascii"))
+            content = open_sealed(path.read_text(encoding="ascii"))
             known = (content["format"], tuple(content["features"])) == (_FORMAT, FEATURES)
             weights = np.array(content["weights"], dtype=np.float64)
             logistic = Logistic(weights, float(content["intercept"]))

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput, ReadError
+from canonym.indexes import check_numbers, load_array
 from canonym.indexes.exact import Exact
 from canonym.indexes.inverted import Inverted
 from canonym.indexes.vectors import Vectors, index_of, join_vectors, mean_vectors, take_vectors
@@ -346,33 +347,39 @@ def load_targets(
     means = {}
     for part in sorted({step.part for step in steps if step.by_concept}):
         place = folder / _MEANS / part
-        try:
-            owners = np.load(place / "owners.npy", allow_pickle=False)
-        except (OSError, ValueError) as error:
-            raise ReadError(place, f"cannot be opened ({error}); build the index again") from error
-        means[part] = ConceptMeans(owners, _load_indexes(place, kinds))
+        owners = load_array(place / "owners.npy", (None,), np.int32)
+        check_numbers(place / "owners.npy", owners, terminology.n_concepts)
+        means[part] = ConceptMeans(owners, _load_indexes(place, kinds, len(owners)))
     return names, means
 
 
 def _load_names(
     terminology: Terminology, folder: Path, sieves: Sequence[Sieve], kinds: Sequence[str]
 ) -> ExtraNames:
+    path = folder / "texts.json"
     try:
-        concepts = np.load(folder / "concepts.npy", allow_pickle=False)
-        texts = json.loads((folder / "texts.json").read_text(encoding="ascii"))
-        repeated = np.load(folder / "repeated.npy", allow_pickle=False)
-        ids = [concept.id for concept in terminology.concepts_at(concepts)]
-        names = [Name(text, id_) for text, id_ in zip(texts, ids, strict=True)]
-    except (OSError, ValueError, TypeError) as error:
-        raise ReadError(folder, f"cannot be opened ({error}); build the index again") from error
+        texts = json.loads(path.read_text(encoding="ascii"))
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            raise ValueError("no list of texts")
+    except (OSError, ValueError) as error:
+        raise ReadError(path, f"cannot be opened ({error}); build the index again") from error
+    n = len(texts)
+    concepts = load_array(folder / "concepts.npy", (n,), np.int32)
+    check_numbers(folder / "concepts.npy", concepts, terminology.n_concepts)
+    repeated = load_array(folder / "repeated.npy", (n,), np.bool_)
+    ids = [concept.id for concept in terminology.concepts_at(concepts)]
+    names = [Name(text, id_) for text, id_ in zip(texts, ids, strict=True)]
     return ExtraNames(
         names,
         concepts,
         repeated,
-        tuple(Verbatim.load(folder / f"sieve-{sieve.name}") for sieve in sieves),
-        _load_indexes(folder, kinds),
+        tuple(Verbatim.load(folder / f"sieve-{sieve.name}", n_rows=n) for sieve in sieves),
+        _load_indexes(folder, kinds, n),
     )
 
 
-def _load_indexes(folder: Path, kinds: Sequence[str]) -> tuple[Exact | Inverted, ...]:
-    return tuple(INDEXES[kind].load(folder / f"index-{n}") for n, kind in enumerate(kinds))
+def _load_indexes(folder: Path, kinds: Sequence[str], n_rows: int) -> tuple[Exact | Inverted, ...]:
+    return tuple(
+        INDEXES[kind].load(folder / f"index-{number}", n_rows=n_rows)
+        for number, kind in enumerate(kinds)
+    )

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from canonym.indexes import BoolArray, Searchable
+from canonym.indexes import BoolArray, Searchable, check_numbers, load_array
 from canonym.indexes.exact import Exact
 from canonym.indexes.inverted import Inverted
 from canonym.indexes.stacked import Stacked
@@ -37,7 +37,7 @@ from canonym.linking.targets import Target
 from canonym.ranking.pooling import RowsByConcept, TieRule
 from canonym.terminology import Terminology
 from canonym.text import STRONG, normalise
-from canonym.types import Concept, Int32Array, Name
+from canonym.types import SCOPES, Concept, Int32Array, Name
 
 _CACHED = 16
 _Number = TypeVar("_Number", bound=np.generic)
@@ -171,18 +171,25 @@ def open_rows(
     described: Sequence[Mapping[str, Any]],
 ) -> TerminologyRows:
     """Open the rows of a terminology in the folder of an index, memory-mapped."""
+    n, n_concepts = terminology.n_names, terminology.n_concepts
+
+    def load(name: str, shape: int, dtype: npt.DTypeLike, below: int) -> npt.NDArray[Any]:
+        path = folder / "rows" / f"{name}.npy"
+        array = load_array(path, (shape,), dtype)
+        check_numbers(path, array, below)
+        return array
+
     ties = TieRule(
-        *(
-            np.load(folder / "rows" / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-            for name in ("concept_of_row", "scope_of_row", "id_rank")
-        )
+        load("concept_of_row", n, np.int32, n_concepts),
+        load("scope_of_row", n, np.int8, len(SCOPES)),
+        load("id_rank", n_concepts, np.int32, n_concepts),
     )
     return TerminologyRows(
         terminology,
         ties,
-        tuple(Verbatim.load(folder / f"sieve-{sieve.name}") for sieve in sieves),
+        tuple(Verbatim.load(folder / f"sieve-{sieve.name}", n_rows=n) for sieve in sieves),
         tuple(
-            INDEXES[one["index"]].load(folder / f"index-{number}")
+            INDEXES[one["index"]].load(folder / f"index-{number}", n_rows=n)
             for number, one in enumerate(described)
         ),
         RowsByConcept(ties.concept_of_row),

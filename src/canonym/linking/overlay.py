@@ -33,6 +33,9 @@ ADDED = "added"
 OVERLAY = "overlay.db"
 """Name of the file in the folder of an index."""
 
+MARK = ".added"
+"""Behind the name of that file: the name of an empty file that says that something was added."""
+
 _APPLICATION_ID = 0x63616F31  # "cao1": the last character is the format
 _SCHEMA = (
     f"PRAGMA application_id = {_APPLICATION_ID}",
@@ -58,11 +61,13 @@ _NOTHING = OverlayContent()
 class Overlay:
     """The file with the synonyms and forbidden pairs beside an index.
 
-    Safe to use from several threads and processes. The file appears with the first change.
+    Safe to use from several threads and processes. The file appears with the first change, and a
+    mark beside it that says so, for the case that the file gets lost.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._mark = path.with_name(f"{path.name}{MARK}")
         self._lock = threading.Lock()
         self._known: tuple[tuple[int, int] | None, OverlayContent] = (None, _NOTHING)
         # Numbers are never used again within a file, and what has one never changes.
@@ -76,12 +81,14 @@ class Overlay:
         try:
             place = self.path.stat().st_ino
         except FileNotFoundError:
+            self._check_there()
             with self._lock:
                 self._known = (None, _NOTHING)
             return _NOTHING
         with self._connected("rw") as connection:
             connection.execute("BEGIN")
             if not self._is_made(connection):
+                self._check_there()
                 return _NOTHING
             version = (place, _number(connection, "user_version"))
             with self._lock:
@@ -93,6 +100,38 @@ class Overlay:
                     self._identity = identity
                     self._known = (version, content)
                 return content
+
+    def check(self) -> None:
+        """Read the whole file, and refuse one that is missing or damaged."""
+        if self.read() == _NOTHING:
+            return
+        with self._connected("rw") as connection:
+            found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        if found != "ok":
+            raise self._damage(found)
+
+    def _damage(self, problem: object) -> ReadError:
+        return ReadError(
+            self.path,
+            f"is damaged ({problem}); restore it, or remove it and {self._mark} to go on without "
+            "what was added",
+        )
+
+    def _check_there(self) -> None:
+        """Refuse to go on without a file that was there: the names in it would be lost unseen."""
+        # The mark appears after the tables, so that looking in this order raises no false alarm.
+        if self._mark.exists() and not self._has_tables():
+            raise ReadError(
+                self.path,
+                "is missing or empty, and synonyms or forbidden pairs were added to this index: "
+                f"put the file back, or remove {self._mark} to go on without them",
+            )
+
+    def _has_tables(self) -> bool:
+        if not self.path.exists():
+            return False
+        with self._connected("rw") as connection:
+            return self._is_made(connection)
 
     def _is_made(self, connection: sqlite3.Connection) -> bool:
         """Whether the tables are there; a file of something else is an error."""
@@ -121,9 +160,7 @@ class Overlay:
                 ) from error
             raise OSError(None, str(error), str(self.path)) from error
         except sqlite3.DatabaseError as error:
-            raise ReadError(
-                self.path, f"is damaged ({error}); restore it, or remove it to begin anew"
-            ) from error
+            raise self._damage(error) from error
 
     # --- writing --------------------------------------------------------------------------------
 
@@ -176,16 +213,21 @@ class Overlay:
         return self._write(change)
 
     def _write(self, change: Callable[[sqlite3.Connection], OverlayContent]) -> OverlayContent:
+        self._check_there()
         with self._connected("rwc") as connection:
             connection.execute("BEGIN IMMEDIATE")
             if not self._is_made(connection):
                 self._make(connection)
+                connection.execute("COMMIT")  # before the mark
+                connection.execute("BEGIN IMMEDIATE")
             changed = change(connection)
             if changed == _NOTHING:
                 connection.execute("ROLLBACK")
             else:
                 version = _number(connection, "user_version")
                 connection.execute(f"PRAGMA user_version = {(version + 1) % (1 << 31)}")
+                # First, for a process killed in between leaves a file without content.
+                self._mark.touch()
                 connection.execute("COMMIT")
             return changed
 
@@ -205,6 +247,7 @@ class Overlay:
             contextlib.closing(sqlite3.connect(target)) as copy,
         ):
             connection.backup(copy)
+        Overlay(target)._mark.touch()
 
 
 def _number(connection: sqlite3.Connection, pragma: str) -> int:
@@ -306,7 +349,8 @@ def check_overlay(folder: str | Path, folded: str | Path | None) -> None:
         raise InvalidInput(
             f"{folder} holds {len(content.synonyms):,} added synonyms and "
             f"{len(content.forbidden):,} forbidden pairs, which would be lost: take them along by "
-            f"fold={str(folder)!r} (--fold {folder}), or remove {Path(folder) / OVERLAY}"
+            f"fold={str(folder)!r} (--fold {folder}), or remove {Path(folder) / OVERLAY} and "
+            f"{OVERLAY}{MARK}"
         )
 
 

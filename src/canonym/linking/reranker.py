@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from canonym.errors import InvalidInput, Mismatch, ReadError
-from canonym.io.files import write_file
+from canonym.io.files import open_sealed, sealed, write_file
 from canonym.linking.confidence import CONFIDENCE, Confidence
 from canonym.linking.features import (
     MARGINAL,
@@ -187,7 +187,7 @@ class Reranker:
             },
         }
         with write_file(path) as partial:
-            text = json.dumps(content, ensure_ascii=False)
+            text = json.dumps(sealed(content), ensure_ascii=False)
             partial.write_text(text + "\n", encoding="utf-8", newline="\n")
 
     @classmethod
@@ -202,7 +202,7 @@ class Reranker:
             If it was written by another version of canonym, or for other encoders.
         """
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            content = open_sealed(path.read_text(encoding="utf-8"))
             written = content["format"], tuple(content["encoders"])
             model = AdditiveModel([_curve(curve) for curve in content["curves"]])
             annotations = AnnotationCounts()

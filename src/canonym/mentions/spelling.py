@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import ReadError
+from canonym.io.arrays import open_array
 from canonym.io.streams import open_text
 from canonym.text import PLAIN, STRONG, normalise, normalise_all
 
@@ -27,7 +28,12 @@ _RAREST = 2
 _CLEARLY = 3
 _WORD = re.compile(r"[^\W\d_]+")
 _WHOLE = re.compile(r"[\W_]?[^\W\d_]+[\W_]?")
-_ARRAYS = ("letters", "starts", "counts", "signatures")
+_ARRAYS = {
+    "letters": np.uint8,
+    "starts": np.int64,
+    "counts": np.int32,
+    "signatures": np.uint32,
+}
 _ONES = np.array([bin(number).count("1") for number in range(1 << 16)], dtype=np.uint8)
 
 
@@ -174,13 +180,20 @@ class Speller:
     @classmethod
     def load(cls, folder: Path) -> Speller:
         """Open a saved speller, memory-mapped."""
-        files = {name: folder / f"{name}.npy" for name in _ARRAYS}
         try:
-            return cls(
-                {name: np.load(files[name], mmap_mode="r", allow_pickle=False) for name in files}
-            )
-        except (OSError, ValueError) as error:
+            arrays = {name: open_array(folder / f"{name}.npy") for name in _ARRAYS}
+            if any(arrays[name].dtype != dtype for name, dtype in _ARRAYS.items()):
+                raise ValueError("an array is of another type")
+            n, starts = len(arrays["counts"]), arrays["starts"]
+            shapes = {name: array.shape for name, array in arrays.items()}
+            expected = {"letters": (starts[-1],), "starts": (n + 1,)}
+            if shapes != {"counts": (n,), "signatures": (n,), **expected}:
+                raise ValueError("the arrays do not belong together")
+            if starts[0] or (np.diff(starts) < 0).any():
+                raise ValueError("the places of words do not rise from 0")
+        except (OSError, ValueError, TypeError, IndexError) as error:
             raise ReadError(folder, f"cannot be opened ({error}); build the index again") from error
+        return cls(arrays)
 
 
 class SpellerBuilder:

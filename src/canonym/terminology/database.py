@@ -135,6 +135,7 @@ class Database:
             if newest <= FORMAT:
                 for key in ("n_concepts", "n_names", "n_relations", "n_xrefs"):
                     meta[key] = int(meta[key])
+                self._check_counts(meta)
                 meta = {**meta, "digest": str(meta["digest"]), "remarks": dict(meta["remarks"])}
         except (KeyError, ValueError, TypeError) as error:
             self.close()
@@ -149,6 +150,14 @@ class Database:
                 f"up to {FORMAT}); upgrade canonym or import the source again"
             )
         return meta
+
+    def _check_counts(self, meta: dict[str, Any]) -> None:
+        for table, number in (("concepts", "ordinal"), ("names", "row")):
+            last = self.first(f"SELECT MAX({number}) FROM {table}")
+            if last != (meta[f"n_{table}"] - 1,):
+                raise ValueError(
+                    f"the {table} are not the {meta[f'n_{table}']:,} that were written"
+                )
 
     def _connect(self) -> sqlite3.Connection:
         found: _Connection | None = getattr(self._local, "connection", None)

@@ -139,7 +139,9 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint, *, step: int) -> Path
                 whole = {key: np.array(array, order="C") for key, array in arrays.items()}
                 (partial / f"{name}.safetensors").write_bytes(save(whole))
         content = {"identity": checkpoint.identity, "state": checkpoint.state}
-        files.write_manifest(partial, kind=_KIND, format_number=_FORMAT, content=content)
+        files.write_manifest(
+            partial, kind=_KIND, format_number=_FORMAT, content=content, checksums=False
+        )
     for old in list_checkpoints(folder)[_KEPT:]:
         shutil.rmtree(old, ignore_errors=True)
     return path
@@ -273,7 +275,7 @@ class Keeper:
         self.folder.mkdir(parents=True, exist_ok=True)
         with files.write_folder(self._best_path(self.folder, epoch), overwrite=True) as partial:
             (partial / "model.safetensors").write_bytes(save(arrays))
-            files.write_manifest(partial, kind=_BEST, format_number=1, content={})
+            files.write_manifest(partial, kind=_BEST, format_number=1, content={}, checksums=False)
 
     def read_best(self, epoch: int) -> dict[str, np.ndarray[Any, Any]] | None:
         """Return the best weights; None in a process that does not write and has no folder."""

@@ -1,0 +1,105 @@
+"""The manifest of an index: what it has to hold before a linker relies on it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from canonym.errors import InvalidInput, ReadError
+from canonym.io.files import MANIFEST, read_manifest
+from canonym.linking.extra_names import INDEXES
+from canonym.linking.settings import Settings, complete
+
+
+def read_index_manifest(folder: Path, *, newest: int) -> dict[str, Any]:
+    """Read the manifest of an index; see `canonym.io.files.read_manifest`.
+
+    Raises
+    ------
+    ReadError
+        If a part of it is missing, or is not what it has to be.
+    """
+    content = read_manifest(folder, kind="linker", newest=newest)
+    check_index_manifest(folder / MANIFEST, content)
+    return content
+
+
+def check_index_manifest(path: Path, content: Mapping[str, Any]) -> None:
+    """Refuse a manifest with parts that are missing, or are not what they have to be."""
+    for key, (expected, fits) in _PARTS.items():
+        if key in content and fits(content[key]):
+            continue
+        if key not in content and key in _OPTIONAL:
+            continue
+        found = f"is {content[key]!r:.80}" if key in content else "is missing"
+        raise ReadError(
+            path,
+            f"the manifest is damaged: {key!r} {found}, expected {expected}; build the index again",
+        )
+
+
+def _is_terminology(given: Any) -> bool:
+    return (
+        isinstance(given, dict)
+        and isinstance(given.get("digest"), str)
+        and all(_is_count(given.get(key)) for key in ("n_concepts", "n_names"))
+    )
+
+
+def _are_encoders(given: Any) -> bool:
+    return isinstance(given, list) and all(isinstance(one, dict) and _fits(one) for one in given)
+
+
+def _fits(encoder: Mapping[str, Any]) -> bool:
+    weight, index, steps = (encoder.get(key) for key in ("weight", "index", "steps"))
+    return (
+        isinstance(encoder.get("name"), str)
+        and isinstance(weight, int | float)
+        and 0 <= weight < math.inf
+        and isinstance(index, str)
+        and index in INDEXES
+        and _are_texts(steps)
+    )
+
+
+def _are_settings(given: Any) -> bool:
+    if not isinstance(given, dict) or not _are_texts(given.get("sieves")):
+        return False
+    if not all(type(given.get(key)) is bool for key in ("spelling", "composites", "trials")):
+        return False
+    if type(given.get("min_length")) is not int or "abbreviations" not in given:
+        return False
+    # Settings that this version does not know are of no account.
+    known = {key: given[key] for key in Settings.__annotations__ if key in given}
+    try:
+        complete(Settings(**known))  # type: ignore[typeddict-item]
+    except (InvalidInput, TypeError):
+        return False
+    return True
+
+
+def _are_mentions(given: Any) -> bool:
+    return (
+        isinstance(given, dict)
+        and {"given", "names"} <= given.keys()
+        and all(map(_is_count, given.values()))
+    )
+
+
+def _is_count(given: Any) -> bool:
+    return type(given) is int and given >= 0
+
+
+def _are_texts(given: Any) -> bool:
+    return isinstance(given, list) and all(isinstance(one, str) for one in given)
+
+
+_PARTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "terminology": ("its digest and its numbers of concepts and names", _is_terminology),
+    "encoders": ("a list with name, weight, index and steps of each", _are_encoders),
+    "settings": ("every setting of the index, with a value that it can have", _are_settings),
+    "mentions": ("the numbers of training mentions and names", _are_mentions),
+}
+_OPTIONAL = {"mentions"}
