@@ -111,8 +111,8 @@ def read_athena(
     release = Release(folder, "an Athena folder", _NEEDS)
     needed = dict.fromkeys(_NEEDS, "")
     needed |= {"CONCEPT_ANCESTOR.csv": "ancestors=False"} if ancestors else {}
-    concept_file, synonym_file, edge_file, *others = (each[0] for each in release.need(needed))
-    ancestor_file = others[0] if ancestors else None
+    concept_file, synonym_file, edge_file, *further = (each[0] for each in release.need(needed))
+    ancestor_file = further[0] if ancestors else None
     successors = {} if standard_only else _successors(edge_file)
     kept: set[int] = set()
     others = array("q")
