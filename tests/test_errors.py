@@ -48,6 +48,7 @@ def test_a_read_error_carries_path_line_and_problem() -> None:
         ReadError("names.tsv", "is empty"),
         Mismatch("c"),
         MissingExtra("reading OWL", "owl"),
+        MissingExtra("reading OWL", "owl", "rdflib"),
         NotTrained("d"),
     ],
 )
@@ -63,7 +64,42 @@ def test_an_optional_module_is_imported_or_its_extra_named() -> None:
     with pytest.raises(MissingExtra) as caught:
         require("canonym_has_no_such_module", "reading OWL", "owl")
     assert str(caught.value) == (
-        "reading OWL needs an optional dependency: pip install 'canonym[owl]'"
+        "reading OWL needs canonym_has_no_such_module, which is not installed: pip install "
+        "canonym_has_no_such_module, or pip install 'canonym[owl]', which brings it"
     )
     assert (caught.value.what, caught.value.extra) == ("reading OWL", "owl")
     assert isinstance(caught.value.__cause__, ImportError)
+
+
+@pytest.mark.parametrize(
+    ("module", "missing", "package"),
+    [
+        ("accelerate", "accelerate", "accelerate"),
+        ("onnxscript", "onnxscript", "onnxscript"),
+        ("transformers", "tokenizers", "tokenizers"),
+        ("sklearn.manifold", "sklearn", "scikit-learn"),
+    ],
+)
+def test_the_missing_package_is_named(
+    monkeypatch: pytest.MonkeyPatch, module: str, missing: str, package: str
+) -> None:
+    def fail(_name: str) -> None:
+        raise ModuleNotFoundError(f"No module named {missing!r}", name=missing)
+
+    monkeypatch.setattr("importlib.import_module", fail)
+    with pytest.raises(MissingExtra) as caught:
+        require(module, "training an encoder", "torch")
+    assert str(caught.value) == (
+        f"training an encoder needs {package}, which is not installed: pip install {package}, or "
+        "pip install 'canonym[torch]', which brings it"
+    )
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_a_broken_package_is_not_called_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_name: str) -> None:
+        raise ImportError("libcudart.so: cannot open shared object file", name="torch")
+
+    monkeypatch.setattr("importlib.import_module", fail)
+    with pytest.raises(MissingExtra, match="needs an optional dependency: pip install 'canonym"):
+        require("torch", "training an encoder", "torch")

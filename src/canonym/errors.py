@@ -19,6 +19,13 @@ import importlib
 from pathlib import Path
 from typing import Any
 
+# Packages, as pip calls them, of modules that are called otherwise.
+_PACKAGES = {
+    "simple_icd_10_cm": "simple-icd-10-cm",
+    "sklearn": "scikit-learn",
+    "umap": "umap-learn",
+}
+
 __all__ = [
     "CanonymError",
     "InvalidInput",
@@ -80,15 +87,24 @@ class MissingExtra(CanonymError, ImportError):
         The task of the caller ("reading Parquet files").
     extra : str
         The extra of canonym that brings the dependency.
+    package : str
+        The package that is missing, as pip calls it, where that is known.
     """
 
-    def __init__(self, what: str, extra: str) -> None:
+    def __init__(self, what: str, extra: str, package: str = "") -> None:
         self.what = what
         self.extra = extra
-        super().__init__(f"{what} needs an optional dependency: pip install 'canonym[{extra}]'")
+        self.package = package
+        whole = f"pip install 'canonym[{extra}]'"
+        super().__init__(
+            f"{what} needs {package}, which is not installed: pip install {package}, or {whole}, "
+            "which brings it"
+            if package
+            else f"{what} needs an optional dependency: {whole}"
+        )
 
     def __reduce__(self) -> Any:
-        return MissingExtra, (self.what, self.extra)
+        return MissingExtra, (self.what, self.extra, self.package)
 
 
 class NotTrained(CanonymError):
@@ -98,9 +114,12 @@ class NotTrained(CanonymError):
 def require(module: str, what: str, extra: str) -> Any:
     """Import an optional dependency, or raise `MissingExtra` with the pip line of its `extra`.
 
-    `what` needs it, as the subject of a sentence: "reading Parquet files".
+    The missing package may be another one, which the dependency imports itself. `what` needs it, as
+    the subject of a sentence: "reading Parquet files".
     """
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise MissingExtra(what, extra) from error
+        missing = (error.name or "") if isinstance(error, ModuleNotFoundError) else ""
+        root = missing.partition(".")[0]
+        raise MissingExtra(what, extra, _PACKAGES.get(root, root)) from error

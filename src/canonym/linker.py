@@ -15,6 +15,7 @@ from canonym.io.files import MANIFEST, file_digest, write_folder
 from canonym.linking.build import FORMAT, Progress, build_index
 from canonym.linking.confidence import CONFIDENCE, METHODS, Confidence
 from canonym.linking.decision import as_documents
+from canonym.linking.display import Displayed
 from canonym.linking.extra_names import TrainingMention
 from canonym.linking.links import Links
 from canonym.linking.manifest import read_index_manifest
@@ -36,7 +37,7 @@ from canonym.types import Document, Encoder, Link, Mention, Name
 __all__ = ["LinkOptions", "Linker", "Links", "Settings"]
 
 
-class Linker:
+class Linker(Displayed):
     """Finds the concepts of a terminology that names stand for.
 
     Made by `build`, `load` or `default`. Safe to use from several threads. Everything large is

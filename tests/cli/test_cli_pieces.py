@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from canonym.cli.input import Input, count_items
-from canonym.cli.progress import counter, stages
+from canonym.cli.progress import Lines, activity, counter, stages
 from tests.cli.running import run
 
 
@@ -49,9 +50,40 @@ def test_items_are_counted_where_that_is_cheap(tmp_path: Path) -> None:
     assert count_items(str(tmp_path), documents._replace(kind="brat")) is None
 
 
-def test_progress_is_hidden_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_little_work_shows_nothing_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     with counter("Counting", unit="sheep") as report:
         report(1)
     with stages() as staged:
         staged("Sleeping", 1, 2)
     assert capsys.readouterr() == ("", "")
+
+
+def test_without_a_terminal_a_line_comes_every_30_seconds(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    now = 100.0
+    lines = Lines("names", clock=lambda: now)
+    lines.beat()
+    for now, done in ((129.0, 5), (130.0, 1500), (131.0, 1600), (160.0, 1700)):  # noqa: B007
+        lines.show("Indexing", done, 2000)
+        lines.beat()
+    now = 190.0  # nothing was reported since
+    lines.beat()
+    assert capsys.readouterr().err.splitlines() == [
+        "Indexing: 1,500 of 2,000 names, 30 s",
+        "Indexing: 1,700 of 2,000 names, 60 s",
+        "Indexing: 1,700 of 2,000 names, 90 s",
+    ]
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_lines_of_the_inner_of_two_activities(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], quiet: bool
+) -> None:
+    monkeypatch.setattr("canonym.cli.progress._EVERY", 0.03)
+    monkeypatch.setattr("canonym.cli.progress.is_quiet", lambda: quiet)
+    with activity("Outer"), activity("Inner"):
+        time.sleep(0.2)
+    found = capsys.readouterr().err
+    assert ("Inner: 0 s" in found) is not quiet
+    assert "Outer" not in found

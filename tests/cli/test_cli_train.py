@@ -394,3 +394,14 @@ def test_every_flag_says_what_it_is() -> None:
             if isinstance(option, click.Argument):
                 continue
             assert option.help or set(option.opts) <= plain, option.opts
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("quiet", [False, True])
+def test_a_dry_run_without_a_terminal_tells_what_it_does(
+    monkeypatch: pytest.MonkeyPatch, quiet: bool
+) -> None:
+    monkeypatch.setattr("canonym.cli.progress._EVERY", 0.003)
+    found = run(*arguments("biosyn"), "--dry-run", "-o", "out", *(["-q"] if quiet else []))
+    lines = re.findall(r"^(?:Reading|Sampling|Working): .*\d s$", found.stderr, re.MULTILINE)
+    assert bool(lines) is not quiet

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -235,3 +236,21 @@ def test_expand_without_abbreviations():
 def test_any_strings(mention, forms):
     assert isinstance(expand(mention, forms), str)
     assert isinstance(dict(find_abbreviations(f"{mention} ({mention[:3]})", engine=OWN)), dict)
+
+
+@pytest.mark.parametrize("engine", ["ab3p", OWN])
+@pytest.mark.parametrize("pattern", ["(", "a (b) ", "wilson disease (WD) "])
+def test_texts_full_of_brackets_take_little_time(pattern: str, engine: str):
+    if engine == "ab3p":
+        pytest.importorskip("pyab3p")
+    began = time.process_time()
+    find_abbreviations(pattern * (2_000_000 // len(pattern)), engine=engine)
+    assert time.process_time() - began < 5  # "(" took Ab3P twice as long
+
+
+def test_blocks_hold_few_brackets_and_the_whole_text():
+    text = "One (a). " * 2000
+    blocks = list(abbreviations._blocks(text))
+    assert " ".join(blocks) == text
+    assert all(block.count("(") + block.count(")") <= 500 for block in blocks)
+    assert all(block.rstrip().endswith(".") for block in blocks)

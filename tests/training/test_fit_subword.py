@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -286,3 +287,14 @@ def test_options_that_cannot_be_used(option: dict[str, Any]) -> None:
     name = next(iter(option))
     with pytest.raises(InvalidInput, match=f"{name}="):
         fit_subword(["one", "two"], [0, 0], **option)
+
+
+def test_a_batch_larger_than_the_names_is_cut() -> None:
+    names, concepts = ["hip pain", "pain of hip", "knee pain", "pain of knee"], np.arange(4) // 2
+    began = time.process_time()
+    fitted = [
+        fit_subword(names, concepts, steps=2, batch=batch, dimensions=4, n_bits=8)
+        for batch in (512, 100_000_000)
+    ]
+    assert time.process_time() - began < 3
+    assert np.array_equal(fitted[0].table, fitted[1].table)

@@ -195,7 +195,7 @@ def evaluate(
 
     from canonym.cli.annotated import open_corpus
     from canonym.cli.open import open_system
-    from canonym.cli.progress import note
+    from canonym.cli.progress import activity, note
     from canonym.evaluation.comparison import compare
     from canonym.evaluation.predictions import read_predictions
     from canonym.evaluation.protocols import choose_protocol
@@ -212,15 +212,16 @@ def evaluate(
     if split is None and given.format == "concept" and protocol != "raw":
         split = "file"  # its strings are prepared already
     system = open_system(index, terminologies, encoders, weights, protocol)
-    run = evaluate_corpus(
-        given.documents,
-        **system._asdict(),
-        protocol=choose_protocol(protocol, split=split, same=same, glosses=glosses),
-        training=[document for one in before for document in one.documents],
-        corrections=read_corrections(corrections) if corrections else None,
-        files=[file for one in (given, *before) for file in one.files],
-        **options,
-    )
+    with activity("Evaluating"):
+        run = evaluate_corpus(
+            given.documents,
+            **system._asdict(),
+            protocol=choose_protocol(protocol, split=split, same=same, glosses=glosses),
+            training=[document for one in before for document in one.documents],
+            corrections=read_corrections(corrections) if corrections else None,
+            files=[file for one in (given, *before) for file in one.files],
+            **options,
+        )
     seed = options["seed"]
     compared = [compare(run, found, name=name, seed=seed) for name, found in predictions]
     summary = _summarise(run, given, title or Path(corpus).name, compared, notes)

@@ -38,11 +38,13 @@ def fit_confidence(
     """
     from canonym.cli.annotated import open_corpus
     from canonym.cli.description import print_facts
+    from canonym.cli.progress import activity
     from canonym.cli.verbosity import is_quiet
     from canonym.linker import Linker
 
     given = open_corpus(corpus, format=format_)
-    found = Linker.load(index).fit_confidence(given.documents, types=types, method=method)
+    with activity("Fitting"):
+        found = Linker.load(index).fit_confidence(given.documents, types=types, method=method)
     if is_quiet():
         return
     answered = found["answered at 0.9"]

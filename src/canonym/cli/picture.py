@@ -95,7 +95,7 @@ def picture(
 
     from canonym.cli.input import read_ids
     from canonym.cli.place import check_outputs
-    from canonym.cli.progress import note
+    from canonym.cli.progress import activity, note
     from canonym.cli.sources import open_linker
     from canonym.errors import InvalidInput
     from canonym.evaluation.similarity.pictures import (
@@ -119,7 +119,8 @@ def picture(
         names=names,
         seed=seed,
     )
-    vectors = encode_names(linker, [one.name for one in shown], encoder=encoder)
-    found = make_picture(shown, vectors, by=by, method=method, seed=seed, perplexity=perplexity)
+    with activity("Placing names"):
+        vectors = encode_names(linker, [one.name for one in shown], encoder=encoder)
+        found = make_picture(shown, vectors, by=by, method=method, seed=seed, perplexity=perplexity)
     write_picture(found, output, title=title, overwrite=overwrite)
     note(f"{len(shown):,} names in {len(found.groups):,} groups: {output}.")

@@ -1,10 +1,15 @@
-"""Notes and progress bars on standard error; ``--quiet`` hides both."""
+"""Notes and progress on standard error; ``--quiet`` hides both.
+
+A terminal gets bars. Elsewhere a plain line tells every 30 seconds how far a command is.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import logging
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,6 +21,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, Task, TaskID
 
 _LOG = logging.getLogger(__name__)
+_EVERY = 30.0  # seconds between two lines
 
 
 class Stages(Protocol):
@@ -70,13 +76,86 @@ def stages(*, unit: str = "names") -> Iterator[Stages]:
 
 
 @contextlib.contextmanager
+def activity(what: str) -> Iterator[None]:
+    """Show that something is done, of which nothing can be counted: "Sampling"."""
+    with _bars("") as show:
+        show(what, 0, None)
+        yield
+
+
+class Lines:
+    """Tells every 30 seconds how far a command is; `clock` counts seconds.
+
+    Lines come even while nothing is reported.
+    """
+
+    def __init__(self, unit: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._unit, self._clock = unit, clock
+        self._began = self._last = clock()
+        self._state: tuple[str, int, int | None] = ("Working", 0, None)
+        self._ended = threading.Event()
+
+    def show(self, stage: str, done: int, total: int | None) -> None:
+        """Remember how far a stage is."""
+        self._state = stage, done, total
+
+    def beat(self) -> None:
+        """Print a line if one is due."""
+        now = self._clock()
+        if now - self._last < _EVERY:
+            return
+        self._last = now
+        stage, done, total = self._state
+        of = "" if total is None else f" of {total:,}"
+        count = f"{done:,}{of} {self._unit}, " if self._unit and (done or total) else ""
+        click.echo(f"{stage}: {count}{now - self._began:,.0f} s", err=True)
+
+    def start(self) -> None:
+        """Begin to print."""
+        self._ended = threading.Event()
+        threading.Thread(target=self._run, args=(self._ended,), daemon=True).start()
+
+    def stop(self) -> None:
+        """Print no more."""
+        self._ended.set()
+
+    def _run(self, ended: threading.Event) -> None:
+        while not ended.wait(_EVERY / 30):
+            self.beat()
+
+
+_open: list[Lines | Progress] = []  # what is shown; the last one alone is drawn
+
+
+@contextlib.contextmanager
+def _drawn(shown: Lines | Progress) -> Iterator[None]:
+    """Draw one display, and meanwhile none that is open already."""
+    if _open:
+        _open[-1].stop()
+    _open.append(shown)
+    shown.start()
+    try:
+        yield
+    finally:
+        _open.pop().stop()
+        if _open:
+            _open[-1].start()
+
+
+@contextlib.contextmanager
 def _bars(unit: str) -> Iterator[Callable[[str, int, int | None], None]]:
-    """Yield a function that draws the bar of a stage, or does nothing if nobody watches."""
-    if not watched():
+    """Yield a function that shows how far a stage is: as a bar, in lines, or not at all."""
+    if is_quiet():
         yield lambda _stage, _done, _total: None
         return
+    if not sys.stderr.isatty():
+        lines = Lines(unit)
+        with _drawn(lines):
+            yield lines.show
+        return
     tasks: dict[str, TaskID] = {}
-    with _display(unit) as display:
+    display = _display(unit)
+    with _drawn(display):
 
         def show(stage: str, done: int, total: int | None) -> None:
             if stage not in tasks:
@@ -99,6 +178,8 @@ def _display(unit: str) -> Progress:
 
     class Rate(ProgressColumn):
         def render(self, task: Task) -> Text:
+            if not unit:
+                return Text("")
             speed = task.finished_speed or task.speed
             of = "" if task.total is None else f" of {task.total:,.0f}"
             rate = "" if speed is None else f", {speed:,.0f}/s"

@@ -56,13 +56,14 @@ def export_onnx(transformer: Transformer, folder: Path) -> None:
     Raises
     ------
     MissingExtra
-        If onnxscript is not installed.
+        If onnx or onnxscript is not installed.
     InvalidInput
         If the tokenizer has no ``tokenizer.json``.
     """
     import torch
 
-    require("onnxscript", "exporting to ONNX", "torch")
+    for module in ("onnx", "onnxscript"):
+        require(module, "exporting to ONNX", "torch")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     transformer.save_description(folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Collection, Iterator
@@ -78,6 +79,34 @@ def read_prolog(path: str | Path) -> Prolog:
             raise ReadError(
                 path, f"is not XML ({error})", line=getattr(error, "lineno", None)
             ) from error
+
+
+def check_depth(path: str | Path, content: bytes, *, most: int) -> None:
+    """Raise a `ReadError` where elements are nested deeper than `most`; other faults may stay."""
+    depth = 0
+    parser = expat.ParserCreate()
+
+    def start(tag: str, _attributes: dict[str, str]) -> None:
+        nonlocal depth
+        depth += 1
+        if depth > most:
+            raise ReadError(
+                path,
+                f"<{tag}> is nested {depth:,} elements deep, and at most {most:,} were expected: "
+                "save the ontology as Turtle or N-Triples (ROBOT and Protégé do), or get it from "
+                "its publisher",
+                line=parser.CurrentLineNumber,
+            )
+
+    def end(_tag: str) -> None:
+        nonlocal depth
+        depth -= 1
+
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    # The parser that reads the file reports malformed XML.
+    with contextlib.suppress(expat.ExpatError, LookupError, ValueError):
+        for at in range(0, len(content), _PIECE):
+            parser.Parse(content[at : at + _PIECE], False)
 
 
 def read_elements(path: str | Path, tags: Collection[str]) -> Iterator[ET.Element]:

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, overload
 
 from canonym.types import Link
+from canonym.types.links import links_html
+
+_SHOWN = 20  # rows in a notebook
 
 
 class Links(Sequence[Link]):
@@ -38,18 +41,15 @@ class Links(Sequence[Link]):
     __hash__ = None  # type: ignore[assignment]  # candidates hold dicts
 
     def __repr__(self) -> str:
-        lines = [
-            f"  {link.mention.text!r} -> "
-            + (
-                ", ".join(link.ids) + (f" ({link.label})" if link.label else "")
-                if link.ids
-                else f"NIL ({link.reason})"
-            )
-            for link in self._links[:10]
-        ]
+        lines = [f"  {link}" for link in self._links[:10]]
         if len(self) > 10:
             lines.append(f"  … {len(self) - 10:,} more")
         return "\n".join([f"<{len(self):,} links>", *lines])
+
+    def _repr_html_(self) -> str:
+        more = len(self) - _SHOWN
+        below = f"… {more:,} more of {len(self):,} links" if more > 0 else ""
+        return links_html(self._links[:_SHOWN], below=below)
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return one nested dict per link, ready for JSON; see `canonym.types.Link.to_dict`."""

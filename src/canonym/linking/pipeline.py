@@ -305,12 +305,13 @@ class Pipeline:
             find_glosses(document.mentions, document.text, defined=known) if document.text else {}
         )
         known = {**known, **abbreviations} if abbreviations else known
+        # Mentions may share their context, which is searched once.
+        contexts = dict.fromkeys(mention.context for mention in document.mentions)
+        own = {text: {**self._abbreviations(text), **known} if text else known for text in contexts}
         return [
             self.preparation.prepare(
                 mention.text,
-                abbreviations=(
-                    {**self._abbreviations(mention.context), **known} if mention.context else known
-                ),
+                abbreviations=own[mention.context],
                 gloss=glosses.get((mention.text, mention.type), ""),
             )
             for mention in document.mentions

@@ -6,6 +6,7 @@ algorithm, which needs no library. The answer names the engine that was used.
 
 from __future__ import annotations
 
+import itertools
 import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,6 +20,9 @@ ENGINES = ("auto", "ab3p", "schwartz-hearst")
 
 # Ab3P copies a sentence into a buffer of fixed size and ends the process when that overflows.
 _BLOCK = 8_000
+# The time that Ab3P takes for a block grows with the square of its brackets.
+_MOST_BRACKETS = 500
+_BRACKET = re.compile(r"[()\[\]]")
 # Ab3P writes these differently and then cannot find its own sentences again.
 _TAMED = str.maketrans({"\x00": " ", "|": " ", "_": "-"})
 _SPACE = re.compile(r"\s+")
@@ -120,14 +124,26 @@ def _find_with_ab3p(text: str) -> list[tuple[str, str]]:
 
 
 def _blocks(text: str) -> Iterator[str]:
-    """Cut a long text, between sentences where possible, else between words, else anywhere."""
-    while len(text) > _BLOCK:
-        ends = [match.start() for match in _SENTENCE_END.finditer(text, 0, _BLOCK)]
-        cut = ends[-1] if ends else text.rfind(" ", 1, _BLOCK)
-        cut = cut if cut > 0 else _BLOCK
-        yield text[:cut]
-        text = text[cut:].lstrip()
-    yield text
+    """Cut a long text, between sentences where possible, else between words, else anywhere.
+
+    So is a text cut that is full of brackets.
+    """
+    start = 0
+    while (stop := _stop(text, start)) < len(text):
+        ends = [match.start() for match in _SENTENCE_END.finditer(text, start, stop)]
+        cut = ends[-1] if ends else text.rfind(" ", start + 1, stop)
+        cut = cut if cut > start else stop
+        yield text[start:cut]
+        start = cut + text.startswith(" ", cut)
+    yield text[start:]
+
+
+def _stop(text: str, start: int) -> int:
+    """Return where a block from `start` has to end."""
+    stop = start + _BLOCK
+    brackets = _BRACKET.finditer(text, start, stop)
+    last = next(itertools.islice(brackets, _MOST_BRACKETS, None), None)
+    return stop if last is None else last.start()
 
 
 def _find_by_letters(text: str) -> Iterator[tuple[str, str]]:
@@ -137,11 +153,11 @@ def _find_by_letters(text: str) -> Iterator[tuple[str, str]]:
             inside = re.split(r"[;,]\s", inside)[0].strip(" '\"")
             if _is_short(inside):
                 most = min(len(inside) + 5, 2 * len(inside))  # words of a long form
-                long = _long_form(inside, " ".join(before.split()[-most:]))
+                long = _long_form(inside, " ".join(before.rsplit(None, most)[-most:]))
                 if long is not None:
                     yield inside, long
             elif before.strip():
-                short = before.split()[-1].strip("([{'\"")
+                short = before.rsplit(None, 1)[-1].strip("([{'\"")
                 long = _long_form(short, inside) if _is_short(short) else None
                 if long is not None and inside.endswith(long):
                     yield short, long

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from canonym.types.html import html_table
 from canonym.types.mentions import Mention, Step
 
-__all__ = ["Candidate", "Link"]
+__all__ = ["Candidate", "Link", "links_html"]
+
+_HEAD = ("mention", "id", "label", "score", "matched name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +119,31 @@ class Link:
             return None
         return self.candidates[0].score - self.candidates[1].score
 
+    def __str__(self) -> str:
+        if self.parts:
+            found = ", ".join(self.ids) or "NIL"
+        elif self.id is None:
+            found = f"NIL ({self.reason})" if self.reason else "NIL"
+        else:
+            found = f"{self.id} ({self.label})" if self.label else self.id
+        return f"{self.mention.text!r} -> {found}"
+
+    def __repr__(self) -> str:
+        score = "" if self.id is None else f", score {self.score:.3f}"
+        return f"<Link {self}{score}>"
+
+    def _repr_html_(self) -> str:
+        return links_html([self])
+
+    def _cells(self) -> tuple[str, ...]:
+        """Cells of a table, below `_HEAD`."""
+        if self.parts:
+            return self.mention.text, ", ".join(self.ids) or "NIL", "", "", ""
+        if self.id is None:
+            return self.mention.text, "NIL", self.reason, "", ""
+        best = self.candidates[0]
+        return self.mention.text, best.id, best.label, f"{best.score:.3f}", best.name
+
     def to_dict(self) -> dict[str, Any]:
         """Return the link as plain dicts and lists, ready for JSON."""
         return {
@@ -139,3 +168,8 @@ class Link:
             ],
             "parts": [part.to_dict() for part in self.parts],
         }
+
+
+def links_html(links: Iterable[Link], *, below: str = "") -> str:
+    """Return an HTML table of links, one a row, with a line of text below it."""
+    return html_table([link._cells() for link in links], _HEAD, below=below)

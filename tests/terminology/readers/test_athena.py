@@ -206,3 +206,11 @@ def test_values_that_the_download_does_not_have(folder: Path) -> None:
 def test_an_archive_must_be_unpacked(folder: Path) -> None:
     with pytest.raises(ReadError, match=r"is a file, but an Athena folder was expected: unpack"):
         list(read_athena(folder / "CONCEPT.csv"))
+
+
+def test_all_missing_files_are_listed_at_once(folder: Path) -> None:
+    for name in ("CONCEPT_SYNONYM", "CONCEPT_ANCESTOR"):
+        (folder / f"{name}.csv").unlink()
+    expected = "CONCEPT_SYNONYM.csv, CONCEPT_ANCESTOR.csv not found.*pass ancestors=False"
+    with pytest.raises(ReadError, match=expected):
+        list(read_athena(folder, ancestors=True))

@@ -152,3 +152,10 @@ def test_codes_that_are_nowhere(release: Path) -> None:
 def test_an_unknown_choice(release: Path) -> None:
     with pytest.raises(InvalidInput, match="expected 'names' or 'concepts'"):
         list(read_meddra(release, llt="both"))
+
+
+def test_all_missing_files_are_listed_at_once(release: Path) -> None:
+    for name in ("pt.asc", "hlt_pt.asc"):
+        (release / "MedAscii" / name).unlink()
+    with pytest.raises(ReadError, match=r": pt.asc, hlt_pt.asc not found: a MedDRA folder"):
+        list(read_meddra(release))

@@ -8,6 +8,7 @@ import logging
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -282,3 +283,19 @@ def test_an_unknown_format_and_a_missing_library(
 )
 def test_compaction(address: str, short: str | None) -> None:
     assert compact(address) == (short or address)
+
+
+def test_deep_nesting_is_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "deep.owl"
+    head = (
+        '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
+        'xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#" '
+        'xmlns:owl="http://www.w3.org/2002/07/owl#">\n'
+    )
+    n = 100_000
+    inner = "<owl:Class><rdfs:subClassOf>" * n + "</rdfs:subClassOf></owl:Class>" * n
+    path.write_text(f"{head}{inner}</rdf:RDF>")
+    began = time.process_time()
+    with pytest.raises(ReadError, match=r"line 2: .* at most 2,000 were expected: save .* Turtle"):
+        list(read_owl(path))
+    assert time.process_time() - began < 2

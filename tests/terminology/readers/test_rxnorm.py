@@ -164,3 +164,10 @@ def test_wrong_encoding(release: Path) -> None:
     (release / "rrf" / "RXNSTY.RRF").write_bytes(b"161|T109|A1|Substanz f\xfcr Tests|||\n")
     with pytest.raises(ReadError, match="line 1: the line is not UTF-8"):
         list(read_rxnorm(release))
+
+
+def test_all_missing_files_are_listed_at_once(release: Path) -> None:
+    for name in ("RXNSTY", "RXNREL"):
+        (release / "rrf" / f"{name}.RRF").unlink()
+    with pytest.raises(ReadError, match=r"RXNSTY.RRF, RXNREL.RRF not found.*pass relations=False"):
+        list(read_rxnorm(release))

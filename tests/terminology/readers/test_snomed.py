@@ -273,3 +273,14 @@ def test_wrong_encoding(release: Path) -> None:
     file.write_bytes(file.read_bytes().replace(b"Heart attack", b"M\xe9ni\xe8re"))
     with pytest.raises(ReadError, match="line 5: the line is not UTF-8"):
         list(read_snomed(release))
+
+
+def test_all_missing_files_are_listed_at_once(release: Path) -> None:
+    for name in ("*_Relationship_*", "*_cRefset_Language*"):
+        next(release.rglob(name)).unlink()
+    with pytest.raises(ReadError) as caught:
+        list(read_snomed(release))
+    assert ": der2_cRefset_LanguageSnapshot[-_]*, sct2_Relationship_Snapshot_* not" in str(
+        caught.value
+    )
+    assert "pass relations=False to do without sct2_Relationship_Snapshot_*" in str(caught.value)

@@ -339,3 +339,15 @@ def test_the_folder_itself_goes_before_its_subfolder(tmp_path: Path) -> None:
     release = Release(tmp_path, "a folder", ("X.RRF",), subfolder="meta")
     assert release.find("X.RRF") == [tmp_path / "x.rrf"]
     assert release.find("Y.RRF") == []
+
+
+def test_all_missing_files_are_listed_at_once(release: Path) -> None:
+    for name in ("MRSTY", "MRDEF", "MRREL"):
+        (release / f"{name}.RRF").unlink()
+    with pytest.raises(ReadError) as caught:
+        list(read_umls(release))
+    assert str(caught.value).startswith(f"{release}: MRSTY.RRF, MRDEF.RRF, MRREL.RRF not found: ")
+    assert str(caught.value).endswith(
+        "; pass definitions=False to do without MRDEF.RRF; pass relations=False to do without "
+        "MRREL.RRF"
+    )

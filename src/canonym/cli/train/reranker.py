@@ -56,11 +56,13 @@ def reranker(corpus: str, index: str, types: tuple[str, ...], format_: str | Non
     """
     from canonym.cli.annotated import open_corpus
     from canonym.cli.description import print_facts
+    from canonym.cli.progress import activity
     from canonym.cli.verbosity import is_quiet
     from canonym.linker import Linker
 
     given = open_corpus(corpus, format=format_)
-    found = Linker.load(index).fit_reranker(given.documents, types=types)
+    with activity("Fitting"):
+        found = Linker.load(index).fit_reranker(given.documents, types=types)
     if is_quiet():
         return
     print_facts(

@@ -35,6 +35,7 @@ class Parts(NamedTuple):
 
 def run_training(spec: TrainingSpec) -> None:
     """Read, sample, train, and write the encoder; or show what would be sampled."""
+    from canonym.cli.progress import activity
     from canonym.training.loop.checkpoints import remove_checkpoints
     from canonym.training.loop.save import save_trained
     from canonym.training.recipes import PAPERS
@@ -44,7 +45,8 @@ def run_training(spec: TrainingSpec) -> None:
         return
     _check(spec)
     began = time.monotonic()
-    parts = prepare(spec)
+    with activity("Reading"):
+        parts = prepare(spec)
     if spec.dry_run:
         _show_plan(spec, parts)
         return
@@ -251,14 +253,16 @@ def _show_plan(spec: TrainingSpec, parts: Parts) -> None:
     import numpy as np
 
     from canonym.cli.output import print_table
+    from canonym.cli.progress import activity
     from canonym.cli.train.examples import COLUMNS, examples
     from canonym.encoders.devices import torch_device
     from canonym.training.loop.fit import make_step
 
     loop, objective = spec.loop, parts.objective
-    step = make_step(parts.trainable, objective, loop)
-    step.to(torch_device(spec.device))
-    plan = objective.plan(step.encode, 0, np.random.default_rng([loop.seed, 0]))
+    with activity("Sampling"):
+        step = make_step(parts.trainable, objective, loop)
+        step.to(torch_device(spec.device))
+        plan = objective.plan(step.encode, 0, np.random.default_rng([loop.seed, 0]))
     n_batches = objective.n_batches(plan)
     steps = -(-n_batches // loop.accumulation)
     total = min(steps * loop.n_epochs, loop.max_steps or steps * loop.n_epochs)

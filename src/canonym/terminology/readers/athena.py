@@ -109,10 +109,10 @@ def read_athena(
     Held in memory: the ids of the concepts taken, and 16 bytes per mapping.
     """
     release = Release(folder, "an Athena folder", _NEEDS)
-    concept_file = release.need("CONCEPT.csv")[0]
-    synonym_file = release.need("CONCEPT_SYNONYM.csv")[0]
-    edge_file = release.need("CONCEPT_RELATIONSHIP.csv")[0]
-    ancestor_file = release.need("CONCEPT_ANCESTOR.csv")[0] if ancestors else None
+    needed = dict.fromkeys(_NEEDS, "")
+    needed |= {"CONCEPT_ANCESTOR.csv": "ancestors=False"} if ancestors else {}
+    concept_file, synonym_file, edge_file, *further = (each[0] for each in release.need(needed))
+    ancestor_file = further[0] if ancestors else None
     successors = {} if standard_only else _successors(edge_file)
     kept: set[int] = set()
     others = array("q")

@@ -60,7 +60,8 @@ def read_meddra(
     if llt not in ("names", "concepts"):
         raise InvalidInput(f"llt={llt!r} is unknown: expected 'names' or 'concepts'")
     release = Release(folder, "a MedDRA folder", _NEEDS, subfolder="MedAscii")
-    files = {name: release.need(name)[0] for name in _NEEDS}
+    found = release.need(dict.fromkeys(_NEEDS, ""))
+    files = {name: parts[0] for name, parts in zip(_NEEDS, found, strict=True)}
     version = version or _version(release, encoding)
 
     def concept(code: str, label: str, level: str, *, retired: bool = False) -> Iterator[Record]:

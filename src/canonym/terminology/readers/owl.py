@@ -15,6 +15,7 @@ from typing import Any
 
 from canonym.errors import InvalidInput, ReadError, require
 from canonym.io.streams import open_bytes
+from canonym.io.xml import check_depth
 from canonym.types import Concept, Name, Record, Relation, Xref
 
 _SYNTAXES = ("xml", "turtle", "json-ld")  # N-Triples are Turtle
@@ -43,6 +44,9 @@ _DEFINITIONS = (f"{_OBO}IAO_0000115", f"{_SKOS}definition", "http://www.ebi.ac.u
 _SUCCESSORS = (f"{_OBO}IAO_0100001", f"{_DCT}isReplacedBy")
 _ABBREVIATION = re.compile(r"abbrev|acronym|OMO_0003000$|OMO_0003012$", re.IGNORECASE)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+# Lists without parseType="Collection" are the deepest nesting of an ontology. What is nested deeper
+# keeps rdflib busy for long.
+_DEEPEST = 2_000
 _CLASSES = (f"{_OWL}Class", f"{_SKOS}Concept")
 
 
@@ -283,6 +287,8 @@ def _parse_rdf(path: str | Path, *, syntax: str | None = None) -> Any:
         syntax = _detect(path, content)
     if syntax == "json-ld":
         _refuse_remote_contexts(path, content)
+    if syntax == "xml":
+        check_depth(path, content, most=_DEEPEST)
     graph = rdflib.Graph()
     with _quiet():
         try:

@@ -7,7 +7,7 @@ readers share this module: it finds the files, splits the rows and checks filter
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from canonym.errors import InvalidInput, ReadError
@@ -75,17 +75,28 @@ class Release:
             if len(part) == 2 and part[0] == "a" and part.isalpha()
         ]
 
-    def need(self, name: str, *, unless: str = "") -> list[Path]:
-        """Find a file or raise; `unless` is the option that does without this file."""
-        files = self.find(name)
-        if not files:
-            without = f"; pass {unless} to do without it" if unless else ""
-            raise ReadError(
-                self.folder,
-                f"{name} not found: {self._what} must contain {' and '.join(self._needs)} "
-                f"(plain or compressed){without}",
-            )
-        return files
+    def need(self, names: Mapping[str, str]) -> list[list[Path]]:
+        """Find files, in order, or raise a `ReadError` that lists all that are missing.
+
+        By name of a file, the option that does without it, or an empty string.
+        """
+        found = {name: self.find(name) for name in names}
+        check_complete(
+            self.folder,
+            {name: option for name, option in names.items() if not found[name]},
+            f"{self._what} must contain {' and '.join(self._needs)} (plain or compressed)",
+        )
+        return list(found.values())
+
+
+def check_complete(folder: Path, missing: Mapping[str, str], expected: str) -> None:
+    """Raise a `ReadError` that lists the missing files and the options that do without them."""
+    if missing:
+        without = [
+            f"pass {option} to do without {name}" for name, option in missing.items() if option
+        ]
+        problem = f"{', '.join(missing)} not found: {expected}"
+        raise ReadError(folder, "; ".join([problem, *without]))
 
 
 def check_folder(folder: Path, what: str, needs: Sequence[str]) -> None:

@@ -65,9 +65,10 @@ def read_rxnorm(
     `canonym.terminology.readers.umls.read_umls`.
     """
     release = Release(folder, "an RxNorm folder", _NEEDS, subfolder="rrf")
-    files = release.need("RXNCONSO.RRF")
-    semantic = _semantic_types(release.need("RXNSTY.RRF"))
-    edges = release.need("RXNREL.RRF", unless="relations=False") if relations else []
+    needed = dict.fromkeys(_NEEDS, "") | ({"RXNREL.RRF": "relations=False"} if relations else {})
+    files, semantics, *others = release.need(needed)
+    semantic = _semantic_types(semantics)
+    edges = others[0] if relations else []
     if not version and (date := re.search(r"_(\d{8})$", Path(folder).resolve().name)):
         version = date[1]
     labels: dict[str, str] = {}

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from canonym.errors import InvalidInput, ReadError
-from canonym.terminology.readers.releases import check_folder, headed_rows
+from canonym.errors import InvalidInput
+from canonym.terminology.readers.releases import check_complete, check_folder, headed_rows
 from canonym.types import Concept, Name, Record, Relation
 
 US_ENGLISH = "900000000000509007"
@@ -26,6 +26,13 @@ _NEEDS = (
     "sct2_Description_Snapshot-*.txt",
     "sct2_Relationship_Snapshot_*.txt",
     "der2_cRefset_LanguageSnapshot-*.txt",
+)
+_EDGES = "sct2_Relationship_Snapshot_*"
+_PATTERNS = (
+    "sct2_Concept_Snapshot_*",
+    "sct2_Description_Snapshot[-_]*",
+    "der2_cRefset_LanguageSnapshot[-_]*",
+    _EDGES,
 )
 
 
@@ -77,13 +84,11 @@ def read_snomed(
     """
     folder = Path(folder)
     check_folder(folder, "the folder of a SNOMED CT release", _NEEDS)
-    concepts = _files(folder, "sct2_Concept_Snapshot_*")
-    descriptions = _files(folder, "sct2_Description_Snapshot[-_]*")
-    edges = _files(folder, "sct2_Relationship_Snapshot_*") if relations else []
-    texts = _files(folder, "sct2_TextDefinition_Snapshot[-_]*", needed=False)
+    concepts, descriptions, refsets, edges = _needed(folder, relations)
+    texts = _files(folder, "sct2_TextDefinition_Snapshot[-_]*")
     if not version and (date := re.search(r"_(\d{8})\.txt", concepts[0].name)):
         version = date[1]
-    labels, tags = _labels(descriptions, language, _preferred(folder, language, refset))
+    labels, tags = _labels(descriptions, language, _preferred(folder, refsets, language, refset))
     defined: dict[str, str] = {}
     for row in _rows(texts if definitions else [], _DESCRIPTION):
         if row[1] == "1" and row[3] == language:
@@ -109,20 +114,30 @@ def read_snomed(
     yield from _relations(edges, states, labels)
 
 
-def _files(folder: Path, pattern: str, *, needed: bool = True) -> list[Path]:
-    files = sorted(
+def _needed(folder: Path, relations: bool) -> list[list[Path]]:
+    """Find the files of concepts, descriptions, reference sets and relationships."""
+    found = [_files(folder, pattern) for pattern in _PATTERNS]
+    missing = {
+        pattern: "relations=False" if pattern == _EDGES else ""
+        for pattern, files in zip(_PATTERNS, found, strict=True)
+        if not files and (relations or pattern != _EDGES)
+    }
+    check_complete(
+        folder,
+        missing,
+        "the folder of a SNOMED CT release must contain, itself or further down, "
+        f"{', '.join(_NEEDS)}; is the release unpacked, and has it a snapshot?",
+    )
+    return found if relations else [*found[:-1], []]
+
+
+def _files(folder: Path, pattern: str) -> list[Path]:
+    return sorted(
         file
         for start in ("", "x")  # files of a beta release begin with x
         for file in folder.rglob(f"{start}{pattern}")
         if file.is_file()
     )
-    if needed and not files:
-        raise ReadError(
-            folder,
-            f"{pattern} not found: the folder of a SNOMED CT release must contain, itself or "
-            f"further down, {', '.join(_NEEDS)}; is the release unpacked, and has it a snapshot?",
-        )
-    return files
 
 
 def _rows(files: Sequence[Path], names: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -130,8 +145,7 @@ def _rows(files: Sequence[Path], names: Sequence[str]) -> Iterator[tuple[str, ..
         yield from headed_rows(file, names)
 
 
-def _preferred(folder: Path, language: str, refset: str | None) -> set[str]:
-    files = _files(folder, "der2_cRefset_LanguageSnapshot[-_]*")
+def _preferred(folder: Path, files: Sequence[Path], language: str, refset: str | None) -> set[str]:
     wanted = refset or (US_ENGLISH if language == "en" else None)
     names = ("active", "refsetId", "referencedComponentId", "acceptabilityId")
     found = {row[1] for row in _rows(files, names) if row[0] == "1"}
@@ -187,7 +201,7 @@ def _untagged(term: str) -> tuple[str, str]:
 
 
 def _successors(folder: Path) -> dict[str, list[str]]:
-    files = _files(folder, "der2_cRefset_Association*Snapshot_*", needed=False)
+    files = _files(folder, "der2_cRefset_Association*Snapshot_*")
     names = ("active", "refsetId", "referencedComponentId", "targetComponentId")
     successors: dict[str, list[str]] = {}
     for active, refset, old, new in _rows(files, names):

@@ -133,12 +133,13 @@ def read_umls(
     MRREL states each relation in both directions, so relations that have one name here come twice.
     """
     release = Release(folder, "a UMLS folder", _NEEDS, subfolder="META")
-    files = release.need("MRCONSO.RRF")
-    sty = _Sorted(release.need("MRSTY.RRF"), 6)
-    described = (
-        _Sorted(release.need("MRDEF.RRF", unless="definitions=False"), 8) if definitions else None
-    )
-    edges = release.need("MRREL.RRF", unless="relations=False") if relations else []
+    needed = dict.fromkeys(_NEEDS, "")
+    needed |= {"MRDEF.RRF": "definitions=False"} if definitions else {}
+    needed |= {"MRREL.RRF": "relations=False"} if relations else {}
+    files, semantics, *others = release.need(needed)
+    sty = _Sorted(semantics, 6)
+    edges = others.pop() if relations else []
+    described = _Sorted(others.pop(), 8) if definitions else None
     version = version or _version(release)
     wanted = None if languages is None else [lat_of(each) for each in languages]
     places = {"ENG": 0} if wanted is None else {lat: n for n, lat in enumerate(wanted)}

@@ -29,6 +29,7 @@ from canonym.types import Float32Array, Int32Array
 _BETA, _EPSILON = 0.999, 1e-8
 _BLOCK = 2048
 _LOGGED = 500
+_LEAST_BATCH = 512  # a batch is not cut to fewer names
 _SEARCHES = 5  # of the candidates of mentions
 _RANGES = {
     "steps": (1, np.inf),
@@ -178,7 +179,7 @@ def fit_subword(
         Number of batches.
     batch : int
         Names in a batch before hard neighbours: ``batch / (1 + positives)`` are drawn, each brings
-        its synonyms.
+        its synonyms. A batch of more names than there are is cut to them, or to 512.
     dimensions : int
         Width of the vectors. Ignored with `start`.
     n_bits : int
@@ -323,7 +324,9 @@ class _Batches:
         rng: np.random.Generator,
     ) -> None:
         self.given, self.groups, self.table, self.rng = given, groups, table, rng
-        self.n = max(1, given.batch // (1 + given.positives))
+        # Names that are drawn again and again add nothing to a batch.
+        batch = min(given.batch, max(_LEAST_BATCH, len(given.names)))
+        self.n = max(1, batch // (1 + given.positives))
         pair = given.related
         self.relatives = None if pair is None else Relatives(groups, np.asarray(pair))
         self.near: HardPool | None = None
