@@ -11,12 +11,11 @@ import click
 
 from canonym.cli.description import print_facts
 from canonym.cli.progress import note, stages
-from canonym.cli.train.run import free_place
 from canonym.cli.verbosity import is_quiet, with_verbosity
 from canonym.encoders import make_encoder
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput, require
-from canonym.io.files import MANIFEST, read_manifest
+from canonym.io.files import MANIFEST, check_folder, read_manifest
 from canonym.training.loop.processes import usual_precision
 from canonym.training.loop.settings import FitSettings
 from canonym.training.modules.transformer import NameModule, average_weights
@@ -188,7 +187,8 @@ def main(
       canonym index medic.db -o medic-index --encoder default --encoder taught
     """
     require("torch", "training an encoder", "torch")
-    place = free_place(output, overwrite=overwrite)
+    place = Path(output)
+    check_folder(place, overwrite=overwrite)
     miner = make_encoder(neighbours)
     if not isinstance(miner, Subword):
         raise InvalidInput(

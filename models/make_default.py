@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from canonym.cli.description import print_facts
 from canonym.cli.progress import counter
-from canonym.cli.train.run import free_place
 from canonym.cli.verbosity import is_quiet, with_verbosity
 from canonym.encoders import SHIPPED, make_encoder, save_encoder
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
+from canonym.io.files import check_folder
 from canonym.training.loop.checkpoints import encoder_digest
 from canonym.training.subword.fit import fit_subword
 from canonym.training.subword.mention_search import MentionQueries, make_query_set
@@ -263,7 +263,8 @@ def main(
       python -m models.make_default --data corpora --teacher contextual -o taught
       canonym index medic.db -o medic-index --encoder default-encoder
     """
-    place = free_place(output, overwrite=overwrite)
+    place = Path(output)
+    check_folder(place, overwrite=overwrite)
     if "none" in parts and len(parts) > 1:
         raise InvalidInput("--part none was given with another part; give one or the other")
     learned = [part for part in ("train", "dev") if part in parts]

@@ -12,10 +12,9 @@ import numpy as np
 
 from canonym.cli.description import print_facts
 from canonym.cli.progress import note, stages
-from canonym.cli.train.run import free_place
 from canonym.cli.verbosity import is_quiet, with_verbosity
 from canonym.errors import InvalidInput, require
-from canonym.io.files import file_digest
+from canonym.io.files import check_folder, file_digest
 from canonym.training.loop.processes import usual_precision
 from canonym.training.loop.settings import FitSettings
 from canonym.training.modules.transformer import NameModule
@@ -176,7 +175,8 @@ def main(
       python -m models.make_contextual --encoder student --data corpora -o taught
     """
     require("torch", "training an encoder", "torch")
-    place = free_place(output, overwrite=overwrite)
+    place = Path(output)
+    check_folder(place, overwrite=overwrite)
     kept = _numbers(layers)
     with stages(unit="steps") as report:
         module, facts = make_student(

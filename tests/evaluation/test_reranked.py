@@ -194,6 +194,6 @@ def test_the_command_takes_an_order(tmp_path: Path) -> None:
     assert found.exit_code == 0, found.output
     assert '"reranker": "' in (tmp_path / "report.json").read_text()
     assert "in order by a re-ranker" in (tmp_path / "report.json").read_text()
-    found = CliRunner().invoke(main, [*asked, "--encoder", "chargrams"])
+    found = CliRunner().invoke(main, [*asked, "--overwrite", "--encoder", "chargrams"])
     assert found.exit_code == 2
     assert "no re-ranker is shipped for the encoders chargrams" in found.output

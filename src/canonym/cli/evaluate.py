@@ -222,8 +222,7 @@ def evaluate(
             files=[file for one in (given, *before) for file in one.files],
             **options,
         )
-    seed = options["seed"]
-    compared = [compare(run, found, name=name, seed=seed) for name, found in predictions]
+    compared = [compare(run, one, name=name, seed=options["seed"]) for name, one in predictions]
     summary = _summarise(run, given, title or Path(corpus).name, compared, notes)
     _write(summary, run, html, json_, mentions=mentions, overwrite=overwrite)
     _print(summary)

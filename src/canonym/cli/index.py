@@ -147,9 +147,7 @@ def index(
         _verify(ctx, verified)
         return
     if terminology is None or output is None:
-        name = "terminology" if terminology is None else "output"
-        (missing,) = (param for param in ctx.command.params if param.name == name)
-        raise click.MissingParameter(ctx=ctx, param=missing)
+        raise _missing(ctx, "terminology" if terminology is None else "output")
     # --fold may name the output: what was added to it goes into the new one.
     check_outputs(
         {"-o": output}, (terminology, *encoders, *mentions, order), overwrite=overwrite, folder=True
@@ -183,6 +181,12 @@ def index(
                     "time": f"{time.monotonic() - began:.1f} s",
                 }
             )
+
+
+def _missing(ctx: click.Context, name: str) -> click.MissingParameter:
+    """Return the error for a parameter that only ``--verify`` can do without."""
+    (parameter,) = (one for one in ctx.command.params if one.name == name)
+    return click.MissingParameter(ctx=ctx, param=parameter)
 
 
 def _verify(ctx: click.Context, folder: str) -> None:
