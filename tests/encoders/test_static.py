@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import struct
 from pathlib import Path
 
@@ -148,7 +149,7 @@ def test_saved_and_opened(tmp_path: Path) -> None:
     loaded = StaticVectors.load(tmp_path / "saved")
     assert loaded.words == words
     assert loaded.settings == {"lowercase": False, "n_min": 2, "n_max": 3}
-    assert isinstance(loaded.vectors, np.memmap)
+    assert isinstance(loaded.vectors.base, mmap.mmap | np.memmap)
     names = ["heart", "attack on heart"]
     np.testing.assert_array_equal(loaded.encode(names), encoder.encode(names))
 
