@@ -15,7 +15,7 @@ from canonym.io.files import MANIFEST, file_digest, write_folder
 from canonym.linking.build import FORMAT, Progress, build_index
 from canonym.linking.confidence import CONFIDENCE, METHODS, Confidence
 from canonym.linking.decision import as_documents
-from canonym.linking.display import Displayed
+from canonym.linking.display import index_facts
 from canonym.linking.extra_names import TrainingMention
 from canonym.linking.links import Links
 from canonym.linking.manifest import read_index_manifest
@@ -33,11 +33,12 @@ from canonym.linking.reranker import RERANKER, Reranker, install_order
 from canonym.linking.settings import Settings
 from canonym.terminology import Terminology
 from canonym.types import Document, Encoder, Link, Mention, Name
+from canonym.types.html import html_table
 
 __all__ = ["LinkOptions", "Linker", "Links", "Settings"]
 
 
-class Linker(Displayed):
+class Linker:
     """Finds the concepts of a terminology that names stand for.
 
     Made by `build`, `load` or `default`. Safe to use from several threads. Everything large is
@@ -515,33 +516,27 @@ class Linker(Displayed):
         content = self._overlay.read()
         added = {"synonyms": len(content.synonyms), "forbidden pairs": len(content.forbidden)}
         sources = [" ".join(filter(None, pair)) for pair in self.terminology.sources()]
-        confidence = self.confidence
+        fitted = self.reranker if self.order == "fitted" else None
         return {
             "folder": str(self.folder),
             "fingerprint": self.fingerprint,
             **{key: self.manifest[key] for key in ("format", "encoders", "settings")},
             **({"added": added} if any(added.values()) else {}),
             "order": self.order,
-            **(
-                {"re-ranker": self.reranker.facts()}
-                if self.reranker and self.order == "fitted"
-                else {}
-            ),
-            **(
-                {
-                    "confidence": {
-                        "method": confidence.method,
-                        "fitted to": f"{confidence.n:,} links",
-                    }
-                }
-                if confidence
-                else {}
-            ),
+            **({"re-ranker": fitted.facts()} if fitted else {}),
+            **({"confidence": self.confidence.facts()} if self.confidence else {}),
             "terminology": {
                 **self.manifest["terminology"],
                 "sources": [source for source in sources if source],
             },
         }
+
+    def __repr__(self) -> str:
+        facts = (f"{name}: {value}" for name, value in index_facts(self.info()).items())
+        return f"<{type(self).__name__}, {', '.join(facts)}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(index_facts(self.info()).items())
 
     @property
     def fingerprint(self) -> str:

@@ -79,6 +79,10 @@ class Confidence:
         """One of `METHODS`."""
         return "platt" if self.isotonic is None else "isotonic"
 
+    def facts(self) -> dict[str, str]:
+        """Return the method, and how many links it was fitted to."""
+        return {"method": self.method, "fitted to": f"{self.n:,} links"}
+
     def predict(self, features: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return probabilities, ``(n,)`` float64 in (0, 1), for the features of n links."""
         if self.isotonic is None:
