@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import ast
 import functools
+import sys
 import tokenize
+import types
 from pathlib import Path
 
 import pytest
+
+from canonym import Concept, Linker, Terminology
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "canonym"
@@ -15,6 +19,7 @@ LONGEST_FUNCTION = 60
 LONGEST_FILE = 600
 MOST_FLOORS = 10
 MOST_FILES_AT_THE_TOP = 5
+MOST_FILES_OF_A_LINK = 8
 
 
 def _modules() -> dict[str, Path]:
@@ -100,6 +105,25 @@ def test_linking_has_few_floors() -> None:
         return 1 + max((floors(other) for other in graph[name] & room), default=0)
 
     assert floors("canonym.linker") <= MOST_FLOORS
+
+
+def test_a_link_is_made_by_few_files() -> None:
+    linker = Linker.build(Terminology.build([Concept("X:1", "heart attack")]))
+    linker.link(["heart attacks"])  # what is made at the first call does not count
+    ran: set[str] = set()
+
+    def note(frame: types.FrameType, *_: object) -> None:
+        ran.add(frame.f_code.co_filename)
+
+    sys.setprofile(note)
+    try:
+        linker.link(["attack of the heart"])
+    finally:
+        sys.setprofile(None)
+    room = {PACKAGE / "linker.py", *(PACKAGE / "linking").glob("*.py")}
+    files = {path.name for path in room if str(path) in ran}
+    assert {"linker.py", "pipeline.py", "search.py"} <= files
+    assert len(files) <= MOST_FILES_OF_A_LINK, sorted(files)
 
 
 def test_linking_stands_below_evaluation_and_training() -> None:

@@ -99,7 +99,9 @@ def order_option(remark: str) -> Decorator:
 
 def _refuse(_ctx: click.Context, _option: click.Parameter, given: str | None) -> None:
     if given is not None:
-        order = {"default": "fitted", "collective": "marginal"}.get(given, given)
+        from canonym.linking.reranker import OLD_ORDERS
+
+        order = OLD_ORDERS.get(given, given)
         raise click.UsageError(f"--reranker {given} is now --order {order}")
 
 

@@ -141,7 +141,7 @@ def observe(
     """
     features, right, of_document = [], [], []
     documents, find = annotated_documents(pipeline.terminology, corpus, types)
-    for number, (document, links) in enumerate(pipeline.link_documents(documents, k=2)):
+    for number, (document, links) in enumerate(pipeline.link_documents(documents, {"k": 2})):
         for mention, link in zip(document.mentions, links, strict=True):
             # An id that the terminology does not have is a concept that cannot be found.
             gold = [find(id_) or "" for id_ in mention.ids]

@@ -41,6 +41,8 @@ from canonym.types import SCOPES, Concept, Int32Array, Name
 
 _CACHED = 16
 _Number = TypeVar("_Number", bound=np.generic)
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 
 # --- filters --------------------------------------------------------------------------------------
@@ -123,10 +125,7 @@ class Filters:
         known = self._known.get(key)
         if known is None:
             known = self._make_filter(*key)
-            if len(self._known) >= _CACHED:
-                with contextlib.suppress(KeyError, StopIteration, RuntimeError):
-                    self._known.pop(next(iter(self._known)))
-            self._known[key] = known
+            _remember(self._known, key, known)
         return known
 
     def _make_filter(
@@ -352,10 +351,7 @@ class Names:
         known = self._filters.get(key)
         if known is None or known[0] is not chosen:
             known = (chosen, self._make_filter(chosen, target, forbidden, by_name))
-            if len(self._filters) >= _CACHED:
-                with contextlib.suppress(KeyError, StopIteration, RuntimeError):
-                    self._filters.pop(next(iter(self._filters)))
-            self._filters[key] = known
+            _remember(self._filters, key, known)
         return known[1]
 
     def _make_filter(
@@ -405,6 +401,14 @@ class Names:
                 described[concept] = self.base.terminology.concepts_at([concept])[0]
             passing[row] = chosen.criteria.passes(names.names[row], described[concept])
         return passing
+
+
+def _remember(known: dict[_Key, _Value], key: _Key, value: _Value) -> None:
+    """Keep a value, and the last few of before; other threads may do the same meanwhile."""
+    if len(known) >= _CACHED:
+        with contextlib.suppress(KeyError, StopIteration, RuntimeError):
+            known.pop(next(iter(known)))
+    known[key] = value
 
 
 def _joined(

@@ -230,8 +230,8 @@ class Pipeline:
     def link_documents(
         self,
         documents: Iterable[Document],
+        options: LinkOptions,
         abbreviations: Mapping[str, str] | None = None,
-        **options: Unpack[LinkOptions],
     ) -> Iterator[tuple[Document, Links]]:
         """Yield each document with its links, in order; see `canonym.Linker.link_documents`."""
         request, forms = self.request(**options), check_abbreviations(abbreviations)

@@ -239,7 +239,9 @@ ORDERS = ("nearest", "marginal", "fitted")
 re-ranker that is shipped for the encoders in use.
 """
 
-_OLD_ORDERS = {"default": "fitted", "collective": "marginal"}
+OLD_ORDERS = {"default": "fitted", "collective": "marginal"}
+"""Orders of today by their former names."""
+
 _FOLDER = Path(__file__).parents[1] / "models" / "rerankers"
 
 
@@ -306,9 +308,9 @@ def check_order(order: str | Path) -> None:
     """Refuse an unknown order or a missing file, before anything takes time."""
     if str(order) in ORDERS or Path(order).is_file():
         return
-    if str(order) in _OLD_ORDERS:
+    if str(order) in OLD_ORDERS:
         raise InvalidInput(
-            f"the order {str(order)!r} is called {_OLD_ORDERS[str(order)]!r} now; expected "
+            f"the order {str(order)!r} is called {OLD_ORDERS[str(order)]!r} now; expected "
             f"{', '.join(ORDERS)} or a file written by `canonym train reranker`"
         )
     raise InvalidInput(
