@@ -119,8 +119,8 @@ def _speed_line() -> str:
     opened = opening["median"]
     return (
         f"**Speed**, on two cores: canonym opens an index of {opening['names']:,} names in "
-        f"{opened['load_seconds']:.2f} s with {opened['resident_megabytes']:.0f} MB of memory, and "
-        f"the default encoder encodes {encoding['median']:,.0f} names a second.\n"
+        f"{opened['load_seconds']:.2f} s with {opened['resident_megabytes']:.0f} MB of memory. "
+        f"The default encoder encodes {encoding['median']:,.0f} names a second.\n"
     )
 
 

@@ -95,7 +95,7 @@ _KINDS = {
         "warning",
         "A current concept is related to one that was retired.",
     ),
-    "concepts by source": ("note", "What the terminology is made of."),
+    "concepts by source": ("note", "Concepts of each source."),
 }
 _SHARED = (
     "SELECT {0}, COUNT(DISTINCT {1}), MIN({1}), MAX({1}) FROM {2} GROUP BY {0} "
