@@ -14,6 +14,7 @@ import pytest
 from canonym.linker import Linker
 from canonym.terminology import Terminology
 from tests.cli.running import command, run
+from tests.conftest import clean_environment
 
 TABLE = "id,name,type\nD:1,Heart attack,a\nD:1,Infarction,a\nD:2,Hip fracture,b\nD:2,Broken hip,b\n"
 CORPUS = "1|t|broken hip\n1|a|\n1\t0\t10\tbroken hip\tb\tD:2\n\n"
@@ -280,7 +281,9 @@ def test_a_file_that_cannot_grow_is_the_machine_and_names_the_output(
     pytest.importorskip("resource")
     Path("names.txt").write_text("broken hip\n" * 3000)
     arguments = [sys.executable, "-c", LIMITED, *WRITERS[output], output, "-q"]
-    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    # Coverage could not write its own file either.
+    environment = clean_environment()
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 1, done.stderr
     assert "Traceback" not in done.stderr
     assert f"Error: {output}" in done.stderr
