@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
+import subprocess
+import sys
 from fractions import Fraction
 from statistics import NormalDist
 
@@ -353,3 +355,28 @@ def test_the_figures_of_a_report_are_bounded_so() -> None:
     assert found["accuracy@1"][4:] == wilson(4, 4)
     assert found["nil-recall"][4:] == wilson(1, 1)
     assert columns([right, nil], "nil-recall").tolist() == [[0, 0], [1, 1]]
+
+
+# --- what is imported -----------------------------------------------------------------------------
+
+
+def test_figures_are_those_of_scipy_stats_and_do_not_load_it() -> None:
+    found = subprocess.run([sys.executable, "-c", WITHOUT_STATS], capture_output=True, check=True)
+    intervals = np.array([wilson(k, 40)[1:] for k in range(41)])
+    assert np.array_equal(np.frombuffer(found.stdout), intervals.ravel())
+
+    from scipy.stats import binomtest
+
+    expected = [binomtest(k, 40).proportion_ci(0.95, "wilson") for k in range(41)]
+    assert np.array_equal(intervals, expected)
+    assert mcnemar([1] * 3 + [0] * 9, [0] * 3 + [1] * 9).p == pytest.approx(binomtest(3, 12).pvalue)
+
+
+WITHOUT_STATS = """
+import sys
+sys.modules["scipy.stats"] = None  # an import of it fails
+import numpy as np
+from canonym.evaluation.statistics import aggregate, mcnemar, wilson
+aggregate([0.1, 0.2]), mcnemar([1], [0]), mcnemar([1], [0], method="chi2")
+sys.stdout.buffer.write(np.array([wilson(k, 40)[1:] for k in range(41)]).tobytes())
+"""
