@@ -87,7 +87,9 @@ def test_the_table_the_page_and_the_json_agree() -> None:
     assert "with an id that the terminology does not have" in result.stdout
     assert "1 of 4 ids (1 different ones) are not in the terminology: D000009" in result.stderr
     assert "The report is in r.html." in result.stderr
+    (made_with,) = re.findall(r"Made with canonym .*; terminology [0-9a-f]{12}\.", result.stderr)
     page = Path("r.html").read_text()
+    assert made_with in page
     assert "<h1>My corpus</h1>" in page
     assert ">66.7<" in page
     assert value(json.loads(Path("r.json").read_text()), "strict") == pytest.approx(2 / 3)

@@ -318,5 +318,6 @@ def _print(summary: Summary) -> None:
 
     for one in tables(summary):
         print_table(one.columns, one.rows, right=one.columns[1:], title=one.title)
-    for remark in (*summary.caveats, *summary.remarks):
+    for remark in (*summary.explanations, *summary.caveats, *summary.remarks):
         note(printable(f"Note: {remark.rstrip('.')}."))
+    note(printable(f"Made with {summary.made_with}."))

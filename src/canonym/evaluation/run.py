@@ -25,7 +25,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict, Unpack
 
-import canonym
 from canonym.errors import InvalidInput
 from canonym.evaluation.dictionary import Dictionary, as_explained, build_dictionary
 from canonym.evaluation.metrics import columns
@@ -38,7 +37,14 @@ from canonym.evaluation.outcomes import (
 from canonym.evaluation.protocols import Protocol, choose_protocol
 from canonym.evaluation.questions import Dropped, Question, QuestionSet, make_questions
 from canonym.evaluation.reranked import RerankedDictionary, check_ordering
-from canonym.evaluation.slices import LINKER_METRICS, METRICS_SHOWN, Figure, figures
+from canonym.evaluation.slices import (
+    LINKER_METRICS,
+    METRICS_SHOWN,
+    Figure,
+    explain_readings,
+    figures,
+)
+from canonym.evaluation.software import software_of
 from canonym.io.files import file_digest
 from canonym.linker import Linker
 from canonym.linking.reranker import Reranker
@@ -118,7 +124,8 @@ class Run:
     headline : tuple of Figure
         Figures of all readings on the slices that separate systems.
     fingerprints : dict
-        Identities of corpus, terminology, index and encoders, with the seed and the version.
+        Identities of corpus, terminology, index and encoders, with the seed and the versions of
+        the software. ``"abbreviations"`` is the engine that found them; None without texts.
     seconds : dict of str to float
         Time of ``"preparing"``, ``"indexing"``, ``"linking"`` and ``"evaluating"``.
     concept_ids : ConceptIds
@@ -147,7 +154,8 @@ class Run:
     def remarks(self) -> list[str]:
         """Sentences that a reader of the figures has to know."""
         left_out = [f"{len(d.mentions):,} mentions {d.reason} were left out" for d in self.dropped]
-        return [*self.notes, *left_out, *self.ids.remarks()]
+        crossed = explain_readings(self.headline)
+        return [*crossed, *self.notes, *left_out, *self.ids.remarks()]
 
     def figure(self, metric: str, *, reading: str | None = None, slice: str = "all") -> Figure:
         """Return a figure of the headline, of the first reading by default.
@@ -333,7 +341,7 @@ def evaluate_corpus(
         question_set.dropped,
         ids.census(),
         headline,
-        _identify(corpus, before, terminology, found, settings),
+        _identify(corpus, before, terminology, found, chosen, settings),
         clock.seconds,
         ids,
         question_set.learned,
@@ -479,9 +487,11 @@ def _identify(
     before: Sequence[Document],
     terminology: Terminology,
     found: _Answered,
+    protocol: Protocol,
     settings: _Settings,
 ) -> dict[str, Any]:
     linker = found.linker
+    engine = _engine([*corpus, *before], linker, protocol, settings)
     return {
         "corpus": {
             "digest": corpus_digest(corpus),
@@ -504,10 +514,20 @@ def _identify(
         },
         "learned": len(found.question_set.learned),
         "corrections": len(settings.corrections or {}),
-        "abbreviations": find_abbreviations("", engine=settings.abbreviations).engine,
+        "abbreviations": engine,
         "k": settings.k,
         "seed": settings.seed,
         "min_score": settings.min_score,
         "reranker": found.reranked.digest if found.reranked else None,
-        "version": canonym.__version__,
+        "software": software_of(linker, engine),
     }
+
+
+def _engine(
+    documents: Iterable[Document], linker: Linker, protocol: Protocol, settings: _Settings
+) -> str | None:
+    """Return the engine that found the abbreviations of the documents; None where none did."""
+    if protocol.split in {"file", "none"} or not any(document.text for document in documents):
+        return None
+    chosen = settings.abbreviations if protocol.prepared else linker.settings["abbreviations"]
+    return find_abbreviations("", engine=chosen).engine

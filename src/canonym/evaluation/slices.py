@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -229,3 +229,30 @@ def figures(
                 found.setdefault(part.name, []).append(figure)
     order = found if shown is None else [name for name in shown if name in found]
     return tuple(figure for name in order for figure in found[name])
+
+
+def explain_readings(figures: Iterable[Figure]) -> list[str]:
+    """Say why figures are smaller in the lenient reading than in the strict one, where any are."""
+    known = {(one.slice, one.metric, one.reading): one.value for one in figures}
+    crossed = dict.fromkeys(
+        metric
+        for (name, metric, reading), value in known.items()
+        if reading == "lenient" and value < known.get((name, metric, "strict"), value)
+    )
+    first = [metric for metric in crossed if metric.endswith("@1")]
+    further = [metric for metric in crossed if metric not in first]
+    return [
+        f"{', '.join(metrics)}: lenient can lie below strict, and does here. {reason}"
+        for metrics, reason in ((first, _TIED), (further, _PLACES))
+        if metrics
+    ]
+
+
+_TIED = (
+    "Of names equally near, lenient takes the first of the terminology, strict a label or the "
+    "smallest id"
+)
+_PLACES = (
+    "Lenient ranks names, as published numbers do, and several names may be of one concept. Strict "
+    "ranks concepts, each in one place"
+)

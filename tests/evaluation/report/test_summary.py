@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import platform
 from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
 
 import pytest
 
+import canonym
 from canonym import Concept, Document, InvalidInput, Linker, Mention, Name, Relation, Terminology
 from canonym.evaluation.comparison import compare
 from canonym.evaluation.error_kinds import (
@@ -17,7 +20,7 @@ from canonym.evaluation.error_kinds import (
     group_answers,
 )
 from canonym.evaluation.outcomes import ScoredMention
-from canonym.evaluation.report import summarise, tables
+from canonym.evaluation.report import make_page, summarise, tables
 from canonym.evaluation.report.summary import (
     flatten,
     measure_recall,
@@ -26,6 +29,8 @@ from canonym.evaluation.report.summary import (
     plain,
 )
 from canonym.evaluation.run import Run, evaluate_corpus
+from canonym.evaluation.slices import Figure, explain_readings
+from canonym.evaluation.software import finder_title, software_of
 
 RECORDS = [
     Concept("MESH:D000001", "Breast cancer"),
@@ -161,6 +166,102 @@ def test_what_is_left_out_is_listed(run: Run) -> None:
     assert "odd" in summary.remarks
     assert (summary.caveats, summary.title) == (("careful",), "T")
     assert summary.fingerprints["k"] == "5"
+
+
+@pytest.fixture(scope="module")
+def crowded() -> Run:
+    """Five names of one concept stand before the right one."""
+    near = ["cold feet", "cold feets", "cold feet a", "cold feet b", "cold feet c"]
+    names = [Name(name, "X:1") for name in near]
+    records = [Concept("X:1", "Chill"), *names, Concept("X:2", "cold feet and more of it")]
+    corpus = [annotated("1", "cold feet", ("cold feet", "X:2"))]
+    return evaluate_corpus(corpus, terminology=Terminology.build(records))
+
+
+def test_a_lenient_figure_below_a_strict_one_is_explained(crowded: Run, run: Run) -> None:
+    values = {r: crowded.value("accuracy@5", reading=r) for r in ("lenient", "strict")}
+    assert values == {"lenient": 0.0, "strict": 1.0}
+    (said,) = summarise(crowded).explanations
+    assert said.startswith("accuracy@5: lenient can lie below strict, and does here. Lenient ranks")
+    assert said in crowded.remarks
+    assert said in make_page(summarise(crowded))
+    assert summarise(run).explanations == ()
+    assert "can lie below" not in make_page(summarise(run))
+
+
+def test_the_first_place_of_equally_near_names_is_explained_otherwise() -> None:
+    def figure(reading: str, metric: str, value: float) -> Figure:
+        return Figure("all", reading, metric, 4, value, 0.0, 1.0)
+
+    tied = [figure("lenient", "accuracy@1", 0.5), figure("strict", "accuracy@1", 0.75)]
+    assert [one[:40] for one in explain_readings(tied)] == [
+        "accuracy@1: lenient can lie below strict"
+    ]
+    assert "Of names equally near" in explain_readings(tied)[0]
+    places = [figure("lenient", "mrr", 0.5), figure("strict", "mrr", 0.75)]
+    assert len(explain_readings([*tied, *places])) == 2
+    assert explain_readings([figure("lenient", "mrr", 0.5), figure("complete", "mrr", 0.7)]) == []
+    assert (
+        explain_readings([figure("lenient", "mrr", 0.5), figure("strict", "mrr", math.nan)]) == []
+    )
+
+
+def test_the_recall_of_the_candidates_is_explained_too() -> None:
+    names = [Name(f"cold {letter}", "X:1") for letter in "abcdefgh"]
+    records = [Concept("X:1", "Chill"), *names, Concept("X:2", "cold and much more of it")]
+    corpus = [annotated("1", "cold a", ("cold a", "X:2"))]
+    run = evaluate_corpus(corpus, terminology=Terminology.build(records), k=6)
+    assert summarise(run).explanations[0].startswith("accuracy@5, recall@6: ")
+
+
+def test_the_software_behind_the_figures_is_named(
+    run: Run, raw: Run, terminology: Terminology
+) -> None:
+    found = evaluate_corpus(TEST, terminology=terminology, abbreviations="schwartz-hearst")
+    summary = summarise(found)
+    assert summary.finder == "Schwartz and Hearst (built in)"
+    assert summary.software == {
+        "canonym": canonym.__version__,
+        "Python": platform.python_version(),
+        "numpy": version("numpy"),
+        "scipy": version("scipy"),
+    }
+    line = summary.made_with
+    assert line.startswith(f"canonym {canonym.__version__}, Python ")
+    assert line.endswith(
+        f"; abbreviations: {summary.finder}; terminology {terminology.digest[:12]}"
+    )
+    assert f"Made with {line}." in make_page(summary)
+    assert summary.to_dict()["software"]["numpy"] == version("numpy")
+    plainly = summarise(evaluate_corpus(TEST, terminology=terminology, protocol="plain"))
+    assert plainly.finder == "not looked for"
+
+
+def test_raw_names_the_finder_of_the_index(terminology: Terminology) -> None:
+    linker = Linker.build(terminology, encoders=["chargrams"], abbreviations="schwartz-hearst")
+    run = evaluate_corpus(TEST, linker=linker, protocol="raw")
+    assert run.fingerprints["abbreviations"] == "schwartz-hearst"
+
+
+def test_the_libraries_of_encoders_and_of_ab3p_are_named(terminology: Terminology) -> None:
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("pyab3p")
+    linker = Linker.build(terminology, encoders=["contextual"])
+    found = software_of(linker, "ab3p")
+    assert list(found)[2:] == ["numpy", "scipy", "onnxruntime", "tokenizers", "pyab3p"]
+    assert found["pyab3p"] == version("pyab3p")
+    assert finder_title("ab3p") == "Ab3P (pyab3p)"
+
+
+def test_another_build_of_a_library_has_no_version(
+    terminology: Terminology, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(package: str) -> str:
+        raise PackageNotFoundError(package)
+
+    monkeypatch.setattr("canonym.evaluation.software.version", missing)
+    linker = Linker.build(terminology, encoders=["chargrams"])
+    assert software_of(linker, None)["numpy"] == "of another build"
 
 
 def test_a_linker_that_says_nil(raw: Run) -> None:

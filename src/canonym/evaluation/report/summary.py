@@ -28,7 +28,8 @@ from canonym.evaluation.hierarchy_distance import (
 from canonym.evaluation.metrics import columns, ratio
 from canonym.evaluation.outcomes import ScoredMention, tally
 from canonym.evaluation.run import Run
-from canonym.evaluation.slices import DRAWS, Figure, figures
+from canonym.evaluation.slices import DRAWS, Figure, explain_readings, figures
+from canonym.evaluation.software import finder_title
 from canonym.evaluation.statistics import wilson
 
 HEADLINE: dict[str, str] = {
@@ -114,7 +115,8 @@ class Summary:
     `headline` and `slices` have first-place accuracy, `metrics` further metrics of all mentions.
     `recall`, `trust` and `refusal` go by reading. `worst` and `hierarchy` go by `worst_reading`,
     which is strict where there is such a reading. `hierarchy` is None without a hierarchy.
-    `caveats` are the caller's, `remarks` those of the run. `unknown` counts missing ids.
+    `explanations` say why figures are as nobody expects them. `caveats` are the caller's, `remarks`
+    those of the run. `unknown` counts missing ids. `finder` found abbreviations.
     """
 
     title: str
@@ -137,9 +139,12 @@ class Summary:
     hierarchy: HierarchySummary | None
     comparisons: tuple[Comparison, ...]
     left_out: tuple[LeftOut, ...]
+    explanations: tuple[str, ...]
     caveats: tuple[str, ...]
     remarks: tuple[str, ...]
     unknown: dict[str, int]
+    finder: str
+    software: dict[str, str]
     fingerprints: dict[str, str]
     draws: int
 
@@ -154,6 +159,13 @@ class Summary:
     def across(self, slice: str, metric: str = "accuracy@1") -> list[Figure | None]:
         """Return one figure of every reading; see `find`."""
         return [self.find(slice, reading, metric) for reading in self.readings]
+
+    @property
+    def made_with(self) -> str:
+        """The software behind the figures, and the terminology, in a line."""
+        versions = ", ".join(f"{name} {number}" for name, number in self.software.items())
+        terminology = self.fingerprints["terminology, digest"][:12]
+        return f"{versions}; abbreviations: {self.finder}; terminology {terminology}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report ready for JSON; None stands for a number that is not defined."""
@@ -197,6 +209,8 @@ def summarise(
     )
     wrong = {reading: find_wrong_answers(run, reading) for reading in readings}
     strict = readings[min(1, len(readings) - 1)]
+    recall = measure_recall(run.scored, int(run.fingerprints["k"]))
+    shown = (*run.headline, *sliced, *_recall_figures(recall, len(run.questions)))
     return Summary(
         title=title or f"{run.part} part",
         protocol=run.protocol.name,
@@ -209,7 +223,7 @@ def summarise(
         headline=_headline(run, sliced),
         metrics=tuple(f for f in run.headline if f.slice == "all"),
         slices=sliced,
-        recall=measure_recall(run.scored, int(run.fingerprints["k"])),
+        recall=recall,
         trust=tuple(measure_trust(run.scored[reading], reading) for reading in readings),
         refusal=tuple(measure_refusal(run.scored[reading], reading) for reading in readings),
         errors=_count_errors(wrong),
@@ -221,6 +235,7 @@ def summarise(
             LeftOut(reason, len(some), tuple((m.text, m.document_id) for m in some[:_EXAMPLES]))
             for reason, some in run.dropped
         ),
+        explanations=tuple(explain_readings(shown)),
         caveats=tuple(caveats),
         remarks=(
             *run.notes,
@@ -229,6 +244,8 @@ def summarise(
             *(remark for one in comparisons for remark in one.remarks),
         ),
         unknown=dict(run.ids.unknown),
+        finder=finder_title(run.fingerprints["abbreviations"]),
+        software=dict(run.fingerprints["software"]),
         fingerprints=dict(flatten(run.fingerprints)),
         draws=DRAWS,
     )
@@ -286,6 +303,15 @@ def measure_recall(
             ratio(columns(counts, f"recall@{place}")) for place in range(1, k + 1)
         )
     return found
+
+
+def _recall_figures(recall: Mapping[str, Sequence[float]], n: int) -> list[Figure]:
+    """Return the recall of the first and of all candidates as figures without intervals."""
+    return [
+        Figure("all", reading, f"recall@{place}", n, values[place - 1], math.nan, math.nan)
+        for reading, values in recall.items()
+        for place in dict.fromkeys((1, len(values)))
+    ]
 
 
 def measure_trust(mentions: Sequence[ScoredMention], reading: str) -> Trust:
