@@ -29,6 +29,13 @@ from tests.cli.running import run
         ("along by fold='a b' (--fold a b), or", ["--fold"], "along by --fold a b, or"),
         ("or pass header=False if", ["--option"], "or pass --option header=no if"),
         ("with skip_incomplete=True", ["--option"], "with --option skip-incomplete=yes"),
+        ("; pass relations=False to do", ["--option"], "; pass --option relations=no to do"),
+        ("pass definitions=False to do", ["--option"], "pass --option definitions=no to do"),
+        (
+            "pass definitions=False to do without MRDEF.RRF",
+            ["--order"],
+            "pass --option definitions=no of `canonym import` to do without MRDEF.RRF",
+        ),
         (
             "with format=... or `canonym import --format`: a",
             [],

@@ -30,7 +30,7 @@ def linker() -> Linker:
     [
         ({"k": "3"}, "k is '3'"),
         ({"k": True}, "k is True"),
-        ({"min_score": math.nan}, "min_score is nan; expected a number"),
+        ({"min_score": math.nan}, "min_score is nan; a score is expected"),
         ({"min_score": True}, "min_score is True"),
         ({"min_confidence": math.nan}, "min_confidence is nan"),
         ({"seed": True}, "seed is True"),
@@ -131,8 +131,11 @@ def test_options_of_evaluation(linker: Linker) -> None:
         with pytest.raises(InvalidInput, match="k is"):
             evaluate_corpus([SOUND], terminology=linker.terminology, k=k)  # type: ignore[arg-type]
     assert evaluate_corpus([SOUND], terminology=linker.terminology, k=10**9)
-    with pytest.raises(InvalidInput, match="min_score is nan"):
-        evaluate_corpus([SOUND], linker=linker, protocol="raw", min_score=math.nan)
+    for least in (math.nan, math.inf, 2.0):
+        with pytest.raises(InvalidInput, match="min_score is"):
+            evaluate_corpus([SOUND], linker=linker, protocol="raw", min_score=least)
+    with pytest.raises(InvalidInput, match="seed is -1"):
+        evaluate_corpus([SOUND], terminology=linker.terminology, seed=-1)
 
 
 def test_languages_of_a_table(tmp_path: Any) -> None:

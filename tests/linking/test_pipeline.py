@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -203,8 +204,12 @@ def never() -> Iterator[Any]:
         ({"batch": 1.5}, "batch is 1.5"),
         ({"seed": -1}, "seed is -1; expected a whole number, at least 0"),
         ({"seed": "a"}, "seed is 'a'"),
+        ({"min_score": math.inf}, "min_score is inf; a score is expected, a number from -1 to 1"),
+        ({"min_score": math.nan}, "min_score is nan; a score is expected"),
+        ({"min_score": 1.5}, r"min_score is 1\.5; a score is expected"),
         ({"min_score": "high"}, "min_score is 'high'; expected a number"),
         ({"min_confidence": "high"}, "min_confidence is 'high'; expected a number"),
+        ({"min_confidence": math.inf}, "min_confidence is inf; a probability"),
         ({"min_confidence": 2}, "min_confidence is 2; a probability"),
         ({"types": "disease"}, "types is 'disease'; expected a list of strings"),
         ({"ids": "X:1"}, "ids is 'X:1'; expected a list of strings"),

@@ -442,6 +442,8 @@ def test_an_id_that_only_looks_like_one_met_before_is_looked_up(
         (Concept("", "flu"), "a concept without an id"),
         (Concept(" ", "flu"), "a concept without an id"),
         (Name("flu", ""), "its id is empty"),
+        (Name("flu", "X:1", language="en_US"), "the language is 'en_US'; a tag of BCP 47 is"),
+        (Name("flu", "X:1", language="a language"), "a tag of BCP 47 is expected, such as en"),
         (Name("flu", "X:1", "synonym"), "expected one of label, exact"),
         (Concept("X:\ud800", "flu"), "lone surrogate"),
         (Name("flu", "X:\ud800"), "lone surrogate"),
@@ -455,7 +457,7 @@ def test_an_id_that_only_looks_like_one_met_before_is_looked_up(
         (Concept(None, "flu"), "cannot be used"),  # type: ignore[arg-type]
         (Concept("X:1", None), "cannot be used"),  # type: ignore[arg-type]
         (Concept("X:1", "flu", None), "definition of the concept .* not NoneType"),  # type: ignore[arg-type]
-        (Name("flu", "X:1", language=None), "language of the name .* not NoneType"),  # type: ignore[arg-type]
+        (Name("flu", "X:1", language=None), "the language is None; a tag of BCP 47"),  # type: ignore[arg-type]
         (Name("flu", ["X:1"]), "cannot be used"),  # type: ignore[arg-type]
         (Relation("X:1", "is_a", None), "tail of the relation .* not NoneType"),  # type: ignore[arg-type]
         (Xref("X:1", b"X:2"), "target of the cross-reference .* not bytes"),  # type: ignore[arg-type]

@@ -27,7 +27,7 @@ from canonym.errors import CanonymError
 _INTERRUPTED = 130
 _READER_GONE = 141
 _ARGUMENT = re.compile(
-    r"\b(?P<name>encoding|overwrite|fold|header|skip_incomplete)="
+    r"\b(?P<name>encoding|overwrite|fold|header|skip_incomplete|relations|definitions)="
     r"(?:'(?P<text>[^']*)'|(?P<word>True|False|\.\.\.))(?: \(--fold [^)]*\))?"
 )
 _ANSWERS = {"True": "yes", "False": "no"}
@@ -73,9 +73,10 @@ def as_options(message: str, flags: Collection[str]) -> str:
         name, text, word = found["name"].replace("_", "-"), found["text"], found["word"]
         if f"--{name}" in flags:
             return f"--{name}" if text is None else f"--{name} {text}"
-        if "--option" in flags and word in _ANSWERS:
-            return f"--option {name}={_ANSWERS[word]}"
-        return found[0]
+        if word not in _ANSWERS or name == "overwrite":
+            return found[0]
+        of_import = "" if "--option" in flags else " of `canonym import`"
+        return f"--option {name}={_ANSWERS[word]}{of_import}"
 
     for words, instead in _OTHER_WORDS.items():
         message = message.replace(words, instead)

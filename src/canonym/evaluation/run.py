@@ -47,6 +47,7 @@ from canonym.evaluation.slices import (
 from canonym.evaluation.software import software_of
 from canonym.io.files import file_digest
 from canonym.linker import Linker
+from canonym.linking.pipeline import check_options
 from canonym.linking.reranker import Reranker
 from canonym.mentions.abbreviations import find_abbreviations
 from canonym.mentions.documents import check_document
@@ -97,8 +98,7 @@ class _Settings:
     indexed: Callable[..., Dictionary] = build_dictionary
 
     def __post_init__(self) -> None:
-        if self.min_score is not None and self.min_score != self.min_score:
-            raise InvalidInput(f"min_score is {self.min_score}; expected a number")
+        check_options({"k": self.k, "seed": self.seed, "min_score": self.min_score})
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,8 @@ class LinkOptions(TypedDict, total=False):
     ids : iterable of str
         Only these concepts.
     min_score : float or None
-        Mentions whose best candidate scores less are NIL; the candidates are still returned.
+        From -1 to 1. Mentions whose best candidate scores less are NIL; the candidates are still
+        returned.
     min_confidence : float or None
         Mentions whose link is right with a smaller probability are NIL. The linker needs a
         confidence for it, see `canonym.Linker.fit_confidence`.
@@ -129,8 +130,9 @@ def check_options(options: LinkOptions) -> dict[str, Any]:
         value = whole[name]
         if not isinstance(value, Real | None) or isinstance(value, bool):
             raise InvalidInput(f"{name} is {value!r}; expected a number")
-    if whole["min_score"] is not None and whole["min_score"] != whole["min_score"]:
-        raise InvalidInput("min_score is nan; expected a number")
+    least = whole["min_score"]
+    if least is not None and not -1 <= least <= 1:
+        raise InvalidInput(f"min_score is {least}; a score is expected, a number from -1 to 1")
     if not isinstance(whole["context"], bool):
         raise InvalidInput(f"context is {whole['context']!r:.80}; expected True or False")
     for name in ("types", "sources", "languages", "ids"):

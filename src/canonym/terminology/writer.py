@@ -15,6 +15,7 @@ from typing import Any
 from canonym.errors import InvalidInput
 from canonym.io.files import write_file
 from canonym.terminology.database import APPLICATION_ID, BATCH, FORMAT, INDEXES, SCHEMA, concept_row
+from canonym.terminology.languages import check_language
 from canonym.types import SCOPES, Concept, Name, Record, Relation, Xref
 
 _LABEL = SCOPES.index("label")
@@ -72,6 +73,7 @@ class Writer:
         self.connection.execute("INSERT INTO names VALUES (-1, -1, '', 0, '', '')")
         self._ordinals: dict[str, int] = {}
         self._seen = Seen()
+        self._languages: set[str] = set()
         self._defined = bytearray()  # by ordinal: whether the concept itself has come
         self._n_given_names = 0
         self._remarks: Counter[str] = Counter()
@@ -200,6 +202,9 @@ class Writer:
                             f"{', '.join(SCOPES)}"
                         )
                     text = record.text.strip()
+                    if record.language not in self._languages:
+                        check_language(record.language)
+                        self._languages.add(record.language)
                     if text:
                         add_name((ordinal, text, scope, record.language, record.source))
                     else:

@@ -214,9 +214,7 @@ def test_the_recall_of_the_candidates_is_explained_too() -> None:
     assert summarise(run).explanations[0].startswith("accuracy@5, recall@6: ")
 
 
-def test_the_software_behind_the_figures_is_named(
-    run: Run, raw: Run, terminology: Terminology
-) -> None:
+def test_the_software_behind_the_figures_is_named(terminology: Terminology) -> None:
     found = evaluate_corpus(TEST, terminology=terminology, abbreviations="schwartz-hearst")
     summary = summarise(found)
     assert summary.finder == "Schwartz and Hearst (built in)"
