@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from canonym.encoders import make_encoder, save_encoder
 from tests.cli.running import command, in_terminal, rows, run
 
 TABLE = """\
@@ -122,6 +123,27 @@ def test_an_index_is_verified(index: Path, tmp_path: Path) -> None:
     assert "notes.txt: is no file of this index" in failed
     log = run("-v", "link", "--index", str(index), "broken hip").stderr
     assert "only the size was compared" in log
+
+
+def test_a_saved_encoder_is_verified(tmp_path: Path) -> None:
+    encoder = tmp_path / "encoder"
+    save_encoder(make_encoder("default"), encoder)
+    n = len(json.loads((encoder / "canonym.json").read_text())["files"]) + 1
+    assert f"encoder is sound: all {n} files" in run("index", "--verify", str(encoder)).stdout
+    (encoder / "notes.txt").touch()
+    victim = encoder / "model.safetensors"
+    content = bytearray(victim.read_bytes())
+    content[-1] ^= 1
+    victim.write_bytes(content)
+    failed = run("index", "--verify", str(encoder), code=2).stderr
+    assert "files that are not as they were written: 2" in failed
+    assert f"{victim.name}: is damaged" in failed
+    assert "notes.txt: is no file of this encoder" in failed
+    assert "Make the encoder again" in failed
+    (encoder / "checksums.sha256").unlink()
+    (encoder / "notes.txt").unlink()
+    failed = run("index", "--verify", str(encoder), code=2).stderr
+    assert "only the sizes of its files were compared, and agree" in failed
 
 
 def test_an_index_without_checksums_is_no_sound_one(index: Path, tmp_path: Path) -> None:

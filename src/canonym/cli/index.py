@@ -103,7 +103,8 @@ _LOG = logging.getLogger(__name__)
     "verified",
     type=click.Path(),
     metavar="FOLDER",
-    help="Only check an index: compare all of its files with their checksums, and build nothing.",
+    help="Only check an index, or a saved encoder: compare all of its files with their checksums, "
+    "and build nothing.",
 )
 @click.pass_context
 def index(
@@ -190,9 +191,12 @@ def _missing(ctx: click.Context, name: str) -> click.MissingParameter:
 
 
 def _verify(ctx: click.Context, folder: str) -> None:
-    """Check an index, and report every file that is not as it was written."""
+    """Check an index or an encoder, and report every file that is not as it was written."""
+    from pathlib import Path
+
+    from canonym.encoders.saved import ENCODER_MANIFEST
     from canonym.errors import InvalidInput, ReadError
-    from canonym.linking.verify import verify_index
+    from canonym.linking.verify import verify_encoder, verify_index
 
     given = [
         param
@@ -205,21 +209,22 @@ def _verify(ctx: click.Context, folder: str) -> None:
         raise InvalidInput(
             f"--verify checks {folder} and builds nothing; leave out {given[0].get_error_hint(ctx)}"
         )
-    found = verify_index(folder)
+    is_encoder = (Path(folder) / ENCODER_MANIFEST).is_file()
+    found = verify_encoder(folder) if is_encoder else verify_index(folder)
     if found.findings:
         lines = "".join(f"\n  {finding.file}: {finding.problem}" for finding in found.findings)
         raise ReadError(
             folder,
             f"files that are not as they were written: {len(found.findings)}{lines}\n"
-            "Build the index again, or copy it again from where it is sound; remove files that do "
-            "not belong to it.",
+            f"{'Make the encoder' if is_encoder else 'Build the index'} again, or copy it again from "
+            "where it is sound; remove files that do not belong to it.",
         )
     if not found.checksums:
         raise ReadError(
             folder,
             "has no checksums, since an earlier canonym built it or checksums.sha256 is missing: "
-            "only the sizes of its files and the terminology were compared, and agree. Build it "
-            "again to have them",
+            f"only the sizes of its files{'' if is_encoder else ' and the terminology'} were "
+            "compared, and agree. Build it again to have them",
         )
     click.echo(f"{folder} is sound: all {found.n_files} files are what their checksums say.")
 

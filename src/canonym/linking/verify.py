@@ -1,11 +1,11 @@
-"""Every file of an index compared with what was written."""
+"""Every file of an index, or of a saved encoder, compared with what was written."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,7 +40,7 @@ class Finding(NamedTuple):
 
 
 class Verified(NamedTuple):
-    """What `verify_index` found; `checksums` is false for an index of an earlier version."""
+    """What was found; `checksums` is false for a folder of an earlier version."""
 
     findings: tuple[Finding, ...]
     n_files: int
@@ -72,14 +72,7 @@ def verify_index(folder: str | Path) -> Verified:
     """
     folder = Path(folder)
     content, sizes = read_sizes(folder, kind="linker", newest=FORMAT)
-    findings: list[Finding] = []
-    digests: dict[str, str] = {}
-    with _noted(CHECKSUMS, findings):
-        digests = read_checksums(folder)
-    for name in (MANIFEST, *sizes):
-        problem = _problem(folder / name, sizes.get(name), digests, name)
-        if problem:
-            findings.append(Finding(name, problem))
+    findings, digests = _compare(folder, sizes)
     damaged = {finding.file for finding in findings}
     with _noted(MANIFEST, findings):
         check_index_manifest(folder / MANIFEST, content)
@@ -94,6 +87,30 @@ def verify_index(folder: str | Path) -> Verified:
     known = {MANIFEST, *sizes, *_BESIDE}
     findings += [Finding(name, "is no file of this index") for name in _others(folder, known)]
     return Verified(tuple(findings), len(sizes) + 1, bool(digests) or CHECKSUMS in damaged)
+
+
+def verify_encoder(folder: str | Path) -> Verified:
+    """Compare every file of a saved encoder with its checksum; see `verify_index`."""
+    folder = Path(folder)
+    _, sizes = read_sizes(folder, kind="encoder", newest=1)
+    findings, digests = _compare(folder, sizes)
+    checksums = bool(digests) or any(finding.file == CHECKSUMS for finding in findings)
+    others = _others(folder, {MANIFEST, *sizes})
+    findings += [Finding(name, "is no file of this encoder") for name in others]
+    return Verified(tuple(findings), len(sizes) + 1, checksums)
+
+
+def _compare(folder: Path, sizes: Mapping[str, int]) -> tuple[list[Finding], dict[str, str]]:
+    """Compare the files of a manifest with the checksums beside it, and return these too."""
+    findings: list[Finding] = []
+    digests: dict[str, str] = {}
+    with _noted(CHECKSUMS, findings):
+        digests = read_checksums(folder)
+    for name in (MANIFEST, *sizes):
+        problem = _problem(folder / name, sizes.get(name), digests, name)
+        if problem:
+            findings.append(Finding(name, problem))
+    return findings, digests
 
 
 def _problem(file: Path, size: int | None, digests: dict[str, str], name: str) -> str:
