@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +20,11 @@ from tests.conftest import clean_environment
 
 TABLE = "id,name,type\nD:1,Heart attack,a\nD:1,Infarction,a\nD:2,Hip fracture,b\nD:2,Broken hip,b\n"
 CORPUS = "1|t|broken hip\n1|a|\n1\t0\t10\tbroken hip\tb\tD:2\n\n"
+GROUPS = {
+    "a": ["heart attack", "infarction", "cardiac infarct", "hart attack"],
+    "b": ["hip fracture", "broken hip", "hip broke", "fracture of hip"],
+}
+HEAD = ("--groups", "g.json", "--names", "2", "--hidden", "4", "--epochs", "1", "--device", "cpu")
 FIT = ("--start", "none", "--steps", "2", "--dimensions", "4", "--held-out", "0")
 
 
@@ -26,6 +33,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
     (folder / "x.csv").write_text(TABLE)
     (folder / "names.txt").write_text("broken hip\n" * 6)
+    (folder / "g.json").write_text(json.dumps(GROUPS))
     (folder / "ids.txt").write_text("D:2\n")
     (folder / "c.pubtator").write_text(CORPUS)
     run("import", str(folder / "x.csv"), "-o", str(folder / "x.db"), "-q")
@@ -61,9 +69,15 @@ WRITERS = {  # every command that writes, without its output
     "fit": ("fit", "x.db", *FIT, "-o"),
     "diff.tsv": ("terminology", "diff", "x.db", "x.db", "-o"),
     "names.svg": ("picture", "-i", "ix", "--perplexity", "1", "-o"),
+    "trained": ("train", "few-shot", "-t", "x.db", "-e", "default", *HEAD, "-o"),
     "words.vec": ("train", "word-vectors", "names.txt", "--dimensions", "2", "-o"),
 }
-NEEDS = {"names.svg": "sklearn", "words.vec": "gensim", "link.parquet": "pyarrow"}
+NEEDS = {
+    "trained": "torch",
+    "names.svg": "sklearn",
+    "words.vec": "gensim",
+    "link.parquet": "pyarrow",
+}
 
 
 def writer(output: str) -> tuple[str, ...]:
@@ -211,7 +225,7 @@ def together(*arguments: str) -> list[tuple[int, str]]:
 @pytest.mark.parametrize("output", ["import.db", "index", "fit", "report.json"])
 @pytest.mark.usefixtures("here")
 def test_of_two_processes_one_writes_the_output(output: str, tmp_path: Path) -> None:
-    arguments = (*WRITERS[output], output)
+    arguments = (*writer(output), output)
     (won, _), (lost, message) = together(*arguments)
     assert (won, lost) == (0, 2), message
     assert f"{output} was written by another process meanwhile" in message
@@ -224,6 +238,17 @@ def test_of_two_processes_one_writes_the_output(output: str, tmp_path: Path) -> 
     if output == "import.db":
         assert Terminology(output).n_concepts == 2
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("here")
+def test_of_two_trainings_one_writes_the_encoder(tmp_path: Path) -> None:
+    (won, _), (lost, message) = together(*writer("trained"), "trained")
+    assert (won, lost) == (0, 2), message
+    assert "trained.checkpoints/step-00000001 was written by another process meanwhile" in message
+    assert "see --checkpoints" in message
+    assert (tmp_path / "trained" / "canonym.json").is_file()
+    assert not (tmp_path / "trained.checkpoints").exists()
 
 
 # --- a disk that is full or read-only -------------------------------------------------------------
@@ -242,7 +267,8 @@ def test_a_full_disk_is_the_machine_and_names_the_output(
 
     monkeypatch.setattr(os, "fsync", refuse)
     stderr = run(*arguments, "-q", code=1).stderr
-    assert f"Error: {output}: {os.strerror(number)}" in stderr
+    # The first file that a training writes is a checkpoint.
+    assert re.search(rf"Error: {output}(\.checkpoints\S*)?: {os.strerror(number)}", stderr)
     assert not (tmp_path / output).exists()
 
 
@@ -273,14 +299,16 @@ main(sys.argv[1:])
 """
 
 
-@pytest.mark.parametrize("output", ["link.tsv", "import.db", "index", "report.html", "fit"])
+@pytest.mark.parametrize(
+    "output", ["link.tsv", "import.db", "index", "report.html", "fit", "trained"]
+)
 @pytest.mark.usefixtures("here")
 def test_a_file_that_cannot_grow_is_the_machine_and_names_the_output(
     output: str, tmp_path: Path
 ) -> None:
     pytest.importorskip("resource")
     Path("names.txt").write_text("broken hip\n" * 3000)
-    arguments = [sys.executable, "-c", LIMITED, *WRITERS[output], output, "-q"]
+    arguments = [sys.executable, "-c", LIMITED, *writer(output), output, "-q"]
     # Coverage could not write its own file either.
     environment = clean_environment()
     done = subprocess.run(arguments, capture_output=True, text=True, check=False, env=environment)

@@ -124,6 +124,20 @@ class Checkpoint(NamedTuple):
     plan: Plan | None  # the sampling of the epoch; None between epochs
 
 
+@contextlib.contextmanager
+def _own_run(path: Path) -> Iterator[None]:
+    """Say what to do where another run writes checkpoints to the same folder."""
+    try:
+        yield
+    except InvalidInput as error:
+        if not path.exists():
+            raise
+        raise InvalidInput(
+            f"{path} was written by another process meanwhile: every run needs a folder of its own "
+            "for checkpoints, see --checkpoints"
+        ) from error
+
+
 def write_checkpoint(folder: Path, checkpoint: Checkpoint, *, step: int) -> Path:
     """Write ``step-…`` into `folder`, whole or not at all, and remove all but the newest two."""
     from safetensors.numpy import save
@@ -132,7 +146,7 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint, *, step: int) -> Path
     path = folder / f"step-{step:08d}"
     if path.exists():  # left by a run that was resumed from an older one
         shutil.rmtree(path)
-    with files.write_folder(path) as partial:
+    with _own_run(path), files.write_folder(path) as partial:
         for name in ("model", "optimizer", "plan"):
             arrays = getattr(checkpoint, name)
             if arrays is not None:
