@@ -300,7 +300,15 @@ main(sys.argv[1:])
 
 
 @pytest.mark.parametrize(
-    "output", ["link.tsv", "import.db", "index", "report.html", "fit", "trained"]
+    "output",
+    [
+        "link.tsv",
+        "import.db",
+        "index",
+        "report.html",
+        "fit",
+        pytest.param("trained", marks=pytest.mark.slow),
+    ],
 )
 @pytest.mark.usefixtures("here")
 def test_a_file_that_cannot_grow_is_the_machine_and_names_the_output(

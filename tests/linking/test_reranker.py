@@ -462,6 +462,25 @@ def test_shipped_re_rankers_can_be_opened(encoders: list[str]) -> None:
     assert shipped_file(encoders).stat().st_size < 100_000
 
 
+def test_an_order_that_does_not_fit_is_refused_before_anything_is_built(tmp_path: Path) -> None:
+    told: list[str] = []
+    terminology = Terminology.build([Concept("X:1", "hip")])
+    Reranker.marginal(["default"]).save(tmp_path / "other.json")
+    for order, error, message in (
+        ("fitted", InvalidInput, "no re-ranker is shipped for the encoders chargrams; there are"),
+        (tmp_path / "other.json", Mismatch, "or for other encoders"),
+    ):
+        with pytest.raises(error, match=message):
+            Linker.build(
+                terminology,
+                encoders=["chargrams"],
+                order=order,
+                folder=tmp_path / "index",
+                progress=lambda stage, _done, _total: told.append(stage),
+            )
+    assert told == []
+
+
 def test_an_index_is_built_with_a_fitted_order(tmp_path: Path) -> None:
     (tmp_path / "names.csv").write_text("id,name\nX:1,hip pain\nX:2,knee pain\n")
     asked = ["index", str(tmp_path / "names.csv"), "-o", str(tmp_path / "made")]

@@ -216,8 +216,8 @@ def _verify(ctx: click.Context, folder: str) -> None:
         raise ReadError(
             folder,
             f"files that are not as they were written: {len(found.findings)}{lines}\n"
-            f"{'Make the encoder' if is_encoder else 'Build the index'} again, or copy it again from "
-            "where it is sound; remove files that do not belong to it.",
+            f"{'Make the encoder' if is_encoder else 'Build the index'} again, or copy it again "
+            "from where it is sound; remove files that do not belong to it.",
         )
     if not found.checksums:
         raise ReadError(

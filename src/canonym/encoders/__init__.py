@@ -27,6 +27,7 @@ __all__ = [
     "EncoderOptions",
     "encoder_class",
     "encoder_kinds",
+    "kind_of",
     "load_encoder",
     "make_encoder",
     "marked",
@@ -139,7 +140,7 @@ def save_encoder(encoder: Encoder, folder: str | Path, *, overwrite: bool = Fals
     InvalidInput
         If the folder cannot be written to, or the encoder's kind is not known.
     """
-    kind = _kind_of(encoder)
+    kind = kind_of(encoder)
     with files.write_folder(folder, overwrite=overwrite) as partial:
         encoder.save(partial)  # type: ignore[attr-defined]
         if not (partial / ENCODER_MANIFEST).is_file():
@@ -148,7 +149,8 @@ def save_encoder(encoder: Encoder, folder: str | Path, *, overwrite: bool = Fals
         files.write_manifest(partial, kind="encoder", format_number=1, content={"encoder": kind})
 
 
-def _kind_of(encoder: Encoder) -> str:
+def kind_of(encoder: Encoder) -> str:
+    """Return the kind of an encoder; an error where no package has registered it."""
     place = f"{type(encoder).__module__}:{type(encoder).__qualname__}"
     for kind, known in ENCODERS.items():
         if known == place:

@@ -23,12 +23,11 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from canonym.encoders import load_encoder, make_encoder, save_encoder
-from canonym.encoders.saved import read_encoder_manifest
+from canonym.encoders import kind_of, load_encoder, make_encoder, save_encoder
 from canonym.errors import CanonymError, InvalidInput, NotTrained
 from canonym.indexes.inverted import Inverted
 from canonym.indexes.verbatim import VerbatimBuilder
-from canonym.io.files import n_cores, read_manifest, write_folder, write_manifest
+from canonym.io.files import n_cores, write_folder, write_manifest
 from canonym.linking.extra_names import (
     TrainingMention,
     TrainingNames,
@@ -37,7 +36,7 @@ from canonym.linking.extra_names import (
     write_targets,
 )
 from canonym.linking.overlay import MergedTerminology, check_overlay, merge_into
-from canonym.linking.reranker import check_order, install_order
+from canonym.linking.reranker import check_order, install_order, open_order
 from canonym.linking.search import load_encoders
 from canonym.linking.settings import Settings, Sieve, chosen_sieves, complete
 from canonym.mentions.spelling import SpellerBuilder
@@ -83,6 +82,8 @@ def build_index(
     if folder is not None and overwrite:
         check_overlay(folder, fold)
     check_order(order)
+    made = [make_encoder(given) if isinstance(given, str) else given for given in encoders]
+    open_order(order, _names_of(made))
     training = None if mentions is None else training_names(terminology, mentions)
     settings = with_search(settings, training)
     merged = MergedTerminology(terminology)
@@ -90,13 +91,10 @@ def build_index(
         merged = merge_into(terminology, fold, newest=FORMAT)
 
     def write(place: Path) -> None:
-        _write(
-            merged.terminology, place, encoders, weights, settings, training, progress or _silent
-        )
+        _write(merged.terminology, place, made, weights, settings, training, progress or _silent)
         merged.finish(place)
         if str(order) != "nearest":
-            described = read_manifest(place, kind="linker", newest=FORMAT)["encoders"]
-            install_order(order, [one["name"] for one in described], place)
+            install_order(order, _names_of(made), place)
 
     if folder is not None:
         with write_folder(folder, overwrite=overwrite) as partial:
@@ -116,7 +114,7 @@ def build_index(
 def _write(
     terminology: Terminology,
     folder: Path,
-    encoders: Sequence[str | Encoder],
+    encoders: Sequence[Encoder],
     weights: Sequence[float] | None,
     settings: Settings,
     training: TrainingNames | None,
@@ -132,10 +130,13 @@ def _write(
     np.save(rows / "concept_of_row.npy", terminology.concept_of_row())
     np.save(rows / "scope_of_row.npy", terminology.scope_of_row())
     np.save(rows / "id_rank.npy", terminology.id_rank())
-    made = [_add_encoder(terminology, folder, n, given, report) for n, given in enumerate(encoders)]
+    for number, encoder in enumerate(encoders):
+        fit_encoder(encoder, terminology, report)
+        save_encoder(encoder, folder / f"encoder-{number}")
+    kinds = [kind_of(encoder) for encoder in encoders]
     with contextlib.ExitStack() as stack:
         process: dict[int, EncodingProcess] = {}
-        for number, (_, kind, _) in enumerate(made):
+        for number, kind in enumerate(kinds):
             place = folder / f"index-{number}"
             place.mkdir()
             if not process and EncodingProcess.is_worth_it(terminology, kind):
@@ -145,15 +146,15 @@ def _write(
         speller = SpellerBuilder() if chosen["spelling"] else None
         _add_normal_forms(terminology, folder, chosen_sieves(chosen["sieves"]), speller, report)
         described: list[dict[str, Any]] = []
-        for number, (encoder, kind, name) in enumerate(made):
+        for number, name in enumerate(_names_of(encoders)):
+            encoder, kind = encoders[number], kinds[number]
             if number in process and process[number].finished(report):
                 index = "exact"
             else:
                 index = write_index(terminology, folder / f"index-{number}", encoder, kind, report)
-            same = sum(one["name"].partition(" ")[0] == name for one in described)
             described.append(
                 {
-                    "name": f"{name} {same + 1}" if same else name,
+                    "name": name,
                     "weight": weights[number],
                     "index": index,
                     "steps": list(encoder_steps(encoder)),
@@ -190,17 +191,15 @@ def _checked_weights(weights: Sequence[float] | None, n: int) -> list[float]:
     return weights
 
 
-def _add_encoder(
-    terminology: Terminology, folder: Path, number: int, given: str | Encoder, report: Progress
-) -> tuple[Encoder, str, str]:
-    """Make an encoder ready and save it; return it with its kind and its name."""
-    encoder = make_encoder(given) if isinstance(given, str) else given
-    place = folder / f"encoder-{number}"
-    fit_encoder(encoder, terminology, report)
-    save_encoder(encoder, place)
-    kind, _ = read_encoder_manifest(place)
-    # A path would make the same index differ from place to place: the kind is name enough.
-    return encoder, kind, getattr(encoder, "shipped", kind)
+def _names_of(encoders: Sequence[Encoder]) -> list[str]:
+    """Name encoders after what is shipped, or after their kind; equal names are numbered."""
+    found: list[str] = []
+    for encoder in encoders:
+        # A path would make the same index differ from place to place: the kind is name enough.
+        name = getattr(encoder, "shipped", None) or kind_of(encoder)
+        same = sum(one.partition(" ")[0] == name for one in found)
+        found.append(f"{name} {same + 1}" if same else name)
+    return found
 
 
 def _add_normal_forms(
