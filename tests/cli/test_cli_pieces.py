@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from canonym.cli.input import Input, count_items
@@ -74,6 +75,29 @@ def test_without_a_terminal_a_line_comes_every_30_seconds(
         "Indexing: 1,700 of 2,000 names, 60 s",
         "Indexing: 1,700 of 2,000 names, 90 s",
     ]
+
+
+def test_short_stages_in_a_row_are_no_long_silence(capsys: pytest.CaptureFixture[str]) -> None:
+    now = 100.0
+    with click.Context(click.Command("x")) as command:
+        reading = Lines("", clock=lambda: now, told=command.meta)
+        now = 125.0
+        reading.beat()
+        sampling = Lines("", clock=lambda: now, told=command.meta)
+        sampling.show("Sampling", 0, None)
+        now = 131.0
+        sampling.beat()
+    assert capsys.readouterr().err == "Sampling: 6 s\n"
+
+
+def test_displays_of_a_command_share_the_time_of_the_last_line() -> None:
+    with click.Context(click.Command("x")) as command:
+        with activity("Reading"):
+            pass
+        (first,) = command.meta.values()
+        with activity("Sampling"):
+            pass
+        assert list(command.meta.values()) == [first]
 
 
 @pytest.mark.parametrize("quiet", [False, True])

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _EVERY = 30.0  # seconds between two lines
+_LAST = "canonym: last line of progress"
 
 
 class Stages(Protocol):
@@ -86,12 +87,20 @@ def activity(what: str) -> Iterator[None]:
 class Lines:
     """Tells every 30 seconds how far a command is; `clock` counts seconds.
 
-    Lines come even while nothing is reported.
+    Lines come even while nothing is reported. Several lines of one command share `told`, the time
+    of the last one: short stages in a row are no long silence.
     """
 
-    def __init__(self, unit: str, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        unit: str,
+        clock: Callable[[], float] = time.monotonic,
+        told: dict[str, float] | None = None,
+    ) -> None:
         self._unit, self._clock = unit, clock
-        self._began = self._last = clock()
+        self._began = clock()
+        self._told = {} if told is None else told
+        self._told.setdefault(_LAST, self._began)
         self._state: tuple[str, int, int | None] = ("Working", 0, None)
         self._ended = threading.Event()
 
@@ -102,9 +111,9 @@ class Lines:
     def beat(self) -> None:
         """Print a line if one is due."""
         now = self._clock()
-        if now - self._last < _EVERY:
+        if now - self._told[_LAST] < _EVERY:
             return
-        self._last = now
+        self._told[_LAST] = now
         stage, done, total = self._state
         of = "" if total is None else f" of {total:,}"
         count = f"{done:,}{of} {self._unit}, " if self._unit and (done or total) else ""
@@ -149,7 +158,8 @@ def _bars(unit: str) -> Iterator[Callable[[str, int, int | None], None]]:
         yield lambda _stage, _done, _total: None
         return
     if not sys.stderr.isatty():
-        lines = Lines(unit)
+        command = click.get_current_context(silent=True)
+        lines = Lines(unit, told=command.meta if command else None)
         with _drawn(lines):
             yield lines.show
         return
