@@ -130,10 +130,7 @@ def _write(
     np.save(rows / "concept_of_row.npy", terminology.concept_of_row())
     np.save(rows / "scope_of_row.npy", terminology.scope_of_row())
     np.save(rows / "id_rank.npy", terminology.id_rank())
-    for number, encoder in enumerate(encoders):
-        fit_encoder(encoder, terminology, report)
-        save_encoder(encoder, folder / f"encoder-{number}")
-    kinds = [kind_of(encoder) for encoder in encoders]
+    kinds = _add_encoders(terminology, folder, encoders, report)
     with contextlib.ExitStack() as stack:
         process: dict[int, EncodingProcess] = {}
         for number, kind in enumerate(kinds):
@@ -189,6 +186,16 @@ def _checked_weights(weights: Sequence[float] | None, n: int) -> list[float]:
             f"the weights are {given}; expected numbers of at least 0, not all of them 0"
         )
     return weights
+
+
+def _add_encoders(
+    terminology: Terminology, folder: Path, encoders: Sequence[Encoder], report: Progress
+) -> list[str]:
+    """Make encoders ready and save them; return their kinds."""
+    for number, encoder in enumerate(encoders):
+        fit_encoder(encoder, terminology, report)
+        save_encoder(encoder, folder / f"encoder-{number}")
+    return [kind_of(encoder) for encoder in encoders]
 
 
 def _names_of(encoders: Sequence[Encoder]) -> list[str]:
