@@ -2,7 +2,7 @@
 
 In a tab-separated table a quote is a character like any other and a row is a line; with every other
 delimiter cells may be in double quotes and then hold delimiters and line ends. Blank lines are left
-out. Columns of annotated mentions are recognised by the names in `ROLES`; case, spaces and
+out, but for tables of one column, where they are an empty cell. Columns of annotated mentions are recognised by the names in `ROLES`; case, spaces and
 underscores make no difference, and further columns are ignored. A cell of ids is read as in
 `canonym.corpora.gold`, and may be a list in Parquet.
 """
@@ -20,6 +20,7 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_text
 from canonym.io.tables import (
     DELIMITERS,
+    Row,
     check_delimiter,
     is_parquet,
     open_parquet,
@@ -41,6 +42,9 @@ ROLES: dict[str, tuple[str, ...]] = {
 }
 """Names of columns that are recognised, by role, the surest first."""
 
+NO_VALUE = frozenset(("nan", "NaN", "NaT", "<NA>", "None", "NULL", "#N/A"))
+"""What programs write for a missing value, and nobody for a name; "NA" may be one."""
+
 _NO_HEADER = "holds no header: a first line that names the columns is expected"
 
 
@@ -48,9 +52,12 @@ _NO_HEADER = "holds no header: a first line that names the columns is expected"
 
 
 class TableRow(NamedTuple):
-    """A row of a table: all its cells, and the mention in one of them."""
+    """A row of a table: all its cells, and the mention in one of them.
 
-    cells: list[str]
+    A cell that holds one of `NO_VALUE` is an empty mention.
+    """
+
+    cells: Row
     mention: Mention
 
 
@@ -59,13 +66,13 @@ class MentionTable:
 
     Attributes
     ----------
-    columns : list of str
+    columns : Row
         The header.
     delimiter : str
         Character between the cells.
     """
 
-    def __init__(self, columns: list[str], delimiter: str, rows: Iterator[TableRow]) -> None:
+    def __init__(self, columns: Row, delimiter: str, rows: Iterator[TableRow]) -> None:
         self.columns = columns
         self.delimiter = delimiter
         self._rows = rows
@@ -160,13 +167,17 @@ def _guess_delimiter(line: str) -> str:
 
 
 def _rows(
-    rows: Iterator[tuple[list[str], int]],
+    rows: Iterator[tuple[Row, int]],
     width: int,
     mention_at: int,
     context_at: int | None,
     path: str | Path,
 ) -> Iterator[TableRow]:
     for cells, line in rows:
+        if not cells:
+            if width > 1:
+                continue
+            cells.append("")
         if len(cells) != width:
             raise ReadError(
                 path,
@@ -175,7 +186,8 @@ def _rows(
                 line=line,
             )
         context = "" if context_at is None else cells[context_at]
-        yield TableRow(cells, Mention(cells[mention_at], context=context))
+        text = cells[mention_at]
+        yield TableRow(cells, Mention("" if text.strip() in NO_VALUE else text, context=context))
 
 
 def _position(path: str | Path, header: Sequence[str], column: str, line: int) -> int:
@@ -188,16 +200,23 @@ def _position(path: str | Path, header: Sequence[str], column: str, line: int) -
     )
 
 
-def _split(
-    lines: Iterator[str], delimiter: str, path: str | Path
-) -> Iterator[tuple[list[str], int]]:
-    """Yield the cells of each row and the line where it starts."""
-    if delimiter != "\t":
-        yield from quoted_rows(lines, path, delimiter)
+def _split(lines: Iterator[str], delimiter: str, path: str | Path) -> Iterator[tuple[Row, int]]:
+    """Yield each row and the line where it starts; the row of a blank line has no cells."""
+    if delimiter == "\t":
+        for number, line in enumerate(lines, start=1):
+            text = line.rstrip("\r\n")
+            yield Row(text.split("\t") if text else (), line, delimiter), number
         return
-    for number, line in enumerate(lines, start=1):
-        if line.strip("\n"):
-            yield line.rstrip("\n").split("\t"), number
+    taken: list[str] = []  # the lines of one row
+
+    def noted() -> Iterator[str]:
+        for line in lines:
+            taken.append(line)
+            yield line
+
+    for cells, start in quoted_rows(noted(), path, delimiter, blank=True):
+        yield Row(cells, "".join(taken), delimiter), start
+        taken.clear()
 
 
 # --- annotated tables -----------------------------------------------------------------------------

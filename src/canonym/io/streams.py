@@ -11,6 +11,7 @@ import codecs
 import gzip
 import io
 import lzma
+import re
 import stat
 import zipfile
 import zlib
@@ -19,7 +20,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from canonym.errors import InvalidInput, ReadError
+from canonym.errors import ReadError
+from canonym.io.encodings import BOMS, Evidence, GuessingDecoder, check_encoding
 
 # --- compression ----------------------------------------------------------------------------------
 
@@ -193,27 +195,34 @@ MAX_LINE = 10_000_000
 """Longest line, in characters, that `open_text` accepts."""
 
 _BLOCK = 1 << 20
-_BOMS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
+_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 
 
 class TextStream:
     """Lines of a text file, one at a time, each with its ``\\n`` (the last may lack it).
 
-    Made by `open_text`. Line ends of any system arrive as ``\\n``. ``line`` is the number of the
-    line given last, from 1, and 0 before the first; ``encoding`` is the one in use, which a byte
-    order mark may have announced.
+    Made by `open_text`. Line ends of any system arrive as ``\\n``, or as they are with `keep_ends`.
+    ``line`` is the number of the line given last, from 1, and 0 before the first. ``encoding`` is
+    the one in use, which a byte order mark may have announced: then ``marked`` is true. Without
+    `encoding` it is UTF-8 or Windows-1252, as `GuessingDecoder` finds.
     """
 
-    def __init__(self, path: Path, source: io.RawIOBase, encoding: str, max_line: int) -> None:
+    def __init__(
+        self,
+        path: Path,
+        source: io.RawIOBase,
+        encoding: str | None,
+        max_line: int,
+        *,
+        keep_ends: bool = False,
+    ) -> None:
         self.path = path
         self.line = 0
-        self.encoding = encoding
+        self.encoding = encoding or "utf-8"
+        self.marked = False
+        self._guessed = GuessingDecoder() if encoding is None else None
+        self._cut = _cut_at_all_ends if keep_ends else _cut_at_line_feeds
+        self._keep_ends = keep_ends
         self._lines = self._read(source, max_line)
 
     def __iter__(self) -> Iterator[str]:
@@ -230,40 +239,40 @@ class TextStream:
     def _read(self, source: io.RawIOBase, max_line: int) -> Iterator[str]:
         size = max(min(_BLOCK, max_line), 16)  # so that only a line over two blocks can be too long
         first = source.read(size) or b""
-        for mark, encoding in _BOMS:
+        for mark, encoding in BOMS:
             if first.startswith(mark):
-                self.encoding = encoding
+                self.encoding, self.marked, self._guessed = encoding, True, None
                 first = first[len(mark) :]
                 break
         if not first:
             raise ReadError(self.path, "holds nothing: a file with at least one line was expected")
-        decoder = io.IncrementalNewlineDecoder(
-            codecs.getincrementaldecoder(self.encoding)(), translate=True
-        )
+        inner = self._guessed or codecs.getincrementaldecoder(self.encoding)()
+        decoder = io.IncrementalNewlineDecoder(inner, translate=not self._keep_ends)
         pending, block = "", first
         while True:
             text = self._decode(decoder, block)
             if not text and not block:
                 break
-            head, newline, tail = text.partition("\n")
+            head, *lines = self._cut(text)
             pending += head
-            if len(pending) > max_line:
+            if len(pending.rstrip("\r\n")) > max_line:
                 self.line += 1
                 raise self.error(
                     f"the line is longer than {max_line:,} characters: this is no text file with "
                     "one record a line, or its line ends are missing"
                 )
-            if newline:
+            if lines:
                 self.line += 1
-                yield pending + newline
-                lines = tail.split("\n")
+                yield pending
                 pending = lines.pop()
                 for line in lines:
                     self.line += 1
-                    yield line + "\n"
+                    yield line
             if not block:
                 break
             block = source.read(size) or b""
+        if self._guessed is not None:
+            self._guessed.check(self.path)
         if pending:
             self.line += 1
             yield pending
@@ -271,7 +280,9 @@ class TextStream:
     def _decode(self, decoder: io.IncrementalNewlineDecoder, block: bytes) -> str:
         try:
             text = decoder.decode(block, final=not block)
+            self.encoding = self._guessed.encoding if self._guessed else self.encoding
         except UnicodeDecodeError as error:
+            self.encoding = self._guessed.encoding if self._guessed else self.encoding
             before = error.object[: error.start].decode(self.encoding, errors="replace")
             raise ReadError(
                 self.path,
@@ -289,26 +300,56 @@ class TextStream:
         return text
 
 
+def _cut_at_line_feeds(text: str) -> list[str]:
+    *lines, last = text.split("\n")
+    return [*(line + "\n" for line in lines), last]
+
+
+def _cut_at_all_ends(text: str) -> list[str]:
+    lines = _LINE.findall(text)
+    return lines if lines and lines[-1][-1] not in "\r\n" else [*lines, ""]
+
+
 @contextmanager
 def open_text(
-    path: str | Path, *, member: str | None = None, encoding: str = "utf-8"
+    path: str | Path,
+    *,
+    member: str | None = None,
+    encoding: str = "utf-8",
+    keep_ends: bool = False,
 ) -> Iterator[TextStream]:
     """Open a text file for reading line by line, decompressing it where needed.
 
     Compression (gzip, xz, bzip2, zip) is recognised by the first bytes; `member` is the file of a
-    zip archive to read. A byte order mark (UTF-8, UTF-16, UTF-32) overrules `encoding`. A missing,
-    empty, truncated, corrupt or wrongly encoded file, a compression bomb (over 64 MiB and 200 times
-    its size), NUL characters and endless lines become a `ReadError`, at the latest while the lines
-    are read.
+    zip archive to read; `keep_ends` leaves line ends as they are. A byte order mark (UTF-8, UTF-16,
+    UTF-32) overrules `encoding`. A missing, empty, truncated, corrupt or wrongly encoded file, a
+    compression bomb (over 64 MiB and 200 times its size), NUL characters and endless lines become a
+    `ReadError`, at the latest while the lines are read.
     """
-    try:
-        " ".encode(encoding)
-    except LookupError as error:
-        raise InvalidInput(
-            f"encoding={encoding!r} is not known: use a name such as 'utf-8' or 'latin-1'"
-        ) from error
+    check_encoding(encoding)
     with decompressed(Path(path), member=member) as source:
-        yield TextStream(Path(path), source, encoding, MAX_LINE)
+        yield TextStream(Path(path), source, encoding, MAX_LINE, keep_ends=keep_ends)
+
+
+def detect_encoding(path: str | Path) -> str:
+    """Return the encoding of a text file, which is read to its end; see `canonym.io.encodings`.
+
+    A byte order mark decides; else it is ``utf-8`` or ``cp1252``. A file that is hardly either is a
+    `ReadError`. Binary files, which have NUL characters, are left to their reader to refuse.
+    """
+    evidence = Evidence()
+    with decompressed(Path(path)) as source:
+        block = source.read(_BLOCK)
+        for mark, encoding in BOMS:
+            if block.startswith(mark):
+                return encoding
+        while block:
+            if b"\0" in block:
+                return "utf-8"
+            evidence.add(block)
+            block = source.read(_BLOCK)
+        evidence.add(b"", final=True)
+    return evidence.encoding(path)
 
 
 @contextmanager

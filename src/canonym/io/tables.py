@@ -16,6 +16,36 @@ DELIMITERS: tuple[str, ...] = ("\t", ",", ";", "|")
 """Delimiters that are recognised, the first one preferred."""
 
 _QUOTED = re.compile(r'"[^"]*"')
+_LINE_ENDS = ("\r", "\n")
+
+
+class TableStyle(NamedTuple):
+    """How a delimited table is written; `quote_all` tells whether all cells are in quotes."""
+
+    delimiter: str = "\t"
+    line_end: str = "\n"
+    quote_all: bool = False
+    encoding: str = "utf-8"
+    mark: bool = False
+
+
+class Row(list[str]):
+    """The cells of a row, and how it is written: `text` without the line `end`."""
+
+    def __init__(self, cells: Iterable[str], written: str, delimiter: str) -> None:
+        super().__init__(cells)
+        self.text = written.rstrip("\r\n") if written[-1:] in _LINE_ENDS else written
+        self.end = written[len(self.text) :]
+        self.delimiter = delimiter
+
+    def __repr__(self) -> str:
+        return f"Row({list(self)!r}, {self.text + self.end!r})"
+
+    @property
+    def quoted(self) -> bool:
+        """Whether every cell is in quotes."""
+        wanted = self.delimiter.join('"' + cell.replace('"', '""') + '"' for cell in self)
+        return self.text == wanted
 
 
 class Table(NamedTuple):
@@ -45,11 +75,17 @@ def check_delimiter(delimiter: str | None, *, quoted: bool = True) -> None:
 
 
 def quoted_rows(
-    lines: Iterable[str], path: str | Path, delimiter: str, *, before: int = 0
+    lines: Iterable[str],
+    path: str | Path,
+    delimiter: str,
+    *,
+    before: int = 0,
+    blank: bool = False,
 ) -> Iterator[tuple[list[str], int]]:
-    """Yield the cells of each CSV row and the line where it starts; blank lines are left out.
+    """Yield the cells of each CSV row and the line where it starts.
 
-    `before` counts the lines of the file that were read already.
+    Lines that are `blank` have no cells, and are left out by default. `before` counts the lines of
+    the file that were read already.
     """
     csv.field_size_limit(max(MAX_LINE, csv.field_size_limit()))  # a cell may be a whole document
     # Strict, so that a quote that is never closed is an error and not one cell of many lines.
@@ -66,7 +102,7 @@ def quoted_rows(
             ) from error
         if cells is None:
             return
-        if cells:
+        if cells or blank:
             yield cells, start
 
 
