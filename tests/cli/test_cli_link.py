@@ -172,7 +172,7 @@ def test_a_delimiter_and_an_encoding_can_be_given(tmp_path: Path) -> None:
     arguments = ("--file", str(file), "--column", "b,c", "--delimiter", ":")
     result = run(*arguments, "--encoding", "latin-1", "--format", "tsv")
     assert rows(result.stdout)[0]["b,c"] == "Sjögren"
-    assert "not UTF-8" in run(*arguments, code=2).stderr
+    assert "not UTF-8 (byte" in run(*arguments, "--encoding", "utf-8", code=2).stderr
     assert "no column 'b,c'" in run(*arguments[:-2], "--encoding", "latin-1", code=2).stderr
 
 
@@ -423,7 +423,8 @@ def test_an_explanation_of_parts_and_of_preparation(corpus: Path) -> None:
         ((), "", "standard input: holds nothing"),
         ((), "\n \n", "nothing but blank lines"),
         ((), b"\xff\xfea", "is not"),
-        ((), b"abc\xe9\n", "the line is not UTF-8 (byte 0xe9)"),
+        (("--encoding", "utf-8"), b"abc\xe9\n", "the line is not UTF-8 (byte 0xe9)"),
+        ((), "\xe4\n".encode() + b"abc\xe9\n", "line 2: the line is not UTF-8 (byte 0xe9)"),
         ((), b"a\0b\n", "NUL character"),
         (("--file", "missing.txt"), None, "no such file"),
         (("--encoding", "klingon", "--file", "missing.txt"), None, "klingon"),

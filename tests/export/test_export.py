@@ -24,6 +24,7 @@ from canonym.export import (
     links_to_rows,
     write_links,
 )
+from canonym.io.tables import TableStyle
 from canonym.types import Candidate, Link, Mention, Step
 
 HIP = Candidate(
@@ -124,7 +125,7 @@ def test_tsv_escapes_what_would_break_a_row() -> None:
 
 def test_csv_is_quoted_and_read_back() -> None:
     stream = io.StringIO()
-    writer = DelimitedWriter(stream, delimiter=",", k=1, explain=True)
+    writer = DelimitedWriter(stream, style=TableStyle(","), k=1, explain=True)
     for link in (FOUND, Link(Mention('a,"b"\nc\ud800'))):
         writer.write(link, explanation="why, oh why")
     first, second = csv.DictReader(io.StringIO(stream.getvalue()))

@@ -44,6 +44,7 @@ _INSIDE = {  # what the beginning of XML and JSON holds
         r'<(?:collection|document|passage)\b|"(?:documents|passages|PubTator3)"\s*:'
     ),
 }
+_OF_LINES = ("pubtator", "concept", "jsonl", "table", "columns")
 _LOOKED_AT = 1 << 16  # characters of XML and JSON
 
 
@@ -118,7 +119,8 @@ def open_corpus(path: str, *, format: str | None = None) -> Corpus:
     if not place.exists():
         raise ReadError(path, "there is no such file; an annotated corpus was expected")
     format = format or _recognise(place)
-    documents = _documents(read_items(format, place))
+    encoding = encoding_of(format, place)
+    documents = _documents(read_items(format, place, encoding=encoding))
     if not any(document.mentions for document in documents):
         raise ReadError(
             path, f"holds no annotated mention (read as {format}): there is nothing to evaluate"
@@ -128,14 +130,14 @@ def open_corpus(path: str, *, format: str | None = None) -> Corpus:
 
 
 def _recognise(path: Path) -> str:
-    from canonym.io.streams import open_text
+    from canonym.io.streams import detect_encoding, open_text
     from canonym.io.tables import is_parquet
 
     if path.is_dir():
         return folder_format(path)
     if is_parquet(path):
         return "columns"
-    with open_text(path) as lines:
+    with open_text(path, encoding=detect_encoding(path)) as lines:
         format, first, _ = look_at(lines, path)
     if format == TRIALS:
         raise ReadError(
@@ -148,6 +150,19 @@ def _recognise(path: Path) -> str:
             f"--format: {', '.join(FORMATS)}",
         )
     return format
+
+
+def encoding_of(format: str, path: Path, *, shown: Path | None = None) -> str:
+    """Find the encoding of a corpus; XML, JSON of one object and Parquet know theirs.
+
+    Folders are UTF-8. What is found is named where it is not UTF-8; messages say `shown`.
+    """
+    from canonym.cli.encodings import found_encoding
+    from canonym.io.tables import is_parquet
+
+    if format in _OF_LINES and path.is_file() and not is_parquet(path):
+        return found_encoding(path, shown=shown)
+    return "utf-8"
 
 
 def object_of(line: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 _FLAGS = {
-    "encoding": "Encoding of the source.",
+    "encoding": "Encoding of the source; found when left out, and named if it is not UTF-8.",
     "language": "Language of the names, or the language to take, as a tag such as en.",
     "version": "Version to record.",
     "delimiter": "Tables: what separates cells.",
@@ -94,12 +94,15 @@ def import_(
       canonym import 2024AA/META -o umls.db --option languages=ENG,GER
     """
     import time
+    from pathlib import Path
 
+    from canonym.cli.encodings import found_encoding
     from canonym.cli.options import keyword_options
     from canonym.cli.place import check_outputs
     from canonym.cli.progress import counter
     from canonym.cli.verbosity import is_quiet
     from canonym.errors import InvalidInput
+    from canonym.io.tables import is_parquet
     from canonym.terminology.formats import FORMATS, import_terminology, recognise
 
     inputs = (source, replaced, flags.get("trees"))
@@ -109,6 +112,10 @@ def import_(
         format_ = recognise(source, options=columns)
     if format_ not in FORMATS:
         raise InvalidInput(f"--format {format_} is unknown; use one of {', '.join(FORMATS)}")
+    chosen = flags["encoding"] or any(pair.startswith("encoding=") for pair in extra)
+    is_file = Path(source).is_file() and not is_parquet(source)
+    if "encoding" in FORMATS[format_].options and is_file and not chosen:
+        flags["encoding"] = found_encoding(Path(source))
     options = keyword_options(FORMATS[format_].options, flags, extra, format=format_)
     began = time.monotonic()
     with counter("Importing", unit="records") as report:

@@ -25,21 +25,25 @@ from canonym.cli.annotated import (
     FORMATS,
     KINDS,
     TRIALS,
+    encoding_of,
     folder_format,
     look_at,
     object_of,
     read_items,
 )
+from canonym.cli.encodings import tell_encoding
 from canonym.corpora.jsonl import parse_jsonl_documents, parse_jsonl_mentions
 from canonym.corpora.pubtator import parse_pubtator
 from canonym.corpora.tables import parse_table, split_header
 from canonym.errors import InvalidInput, ReadError
-from canonym.io.streams import MAX_LINE, TextStream, open_text
-from canonym.io.tables import is_parquet
+from canonym.io.encodings import check_encoding
+from canonym.io.streams import MAX_LINE, TextStream, detect_encoding, open_text
+from canonym.io.tables import TableStyle, is_parquet
 from canonym.types import Document, Mention
 
 _LOG = logging.getLogger(__name__)
 _STDIN = "-"
+_STANDARD_INPUT = Path("standard input")
 _TABLE_SUFFIXES = (".csv", ".tsv", ".tab")
 _COMPRESSED = (".gz", ".xz", ".bz2", ".zip")
 _PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"\xfd7zXZ\0", b"BZh91AY")
@@ -60,12 +64,22 @@ Item = Entry | Document
 
 
 class Input(NamedTuple):
-    """Entries or documents to link, read one at a time, their kind, and the columns of a table."""
+    """Entries or documents to link, read one at a time, and their kind.
+
+    A table has `columns`, and a `style` if it is delimited text.
+    """
 
     items: Iterator[Item]
     documents: bool = False
     columns: list[str] | None = None
     kind: str = "lines"
+    style: TableStyle | None = None
+    encoding: str = "utf-8"
+
+    @property
+    def delimited_format(self) -> str:
+        """The format of delimited text nearest to the input: csv, or tsv where there is none."""
+        return "tsv" if self.style is None or self.style.delimiter == "\t" else "csv"
 
 
 class TableOptions(NamedTuple):
@@ -113,9 +127,11 @@ def open_input(
     *,
     kind: str | None = None,
     table: TableOptions = TableOptions(),  # noqa: B008 - it cannot be changed
-    encoding: str = "utf-8",
+    encoding: str | None = None,
 ) -> Iterator[Input]:
     """Open names, a file or, for ``-`` or nothing, standard input.
+
+    Without an encoding it is found, and named if it is not UTF-8.
 
     Raises `InvalidInput` if there is nothing to link, too much is named, or an option does not go
     with the input, and `ReadError` if the file cannot be read.
@@ -124,6 +140,8 @@ def open_input(
         names, file = (), file or _STDIN
     if names and file:
         raise InvalidInput("names and --file are both given: choose one")
+    if encoding is not None:
+        check_encoding(encoding)
     if not table.column and (table.context_column or table.delimiter):
         raise InvalidInput("--context-column and --delimiter go with --column")
     if names:
@@ -137,37 +155,82 @@ def open_input(
             "(`canonym link --help` has examples)"
         )
     with contextlib.ExitStack() as stack:
-        arriving = None
-        if file in (None, _STDIN):
-            path = Path("standard input")
-            arriving = _Arriving(sys.stdin.buffer)
-            lines = TextStream(path, arriving, encoding, MAX_LINE)
-        else:
-            path = Path(str(file))
-            kind = kind or ("columns" if is_parquet(path) and not table.column else None)
-            if path.is_dir():
-                kind = kind or folder_format(path)
-            if kind in KINDS and kind not in _STREAMED:
-                yield _read_corpus(kind, path, encoding, table)
-                return
-            lines = stack.enter_context(open_text(path, encoding=encoding))
-        found, first, held = look_at(lines, path)
-        if kind is None:
-            kind = "table" if table.column else _recognise(found, first, path)
-        _LOG.info("Reading %s as %s", path, kind)
-        if kind in _STREAMED:
-            if arriving is not None:
-                arriving.forget()
-            if table.column and kind != "table":
-                raise InvalidInput(f"--column goes with tables, and {path} is read as {kind}")
-            yield _parse(kind, itertools.chain(held, lines), first, path, table)
-        elif arriving is None:
-            yield _read_corpus(kind, path, encoding, table)
-        else:
-            copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="canonym-"))) / "in"
-            arriving.copy(copy)
-            given = _read_corpus(kind, copy, encoding, table)
-            yield given._replace(items=_from_stdin(given.items, path))
+        given, lines = _open(stack, file, kind, table, encoding)
+        known = given.encoding
+        yield given
+        if lines is not None and lines.encoding != known:  # only now is it sure
+            tell_encoding(lines.path, lines.encoding)
+
+
+def _open(
+    stack: contextlib.ExitStack,
+    file: str | None,
+    kind: str | None,
+    table: TableOptions,
+    encoding: str | None,
+) -> tuple[Input, TextStream | None]:
+    """Open a file or standard input; the stream is that of what is read line by line."""
+    arriving = None
+    if file in (None, _STDIN):
+        path = _STANDARD_INPUT
+        lines, arriving = _open_stdin(stack, encoding, is_table=bool(table.column))
+    else:
+        path = Path(str(file))
+        kind = kind or ("columns" if is_parquet(path) and not table.column else None)
+        if path.is_dir():
+            kind = kind or folder_format(path)
+        if kind in KINDS and kind not in _STREAMED:
+            return _read_corpus(kind, path, encoding, table), None
+        found = encoding or detect_encoding(path)
+        lines = stack.enter_context(open_text(path, encoding=found, keep_ends=bool(table.column)))
+    format_, first, held = look_at(lines, path)
+    if kind is None:
+        kind = "table" if table.column else _recognise(format_, first, path)
+    _LOG.info("Reading %s as %s", path, kind)
+    if kind in _STREAMED:
+        if arriving is not None:
+            arriving.forget()
+        if table.column and kind != "table":
+            raise InvalidInput(f"--column goes with tables, and {path} is read as {kind}")
+        if encoding is None:
+            tell_encoding(path, lines.encoding)
+        given = _parse(kind, itertools.chain(held, lines), first, path, table)
+        if given.style is not None:
+            style = given.style._replace(encoding=lines.encoding, mark=lines.marked)
+            given = given._replace(style=style)
+        return given._replace(encoding=lines.encoding), lines
+    if arriving is None:
+        return _read_corpus(kind, path, encoding, table), None
+    given = _read_corpus(kind, _copied(stack, arriving), encoding, table, shown=path)
+    return given._replace(items=_from_stdin(given.items, path)), None
+
+
+def _open_stdin(
+    stack: contextlib.ExitStack, encoding: str | None, *, is_table: bool
+) -> tuple[TextStream, _Arriving | None]:
+    """Open standard input; the encoding of a table has to be known before its first row is written.
+
+    So a table whose encoding is not given is read from a copy.
+    """
+    arriving = _Arriving(sys.stdin.buffer)
+    if encoding is not None or not is_table:
+        stream = TextStream(_STANDARD_INPUT, arriving, encoding, MAX_LINE, keep_ends=is_table)
+        return stream, arriving
+    copy = _copied(stack, arriving)
+    try:
+        found = detect_encoding(copy)
+        stream = stack.enter_context(open_text(copy, encoding=found, keep_ends=True))
+    except ReadError as error:
+        raise ReadError(_STANDARD_INPUT, error.problem, line=error.line) from error
+    stream.path = _STANDARD_INPUT
+    return stream, None
+
+
+def _copied(stack: contextlib.ExitStack, arriving: _Arriving) -> Path:
+    """Return a temporary copy of standard input."""
+    copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="canonym-"))) / "in"
+    arriving.copy(copy)
+    return copy
 
 
 def _recognise(found: str | None, first: str, path: Path) -> str:
@@ -223,18 +286,30 @@ def _parse(kind: str, lines: Iterable[str], first: str, path: Path, table: Table
             lines, path, column=column, context_column=context_column, delimiter=delimiter
         )
         items = (Entry(row.mention, row.cells) for row in rows)
-        return Input(items, columns=rows.columns, kind=kind)
+        header = rows.columns
+        style = TableStyle(rows.delimiter, header.end or "\n", header.quoted)
+        return Input(items, columns=header, kind=kind, style=style)
     if not first:
         raise ReadError(path, "holds nothing but blank lines: one name a line is expected")
     return Input(Entry(Mention(line.rstrip("\n"))) for line in lines)
 
 
-def _read_corpus(kind: str, path: Path, encoding: str, table: TableOptions) -> Input:
+def _read_corpus(
+    kind: str,
+    path: Path,
+    encoding: str | None,
+    table: TableOptions,
+    *,
+    shown: Path | None = None,
+) -> Input:
     """Read a corpus whose reader opens the file itself; the first item tells of a wrong file."""
     if table.column:
         raise InvalidInput(f"--column goes with tables, and {path} is read as {kind}")
     _LOG.info("Reading %s as %s", path, kind)
-    found = read_items("table" if kind == CADEC else kind, path, encoding=encoding)
+    kind_of_corpus = "table" if kind == CADEC else kind
+    if encoding is None:
+        encoding = encoding_of(kind_of_corpus, path, shown=shown)
+    found = read_items(kind_of_corpus, path, encoding=encoding)
     items = (item if isinstance(item, Document) else Entry(item) for item in found)
     return Input(items, documents=kind in _OF_DOCUMENTS, kind=kind)
 
@@ -261,6 +336,27 @@ def count_items(file: str | None, given: Input) -> int | None:
         if given.documents:
             return sum(1 for line in stream if b"|t|" in line or line.startswith(b"{"))
         return sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 20), b""))
+
+
+class Blanks:
+    """Entries without a mention: `n` counts them, and they are left out if they are `skipped`."""
+
+    def __init__(self, *, skipped: bool) -> None:
+        self.n = 0
+        self.skipped = skipped
+
+    def among(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Count the entries without a mention among items, and yield what is to be linked."""
+        for item in items:
+            blank = is_blank(item)
+            self.n += blank
+            if not (blank and self.skipped):
+                yield item
+
+
+def is_blank(item: Item) -> bool:
+    """Tell whether an item is an entry without a mention."""
+    return isinstance(item, Entry) and not item.mention.text.strip()
 
 
 def of_types(items: Iterator[Item], wanted: Sequence[str]) -> Iterator[Item]:

@@ -13,12 +13,21 @@ from canonym.cli.options import Number, index_option, mention_type_option, overw
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from canonym.cli.input import Entry, Input, Item
-    from canonym.cli.output import Layout
+    from canonym.cli.input import Blanks, Entry, Input, Item
+    from canonym.cli.output import Layout, Output
     from canonym.linker import Linker
     from canonym.types import Link, Mention
 
 _LOG = logging.getLogger(__name__)
+
+
+class RowOptions(TypedDict):
+    """Options of the rows that are written."""
+
+    one_row: bool
+    skip_empty: bool
+    formula_guard: bool
+    output_encoding: str | None
 
 
 class Filters(TypedDict):
@@ -30,6 +39,10 @@ class Filters(TypedDict):
     min_score: float | None
     min_confidence: float | None
     seed: int | None
+
+
+class Options(RowOptions, Filters):
+    """What `link` hands on as it is given."""
 
 
 @click.command()
@@ -60,7 +73,11 @@ class Filters(TypedDict):
     help="A column with the text around the mention, to look for abbreviations.",
 )
 @click.option("--delimiter", metavar="CHAR", help="Separator of cells; found when left out.")
-@click.option("--encoding", default="utf-8", show_default=True, help="Encoding of the file.")
+@click.option(
+    "--encoding",
+    metavar="NAME",
+    help="Encoding of the file; found when left out, and named if it is not UTF-8.",
+)
 @mention_type_option("mention_types")
 @index_option
 @click.option(
@@ -128,7 +145,31 @@ class Filters(TypedDict):
     "format_",
     type=click.Choice(("table", "tsv", "csv", "jsonl", "parquet", "pubtator")),
     help="Format of the output. [default: by the suffix of the file; without a file, table for a "
-    "terminal and tsv for a pipe]",
+    "terminal, and for a pipe tsv, or csv if that is what --column reads]",
+)
+@click.option(
+    "--output-encoding",
+    metavar="NAME",
+    help="Encoding of TSV and CSV, such as utf-8-sig for Excel.  [default: that of the table read "
+    "with --column, else utf-8]",
+)
+@click.option(
+    "--one-row",
+    is_flag=True,
+    help="One row for each mention, also for a composite one: the ids, labels, ... of its parts "
+    "are joined by |. Without it each part has a row. Goes with tsv, csv, parquet.",
+)
+@click.option(
+    "--skip-empty",
+    is_flag=True,
+    help="Leave out rows without a mention. Otherwise they are kept, without a concept.",
+)
+@click.option(
+    "--formula-guard/--no-formula-guard",
+    default=True,
+    show_default=True,
+    help="In TSV and CSV, put ' before texts that canonym writes and a spreadsheet may take for a "
+    "formula: those that begin with = + - @, a tab or a line end. Columns of the input stay.",
 )
 @overwrite_option
 @click.option("--resume", is_flag=True, help="Continue an interrupted output file.")
@@ -139,7 +180,7 @@ def link(
     column: str | None,
     context_column: str | None,
     delimiter: str | None,
-    encoding: str,
+    encoding: str | None,
     mention_types: tuple[str, ...],
     index: str | None,
     no_everyday: bool,
@@ -151,17 +192,18 @@ def link(
     format_: str | None,
     overwrite: bool,
     resume: bool,
-    **filters: Unpack[Filters],
+    **options: Unpack[Options],
 ) -> None:
     """Link NAMES, a file or standard input to concepts.
 
-    The input is NAMES; or a file with one name a line; or, with --column, a CSV or TSV table, all
-    of whose columns are kept; or a corpus that `canonym evaluate` reads (PubTator, BioC, brat, JSON
-    lines and others) or clinical trials. The annotated mentions of documents are linked, with the
-    abbreviations of their document written out. Order is kept.
+    The input is NAMES; or a file with one name a line; or, with --column, a CSV or TSV table, whose
+    columns, delimiter, encoding, line ends and quotes are kept; or a corpus that `canonym evaluate`
+    reads (PubTator, BioC, brat, JSON lines and others) or clinical trials. The annotated mentions
+    of documents are linked, with the abbreviations of their document written out. Order is kept.
 
     Each mention gets its candidates, best first, or NIL with the reason. A composite mention
-    ("breast and ovarian cancer") gets one concept for each of its parts.
+    ("breast and ovarian cancer") gets one concept for each of its parts, in a row each; with
+    --one-row there are as many rows as mentions.
 
     \b
     Names, to ICD-10-CM:
@@ -177,6 +219,7 @@ def link(
     A column of a table, which gets the columns canonym_id, canonym_label, ...:
       canonym link --file visits.csv --column diagnosis -o linked.csv
       canonym link --file visits.csv --column dx --context-column note --min-score 0.6 -o linked.csv
+      canonym link --file visits.csv --column dx --one-row --output-encoding utf-8-sig -o linked.csv
 
     \b
     A corpus, to another terminology:
@@ -189,55 +232,89 @@ def link(
     The columns of TSV, CSV and Parquet and the objects of JSON lines are described in
     docs/formats/links.md.
     """
-    from canonym.cli.input import TableOptions, count_items, of_types, open_input, read_ids
-    from canonym.cli.output import Layout, check_output, choose_format, open_output
+    from canonym.cli.input import Blanks, TableOptions, count_items, of_types, open_input, read_ids
+    from canonym.cli.output import check_output, choose_format, open_output
     from canonym.cli.progress import counter, note, watched
     from canonym.cli.resume import is_finished
     from canonym.cli.sources import open_linker
 
-    format_ = choose_format(format_, output)
+    chosen = choose_format(format_, output)
     if output is not None:
-        check_output(output, format_, (file, index, ids), overwrite=overwrite, resume=resume)
+        check_output(output, chosen, (file, index, ids), overwrite=overwrite, resume=resume)
         if resume and is_finished(output):
             note(f"{output} is finished: there is nothing to do.")
             return
-    if k is None:
-        k = 1 if format_ in ("tsv", "csv") else 5
     table = TableOptions(column, context_column, delimiter)
     with open_input(names, file, kind=input_format, table=table, encoding=encoding) as given:
-        _check(given, format_, mention_types)
+        if format_ is output is None and chosen == "tsv":
+            chosen = given.delimited_format
+        layout = _layout(given, chosen, k, options, explain=explain)
+        _check(given, chosen, mention_types, options)
         _warn_of_files(names)
         linker = open_linker(index, everyday=not no_everyday)
-        options = {
-            "k": max(k, 2),  # the margin needs a runner-up
+        how = {
+            "k": max(layout.k, 2),  # the margin needs a runner-up
             "ids": read_ids(ids) if ids else (),
             "context": not no_context,
-            **filters,
+            **{name: value for name, value in options.items() if name in Filters.__annotations__},
         }
-        layout = Layout(format_, k, given.columns, explain)
         existing = {"overwrite": overwrite, "resume": resume}
-        settings = _settings(linker, layout, mention_types, options)
+        blanks = Blanks(skipped=options["skip_empty"])
+        settings = _settings(linker, layout, mention_types, how, skip_empty=blanks.skipped)
         total = count_items(file, given) if watched() else None
         unit = "documents" if given.documents else "mentions"
         with (
             open_output(output, layout, **existing, settings=settings) as out,
             counter("Linking", unit=unit, total=total) as report,
         ):
-            wanted = of_types(given.items, mention_types)
-            linked = _link(linker, out.remaining(wanted), options, documents=given.documents)
+            wanted = blanks.among(of_types(given.items, mention_types))
+            linked = _link(linker, out.remaining(wanted), how, documents=given.documents)
             for n, (item, links) in enumerate(linked, start=1):
                 out.write(item, links)
                 report(n)
-    _sum_up(out.n_links, given, output)
+    _sum_up(out, given, output, blanks)
 
 
-def _check(given: Input, format_: str, mention_types: Sequence[str]) -> None:
+def _layout(
+    given: Input, format_: str, k: int | None, options: Options, *, explain: bool
+) -> Layout:
+    """Return how to write the links; refuse options that do not go together."""
+    from canonym.cli.output import Layout, style_of
+    from canonym.errors import InvalidInput
+    from canonym.io.encodings import check_encoding
+
+    one_row, encoding = options["one_row"], options["output_encoding"]
+    if one_row and format_ not in ("tsv", "csv", "parquet"):
+        raise InvalidInput(f"--one-row goes with --format tsv, csv or parquet, not {format_}")
+    if one_row and k not in (None, 1):
+        raise InvalidInput(
+            f"--one-row writes the best candidate alone, and -k {k} asks for {k} rows: give one of "
+            "the two"
+        )
+    if encoding is not None:
+        check_encoding(encoding, argument="output_encoding")
+        if format_ not in ("tsv", "csv"):
+            raise InvalidInput(f"--output-encoding goes with --format tsv or csv, not {format_}")
+    return Layout(
+        format_,
+        k or (1 if one_row or format_ in ("tsv", "csv") else 5),
+        given.columns,
+        explain,
+        style_of(format_, given.style, encoding),
+        one_row,
+        options["formula_guard"],
+    )
+
+
+def _check(given: Input, format_: str, mention_types: Sequence[str], options: Options) -> None:
     from canonym.errors import InvalidInput
 
     if format_ == "pubtator" and not given.documents:
         raise InvalidInput("--format pubtator goes with documents; write tsv, csv or jsonl instead")
     if mention_types and given.columns is not None:
         raise InvalidInput("--mention-type goes with annotated mentions, not with tables")
+    if options["skip_empty"] and given.documents:
+        raise InvalidInput("--skip-empty goes with names, lines and tables, not with documents")
 
 
 def _warn_of_files(names: Sequence[str]) -> None:
@@ -255,7 +332,12 @@ def _warn_of_files(names: Sequence[str]) -> None:
 
 
 def _settings(
-    linker: Linker, layout: Layout, mention_types: Sequence[str], options: dict[str, Any]
+    linker: Linker,
+    layout: Layout,
+    mention_types: Sequence[str],
+    options: dict[str, Any],
+    *,
+    skip_empty: bool,
 ) -> dict[str, Any]:
     """Return everything the links depend on beside the input, JSON-able."""
     from canonym import __version__
@@ -268,7 +350,12 @@ def _settings(
         "format": layout.format,
         "-k": layout.k,
         "--explain": layout.explain,
+        "--one-row": layout.one_row,
+        "--skip-empty": skip_empty,
+        "--formula-guard": layout.formula_guard,
     }
+    for name, value in layout.style._asdict().items():
+        settings[f"{name.replace('_', ' ')} of the output"] = value
     for name, value in options.items():
         if name != "k":
             settings[name] = list(value) if isinstance(value, tuple) else value
@@ -296,6 +383,9 @@ def _link_entries(
     linker: Linker, entries: Iterator[Entry], options: dict[str, Any]
 ) -> Iterator[tuple[Item, Sequence[Link]]]:
     from collections import deque
+    from dataclasses import replace
+
+    from canonym.cli.input import is_blank
 
     waiting: deque[Entry] = deque()  # as many as the linker takes at once
 
@@ -305,13 +395,15 @@ def _link_entries(
             yield entry.mention
 
     for link in linker.link_stream(mentions(), **options):
-        yield waiting.popleft(), (link,)
+        entry = waiting.popleft()
+        yield entry, (replace(link, nil=True, reason="empty") if is_blank(entry) else link,)
 
 
-def _sum_up(n: int, given: Input, output: str | None) -> None:
-    """Remark how many mentions were linked, and where the links are."""
+def _sum_up(out: Output, given: Input, output: str | None, blanks: Blanks) -> None:
+    """Remark how many mentions were linked, where the links are, and what the rows are."""
     from canonym.cli.progress import note
 
+    n = out.n_links
     if not n and given.documents:
         note(
             "The documents have no annotated mentions. canonym links mentions, it does not look "
@@ -320,3 +412,10 @@ def _sum_up(n: int, given: Input, output: str | None) -> None:
         )
     if output is not None:
         note(f"{n:,} {'mention is' if n == 1 else 'mentions are'} in {output}.")
+    if blanks.n:
+        note(
+            f"{blanks.n:,} {'row' if blanks.n == 1 else 'rows'} without a mention"
+            f"{', left out' if blanks.skipped else ''}."
+        )
+    if out.n_composite and out.has_rows_of_parts:
+        note("Composite mentions have a row for each part: --one-row writes one row for each.")

@@ -17,7 +17,9 @@ from canonym.cli.resume import Journal, open_journal, working_files
 from canonym.corpora.pubtator import pubtator_text
 from canonym.errors import InvalidInput
 from canonym.export import DelimitedWriter, JsonLinesWriter, LinkWriter, ParquetWriter, format_of
+from canonym.io.encodings import without_mark
 from canonym.io.files import write_file
+from canonym.io.tables import TableStyle
 from canonym.types import Document, Link, Mention
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 _BLOCK = 100  # mentions in one table, whose columns are as wide as its cells
 _WIDTH = 120  # characters in a line where the output is no terminal
 _LONGEST = 200  # characters of a cell
+_OF_ROWS = ("tsv", "csv", "parquet")
+_DELIMITED = {"tsv": "\t", "csv": ","}
 _RESUMABLE = ("tsv", "csv", "jsonl", "pubtator")
 _NOT_RESUMABLE = f"--resume needs a file (-o) in one of the formats {', '.join(_RESUMABLE)}"
 
@@ -34,12 +38,18 @@ _NOT_RESUMABLE = f"--resume needs a file (-o) in one of the formats {', '.join(_
 
 
 class Layout(NamedTuple):
-    """How links are written: at most `k` candidates, `columns` of the input table."""
+    """How links are written: at most `k` candidates, `columns` of the input table.
+
+    `style`, `one_row` and `formula_guard` are those of `canonym.export.DelimitedWriter`.
+    """
 
     format: str
     k: int
     columns: list[str] | None = None
     explain: bool = False
+    style: TableStyle = TableStyle()
+    one_row: bool = False
+    formula_guard: bool = True
 
 
 class Output:
@@ -47,6 +57,9 @@ class Output:
 
     def __init__(self, stream: IO[Any], layout: Layout, journal: Journal | None = None) -> None:
         self.n_links = journal.n_links if journal else 0
+        self.n_composite = 0  # in this run
+        self.has_rows_of_parts = layout.format in _OF_ROWS and not layout.one_row
+        self._encoding = layout.style.encoding
         self._writer = _writer(layout, stream, done=self.n_links)
         self._journal = journal
 
@@ -59,14 +72,28 @@ class Output:
         """Write the links of an item."""
         if self._journal is not None:
             self._journal.begin()
-        self._writer.write(item, links)
+        try:
+            self._writer.write(item, links)
+        except UnicodeEncodeError as error:
+            raise self._not_encoded(error) from error
         if self._journal is not None:
             self._journal.done(item, len(links))
         self.n_links += len(links)
+        self.n_composite += sum(1 for link in links if link.parts)
 
     def close(self) -> None:
         """Write what is pending."""
-        self._writer.close()
+        try:
+            self._writer.close()
+        except UnicodeEncodeError as error:
+            raise self._not_encoded(error) from error
+
+    def _not_encoded(self, error: UnicodeEncodeError) -> InvalidInput:
+        around = error.object[max(error.start - 20, 0) : error.end + 20].strip()
+        return InvalidInput(
+            f"{error.object[error.start]!r} in {around!r} cannot be written in {self._encoding}: "
+            "choose an encoding that has all characters, such as --output-encoding utf-8-sig"
+        )
 
 
 def choose_format(named: str | None, output: str | None) -> str:
@@ -78,6 +105,18 @@ def choose_format(named: str | None, output: str | None) -> str:
     if named == "parquet" and output is None and sys.stdout.isatty():
         raise InvalidInput("Parquet is binary: name a file with -o")
     return named
+
+
+def style_of(format: str, given: TableStyle | None, encoding: str | None) -> TableStyle:
+    """Return how to write a format: as the input table `given`, but for what was asked for."""
+    style = given or TableStyle()
+    if format not in _DELIMITED:
+        return TableStyle()
+    if (format == "tsv") != (style.delimiter == "\t"):
+        style = style._replace(delimiter=_DELIMITED[format])
+    if encoding is not None:
+        style = style._replace(**without_mark(encoding)._asdict())
+    return style
 
 
 def check_output(
@@ -107,33 +146,42 @@ def open_output(
     if resume and path is None:
         raise InvalidInput(_NOT_RESUMABLE)
     if path is not None and layout.format in _RESUMABLE:
-        with open_journal(Path(path), settings, overwrite=overwrite, resume=resume) as journal:
+        with open_journal(
+            Path(path),
+            settings,
+            overwrite=overwrite,
+            resume=resume,
+            encoding=layout.style.encoding,
+        ) as journal:
             output = Output(journal.stream, layout, journal)
             yield output
             output.close()
     else:
-        with _open_stream(path, binary=layout.format == "parquet", overwrite=overwrite) as stream:
+        encoding = None if layout.format == "parquet" else layout.style.encoding
+        with _open_stream(path, encoding, overwrite=overwrite) as stream:
             output = Output(stream, layout)
             yield output
             output.close()
 
 
 @contextlib.contextmanager
-def _open_stream(path: str | None, *, binary: bool, overwrite: bool) -> Iterator[IO[Any]]:
+def _open_stream(path: str | None, encoding: str | None, *, overwrite: bool) -> Iterator[IO[Any]]:
+    """Open a file or standard output, for bytes if there is no encoding."""
     if path is None:
-        yield sys.stdout.buffer if binary else _utf8(sys.stdout)
+        yield _encoded(sys.stdout, encoding) if encoding else sys.stdout.buffer
         sys.stdout.flush()
         return
-    with write_file(path, overwrite=overwrite) as partial:
-        encoding = None if binary else "utf-8"
-        with partial.open("wb" if binary else "w", encoding=encoding) as stream:
-            yield stream
+    with (
+        write_file(path, overwrite=overwrite) as partial,
+        partial.open("w" if encoding else "wb", encoding=encoding) as stream,
+    ):
+        yield stream
 
 
-def _utf8(stream: IO[str]) -> IO[str]:
-    # A pipe gets UTF-8 everywhere; a terminal knows best what it can show.
+def _encoded(stream: IO[str], encoding: str) -> IO[str]:
+    # A pipe gets the same bytes everywhere; a terminal knows best what it can show.
     if not stream.isatty() and hasattr(stream, "reconfigure"):
-        stream.reconfigure(encoding="utf-8", newline="")
+        stream.reconfigure(encoding=encoding, newline="")
     return stream
 
 
@@ -208,13 +256,18 @@ def _writer(layout: Layout, stream: IO[Any], *, done: int) -> ItemWriter:
         return _EachLink(writer, explain=layout.explain, separator="\n")
     options["columns"] = layout.columns
     if layout.format == "parquet":
-        writer = ParquetWriter(stream, **options)
+        writer = ParquetWriter(stream, one_row=layout.one_row, **options)
     elif layout.format == "jsonl":
         writer = JsonLinesWriter(stream, **options)
     else:
-        delimiter = "\t" if layout.format == "tsv" else ","
         writer = DelimitedWriter(
-            stream, delimiter=delimiter, first_row=done + 1, header=not done, **options
+            stream,
+            style=layout.style,
+            first_row=done + 1,
+            header=not done,
+            formula_guard=layout.formula_guard,
+            one_row=layout.one_row,
+            **options,
         )
     return _EachLink(writer, explain=layout.explain, separator="; ")
 

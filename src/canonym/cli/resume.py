@@ -35,11 +35,16 @@ _AGAIN = "pass --overwrite instead of --resume to start over"
 
 @contextlib.contextmanager
 def open_journal(
-    target: Path, settings: Mapping[str, Any], *, overwrite: bool = False, resume: bool
+    target: Path,
+    settings: Mapping[str, Any],
+    *,
+    overwrite: bool = False,
+    resume: bool,
+    encoding: str = "utf-8",
 ) -> Iterator[Journal]:
     """Open a journal; finish it at the end, or keep what is done if the run fails."""
     with failures_name(target, working_files(target)[0]):
-        journal = Journal(target, settings, overwrite=overwrite, resume=resume)
+        journal = Journal(target, settings, overwrite=overwrite, resume=resume, encoding=encoding)
     if journal.discarded:
         note(f"What an earlier run left in {journal.partial} is discarded.")
     if journal.n_items:
@@ -90,6 +95,7 @@ class Journal:
         *,
         overwrite: bool = False,
         resume: bool,
+        encoding: str = "utf-8",
     ) -> None:
         self.target = target
         self._overwrite = overwrite
@@ -112,7 +118,7 @@ class Journal:
         self._file.truncate(length)
         self._file.seek(length)
         self.stream = io.TextIOWrapper(
-            self._file, encoding="utf-8", newline="", write_through=False
+            self._file, encoding=encoding, newline="", write_through=False
         )
         self._hash = hashlib.sha256()
         self._skipped = 0

@@ -2,9 +2,10 @@
 
 In a tab-separated table a quote is a character like any other and a row is a line; with every other
 delimiter cells may be in double quotes and then hold delimiters and line ends. Blank lines are left
-out, but for tables of one column, where they are an empty cell. Columns of annotated mentions are recognised by the names in `ROLES`; case, spaces and
-underscores make no difference, and further columns are ignored. A cell of ids is read as in
-`canonym.corpora.gold`, and may be a list in Parquet.
+out, but for tables of one column, where they are an empty cell. Columns of annotated mentions are
+recognised by the names in `ROLES`; case, spaces and underscores make no difference, and further
+columns are ignored. A cell of ids is read as in `canonym.corpora.gold`, and may be a list in
+Parquet.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class ParquetWriter:
     ----------
     target : str, Path or binary stream
         Target.
-    k, columns, explain
+    k, columns, explain, one_row
         As for `DelimitedWriter`.
     """
 
@@ -39,8 +39,10 @@ class ParquetWriter:
         k: int | None = None,
         columns: Sequence[str] | None = None,
         explain: bool = False,
+        one_row: bool = False,
     ) -> None:
         check_unique(columns)
+        self._one_row = one_row
         self._arrow = require("pyarrow", "writing Parquet", "arrow")
         parquet = require("pyarrow.parquet", "writing Parquet", "arrow")
         self._k = k
@@ -53,7 +55,7 @@ class ParquetWriter:
 
     def write(self, link: Link, cells: Sequence[str] = (), *, explanation: str = "") -> None:
         """Add the rows of one link."""
-        for row in link_to_rows(link, self._number, k=self._k):
+        for row in link_to_rows(link, self._number, k=self._k, one_row=self._one_row):
             if self._explain:
                 row["explanation"] = explanation
             if self._columns is not None:

@@ -21,6 +21,12 @@ COLUMNS: tuple[str, ...] = ("row", "document", "start", "end", "type", "mention"
 DIGITS = 6
 """Digits of written scores."""
 
+JOINED_BY = "|"
+"""What joins several values in one cell."""
+
+FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""How a cell begins that a spreadsheet may take for a formula."""
+
 _PREFIX = "canonym_"
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
@@ -28,6 +34,15 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 def without_surrogates(text: str) -> str:
     """Replace lone surrogates, which no encoding can write, by U+FFFD."""
     return _SURROGATE.sub("\ufffd", text)
+
+
+def guarded(text: str) -> str:
+    """Put an apostrophe before a text that a spreadsheet may take for a formula.
+
+    >>> guarded("=1+1"), guarded("hip")
+    ("'=1+1", 'hip')
+    """
+    return f"'{text}" if text.startswith(FORMULAS) else text
 
 
 def prefixed(name: str) -> str:
@@ -85,8 +100,13 @@ def links_to_rows(links: Iterable[Link], *, k: int | None = None) -> list[dict[s
     ]
 
 
-def link_to_rows(link: Link, number: int, *, k: int | None = None) -> Iterator[dict[str, Any]]:
-    """Flatten one link, the `number`-th; see `links_to_rows`."""
+def link_to_rows(
+    link: Link, number: int, *, k: int | None = None, one_row: bool = False
+) -> Iterator[dict[str, Any]]:
+    """Flatten one link, the `number`-th; see `links_to_rows`.
+
+    With `one_row` the best candidates of the parts of a composite mention share a row.
+    """
     mention = link.mention
     head = {
         "row": number,
@@ -98,8 +118,37 @@ def link_to_rows(link: Link, number: int, *, k: int | None = None) -> Iterator[d
     }
     if not link.parts:
         yield from ({**head, **result} for result in _results(link, "", k))
+    elif one_row:
+        yield {**head, **_together(link)}
+        return
     for part in link.parts:
         yield from ({**head, **result} for result in _results(part, part.mention.text, k))
+
+
+def _together(link: Link) -> dict[str, Any]:
+    """Join the results of the parts; a part without a concept leaves an empty place.
+
+    The numbers are those of the least sure part.
+    """
+    parts = [result for part in link.parts for result in _results(part, part.mention.text, 1)]
+
+    def least(key: str) -> Any:
+        return min((part[key] for part in parts if part[key] is not None), default=None)
+
+    found: dict[str, Any] = {
+        key: JOINED_BY.join(part[key] or "" for part in parts)
+        for key in ("part", "id", "label", "name", "scope", "sieve", "searched")
+    }
+    reasons = [link.reason, *(part["reason"] for part in parts)]
+    return found | {
+        "rank": least("rank"),
+        "score": least("score"),
+        "margin": least("margin"),
+        "confidence": _rounded(link.confidence),
+        "types": list(dict.fromkeys(type_ for part in parts for type_ in part["types"])),
+        "nil": link.nil,
+        "reason": "; ".join(dict.fromkeys(filter(None, reasons))),
+    }
 
 
 def _results(link: Link, part: str, k: int | None) -> Iterator[dict[str, Any]]:

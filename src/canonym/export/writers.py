@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import io
 import itertools
 import json
 import re
@@ -16,14 +17,17 @@ from canonym.export.arrow import ParquetWriter
 from canonym.export.rows import (
     COLUMNS,
     DIGITS,
+    JOINED_BY,
     RESULT_COLUMNS,
     check_unique,
+    guarded,
     link_to_json,
     link_to_rows,
     result_columns,
     without_surrogates,
 )
 from canonym.io.files import write_file
+from canonym.io.tables import Row, TableStyle
 from canonym.types import Link
 
 _ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
@@ -47,14 +51,15 @@ class DelimitedWriter:
 
     In TSV a tab, a line end or a carriage return inside a cell is written as ``\\t``, ``\\n`` or
     ``\\r``; nothing is quoted. In CSV cells are quoted where needed. Lone surrogates, which are no
-    characters, become U+FFFD in both.
+    characters, become U+FFFD in both. The cells of a `canonym.io.tables.Row` are written as they
+    were where the delimiter is the same.
 
     Parameters
     ----------
     stream : text stream
         Target.
-    delimiter : str
-        Tab for TSV, anything else for CSV.
+    style : TableStyle
+        Its delimiter is a tab for TSV, anything else for CSV. The stream has its encoding already.
     k : int, optional
         Most candidates of a mention, all by default.
     columns : sequence of str, optional
@@ -65,7 +70,13 @@ class DelimitedWriter:
     first_row : int
         Number of the first link.
     header : bool
-        Whether the names of the columns are written before the first link.
+        Whether the names of the columns are written before the first link, behind a byte order mark
+        if the style has one.
+    formula_guard : bool
+        Whether texts of the result that a spreadsheet may take for a formula are written behind an
+        apostrophe; see `canonym.export.guarded`. The cells of the input never are.
+    one_row : bool
+        Whether the parts of a composite mention share one row.
 
     Raises
     ------
@@ -77,27 +88,39 @@ class DelimitedWriter:
         self,
         stream: IO[str],
         *,
-        delimiter: str = "\t",
+        style: TableStyle = TableStyle(),  # noqa: B008 - it cannot be changed
         k: int | None = None,
         columns: Sequence[str] | None = None,
         explain: bool = False,
         first_row: int = 1,
         header: bool = True,
+        formula_guard: bool = True,
+        one_row: bool = False,
     ) -> None:
+        self._stream = stream
+        self._style = style
+        self._guard = guarded if formula_guard else str
+        self._one_row = one_row
+        self._columns = columns or ()
         self._k = k
         self._number = first_row
         self._explain = explain
         self._keys = COLUMNS if columns is None else ("row", *RESULT_COLUMNS)
         names = result_columns(columns, explain=explain)
-        self._header = names if header else None
-        self._write = _cell_writer(stream, delimiter)
+        self._header = names[len(self._columns) :] if header else None
+        self._line = _line_maker(style)
 
     def write(self, link: Link, cells: Sequence[str] = (), *, explanation: str = "") -> None:
         """Write the rows of one link."""
         self._write_header()
-        for row in link_to_rows(link, self._number, k=self._k):
-            values = [*cells, *(_cell(row[key]) for key in self._keys)]
-            self._write([*values, explanation] if self._explain else values)
+        last = [self._guard(explanation)] if self._explain else []
+        rows = [
+            [*(self._cell(row[key]) for key in self._keys), *last]
+            for row in link_to_rows(link, self._number, k=self._k, one_row=self._one_row)
+        ]
+        for row in rows[:-1]:
+            self._write(cells, row, self._style.line_end)
+        self._write(cells, rows[-1], cells.end if isinstance(cells, Row) else None)
         self._number += 1
 
     def close(self) -> None:
@@ -107,31 +130,56 @@ class DelimitedWriter:
     def _write_header(self) -> None:
         # Late, so that an error before the first link leaves the output empty.
         if self._header is not None:
-            self._write(self._header)
+            self._stream.write("\ufeff" if self._style.mark else "")
+            self._write(self._columns, self._header)
             self._header = None
 
+    def _write(self, cells: Sequence[str], added: Sequence[str], end: str | None = None) -> None:
+        """Write a line: the cells of the input, as they were if possible, and those added."""
+        delimiter = self._style.delimiter
+        if isinstance(cells, Row) and cells.delimiter == delimiter:
+            line = cells.text + delimiter + self._line(added)
+        else:
+            line = self._line([*cells, *added])
+        self._stream.write(line + (self._style.line_end if end is None else end))
 
-def _cell_writer(stream: IO[str], delimiter: str) -> Callable[[Sequence[str]], Any]:
-    def write_tsv(cells: Sequence[str]) -> None:
-        line = "\t".join(
+    def _cell(self, value: Any) -> str:
+        if value is None:
+            return ""
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, float):
+            return f"{value:.{DIGITS}g}"
+        return self._guard(JOINED_BY.join(value) if isinstance(value, list) else str(value))
+
+
+def _line_maker(style: TableStyle) -> Callable[[Sequence[str]], str]:
+    """Return the function that makes a line of cells, without its end."""
+
+    def tsv(cells: Sequence[str]) -> str:
+        line = style.delimiter.join(
             _NEEDS_ESCAPE.sub(lambda found: _ESCAPES[found[0]], cell) for cell in cells
         )
-        stream.write(without_surrogates(line) + "\n")
+        return without_surrogates(line)
 
-    if delimiter == "\t":
-        return write_tsv
-    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
-    return lambda cells: writer.writerow([without_surrogates(cell) for cell in cells])
+    if style.delimiter == "\t":
+        return tsv
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(
+        buffer,
+        delimiter=style.delimiter,
+        quoting=csv.QUOTE_ALL if style.quote_all else csv.QUOTE_MINIMAL,
+        lineterminator="\r\n",
+    )
 
+    def quoted(cells: Sequence[str]) -> str:
+        writer.writerow([without_surrogates(cell) for cell in cells])
+        line = buffer.getvalue().removesuffix("\r\n")
+        buffer.seek(0)
+        buffer.truncate()
+        return line
 
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        return f"{value:.{DIGITS}g}"
-    return "|".join(value) if isinstance(value, list) else str(value)
+    return quoted
 
 
 class JsonLinesWriter:
@@ -201,6 +249,8 @@ def write_links(
     *,
     format: str | None = None,
     k: int | None = None,
+    formula_guard: bool = True,
+    one_row: bool = False,
 ) -> int:
     """Write links to a file or a stream.
 
@@ -214,6 +264,11 @@ def write_links(
         A key of `FORMATS`; by default the one of the suffix of the path.
     k : int, optional
         Most candidates of a mention, all by default.
+    formula_guard : bool
+        Whether texts that a spreadsheet may take for a formula are written behind an apostrophe in
+        TSV and CSV.
+    one_row : bool
+        Whether the parts of a composite mention share one row in TSV, CSV and Parquet.
 
     Returns
     -------
@@ -245,11 +300,14 @@ def write_links(
                 stream = stack.enter_context(partial.open("w", encoding="utf-8", newline=""))
         writer: LinkWriter
         if format == "parquet":
-            writer = ParquetWriter(stream, k=k)
+            writer = ParquetWriter(stream, k=k, one_row=one_row)
         elif format == "jsonl":
             writer = JsonLinesWriter(stream, k=k)
         else:
-            writer = DelimitedWriter(stream, delimiter="\t" if format == "tsv" else ",", k=k)
+            style = TableStyle("\t" if format == "tsv" else ",")
+            writer = DelimitedWriter(
+                stream, style=style, k=k, formula_guard=formula_guard, one_row=one_row
+            )
         for link in links:
             writer.write(link)
             n += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from numbers import Real
 
 from canonym.errors import InvalidInput
 from canonym.linking.search import Draft, StringHits
@@ -17,14 +18,26 @@ _SIEVE_STEPS = {sieve.name: sieve.steps for sieve in SIEVES}
 
 
 def as_mention(given: str | Mention) -> Mention:
-    """Take a string for a mention of that text; refuse anything else but a mention."""
+    """Take a string for a mention of that text, and a missing value of pandas for an empty one.
+
+    Anything else but a mention is refused.
+    """
     if isinstance(given, Mention):
         return given
     if isinstance(given, str):
         return Mention(given)
+    if is_missing(given):
+        return Mention("")
     raise InvalidInput(
         f"a mention is a string or a Mention, not {type(given).__name__} ({given!r:.80})"
     )
+
+
+def is_missing(given: object) -> bool:
+    """Tell whether something is None, NaN, or the NA or NaT of pandas."""
+    if given is None or (isinstance(given, Real) and given != given):
+        return True
+    return type(given).__name__ in {"NAType", "NaTType"}
 
 
 def as_documents(mentions: Iterable[str | Mention]) -> Iterator[Document]:
