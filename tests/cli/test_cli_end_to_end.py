@@ -294,7 +294,7 @@ def test_filters_that_name_nothing_are_refused(index: Path, arguments: tuple[str
 def test_abbreviations_of_a_context_and_of_a_document(index: Path, tmp_path: Path) -> None:
     file = tmp_path / "x.csv"
     file.write_text("dx,note\nBH,a broken hip (BH)\n")
-    arguments = ("--file", str(file), "--column", "dx")
+    arguments = ("--file", str(file), "--column", "dx", "--format", "tsv")
     assert linked(index, *arguments)[0]["canonym_id"] == ""
     assert linked(index, *arguments, "--context-column", "note")[0]["canonym_id"] == "D:4"
     text = "1|t|A broken hip (BH)\n1\t14\t16\tBH\tInjury\t-1\n"

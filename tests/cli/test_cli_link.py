@@ -171,7 +171,7 @@ def test_a_delimiter_and_an_encoding_can_be_given(tmp_path: Path) -> None:
     file.write_bytes("a:b,c\n1:Sjögren\n".encode("latin-1"))
     arguments = ("--file", str(file), "--column", "b,c", "--delimiter", ":")
     result = run(*arguments, "--encoding", "latin-1", "--format", "tsv")
-    assert rows(result.stdout)[0]["b,c"] == "Sjögren"
+    assert rows(result.stdout_bytes.decode("latin-1"))[0]["b,c"] == "Sjögren"
     assert "not UTF-8 (byte" in run(*arguments, "--encoding", "utf-8", code=2).stderr
     assert "no column 'b,c'" in run(*arguments[:-2], "--encoding", "latin-1", code=2).stderr
 

@@ -58,11 +58,15 @@ def latin(tmp_path: Path) -> Path:
 def test_the_encoding_is_an_option_where_there_is_one(latin: Path, tmp_path: Path) -> None:
     out = str(tmp_path / "x.db")
     for arguments in (["import", str(latin), "-o", out], ["link", "-f", str(latin), "-c", "name"]):
-        failed = run(*arguments, code=2).stderr
+        failed = run(*arguments, "--encoding", "utf-8", code=2).stderr
         assert "pass --encoding (often 'latin-1'" in failed
         assert "encoding=" not in failed
+    latin.write_bytes("id\tname\nD1\tFièvre\nD2\tSjögren\n".encode() + b"D3\tfi\xe8vre\n")
+    failed = run("import", str(latin), "-o", out, code=2).stderr
+    assert "line 4: the line is not UTF-8: in the whole file 1 bytes are not, and 2 " in failed
+    assert "pass --encoding (often 'utf-8' or 'cp1252')" in failed
     failed = run("evaluate", str(latin), "-t", "icd10cm", code=2).stderr
-    assert "save the file as UTF-8\n" in failed
+    assert "repair the file, or save the file as UTF-8\n" in failed
     unknown = run("import", str(latin), "-o", out, "--encoding", "klingon", code=2).stderr
     assert "--encoding klingon is not known" in unknown
 

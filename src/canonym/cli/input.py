@@ -77,6 +77,11 @@ class Input(NamedTuple):
     encoding: str = "utf-8"
 
     @property
+    def unit(self) -> str:
+        """What the items are called."""
+        return "documents" if self.documents else "mentions"
+
+    @property
     def delimited_format(self) -> str:
         """The format of delimited text nearest to the input: csv, or tsv where there is none."""
         return "tsv" if self.style is None or self.style.delimiter == "\t" else "csv"

@@ -249,7 +249,7 @@ def link(
         if format_ is output is None and chosen == "tsv":
             chosen = given.delimited_format
         layout = _layout(given, chosen, k, options, explain=explain)
-        _check(given, chosen, mention_types, options)
+        _check(given, layout, mention_types)
         _warn_of_files(names)
         linker = open_linker(index, everyday=not no_everyday)
         how = {
@@ -258,17 +258,15 @@ def link(
             "context": not no_context,
             **{name: value for name, value in options.items() if name in Filters.__annotations__},
         }
-        existing = {"overwrite": overwrite, "resume": resume}
         blanks = Blanks(skipped=options["skip_empty"])
         settings = _settings(linker, layout, mention_types, how, skip_empty=blanks.skipped)
         total = count_items(file, given) if watched() else None
-        unit = "documents" if given.documents else "mentions"
         with (
-            open_output(output, layout, **existing, settings=settings) as out,
-            counter("Linking", unit=unit, total=total) as report,
+            open_output(output, layout, settings, overwrite=overwrite, resume=resume) as out,
+            counter("Linking", unit=given.unit, total=total) as report,
         ):
-            wanted = blanks.among(of_types(given.items, mention_types))
-            linked = _link(linker, out.remaining(wanted), how, documents=given.documents)
+            wanted = out.remaining(blanks.among(of_types(given.items, mention_types)))
+            linked = _link(linker, wanted, how, documents=given.documents)
             for n, (item, links) in enumerate(linked, start=1):
                 out.write(item, links)
                 report(n)
@@ -284,6 +282,8 @@ def _layout(
     from canonym.io.encodings import check_encoding
 
     one_row, encoding = options["one_row"], options["output_encoding"]
+    if options["skip_empty"] and given.documents:
+        raise InvalidInput("--skip-empty goes with names, lines and tables, not with documents")
     if one_row and format_ not in ("tsv", "csv", "parquet"):
         raise InvalidInput(f"--one-row goes with --format tsv, csv or parquet, not {format_}")
     if one_row and k not in (None, 1):
@@ -306,15 +306,13 @@ def _layout(
     )
 
 
-def _check(given: Input, format_: str, mention_types: Sequence[str], options: Options) -> None:
+def _check(given: Input, layout: Layout, mention_types: Sequence[str]) -> None:
     from canonym.errors import InvalidInput
 
-    if format_ == "pubtator" and not given.documents:
+    if layout.format == "pubtator" and not given.documents:
         raise InvalidInput("--format pubtator goes with documents; write tsv, csv or jsonl instead")
     if mention_types and given.columns is not None:
         raise InvalidInput("--mention-type goes with annotated mentions, not with tables")
-    if options["skip_empty"] and given.documents:
-        raise InvalidInput("--skip-empty goes with names, lines and tables, not with documents")
 
 
 def _warn_of_files(names: Sequence[str]) -> None:

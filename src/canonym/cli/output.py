@@ -133,10 +133,10 @@ def check_output(
 def open_output(
     path: str | None,
     layout: Layout,
+    settings: Mapping[str, Any],
     *,
     overwrite: bool,
     resume: bool,
-    settings: Mapping[str, Any],
 ) -> Iterator[Output]:
     """Open a file that is whole or absent afterwards, or standard output.
 

@@ -68,7 +68,7 @@ class Evidence:
     def add(self, block: bytes, *, final: bool = False) -> None:
         """Look at the next bytes."""
         if block.isascii() and not final and not self._decoder.getstate()[0]:
-            self.line += 0 if self.n_broken else _line_ends(block)
+            self.line += 0 if self.n_broken else block.count(b"\n")
             return
         text = self._decoder.decode(block, final)
         if not self.n_broken:
@@ -85,15 +85,11 @@ class Evidence:
             return WINDOWS
         raise ReadError(
             path,
-            f"the first of {self.n_broken:,} bytes that are not UTF-8 is in this line, and "
-            f"{self.n_characters:,} other characters are UTF-8: the file is damaged, or mixes two "
+            f"the line is not UTF-8: in the whole file {self.n_broken:,} bytes are not, and "
+            f"{self.n_characters:,} characters beyond ASCII are, so it is damaged or mixes two "
             f"encodings; {_CHOOSE}",
             line=self.line,
         )
-
-
-def _line_ends(block: bytes) -> int:
-    return block.count(b"\n")
 
 
 class GuessingDecoder(codecs.IncrementalDecoder):
