@@ -203,7 +203,7 @@ class Linker:
 
     def link(
         self,
-        mentions: Iterable[str | Mention],
+        mentions: Iterable[str | Mention | None],
         *,
         abbreviations: Mapping[str, str] | None = None,
         **options: Unpack[LinkOptions],
@@ -213,8 +213,8 @@ class Linker:
         Parameters
         ----------
         mentions : iterable of str or Mention
-            A `Mention.context` is searched for abbreviations. One string is an error: put it in a
-            list.
+            A `Mention.context` is searched for abbreviations. None, NaN and the missing values of
+            pandas are mentions without a text, and NIL. One string is an error: put it in a list.
         abbreviations : mapping of str to str, optional
             Short forms and their long forms.
         **options
@@ -232,7 +232,7 @@ class Linker:
 
     def link_stream(
         self,
-        mentions: Iterable[str | Mention],
+        mentions: Iterable[str | Mention | None],
         *,
         abbreviations: Mapping[str, str] | None = None,
         **options: Unpack[LinkOptions],

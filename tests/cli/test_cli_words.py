@@ -63,12 +63,26 @@ def test_the_encoding_is_an_option_where_there_is_one(latin: Path, tmp_path: Pat
         assert "encoding=" not in failed
     latin.write_bytes("id\tname\nD1\tFièvre\nD2\tSjögren\n".encode() + b"D3\tfi\xe8vre\n")
     failed = run("import", str(latin), "-o", out, code=2).stderr
-    assert "line 4: the line is not UTF-8: in the whole file 1 bytes are not, and 2 " in failed
+    assert "line 4: the line is not UTF-8, but the file has characters in UTF-8 (2" in failed
     assert "pass --encoding (often 'utf-8' or 'cp1252')" in failed
     failed = run("evaluate", str(latin), "-t", "icd10cm", code=2).stderr
     assert "repair the file, or save the file as UTF-8\n" in failed
     unknown = run("import", str(latin), "-o", out, "--encoding", "klingon", code=2).stderr
     assert "--encoding klingon is not known" in unknown
+
+
+def test_an_encoding_that_is_found_is_named(latin: Path, tmp_path: Path) -> None:
+    said = f"{latin} is not UTF-8 and is read as Windows-1252 (cp1252); if letters look wrong, "
+    out = tmp_path / "x.db"
+    done = run("import", str(latin), "-o", str(out))
+    assert said + "name its encoding with --encoding.\n" in done.stderr
+    assert "Sjögren" in run("terminology", "show", str(out), "X:1").stdout
+    for option in (("--encoding", "latin-1"), ("--option", "encoding=latin-1")):
+        given = run("import", str(latin), "-o", str(out), "--overwrite", *option)
+        assert "Windows" not in given.stderr
+    latin.write_bytes("X:1\tSj\xf6gren\n".encode("latin-1"))
+    done = run("evaluate", str(latin), "--terminology", str(out), "--encoder", "chargrams")
+    assert said + "save it as UTF-8.\n" in done.stderr
 
 
 def test_overwrite_is_an_option(tmp_path: Path) -> None:

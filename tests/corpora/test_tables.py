@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from canonym.corpora.tables import parse_table, read_table, split_header
+from canonym.corpora.tables import MentionTable, parse_table, read_table, split_header
 from canonym.errors import InvalidInput, ReadError
+from canonym.io.tables import Row
 
 
 def rows(text: str, **options: str | None) -> tuple[list[str], list[list[str]], list[str]]:
@@ -89,3 +90,38 @@ def test_a_header_is_expected() -> None:
 def test_a_delimiter_is_one_character(delimiter: str) -> None:
     with pytest.raises(InvalidInput, match="one character"):
         rows("id,name\n", delimiter=delimiter)
+
+
+# --- rows as they are written ---------------------------------------------------------------------
+
+
+def table_of(text: str, column: str = "name") -> MentionTable:
+    return parse_table(text.splitlines(keepends=True), "x.csv", column=column)
+
+
+def test_a_row_knows_how_it_is_written() -> None:
+    table = table_of('id;"name"\r\n\r\n"1";"a ""b"""\r\n2;"c\nd"')
+    first, second = [row.cells for row in table]
+    assert (table.columns.text, table.columns.end) == ('id;"name"', "\r\n")
+    assert (first, first.text, first.end) == (["1", 'a "b"'], '"1";"a ""b"""', "\r\n")
+    assert (second, second.text, second.end) == (["2", "c\nd"], '2;"c\nd"', "")
+    assert [row.quoted for row in (table.columns, first, second)] == [False, True, False]
+    assert second.delimiter == ";"
+    assert repr(first) != repr(Row(first, '1;"a ""b"""\r\n', ";"))
+
+
+def test_a_blank_line_is_an_empty_cell_in_a_table_of_one_column() -> None:
+    assert [row.cells for row in table_of("name\nhip\n\n")] == [["hip"], [""]]
+    assert [row.cells for row in table_of("name\tid\nhip\t1\n\n")] == [["hip", "1"]]
+
+
+@pytest.mark.parametrize("word", ["nan", "NaN", "NaT", "<NA>", "None", "NULL", "#N/A", " NaN "])
+def test_what_programs_write_for_no_value_is_no_mention(word: str) -> None:
+    (row,) = table_of(f"id,name\n1,{word}\n")
+    assert (row.mention.text, row.cells) == ("", ["1", word])
+
+
+@pytest.mark.parametrize("word", ["NA", "N/A", "n/a", "none", "null", "Nan", "-"])
+def test_what_may_be_a_name_is_a_mention(word: str) -> None:
+    (row,) = table_of(f"id,name\n1,{word}\n")
+    assert row.mention.text == word

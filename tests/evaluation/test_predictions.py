@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,20 @@ def test_what_canonym_links_is_read(links: list[Link], tmp_path: Path, format: s
     file = tmp_path / f"links.{format}"
     write_links(links, file, k=k)
     assert read_predictions(file) == EXPECTED
+
+
+@pytest.mark.parametrize("format", ["tsv", "csv"])
+def test_parts_in_one_row_and_guarded_documents_are_read(
+    links: list[Link], tmp_path: Path, format: str
+) -> None:
+    file = tmp_path / f"links.{format}"
+    renamed = [
+        dataclasses.replace(link, mention=dataclasses.replace(link.mention, document_id="-7"))
+        for link in links
+    ]
+    write_links(renamed, file, one_row=True)
+    assert "'-7" in file.read_text(encoding="utf-8")
+    assert read_predictions(file) == {("-7", *key[1:]): ids for key, ids in EXPECTED.items()}
 
 
 def test_pubtator_is_read(tmp_path: Path) -> None:

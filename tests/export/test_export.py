@@ -19,12 +19,13 @@ from canonym.export import (
     JsonLinesWriter,
     ParquetWriter,
     format_of,
+    guarded,
     link_to_json,
     links_to_arrow,
     links_to_rows,
     write_links,
 )
-from canonym.io.tables import TableStyle
+from canonym.io.tables import Row, TableStyle
 from canonym.types import Candidate, Link, Mention, Step
 
 HIP = Candidate(
@@ -291,3 +292,47 @@ def test_every_column_and_key_is_documented() -> None:
 
 def test_the_public_names_are_there() -> None:
     assert all(hasattr(export, name) for name in export.__all__)
+
+
+# --- for spreadsheets -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+hip", "-itis", "@x", "\tx", "\rx", "\nx"])
+def test_what_may_be_a_formula_is_guarded(text: str) -> None:
+    assert guarded(text) == f"'{text}"
+
+
+@pytest.mark.parametrize("text", ["", "hip", "1-2", "'-itis", " =1"])
+def test_other_texts_are_not_guarded(text: str) -> None:
+    assert guarded(text) == text
+
+
+def test_numbers_below_zero_are_no_formulas() -> None:
+    worse = Candidate("X:3", "-osis", 0.9, "x")  # another order may put a lower score first
+    link = Link(Mention("x"), (HIP, worse))
+    stream = io.StringIO()
+    write_links([link], stream, format="csv", k=1)
+    (row,) = csv.DictReader(io.StringIO(stream.getvalue()))
+    assert row["margin"] == "-0.776543"
+    plain = io.StringIO()
+    write_links([Link(Mention("-x"), (worse,))], plain, format="tsv", formula_guard=False)
+    assert "\t-osis\t" in plain.getvalue()
+
+
+def test_parts_share_a_row_where_that_is_asked_for() -> None:
+    stream = io.StringIO()
+    write_links([BOTH], stream, format="csv", one_row=True)
+    (row,) = csv.DictReader(io.StringIO(stream.getvalue()))
+    assert (row["part"], row["id"]) == ("hip fracture|knee fracture", "X:1|X:2")
+    assert (row["score"], row["types"]) == ("0.1", "T1|T2")
+
+
+def test_a_row_is_written_as_it_was_where_the_delimiter_is_the_same() -> None:
+    row = Row(["1", "hip; x"], '"1";"hip; x"\r\n', ";")
+    for delimiter, expected in ((";", '"1";"hip; x";1;'), (",", "1,hip; x,1,")):
+        stream = io.StringIO(newline="")
+        style = TableStyle(delimiter, "\r\n")
+        writer = DelimitedWriter(stream, style=style, columns=["n", "dx"], header=False, k=1)
+        writer.write(FOUND, row)
+        assert stream.getvalue().startswith(expected)
+        assert stream.getvalue().endswith("\r\n")

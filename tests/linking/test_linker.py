@@ -433,6 +433,21 @@ def test_what_is_no_mention_is_refused(linker: Linker, given: Any) -> None:
         linker.link(given)
 
 
+def test_missing_values_of_a_data_frame_are_empty_mentions(linker: Linker) -> None:
+    import numpy as np
+    import pandas
+
+    missing = [None, float("nan"), np.float32("nan"), pandas.NA, pandas.NaT]
+    links = linker.link([*missing, "cold"])  # type: ignore[list-item]
+    assert [link.mention.text for link in links] == ["", "", "", "", "", "cold"]
+    assert [link.nil for link in links] == [True] * 5 + [False]
+    assert links[0].reason == "nothing to look up: no letters or digits are left"
+    frame = pandas.DataFrame({"dx": ["cold", None]})
+    assert [link.nil for link in linker.link(frame["dx"])] == [False, True]
+    with pytest.raises(InvalidInput, match=r"not float \(1.5\)"):
+        linker.link([1.5])  # type: ignore[list-item]
+
+
 def test_no_candidates_wanted_is_refused(linker: Linker) -> None:
     with pytest.raises(InvalidInput, match="k is 0"):
         linker.link(["cold"], k=0)

@@ -27,7 +27,7 @@ from canonym.errors import CanonymError
 _INTERRUPTED = 130
 _READER_GONE = 141
 _ARGUMENT = re.compile(
-    r"\b(?P<name>encoding|overwrite|fold|header|skip_incomplete|relations|definitions)="
+    r"\b(?P<name>(?:output_)?encoding|overwrite|fold|header|skip_incomplete|relations|definitions)="
     r"(?:'(?P<text>[^']*)'|(?P<word>True|False|\.\.\.))(?: \(--fold [^)]*\))?"
 )
 _ANSWERS = {"True": "yes", "False": "no"}

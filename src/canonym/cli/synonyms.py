@@ -170,12 +170,16 @@ def _read(file: str) -> Iterator[tuple[int, str, str, str, str]]:
     """Yield line number, kind, name, id and language."""
     import contextlib
     import sys
+    from pathlib import Path
 
+    from canonym.cli.encodings import found_encoding
     from canonym.errors import ReadError
     from canonym.io.streams import open_text
 
     columns: list[str] | None = None
-    with contextlib.nullcontext(sys.stdin) if file == "-" else open_text(file) as lines:
+    encoding = "utf-8" if file == "-" else found_encoding(Path(file))
+    piped = contextlib.nullcontext(sys.stdin)
+    with piped if file == "-" else open_text(file, encoding=encoding) as lines:
         for number, line in enumerate(lines, start=1):
             cells = [cell.strip() for cell in line.rstrip("\r\n").split("\t")]
             if not any(cells):

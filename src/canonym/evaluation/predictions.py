@@ -34,6 +34,7 @@ from canonym.corpora.gold import parse_ids
 from canonym.corpora.jsonl import parse_jsonl_mentions
 from canonym.corpora.pubtator import parse_pubtator
 from canonym.errors import ReadError
+from canonym.export.rows import JOINED_BY, unguarded
 from canonym.io.streams import open_text
 
 Key = tuple[str, int, int]
@@ -161,9 +162,11 @@ def _from_table(
         row = dict(zip(columns, cells, strict=True))
         if row["rank"] not in {"", "1"}:
             continue
-        ids = (row["id"],) if row["id"] else ()
+        # With --one-row the ids of the parts share a cell.
+        ids = tuple(filter(None, map(unguarded, row["id"].split(JOINED_BY))))
         group = row.get("row", "")
-        yield _Prediction(row["document"], row["start"], row["end"], ids, rows.line_num, group)
+        document = unguarded(row["document"])
+        yield _Prediction(document, row["start"], row["end"], ids, rows.line_num, group)
 
 
 def _from_lines(lines: Iterable[str], path: str | Path) -> Iterator[_Prediction]:

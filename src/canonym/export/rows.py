@@ -45,6 +45,11 @@ def guarded(text: str) -> str:
     return f"'{text}" if text.startswith(FORMULAS) else text
 
 
+def unguarded(text: str) -> str:
+    """Undo `guarded`."""
+    return text[1:] if text.startswith("'") and text[1:].startswith(FORMULAS) else text
+
+
 def prefixed(name: str) -> str:
     """Return the name of a result column beside the columns of an input table."""
     return _PREFIX + name

@@ -36,7 +36,7 @@ _CHOOSE = "repair the file, or pass encoding=... (often 'utf-8' or 'cp1252')"
 class Marked(NamedTuple):
     """An encoding, and whether a byte order mark comes first."""
 
-    name: str = "utf-8"
+    encoding: str = "utf-8"
     mark: bool = False
 
 
@@ -85,9 +85,9 @@ class Evidence:
             return WINDOWS
         raise ReadError(
             path,
-            f"the line is not UTF-8: in the whole file {self.n_broken:,} bytes are not, and "
-            f"{self.n_characters:,} characters beyond ASCII are, so it is damaged or mixes two "
-            f"encodings; {_CHOOSE}",
+            f"the line is not UTF-8, but the file has characters in UTF-8 ({self.n_characters:,}, "
+            f"and broken bytes: {self.n_broken:,}), so it is damaged or mixes two encodings: "
+            f"{_CHOOSE}",
             line=self.line,
         )
 

@@ -17,7 +17,7 @@ from canonym.types import Document, Mention, Step
 _SIEVE_STEPS = {sieve.name: sieve.steps for sieve in SIEVES}
 
 
-def as_mention(given: str | Mention) -> Mention:
+def as_mention(given: str | Mention | None) -> Mention:
     """Take a string for a mention of that text, and a missing value of pandas for an empty one.
 
     Anything else but a mention is refused.
@@ -40,7 +40,7 @@ def is_missing(given: object) -> bool:
     return type(given).__name__ in {"NAType", "NaTType"}
 
 
-def as_documents(mentions: Iterable[str | Mention]) -> Iterator[Document]:
+def as_documents(mentions: Iterable[str | Mention | None]) -> Iterator[Document]:
     """Return a document without a text for each mention; refuse what is no list."""
     if isinstance(mentions, str) or not isinstance(mentions, Iterable):
         what = "one string" if isinstance(mentions, str) else type(mentions).__name__

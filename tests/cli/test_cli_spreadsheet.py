@@ -1,0 +1,423 @@
+"""``canonym link`` of a table: what goes in comes out, with columns added."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from canonym.types import Candidate, Link, Mention
+from tests.cli import running
+from tests.cli.running import rows
+
+
+class Linker:
+    """Finds every mention but ???, and the parts of those with "und"; stops at `stop_at`."""
+
+    def __init__(self) -> None:
+        self.stop_at: str | None = None
+        self.label = "=Label"
+        self.mentions: list[str] = []
+
+    def info(self) -> dict[str, Any]:
+        return {"fingerprint": "f1"}
+
+    def link_stream(self, mentions: Iterable[Mention], **_: Any) -> Iterator[Link]:
+        for mention in mentions:
+            if mention.text == self.stop_at:
+                raise KeyboardInterrupt
+            self.mentions.append(mention.text)
+            yield self.one(mention)
+
+    def one(self, mention: Mention) -> Link:
+        text = mention.text
+        if " und " in text:
+            return Link(mention, parts=tuple(self.one(Mention(one)) for one in text.split(" und ")))
+        if not text.strip() or text == "???":
+            return Link(mention, nil=True, reason="nothing to look up", searched=text)
+        score = 1 / len(text)
+        found = (Candidate("X:1", self.label, score, text, "exact", ("T",), "verbatim"),)
+        return Link(mention, (*found, Candidate("X:2", "other", score / 2, text)), searched=text)
+
+
+@pytest.fixture
+def linker(monkeypatch: pytest.MonkeyPatch) -> Linker:
+    fake = Linker()
+    monkeypatch.setattr("canonym.cli.sources.open_linker", lambda *_, **__: fake)
+    return fake
+
+
+def run(*arguments: str, input: str | bytes | None = None, code: int = 0) -> Result:
+    return running.run("link", *arguments, input=input, code=code)
+
+
+def linked(tmp_path: Path, content: bytes, *arguments: str, name: str = "out.csv") -> bytes:
+    """Link the column dx of a file; return what is written."""
+    (tmp_path / "in.csv").write_bytes(content)
+    place = ("--file", str(tmp_path / "in.csv"), "--column", "dx", "-o", str(tmp_path / name))
+    run(*place, "--overwrite", *arguments)
+    return (tmp_path / name).read_bytes()
+
+
+def without_ours(written: str, delimiter: str, n: int) -> str:
+    """Cut the added columns off, of cells without delimiters and line ends."""
+    lines = written.splitlines(keepends=True)
+    ends = (line[len(line.rstrip("\r\n")) :] for line in lines)
+    return "".join(
+        delimiter.join(line.split(delimiter)[:n]) + end
+        for line, end in zip(lines, ends, strict=True)
+    )
+
+
+# --- the form of the table ------------------------------------------------------------------------
+
+GERMAN = 'Nr;dx;"Größe"\r\n"1";Gürtelrose;-5\r\n2;"Sjögren";""\r\n3;;+49 17\r\n'
+
+
+@pytest.mark.usefixtures("linker")
+@pytest.mark.parametrize("delimiter", [";", ",", "|", "\t"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
+@pytest.mark.parametrize("end", ["\r\n", "\n", "\r"])
+@pytest.mark.parametrize("last", [True, False])
+def test_a_table_comes_out_as_it_went_in(
+    tmp_path: Path, delimiter: str, encoding: str, end: str, last: bool
+) -> None:
+    text = GERMAN.replace(";", delimiter).replace("\r\n", end)
+    text = text if last else text.removesuffix(end)
+    name = "out.tsv" if delimiter == "\t" else "out.csv"
+    written = linked(tmp_path, text.encode(encoding), name=name)
+    assert written.startswith(b"\xff\xfe") == (encoding == "utf-16")
+    assert written.startswith(b"\xef\xbb\xbf") == (encoding == "utf-8-sig")
+    found = written.decode(encoding)
+    assert without_ours(found, delimiter, 3) == text
+    first = found.split(end)[1].split(delimiter)[3:]
+    assert first[:7] == ["1", "", "1", "X:1", "'=Label", "0.1", "Gürtelrose"]
+    assert first[7:] == ["exact", "verbatim", "T", "0.05", "", "false", "", "Gürtelrose"]
+
+
+@pytest.mark.usefixtures("linker")
+def test_a_pipe_gets_the_same_bytes_as_a_file(tmp_path: Path) -> None:
+    content = GERMAN.encode("cp1252")
+    whole = linked(tmp_path, content)
+    from_file = run("--file", str(tmp_path / "in.csv"), "--column", "dx")
+    assert from_file.stdout_bytes == whole
+    piped = run("--column", "dx", input=content)
+    assert piped.stdout_bytes == whole
+    assert piped.stderr.startswith("standard input is not UTF-8 and is read as Windows-1252")
+    given = run("--column", "dx", "--encoding", "cp1252", input=content)
+    assert given.stdout_bytes == whole
+    assert "Windows" not in given.stderr
+
+
+@pytest.mark.usefixtures("linker")
+def test_line_ends_inside_cells_and_mixed_ones_are_kept(tmp_path: Path) -> None:
+    text = 'dx,note\r\nhip,"a\nb"\nknee,"c\r\nd"\r\n'
+    written = linked(tmp_path, text.encode()).decode()
+    assert written.startswith("dx,note,canonym_row,")
+    assert '\r\nhip,"a\nb",1,' in written
+    assert '\nknee,"c\r\nd",2,' in written
+    assert written.endswith("\r\n")
+    assert written.count("\r\n") == 3
+
+
+@pytest.mark.usefixtures("linker")
+def test_where_all_cells_are_quoted_the_new_ones_are(tmp_path: Path) -> None:
+    lines = linked(tmp_path, b'"id","dx"\n"1","hip"\n').decode().splitlines()
+    assert lines[0].startswith('"id","dx","canonym_row","canonym_part",')
+    assert lines[1].startswith('"1","hip","1","","1","X:1",')
+    lines = linked(tmp_path, b'id,"dx"\n"1","hip"\n').decode().splitlines()
+    assert lines[0].startswith('id,"dx",canonym_row,')
+    assert lines[1].startswith('"1","hip",1,,1,X:1,')
+
+
+def test_new_cells_are_quoted_where_the_delimiter_is_in_them(
+    linker: Linker, tmp_path: Path
+) -> None:
+    linker.label = 'hip; "left"'
+    written = linked(tmp_path, b"id;dx\n1;hip\n").decode()
+    assert ';X:1;"hip; ""left""";' in written
+    linker.label = "hip, left"
+    assert ";X:1;hip, left;" in linked(tmp_path, b"id;dx\n1;hip\n").decode()
+
+
+@pytest.mark.usefixtures("linker")
+def test_another_format_has_another_delimiter_and_the_rest_stays(tmp_path: Path) -> None:
+    written = linked(tmp_path, b'id;dx\r\n"1";"h\xfcp;x"', name="out.tsv")
+    assert written.split(b"\tcanonym_row")[0] == b"id\tdx"
+    assert b"\r\n1\th\xfcp;x\t1\t" in written
+    assert written.endswith(b"h\xfcp;x")
+    written = linked(tmp_path, b'id\tdx\n1\t6" tear, left\n', name="out.csv")
+    assert written.startswith(b"id,dx,canonym_row")
+    assert b'\n1,"6"" tear, left",1,' in written
+    assert linked(tmp_path, b"id|dx\n1|hip\n").startswith(b"id|dx|canonym_row|")
+
+
+@pytest.mark.usefixtures("linker")
+def test_the_encoding_of_the_output_can_be_chosen(tmp_path: Path) -> None:
+    content = GERMAN.encode("cp1252")
+    written = linked(tmp_path, content, "--output-encoding", "utf-8-sig")
+    assert without_ours(written.decode("utf-8-sig"), ";", 3) == GERMAN
+    assert written.startswith(b"\xef\xbb\xbfNr;")
+    plain = linked(tmp_path, GERMAN.encode("utf-8-sig"), "--output-encoding", "utf-8")
+    assert plain.startswith(b"Nr;")
+    names = run("hüp", "--output-encoding", "latin-1", "--format", "csv").stdout_bytes
+    assert b",h\xfcp," in names
+
+
+def test_what_the_encoding_cannot_write_is_named(linker: Linker, tmp_path: Path) -> None:
+    linker.label = "α-thalassaemia"
+    (tmp_path / "in.csv").write_bytes("dx\nhip\nhüp\n".encode("cp1252"))
+    place = ("--file", str(tmp_path / "in.csv"), "--column", "dx", "-o", str(tmp_path / "o.csv"))
+    failed = run(*place, code=2).stderr
+    assert "'α' in " in failed
+    assert "cannot be written in cp1252" in failed
+    assert "--output-encoding utf-8-sig" in failed
+    assert [file.name for file in tmp_path.iterdir()] == ["in.csv"]
+    assert (
+        "thalassaemia" in linked(tmp_path, b"dx\nh\xfcp\n", "--output-encoding", "utf-8").decode()
+    )
+    (tmp_path / "in.csv").write_text("α,dx\n")
+    assert "'α' in" in run(*place, "--output-encoding", "cp1252", code=2).stderr
+
+
+@pytest.mark.usefixtures("linker")
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("--output-encoding", "klingon"), "--output-encoding klingon is not known"),
+        (("--output-encoding", "utf-8", "--format", "jsonl"), "goes with --format tsv or csv"),
+        (("--one-row", "--format", "jsonl"), "--one-row goes with --format tsv, csv or parquet"),
+        (("--one-row", "-k", "3"), "-k 3 asks for 3 rows: give one of the two"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(arguments: tuple[str, ...], problem: str) -> None:
+    assert problem in run("hip", *arguments, code=2).stderr
+
+
+# --- encodings that are found ---------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("linker")
+def test_an_encoding_that_is_found_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "x.csv"
+    for encoding, said in (
+        ("utf-8", ""),
+        ("utf-8-sig", ""),
+        ("cp1252", f"{file} is not UTF-8 and is read as Windows-1252 (cp1252); if letters look "
+                   "wrong, name its encoding with --encoding.\n"),
+        ("utf-16", f"{file} is read as UTF-16-LE, which its byte order mark announces.\n"),
+    ):  # fmt: skip
+        file.write_bytes("dx\nSjögren\n".encode(encoding))
+        assert run("--file", str(file), "--column", "dx").stderr == said
+        assert run("--file", str(file), "--column", "dx", "-q").stderr == ""
+
+
+def test_lines_of_names_are_windows_1252_too(linker: Linker, tmp_path: Path) -> None:
+    file = tmp_path / "x.txt"
+    file.write_bytes("hip\nSjögren\n".encode("cp1252"))
+    for done in (run("--file", str(file)), run(input=file.read_bytes())):
+        assert rows(done.stdout)[1]["mention"] == "Sjögren"
+        assert "is read as Windows-1252" in done.stderr
+    assert linker.mentions[-1] == "Sjögren"
+
+
+def test_a_stream_that_turns_out_late_is_named_at_the_end(
+    linker: Linker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del linker
+    monkeypatch.setattr("canonym.io.streams._BLOCK", 16)
+    done = run(input=b"hip\n" * 20 + b"h\xfcp\n")
+    assert rows(done.stdout)[-1]["mention"] == "hüp"
+    assert done.stderr.count("is read as Windows-1252") == 1
+
+
+@pytest.mark.usefixtures("linker")
+def test_a_corpus_of_lines_is_windows_1252_too(tmp_path: Path) -> None:
+    file = tmp_path / "x.concept"
+    file.write_bytes("7||0||7||D||Sjögren||D1\n".encode("cp1252"))
+    done = run("--file", str(file))
+    assert rows(done.stdout)[0]["mention"] == "Sjögren"
+    assert f"{file} is not UTF-8" in done.stderr
+    piped = run(input=file.read_bytes())
+    assert rows(piped.stdout)[0]["mention"] == "Sjögren"
+    assert "standard input is not UTF-8" in piped.stderr
+
+
+@pytest.mark.usefixtures("linker")
+def test_a_damaged_table_is_refused_from_a_file_and_a_pipe(tmp_path: Path) -> None:
+    content = "dx\nà\né\n".encode() + b"\xe9\n"
+    (tmp_path / "x.csv").write_bytes(content)
+    failed = run("--file", str(tmp_path / "x.csv"), "--column", "dx", code=2).stderr
+    assert "x.csv, line 4: the line is not UTF-8, but the file has characters in UTF-8" in failed
+    piped = run("--column", "dx", input=content, code=2).stderr
+    assert "standard input, line 4: the line is not UTF-8, but" in piped
+    assert "standard input: is empty" in run("--column", "dx", input=b"", code=2).stderr
+
+
+# --- formulas -------------------------------------------------------------------------------------
+
+
+def test_texts_of_ours_are_guarded_and_cells_of_the_input_are_not(
+    linker: Linker, tmp_path: Path
+) -> None:
+    text = "n,dx\n-5,+hip\n=1+1,@hip\n"
+    found = list(csv.DictReader(io.StringIO(linked(tmp_path, text.encode()).decode())))
+    assert [(row["n"], row["dx"]) for row in found] == [("-5", "+hip"), ("=1+1", "@hip")]
+    assert [row["canonym_label"] for row in found] == ["'=Label"] * 2
+    assert [row["canonym_name"] for row in found] == ["'+hip", "'@hip"]
+    assert [row["canonym_searched"] for row in found] == ["'+hip", "'@hip"]
+    linker.label = "-Label"
+    found = rows(linked(tmp_path, text.encode(), "--no-formula-guard").decode(), ",")
+    assert [row["canonym_label"] for row in found] == ["-Label"] * 2
+
+
+@pytest.mark.usefixtures("linker")
+def test_mentions_that_are_echoed_are_guarded() -> None:
+    text = json.dumps({"mention": "=cmd|' /C calc'!A0", "document": "-7"}) + "\n"
+    (found,) = rows(run(input=text).stdout)
+    assert (found["mention"], found["document"]) == ("'=cmd|' /C calc'!A0", "'-7")
+    (found,) = rows(run("--no-formula-guard", input=text).stdout)
+    assert (found["mention"], found["document"]) == ("=cmd|' /C calc'!A0", "-7")
+    explained = rows(run("--", "-hip").stdout)
+    assert explained[0]["mention"] == "'-hip"
+    assert json.loads(run("--format", "jsonl", "--", "-hip").stdout)["mention"] == "-hip"
+
+
+# --- rows without a mention -----------------------------------------------------------------------
+
+EMPTY = "n,dx\n1,hip\n2,\n3,  \n4,NaN\n5,NA\n"
+
+
+def test_rows_without_a_mention_are_kept_and_counted(linker: Linker, tmp_path: Path) -> None:
+    out = tmp_path / "o.csv"
+    (tmp_path / "x.csv").write_text(EMPTY)
+    done = run("--file", str(tmp_path / "x.csv"), "--column", "dx", "-o", str(out))
+    assert [
+        (row["n"], row["dx"], row["canonym_id"], row["canonym_reason"])
+        for row in rows(out.read_text(), ",")
+    ] == [
+        ("1", "hip", "X:1", ""),
+        ("2", "", "", "empty"),
+        ("3", "  ", "", "empty"),
+        ("4", "NaN", "", "empty"),
+        ("5", "NA", "X:1", ""),
+    ]
+    assert done.stderr == f"5 mentions are in {out}.\n3 rows without a mention.\n"
+    assert linker.mentions == ["hip", "", "  ", "", "NA"]
+
+
+@pytest.mark.usefixtures("linker")
+def test_rows_without_a_mention_can_be_left_out(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text(EMPTY)
+    done = run("--file", str(tmp_path / "x.csv"), "--column", "dx", "--skip-empty")
+    assert [(row["n"], row["canonym_row"]) for row in rows(done.stdout, ",")] == [
+        ("1", "1"),
+        ("5", "2"),
+    ]
+    assert done.stderr == "3 rows without a mention, left out.\n"
+    lines = run("--skip-empty", input="hip\n\nhip\n")
+    assert (len(rows(lines.stdout)), lines.stderr) == (2, "1 row without a mention, left out.\n")
+    failed = run("--skip-empty", input="1|t|nothing\n", code=2).stderr
+    assert "--skip-empty goes with names, lines and tables" in failed
+
+
+@pytest.mark.usefixtures("linker")
+def test_blank_lines_of_a_table_with_one_column_are_rows(tmp_path: Path) -> None:
+    written = linked(tmp_path, b"dx\nhip\n\nknee\n").decode().splitlines()
+    assert [line.split(",")[:2] for line in written[1:]] == [
+        ["hip", "1"],
+        ["", "2"],
+        ["knee", "3"],
+    ]
+
+
+# --- composite mentions ---------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("linker")
+def test_parts_have_a_row_each_and_that_is_said(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_bytes(b"n,dx\r\n1,a und bb")
+    done = run("--file", str(tmp_path / "x.csv"), "--column", "dx")
+    text = done.stdout_bytes.decode()
+    assert text.count("\r\n") == 2
+    assert not text.endswith("\n")  # neither did the input
+    assert [row["canonym_part"] for row in rows(text, ",")] == ["a", "bb"]
+    assert "--one-row writes one row for each" in done.stderr
+
+
+@pytest.mark.usefixtures("linker")
+def test_parts_can_share_a_row() -> None:
+    text = "n,dx\n1,a und ??? und bb\n2,hip\n3,??? und ???\n"
+    done = run("--one-row", "--column", "dx", input=text)
+    first, second, third = rows(done.stdout, ",")
+    assert first["canonym_part"] == "a|???|bb"
+    assert first["canonym_id"] == "X:1||X:1"
+    assert first["canonym_label"] == "'=Label||=Label"
+    assert (first["canonym_score"], first["canonym_margin"]) == ("0.5", "0.25")
+    assert (first["canonym_rank"], first["canonym_types"]) == ("1", "T")
+    assert (first["canonym_nil"], first["canonym_reason"]) == ("false", "nothing to look up")
+    assert (second["canonym_id"], second["canonym_part"]) == ("X:1", "")
+    assert (third["canonym_id"], third["canonym_rank"]) == ("|", "")
+    assert done.stderr == ""
+
+
+@pytest.mark.usefixtures("linker")
+def test_parts_share_a_row_in_parquet(tmp_path: Path) -> None:
+    from pyarrow import parquet
+
+    file = tmp_path / "x.parquet"
+    run("hip", "a und bb", "--one-row", "-o", str(file))
+    table = parquet.read_table(file)
+    assert table["id"].to_pylist() == ["X:1", "X:1|X:1"]
+    assert table["score"].to_pylist() == [0.333333, 0.5]
+
+
+# --- a run that was stopped -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("--skip-empty", "--one-row", "--no-formula-guard", "--output-encoding", "utf-16")],
+)
+def test_a_stopped_run_goes_on_to_the_same_bytes(
+    linker: Linker, tmp_path: Path, encoding: str, arguments: tuple[str, ...]
+) -> None:
+    cells = ["hüp", "", "a und b", "NaN", "=x", "stop", "knee"]
+    text = '"dx";"n"' + "".join(f'\r\n"{cell}";"{n}"' for n, cell in enumerate(cells))
+    whole = linked(tmp_path, text.encode(encoding), *arguments)
+    out = tmp_path / "again.csv"
+    place = ("--file", str(tmp_path / "in.csv"), "--column", "dx", "-o", str(out), *arguments)
+    linker.stop_at = "stop"
+    run(*place, code=130)
+    linker.stop_at = None
+    linker.mentions.clear()
+    run(*place, "--resume")
+    assert linker.mentions == ["stop", "knee"]
+    assert out.read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (("--one-row",), "another --one-row"),
+        (("--skip-empty",), "another --skip-empty"),
+        (("--no-formula-guard",), "another --formula-guard"),
+        (("--output-encoding", "utf-16"), "another encoding of the output"),
+        (("--encoding", "latin-1"), "another encoding of the output"),
+    ],
+)
+def test_a_stopped_run_does_not_go_on_with_other_options(
+    linker: Linker, tmp_path: Path, change: tuple[str, ...], problem: str
+) -> None:
+    (tmp_path / "x.csv").write_bytes(b"dx\nh\xfcp\nstop\n")
+    place = ("--file", str(tmp_path / "x.csv"), "--column", "dx", "-o", str(tmp_path / "o.csv"))
+    linker.stop_at = "stop"
+    run(*place, code=130)
+    assert problem in run(*place, "--resume", *change, code=2).stderr
