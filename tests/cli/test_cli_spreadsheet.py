@@ -116,6 +116,15 @@ def test_a_pipe_gets_the_same_bytes_as_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("linker")
+@pytest.mark.parametrize(("encoding", "given"), [("utf-8", "utf-8-sig"), ("utf-16-le", "utf-16")])
+def test_a_mark_that_was_not_there_is_not_written(
+    tmp_path: Path, encoding: str, given: str
+) -> None:
+    written = linked(tmp_path, GERMAN.encode(encoding), "--encoding", given)
+    assert without_ours(written.decode(encoding), ";", 3) == GERMAN
+
+
+@pytest.mark.usefixtures("linker")
 def test_line_ends_inside_cells_and_mixed_ones_are_kept(tmp_path: Path) -> None:
     text = 'dx,note\r\nhip,"a\nb"\nknee,"c\r\nd"\r\n'
     written = linked(tmp_path, text.encode()).decode()

@@ -28,7 +28,6 @@ BOMS: tuple[tuple[bytes, str], ...] = (  # UTF-32 first: its mark begins with th
 
 _MARKED = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")  # bytes that were escaped
-_BEYOND_ASCII = re.compile("[^\0-\x7f\udc80-\udcff]")
 _LEAST_SHARE = 4  # broken bytes for each character in UTF-8, so that a text is Windows-1252
 _CHOOSE = "repair the file, or pass encoding=... (often 'utf-8' or 'cp1252')"
 
@@ -74,8 +73,9 @@ class Evidence:
         if not self.n_broken:
             found = _NOT_UTF8.search(text)
             self.line += text.count("\n", 0, found.start() if found else len(text))
-        self.n_broken += len(_NOT_UTF8.findall(text))
-        self.n_characters += len(_BEYOND_ASCII.findall(text))
+        broken = len(text) - len(text.encode("utf-32-le", "ignore")) // 4  # faster than a pattern
+        self.n_broken += broken
+        self.n_characters += len(text) - len(text.encode("ascii", "ignore")) - broken
 
     def encoding(self, path: str | Path) -> str:
         """Return ``utf-8`` or `WINDOWS`; a text that is hardly either is a `ReadError`."""
