@@ -83,7 +83,7 @@ def test_what_is_no_encoding_is_refused() -> None:
 def test_a_name_tells_of_its_mark() -> None:
     assert without_mark("UTF-8-SIG") == Marked("utf-8", mark=True)
     assert without_mark("utf_16") == Marked("utf-16-le", mark=True)
-    assert without_mark("latin-1") == Marked("iso8859-1")
+    assert without_mark("latin-1") == Marked("latin-1")
 
 
 # --- text that arrives bit by bit -----------------------------------------------------------------

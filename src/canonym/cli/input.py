@@ -36,7 +36,7 @@ from canonym.corpora.jsonl import parse_jsonl_documents, parse_jsonl_mentions
 from canonym.corpora.pubtator import parse_pubtator
 from canonym.corpora.tables import parse_table, split_header
 from canonym.errors import InvalidInput, ReadError
-from canonym.io.encodings import check_encoding, without_mark
+from canonym.io.encodings import check_encoding
 from canonym.io.streams import MAX_LINE, TextStream, detect_encoding, open_text
 from canonym.io.tables import TableStyle, is_parquet
 from canonym.types import Document, Mention
@@ -201,8 +201,7 @@ def _open(
             tell_encoding(path, lines.encoding)
         given = _parse(kind, itertools.chain(held, lines), first, path, table)
         if given.style is not None:
-            plain = without_mark(lines.encoding).encoding
-            style = given.style._replace(encoding=plain, mark=lines.marked)
+            style = given.style._replace(encoding=lines.encoding, mark=lines.marked)
             given = given._replace(style=style)
         return given._replace(encoding=lines.encoding), lines
     if arriving is None:

@@ -52,7 +52,7 @@ def check_encoding(name: str, *, argument: str = "encoding") -> None:
 def without_mark(name: str) -> Marked:
     """Split a name such as ``utf-8-sig`` into the encoding and its byte order mark."""
     plain = codecs.lookup(name).name
-    return Marked(_MARKED[plain], mark=True) if plain in _MARKED else Marked(plain)
+    return Marked(_MARKED[plain], mark=True) if plain in _MARKED else Marked(name)
 
 
 class Evidence:

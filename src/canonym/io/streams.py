@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from canonym.errors import ReadError
-from canonym.io.encodings import BOMS, Evidence, GuessingDecoder, check_encoding
+from canonym.io.encodings import BOMS, Evidence, GuessingDecoder, check_encoding, without_mark
 
 # --- compression ----------------------------------------------------------------------------------
 
@@ -218,7 +218,8 @@ class TextStream:
     ) -> None:
         self.path = path
         self.line = 0
-        self.encoding = encoding or "utf-8"
+        # Python insists on the mark of "utf-16"; here a mark is looked for in any case.
+        self.encoding = without_mark(encoding or "utf-8").encoding
         self.marked = False
         self._guessed = GuessingDecoder() if encoding is None else None
         self._cut = _cut_at_all_ends if keep_ends else _cut_at_line_feeds
