@@ -46,6 +46,7 @@ THIRD_PARTY = {
     "pyab3p": "abbreviations",
     "pyarrow": "arrow",
     "pandas": "pandas",
+    "openpyxl": "excel",
     "rdflib": "owl",
     "matplotlib": "analysis",
     "sklearn": "analysis",

@@ -77,14 +77,18 @@ class GuardedBytes(io.RawIOBase):
         return len(block)
 
     def _guard(self) -> None:
-        if self._consumed is None or self._given <= _FREE_BYTES:
-            return
-        if self._given > _MAX_RATIO * max(self._consumed(), 1):
-            raise ReadError(
-                self._path,
-                f"expands to more than {_MAX_RATIO} times its size, as no terminology does: it "
-                "looks like a compression bomb; decompress it yourself if you trust it",
-            )
+        if self._consumed is not None and self._given > _FREE_BYTES:
+            check_expansion(self._path, self._given, self._consumed())
+
+
+def check_expansion(path: Path, size: int, compressed: int) -> None:
+    """Refuse what grows to `size` bytes from far fewer."""
+    if size > _FREE_BYTES and size > _MAX_RATIO * max(compressed, 1):
+        raise ReadError(
+            path,
+            f"expands to more than {_MAX_RATIO} times its size, as no terminology does: it "
+            "looks like a compression bomb; decompress it yourself if you trust it",
+        )
 
 
 @contextmanager
@@ -163,7 +167,7 @@ def _files(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
 def _choose(path: Path, archive: zipfile.ZipFile, member: str | None) -> zipfile.ZipInfo:
     files = _files(archive)
     names = [info.filename for info in files]
-    if "[Content_Types].xml" in names:
+    if "[Content_Types].xml" in names and member is None:
         raise ReadError(path, "is an Office document: save the sheet as CSV or TSV")
     listing = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
     if member is not None:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 
 from canonym.errors import InvalidInput, ReadError, require
 from canonym.io.streams import MAX_LINE, TextStream, open_text
+from canonym.io.workbooks import SheetChoice, check_no_choice, open_sheet, workbook_suffix
 
 DELIMITERS: tuple[str, ...] = ("\t", ",", ";", "|")
 """Delimiters that are recognised, the first one preferred."""
@@ -153,25 +154,38 @@ def squeezed(name: str) -> str:
 
 
 class TableForm(TypedDict, total=False):
-    """Form of a delimited table; `open_table` finds out missing keys and None."""
+    """Form of a table: of delimited text, or of a workbook.
+
+    `open_table` finds out missing keys and None.
+    """
 
     delimiter: str | None
     quoted: bool | None
     encoding: str
+    sheet: str | None
+    header_row: int | None
 
 
 @contextmanager
 def open_table(
     path: str | Path, *, header: bool = True, separator: str = "|", **form: Unpack[TableForm]
 ) -> Iterator[Table]:
-    """Open a delimited file, plain or compressed, or a Parquet file as a table.
+    """Open a delimited file, plain or compressed, a Parquet file or a workbook as a table.
 
     Without `delimiter` the most frequent of `DELIMITERS` in the first line is taken. By default
     cells may be `quoted` and then hold delimiters and line ends, except that in a tab-separated
     file a row is always one line. Without `header` the columns are called ``"1"``, ``"2"``, ….
-    `separator` joins the values of a list in Parquet. Rows in which all cells are empty are left
-    out.
+    `separator` joins the values of a list in Parquet. `sheet` and `header_row` are those of
+    `canonym.io.workbooks.SheetChoice`. Rows in which all cells are empty are left out.
     """
+    choice = SheetChoice(form.get("sheet"), form.get("header_row"))
+    if workbook_suffix(path):
+        if not header:
+            raise InvalidInput(f"header=False: a sheet needs a header, and {path} is a workbook")
+        with open_sheet(path, choice) as sheet:
+            yield Table(sheet.header, sheet.rows, sheet.error)
+        return
+    check_no_choice(path, choice)
     if is_parquet(path):
         number = 0
 
@@ -248,6 +262,11 @@ def _checked(
                 "delimiter is part of a name and needs quotes"
             )
         yield cells
+
+
+def is_binary(path: str | Path) -> bool:
+    """Tell whether a table is no text: Parquet or a workbook."""
+    return is_parquet(path) or workbook_suffix(path) is not None
 
 
 # --- Parquet --------------------------------------------------------------------------------------

@@ -1,0 +1,388 @@
+"""Links in workbooks: in a copy of the workbook that was read, or in a new one.
+
+A row of a sheet stays one row. Text is stored as text, whatever it begins with: never as a formula.
+"""
+
+from __future__ import annotations
+
+import copy
+import io
+import logging
+import re
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+from xml.sax.saxutils import escape
+
+from canonym.errors import InvalidInput, ReadError
+from canonym.export.rows import COLUMNS, JOINED_BY, RESULT_COLUMNS, link_to_rows, result_columns
+from canonym.io.cells import MAX_COLUMNS, MAX_ROWS, column_letters, column_number
+from canonym.io.ods import CONTENT
+from canonym.io.spans import EXCEL, ODF, CellSpan, RowSpan, SpanReader, replaced, start_tag
+from canonym.io.workbooks import Sheet, SheetRow
+from canonym.io.xlsx import read_part, sheet_parts
+from canonym.types import Link
+
+_log = logging.getLogger(__name__)
+
+Value = str | float | bool | None
+"""Content of a cell."""
+
+_Part = tuple[zipfile.ZipInfo, bytes]
+
+_LONGEST = 32_767  # characters of a cell in Excel
+_FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_ESCAPE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")  # Excel reads _x0041_ as A
+_SPANS = re.compile(rb"\sspans=(?:\"[^\"]*\"|'[^']*')")
+_SPACES = re.compile(r"^ +| {2,}| +$")
+_STYLE = re.compile(rb"\s(?:s|table:style-name)=\"[^\"]*\"")
+_REPEATED = re.compile(rb"\stable:number-(?:rows|columns)-repeated=\"[^\"]*\"")
+_DIMENSION = re.compile(rb"(<(?:\w+:)?dimension\s[^>]*?ref=\")([A-Z]+\d+)(?::([A-Z]+)(\d+))?\"")
+_MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=\"[A-Z]+\d+:([A-Z]+)(\d+)\"")
+_SIGNATURES = ("_xmlsignatures/", "META-INF/documentsignatures.xml")
+
+
+class WorkbookWriter:
+    """Writes a workbook when it is closed: one row a mention, its best candidate.
+
+    Parameters
+    ----------
+    stream : binary stream
+        Target.
+    format : str
+        ``"xlsx"`` or ``"ods"``, for a new workbook.
+    sheet : Sheet, optional
+        The sheet whose rows were linked. Its workbook is copied, with the result in the first
+        columns to the right that are free.
+    columns : sequence of str, optional
+        As for `DelimitedWriter`.
+    explain : bool
+        Whether there is a last column with the explanation.
+    """
+
+    def __init__(
+        self,
+        stream: IO[bytes],
+        *,
+        format: str = "xlsx",
+        sheet: Sheet | None = None,
+        columns: Sequence[str] | None = None,
+        explain: bool = False,
+    ) -> None:
+        self._stream = stream
+        self._format = format
+        self._sheet = sheet
+        self._explain = explain
+        self._keys = COLUMNS if columns is None else ("row", *RESULT_COLUMNS)
+        self._header = result_columns(columns, explain=explain)
+        if sheet is not None:
+            self._header = self._header[len(sheet.header) :]
+            _check_signature(sheet.file)
+        self._rows: dict[int, list[Value]] = {}
+        self._number = 0
+
+    def write(self, link: Link, cells: Sequence[str] = (), *, explanation: str = "") -> None:
+        """Take one link."""
+        self._number += 1
+        row = next(link_to_rows(link, self._number, k=1, one_row=True))
+        values = [_value(row[key]) for key in self._keys]
+        if self._explain:
+            values.append(explanation)
+        if isinstance(cells, SheetRow) and self._sheet is not None:
+            self._rows[cells.number] = values
+        else:
+            self._rows[self._number + 1] = [*cells, *values]
+
+    def close(self) -> None:
+        """Write the workbook."""
+        rows: dict[int, Sequence[Value]] = {
+            1 if self._sheet is None else self._sheet.header_row: self._header,
+            **self._rows,
+        }
+        if self._sheet is None:
+            parts = _new_parts(self._format, rows)
+        else:
+            parts = _copied_parts(self._sheet, rows)
+        whole = io.BytesIO()
+        with zipfile.ZipFile(whole, "w") as archive:
+            for info, content in parts:
+                archive.writestr(info, content)
+        self._stream.write(whole.getbuffer())
+
+
+def _value(value: Any) -> Value:
+    return JOINED_BY.join(value) if isinstance(value, list) else value
+
+
+def _clean(text: str) -> str:
+    """Return what XML and a cell can hold of a text."""
+    text = _FORBIDDEN.sub("\ufffd", text)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+# --- a copy of a workbook -------------------------------------------------------------------------
+
+
+def _copied_parts(sheet: Sheet, rows: Mapping[int, Sequence[Value]]) -> Iterator[_Part]:
+    """Yield the files of a workbook; the sheet has the cells of the rows beside its table."""
+    if sheet.suffix == ".ods":
+        name, extended = CONTENT, _extended_ods
+    else:
+        name = next(part for title, _, part in sheet_parts(sheet.file) if title == sheet.name)
+        extended = _extended_excel
+    content = extended(sheet, read_part(sheet.file, name), rows)
+    try:
+        with zipfile.ZipFile(sheet.file) as archive:
+            for info in archive.infolist():
+                old = b"" if info.filename == name else archive.read(info)
+                yield copy.copy(info), content if info.filename == name else old
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise ReadError(
+            sheet.file, f"cannot be copied ({error}): save the workbook anew"
+        ) from error
+
+
+def _check_signature(path: Path) -> None:
+    with zipfile.ZipFile(path) as archive:
+        if any(name.startswith(_SIGNATURES) for name in archive.namelist()):
+            _log.warning("%s is signed; the signature does not hold for the copy", path)
+
+
+def _first_free(sheet: Sheet, spans: SpanReader, taken: int, width: int) -> int:
+    first = max(spans.free_column(sheet.header_row), taken, len(sheet.header) + 1)
+    if first + width - 1 > MAX_COLUMNS:
+        raise sheet.error(
+            f"{width} columns are needed on the right, and {MAX_COLUMNS - first + 1} are free"
+        )
+    return first
+
+
+def _style(xml: bytes, row: RowSpan, column: int) -> bytes:
+    """Return the attribute with the style of a cell."""
+    for cell in row.cells:
+        if cell.column <= column < cell.column + cell.repeats:
+            found = _STYLE.search(start_tag(xml, cell.start))
+            return found[0] if found else b""
+    return b""
+
+
+def _extended_excel(sheet: Sheet, xml: bytes, rows: Mapping[int, Sequence[Value]]) -> bytes:
+    spans = SpanReader(sheet.file, xml, EXCEL, sheet.name)
+    width = len(rows[sheet.header_row])
+    merged = (
+        column_number(column.decode()) + 1
+        for column, last in _MERGED.findall(xml)
+        if int(last) >= sheet.header_row
+    )
+    first = _first_free(sheet, spans, max(merged, default=1), width)
+    edits: list[tuple[int, int, bytes]] = []
+    for row in spans.rows:
+        if row.number not in rows:
+            continue
+        tag = start_tag(xml, row.start)
+        prefix = tag[1 : tag.index(b"row")].decode()
+        header = row.number == sheet.header_row
+        style = _style(xml, row, len(sheet.header)) if header else b""
+        new = _excel_cells(rows[row.number], row.number, first, style, prefix)
+        right = [cell for cell in row.cells if cell.column >= first]
+        at = right[0].start if right else row.end_tag
+        edits.append((row.start, row.start + len(tag), _SPANS.sub(b"", tag)))
+        edits.append((at, at, new))
+        edits += [(cell.start, cell.end, b"") for cell in right if cell.column < first + width]
+    if found := _DIMENSION.search(xml):
+        start, before, end_column, end_row = found.group(2), found[1], found[3], found[4]
+        last = max(column_number((end_column or start).decode()), first + width - 1)
+        bottom = end_row or start.lstrip(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+        corner = column_letters(last).encode() + bottom
+        edits.append((*found.span(), before + start + b":" + corner + b'"'))
+    return replaced(xml, edits)
+
+
+def _excel_cells(
+    values: Iterable[Value], row: int, first: int, style: bytes = b"", prefix: str = ""
+) -> bytes:
+    cells = []
+    for column, value in enumerate(values, first):
+        if value is None or value == "":
+            continue
+        head = f'<{prefix}c r="{column_letters(column)}{row}"{style.decode()}'
+        if isinstance(value, str):
+            text = escape(_ESCAPE.sub("_x005F_", _clean(value)))
+            inner = f'<{prefix}t xml:space="preserve">{text}</{prefix}t>'
+            cells.append(f'{head} t="inlineStr"><{prefix}is>{inner}</{prefix}is></{prefix}c>')
+        elif isinstance(value, bool):
+            cells.append(f'{head} t="b"><{prefix}v>{value:d}</{prefix}v></{prefix}c>')
+        else:
+            cells.append(f"{head}><{prefix}v>{value!r}</{prefix}v></{prefix}c>")
+    return "".join(cells).encode()
+
+
+def _extended_ods(sheet: Sheet, xml: bytes, rows: Mapping[int, Sequence[Value]]) -> bytes:
+    spans = SpanReader(sheet.file, xml, ODF, sheet.name)
+    width = len(rows[sheet.header_row])
+    first = _first_free(sheet, spans, 1, width)
+    none: Sequence[Value] = [None] * width
+    edits = []
+    for row in spans.rows:
+        numbers = range(row.number, row.number + row.repeats)
+        if not any(number in rows for number in numbers):
+            continue
+        style = _style(xml, row, len(sheet.header)) if sheet.header_row in numbers else b""
+        copies = []
+        for number in numbers:
+            own = style if number == sheet.header_row else b""
+            new = _ods_cells(rows.get(number, none), own)
+            copies.append(_extended_row(xml, row, new, first, first + width))
+        edits.append((row.start, row.end, b"".join(copies)))
+    return replaced(xml, edits)
+
+
+def _extended_row(xml: bytes, row: RowSpan, new: bytes, first: int, after: int) -> bytes:
+    """Return a row with new cells from the column `first` until `after`, where none is filled."""
+    pieces = [_repeated(start_tag(xml, row.start), 1)]
+    column = 1
+    for cell in row.cells:
+        if cell.column < first:
+            pieces.append(_copied_cell(xml, cell, min(cell.repeats, first - cell.column)))
+            column = cell.column + cell.repeats
+    if column < first:
+        pieces.append(_repeated(b"<table:table-cell/>", first - column))
+    pieces.append(new)
+    for cell in row.cells:
+        beyond = cell.column + cell.repeats - max(cell.column, after)
+        if beyond > 0:
+            pieces.append(_copied_cell(xml, cell, beyond))
+    return b"".join([*pieces, xml[row.cells[-1].end : row.end]])
+
+
+def _copied_cell(xml: bytes, cell: CellSpan, repeats: int) -> bytes:
+    tag = start_tag(xml, cell.start)
+    return _repeated(tag, repeats) + xml[cell.start + len(tag) : cell.end]
+
+
+def _repeated(tag: bytes, repeats: int) -> bytes:
+    """Return the start tag of an ODF cell or row that stands for so many."""
+    tag = _REPEATED.sub(b"", tag)
+    if repeats == 1:
+        return tag
+    head, end = (tag[:-2], b"/>") if tag.endswith(b"/>") else (tag[:-1], b">")
+    return b'%s table:number-columns-repeated="%d"%s' % (head, repeats, end)
+
+
+def _ods_cells(values: Iterable[Value], style: bytes = b"") -> bytes:
+    cells = []
+    for value in values:
+        head = f"<table:table-cell{style.decode()}"
+        if value is None or value == "":
+            cells.append(f"{head}/>")
+            continue
+        if isinstance(value, bool):
+            kind, shown = f'boolean" office:boolean-value="{str(value).lower()}', str(value).upper()
+        elif isinstance(value, str):
+            kind, shown = "string", _clean(value)
+        else:
+            kind, shown = f'float" office:value="{value!r}', repr(value)
+        paragraphs = "".join(f"<text:p>{_spaced(line)}</text:p>" for line in shown.split("\n"))
+        cells.append(f'{head} office:value-type="{kind}">{paragraphs}</table:table-cell>')
+    return "".join(cells).encode()
+
+
+def _spaced(text: str) -> str:
+    """Write spaces that XML would fold, and tabs, as elements."""
+    text = escape(text).replace("\t", "<text:tab/>")
+    return _SPACES.sub(lambda found: f'<text:s text:c="{len(found[0])}"/>', text)
+
+
+# --- a new workbook -------------------------------------------------------------------------------
+
+_XML = b'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+_OOXML = b"http://schemas.openxmlformats.org"
+_MAIN = b'xmlns="%s/spreadsheetml/2006/main"' % _OOXML
+_RELATION = b"%s/officeDocument/2006/relationships" % _OOXML
+_TYPE = b"application/vnd.openxmlformats-officedocument.spreadsheetml"
+_FONT = b'<font>%s<sz val="11"/><name val="Calibri"/></font>'
+_ODS_TYPE = b"application/vnd.oasis.opendocument.spreadsheet"
+_ODS_NAMES = b" ".join(
+    b'xmlns:%s="urn:oasis:names:tc:opendocument:xmlns:%s:1.0"' % (prefix, name)
+    for prefix, name in (
+        (b"office", b"office"), (b"table", b"table"), (b"text", b"text"), (b"style", b"style"),
+        (b"fo", b"xsl-fo-compatible"),
+    )
+)  # fmt: skip
+
+
+def _new_parts(format: str, rows: Mapping[int, Sequence[Value]]) -> Iterator[_Part]:
+    """Yield the files of a workbook with one sheet, whose first row is a bold header."""
+    if len(rows) > MAX_ROWS:
+        raise InvalidInput(
+            f"a sheet has at most {MAX_ROWS:,} rows, and {len(rows):,} are to be written: write "
+            "TSV, CSV or Parquet"
+        )
+    parts = (_new_ods if format == "ods" else _new_xlsx)(rows)
+    for name, content in parts.items():
+        info = zipfile.ZipInfo(name)  # of 1980, so that equal links give equal files
+        info.compress_type = zipfile.ZIP_STORED if name == "mimetype" else zipfile.ZIP_DEFLATED
+        yield info, content
+
+
+def _new_xlsx(rows: Mapping[int, Sequence[Value]]) -> dict[str, bytes]:
+    filled = (
+        b'<row r="%d">%s</row>' % (n, _excel_cells(row, n, 1, b' s="1"' if n == 1 else b""))
+        for n, row in rows.items()
+    )
+    relation = b'<Relationship Id="%s" Type="%s/%s" Target="%s"/>'
+    relations = b'%s<Relationships xmlns="%s/package/2006/relationships">%s</Relationships>'
+    override = b'<Override PartName="/xl/%s.xml" ContentType="%s.%s+xml"/>'
+    one = relation % (b"r1", _RELATION, b"officeDocument", b"xl/workbook.xml")
+    two = relation % (b"r1", _RELATION, b"worksheet", b"sheet1.xml")
+    two += relation % (b"r2", _RELATION, b"styles", b"styles.xml")
+    return {
+        "[Content_Types].xml": b'%s<Types xmlns="%s/package/2006/content-types">'
+        b'<Default Extension="rels" '
+        b'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        b"%s%s%s</Types>"
+        % (
+            _XML,
+            _OOXML,
+            override % (b"workbook", _TYPE, b"sheet.main"),
+            override % (b"sheet1", _TYPE, b"worksheet"),
+            override % (b"styles", _TYPE, b"styles"),
+        ),
+        "_rels/.rels": relations % (_XML, _OOXML, one),
+        "xl/workbook.xml": b'%s<workbook %s xmlns:r="%s"><sheets>'
+        b'<sheet name="links" sheetId="1" r:id="r1"/></sheets></workbook>'
+        % (_XML, _MAIN, _RELATION),
+        "xl/_rels/workbook.xml.rels": relations % (_XML, _OOXML, two),
+        "xl/styles.xml": b'%s<styleSheet %s><fonts count="2">%s%s</fonts><fills count="2"><fill>'
+        b'<patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill>'
+        b'</fills><borders count="1"><border/></borders><cellStyleXfs count="1"><xf/>'
+        b'</cellStyleXfs><cellXfs count="2"><xf/><xf fontId="1" applyFont="1"/></cellXfs>'
+        b'<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>'
+        b"</styleSheet>" % (_XML, _MAIN, _FONT % b"", _FONT % b"<b/>"),
+        "xl/sheet1.xml": b"%s<worksheet %s><sheetData>%s</sheetData></worksheet>"
+        % (_XML, _MAIN, b"".join(filled)),
+    }
+
+
+def _new_ods(rows: Mapping[int, Sequence[Value]]) -> dict[str, bytes]:
+    bold = b' table:style-name="header"'
+    filled = (
+        b"<table:table-row>%s</table:table-row>" % _ods_cells(row, bold if n == 1 else b"")
+        for n, row in rows.items()
+    )
+    entry = b'<manifest:file-entry manifest:full-path="%s" manifest:media-type="%s"/>'
+    return {
+        "mimetype": _ODS_TYPE,
+        "META-INF/manifest.xml": b'%s<manifest:manifest manifest:version="1.2" '
+        b'xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0">%s%s'
+        b"</manifest:manifest>"
+        % (_XML, entry % (b"/", _ODS_TYPE), entry % (CONTENT.encode(), b"text/xml")),
+        CONTENT: b'%s<office:document-content %s office:version="1.2"><office:automatic-styles>'
+        b'<style:style style:name="header" style:family="table-cell">'
+        b'<style:text-properties fo:font-weight="bold"/></style:style></office:automatic-styles>'
+        b'<office:body><office:spreadsheet><table:table table:name="links">%s</table:table>'
+        b"</office:spreadsheet></office:body></office:document-content>"
+        % (_XML, _ODS_NAMES, b"".join(filled)),
+    }

@@ -1,0 +1,170 @@
+"""Where rows and cells stand in the XML of a sheet, so that cells can be put in between.
+
+All other bytes stay as they are: formats, formulas and their values, charts, macros.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+from xml.parsers import expat
+
+from canonym.errors import ReadError
+from canonym.io.cells import column_number
+
+_TAG = re.compile(rb"<(?:[^\"'>]|\"[^\"]*\"|'[^']*')*>")
+
+_ENCODING = re.compile(rb"(?:\xef\xbb\xbf)?<\?xml[^>]*encoding=[\"']([\w-]+)")
+
+
+class CellSpan(NamedTuple):
+    """A cell: its column from 1, how many it takes, its bytes, and whether there is content."""
+
+    column: int
+    repeats: int
+    start: int
+    end: int
+    filled: bool
+
+
+class RowSpan(NamedTuple):
+    """A row: its number from 1, the rows that it stands for, its bytes up to its end tag, cells."""
+
+    number: int
+    repeats: int
+    start: int
+    end_tag: int
+    end: int
+    cells: list[CellSpan]
+
+
+class Dialect(NamedTuple):
+    """Names of elements: what holds the rows, a row, cells; and the prefix of repeats or empty."""
+
+    holder: str
+    row: str
+    cells: tuple[str, ...]
+    repeats: str = ""
+
+
+EXCEL = Dialect("sheetData", "row", ("c",))
+ODF = Dialect(
+    "table:table",
+    "table:table-row",
+    ("table:table-cell", "table:covered-table-cell"),
+    "table:number-{}-repeated",
+)
+
+
+def start_tag(xml: bytes, at: int) -> bytes:
+    """Return the start tag that begins at a byte."""
+    found = _TAG.match(xml, at)
+    return found[0] if found else b""
+
+
+class SpanReader:
+    """Notes the rows of one sheet; for ODF the one called `name`."""
+
+    def __init__(self, path: Path, xml: bytes, dialect: Dialect, name: str) -> None:
+        self.rows: list[RowSpan] = []
+        self._xml = xml
+        self._dialect = dialect
+        self._name = name
+        self._inside = 0  # how deep in holders of rows
+        self._number = self._column = 0  # rows and columns before
+        self._row = self._cell = (0, 0)  # number and repeats, start
+        self._cells: list[CellSpan] = []
+        self._depth: int | None = None  # of elements in a cell
+        self._filled = False
+        self._parser = parser = expat.ParserCreate()
+        parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
+        encoding = _ENCODING.match(xml)
+        if xml.startswith((b"\xff\xfe", b"\xfe\xff")) or (
+            encoding and encoding[1].lower() not in (b"utf-8", b"us-ascii")
+        ):
+            raise ReadError(path, f"sheet {name!r} is not UTF-8: save the workbook anew")
+        try:
+            parser.Parse(xml, True)
+        except (expat.ExpatError, LookupError, ValueError) as error:
+            raise ReadError(path, f"sheet {name!r} is damaged ({error})") from error
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        if self._depth is not None:
+            self._depth += 1
+            self._filled = True
+            return
+        dialect = self._dialect
+        tag = tag if dialect.repeats else tag.rpartition(":")[2]
+        if tag == dialect.holder:
+            wanted = not dialect.repeats or attributes.get("table:name") == self._name
+            self._inside += bool(wanted or self._inside)
+        elif self._inside != 1:
+            return
+        elif tag == dialect.row:
+            self._number = int(attributes.get("r", self._number + 1))
+            self._row = (self._count("rows", attributes), self._parser.CurrentByteIndex)
+            self._column, self._cells = 0, []
+        elif tag in dialect.cells:
+            here = column_number(attributes["r"]) if "r" in attributes else self._column + 1
+            self._column = here
+            self._cell = (self._count("columns", attributes), self._parser.CurrentByteIndex)
+            self._depth = 0
+            self._filled = tag == "table:covered-table-cell" or (
+                "office:value-type" in attributes or "table:formula" in attributes
+            )
+
+    def _end(self, tag: str) -> None:
+        if self._depth:
+            self._depth -= 1
+            return
+        dialect = self._dialect
+        tag = tag if dialect.repeats else tag.rpartition(":")[2]
+        if tag == dialect.holder and self._inside:
+            self._inside -= 1
+        elif self._inside != 1:
+            return
+        elif tag == dialect.row:
+            repeats, start = self._row
+            end_tag, end = self._element_end(start)
+            self.rows.append(RowSpan(self._number, repeats, start, end_tag, end, self._cells))
+            self._number += repeats - 1
+        elif tag in dialect.cells:
+            repeats, start = self._cell
+            _, end = self._element_end(start)
+            self._cells.append(CellSpan(self._column, repeats, start, end, self._filled))
+            self._column += repeats - 1
+            self._depth = None
+
+    def _element_end(self, start: int) -> tuple[int, int]:
+        """Return where the end tag of an element begins and ends; an empty one has none."""
+        tag = start_tag(self._xml, start)
+        if tag.endswith(b"/>"):
+            return start + len(tag), start + len(tag)
+        at = self._parser.CurrentByteIndex
+        return at, at + len(start_tag(self._xml, at))
+
+    def _count(self, what: str, attributes: dict[str, str]) -> int:
+        name = self._dialect.repeats.format(what)
+        return int(attributes.get(name, "1")) if name else 1
+
+    def free_column(self, header_row: int) -> int:
+        """Return the first column with nothing in it or to its right, from the header on."""
+        taken = [
+            cell.column + cell.repeats
+            for row in self.rows
+            if row.number + row.repeats > header_row
+            for cell in row.cells
+            if cell.filled
+        ]
+        return max(taken, default=1)
+
+
+def replaced(xml: bytes, edits: Iterable[tuple[int, int, bytes]]) -> bytes:
+    """Put other bytes in place of some, named by their start and end; none overlap."""
+    pieces, done = [], 0
+    for start, end, content in sorted(edits):
+        pieces += [xml[done:start], content]
+        done = end
+    return b"".join([*pieces, xml[done:]])

@@ -1,0 +1,202 @@
+"""Workbooks: a sheet of an ``.xlsx``, ``.xlsm`` or ``.ods`` file, read row by row as text.
+
+The header is the first row that is not empty, and its last name ends the table: cells to the right
+of it are no part of the rows. Rows without a value in the table are left out; hidden and filtered
+rows are rows. In merged cells the first one has the value, the others are empty.
+"""
+
+from __future__ import annotations
+
+import logging
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from canonym.errors import InvalidInput, ReadError
+from canonym.io import ods, xlsx
+from canonym.io.cells import RawRow, column_letters
+from canonym.io.streams import check_expansion
+
+_log = logging.getLogger(__name__)
+
+SUFFIXES = (".xlsx", ".xlsm", ".ods")
+"""Suffixes of workbooks; ``.xlsm`` has macros."""
+
+_TYPES = "[Content_Types].xml"
+_ZIP = b"PK\x03\x04"
+_OLE = b"\xd0\xcf\x11\xe0"
+
+
+class SheetChoice(NamedTuple):
+    """Which sheet to read, by default the first visible one, and the row of its header, from 1."""
+
+    sheet: str | None = None
+    header_row: int | None = None
+
+
+class SheetRow(list[str]):
+    """The cells of a row that knows its number in the sheet, from 1."""
+
+    number: int = 0
+
+
+class Sheet:
+    """An open sheet; iterate over ``rows`` once.
+
+    ``header`` names the columns and stands in ``header_row``. ``suffix`` is one of `SUFFIXES`, and
+    ``path`` what messages call the ``file``.
+    """
+
+    def __init__(
+        self, file: Path, path: Path, suffix: str, name: str, rows: Iterator[RawRow], at: int | None
+    ) -> None:
+        self.file = file
+        self.path = path
+        self.suffix = suffix
+        self.name = name
+        self._row: int | None = None
+        first = next((row for row in rows if (row.number >= at if at else any(row.cells))), None)
+        if first is None or not any(first.cells) or (at and first.number != at):
+            expected = f"row {at} holds no header" if at else "holds no value: a header is expected"
+            raise self.error(expected)
+        self.header_row = self._row = first.number
+        width = max(place for place, cell in enumerate(first.cells, 1) if cell)
+        self._check(first, width, [])
+        self.header = tuple(
+            cell.strip() or f"column {column_letters(place)}"
+            for place, cell in enumerate(first.cells[:width], 1)
+        )
+        self.rows = self._read(rows)
+
+    def error(self, problem: str) -> ReadError:
+        """Make the `ReadError` of `problem` at the row yielded last."""
+        row = f", row {self._row}" if self._row else ""
+        return ReadError(self.path, f"sheet {self.name!r}{row}: {problem}")
+
+    def _read(self, rows: Iterator[RawRow]) -> Iterator[SheetRow]:
+        width = len(self.header)
+        errors: list[str] = []
+        for row in rows:
+            self._row = row.number
+            cells = SheetRow(row.cells[:width])
+            cells.number = row.number
+            self._check(row, width, errors)
+            if any(cells) or any(place < width for place in row.faults):
+                cells += [""] * (width - len(cells))
+                yield cells
+        if errors:
+            _log.warning(
+                "%s, sheet %r: %d cells hold an error and are read as empty, the first is %s",
+                self.path, self.name, len(errors), errors[0],
+            )  # fmt: skip
+
+    def _check(self, row: RawRow, width: int, errors: list[str]) -> None:
+        """Note the errors in a row, and refuse formulas whose value is not known."""
+        for place, fault in row.faults.items():
+            where = f"{column_letters(place + 1)}{row.number}"
+            if place < width and not fault:
+                raise self.error(
+                    f"the formula in {where} has no stored value: open the workbook in Excel or "
+                    "LibreOffice and save it there"
+                )
+            if place < width:
+                errors.append(f"{fault} in {where}")
+
+
+def workbook_suffix(path: str | Path) -> str | None:
+    """Return which of `SUFFIXES` a workbook should have by its content, None for other files.
+
+    Workbooks that cannot be read (the old ``.xls``, ``.xlsb``, with a password) are a `ReadError`.
+    """
+    place = Path(path)
+    if not place.is_file():
+        return None
+    with place.open("rb") as stream:
+        start = stream.read(4)
+    if start == _OLE:
+        raise ReadError(
+            path, "is an old Office file (.xls), or has a password: save it as .xlsx, without one"
+        )
+    if start != _ZIP:
+        return None
+    try:
+        with zipfile.ZipFile(place) as archive:
+            return _suffix(place, archive)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError):
+        return None  # damaged: whoever reads it says so
+
+
+def _suffix(path: Path, archive: zipfile.ZipFile) -> str | None:
+    names = set(archive.namelist())
+    if _TYPES in names and any(name.startswith("xl/") for name in names):
+        types = archive.read(_TYPES)
+        if "xl/workbook.bin" in names or b".template." in types:
+            raise ReadError(path, "is a binary workbook (.xlsb) or a template: save it as .xlsx")
+        found = ".xlsm" if b".macroEnabled." in types else ".xlsx"
+    elif "content.xml" in names and "mimetype" in names:
+        with archive.open("mimetype") as member:
+            mimetype = member.read(100)
+        if not mimetype.startswith(b"application/vnd.oasis.opendocument.spreadsheet"):
+            raise ReadError(path, "is an OpenDocument file, but no spreadsheet")
+        found = ".ods"
+        manifest = "META-INF/manifest.xml"
+        if manifest in names and b"encryption-data" in archive.read(manifest):
+            raise ReadError(path, "has a password: save it without one")
+    else:
+        return None
+    for info in archive.infolist():
+        if info.filename.endswith((".xml", ".rels")):
+            check_expansion(path, info.file_size, info.compress_size)
+    return found
+
+
+@contextmanager
+def open_sheet(
+    path: str | Path,
+    choice: SheetChoice = SheetChoice(),  # noqa: B008 - it cannot be changed
+    *,
+    shown: Path | None = None,
+) -> Iterator[Sheet]:
+    """Open a sheet of a workbook, which messages call `shown`.
+
+    Without a name the first visible sheet is taken; where there are several, a warning says which.
+    A sheet or a header that is missing is a `ReadError`.
+    """
+    path = Path(path)
+    suffix = workbook_suffix(path)
+    if suffix is None:
+        raise ReadError(path, "is no workbook that can be read: .xlsx or .ods is expected")
+    if choice.header_row is not None and choice.header_row < 1:
+        raise InvalidInput(f"header_row={choice.header_row} is no row: they are counted from 1")
+    module = ods if suffix == ".ods" else xlsx
+    with module.open_workbook(path) as (sheets, read):
+        name = _choose(shown or path, sheets, choice.sheet)
+        yield Sheet(path, shown or path, suffix, name, read(name), choice.header_row)
+
+
+def _choose(path: Path, sheets: Sequence[tuple[str, bool]], wanted: str | None) -> str:
+    names = [name for name, _ in sheets]
+    visible = [name for name, shown in sheets if shown]
+    if wanted is None and visible:
+        if len(visible) > 1:
+            _log.warning("%s: sheet %r is read, the first of %s", path, visible[0], listed(visible))
+        return visible[0]
+    if wanted in names and wanted is not None:
+        return wanted
+    what = f"no sheet {wanted!r}" if wanted is not None else "no visible sheet"
+    raise ReadError(path, f"has {what}; it has {listed(names) or 'none'}")
+
+
+def listed(names: Iterable[str]) -> str:
+    """List the names of sheets, for a message."""
+    names = list(names)
+    more = f" and {len(names) - 20} more" if len(names) > 20 else ""
+    return ", ".join(map(repr, names[:20])) + more
+
+
+def check_no_choice(path: str | Path, choice: SheetChoice) -> None:
+    """Refuse the choice of a sheet for a file that is no workbook."""
+    if choice != SheetChoice():
+        raise InvalidInput(f"sheet=... and header_row=... go with workbooks, and {path} is none")

@@ -1,0 +1,311 @@
+"""Sheets of workbooks as text."""
+
+from __future__ import annotations
+
+import datetime
+import logging
+import zipfile
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from canonym.errors import InvalidInput, MissingExtra, ReadError
+from canonym.io.tables import open_table
+from canonym.io.workbooks import SheetChoice, open_sheet, workbook_suffix
+from tests.io.making import edited, make_ods, make_xlsx, ods_row
+
+SHEET = "xl/worksheets/sheet1.xml"
+
+
+def read(path: Path, sheet: str | None = None, header_row: int | None = None) -> list[list[str]]:
+    """Return the header and the rows."""
+    with open_sheet(path, SheetChoice(sheet, header_row)) as found:
+        return [list(found.header), *map(list, found.rows)]
+
+
+def problem_of(path: Path, sheet: str | None = None, header_row: int | None = None) -> str:
+    with pytest.raises(ReadError) as caught:
+        read(path, sheet, header_row)
+    return str(caught.value)
+
+
+# --- cells ----------------------------------------------------------------------------------------
+
+
+def test_cells_of_excel_are_text_as_people_see_them(tmp_path: Path) -> None:
+    values = [
+        250.0, 250.1, 0.1 + 0.2, "007", True, datetime.date(2024, 3, 1),
+        datetime.datetime(2024, 3, 1, 8, 30), datetime.time(8, 30), None, 1e20, "x",
+    ]  # fmt: skip
+    book = make_xlsx(tmp_path / "a.xlsx", {"S": [[f"c{n}" for n in range(11)], values]})
+    assert read(book)[1] == [
+        "250", "250.1", "0.3", "007", "TRUE", "2024-03-01", "2024-03-01T08:30:00", "08:30:00", "",
+        "1e+20", "x",
+    ]  # fmt: skip
+
+
+def test_a_format_of_zeros_fills_a_number_up(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["id"])
+    book.active.append([42])
+    book.active["A2"].number_format = "00000"
+    book.save(tmp_path / "a.xlsx")
+    assert read(tmp_path / "a.xlsx") == [["id"], ["00042"]]
+
+
+def test_rich_text_is_plain(tmp_path: Path) -> None:
+    from openpyxl.cell.rich_text import CellRichText, TextBlock
+    from openpyxl.cell.text import InlineFont
+
+    rich = CellRichText("broken ", TextBlock(InlineFont(b=True), "hip"))
+    assert read(make_xlsx(tmp_path / "a.xlsx", {"S": [["dx"], [rich]]})) == [["dx"], ["broken hip"]]
+
+
+def test_a_formula_gives_the_value_that_was_stored(tmp_path: Path) -> None:
+    book = make_xlsx(tmp_path / "a.xlsx", {"S": [["dx", "n"], ["hip", "=1+1"]]})
+    edited(book, SHEET, ("<f>1+1</f><v/>", "<f>1+1</f><v>2</v>"))
+    assert read(book) == [["dx", "n"], ["hip", "2"]]
+
+
+def test_a_formula_that_gave_an_empty_string_is_empty(tmp_path: Path) -> None:
+    book = make_xlsx(tmp_path / "a.xlsx", {"S": [["dx", "n"], ["hip", "=1+1"]]})
+    edited(book, SHEET, ('<c r="B2"><f>1+1</f><v/>', '<c r="B2" t="str"><f>1+1</f><v></v>'))
+    assert read(book) == [["dx", "n"], ["hip", ""]]
+
+
+def test_a_formula_without_a_stored_value_is_refused(tmp_path: Path) -> None:
+    book = make_xlsx(tmp_path / "a.xlsx", {"S": [["dx", "n"], ["hip", "=1+1"]]})
+    assert "sheet 'S', row 2: the formula in B2 has no stored value" in problem_of(book)
+
+
+def test_a_formula_beside_the_table_does_not_matter(tmp_path: Path) -> None:
+    book = make_xlsx(tmp_path / "a.xlsx", {"S": [["dx"], ["hip", None, "=1+1"]]})
+    assert read(book) == [["dx"], ["hip"]]
+
+
+def test_errors_are_empty_and_counted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    book = make_xlsx(tmp_path / "a.xlsx", {"S": [["dx", "n"], ["#N/A", 1], ["hip", "#REF!"]]})
+    with caplog.at_level(logging.WARNING):
+        assert read(book) == [["dx", "n"], ["", "1"], ["hip", ""]]
+    assert "2 cells hold an error and are read as empty, the first is #N/A in A2" in caplog.text
+
+
+def test_cells_of_ods_are_text_as_people_see_them(tmp_path: Path) -> None:
+    def cell(kind: str, attribute: str, shown: str) -> str:
+        return (
+            f'<table:table-cell office:value-type="{kind}" {attribute}><text:p>{shown}</text:p>'
+            "</table:table-cell>"
+        )
+
+    more = (
+        cell("float", 'office:value="250"', "250.00")
+        + cell("float", 'office:value="42"', "00042")
+        + cell("date", 'office:date-value="2024-03-01T00:00:00"', "1 March")
+        + cell("boolean", 'office:boolean-value="true"', "WAHR")
+        + cell("string", "", 'two<text:s text:c="2"/>spaces</text:p><text:p>and <text:span>a'
+        "</text:span> line<office:annotation><text:p>a note</text:p></office:annotation>")
+    )  # fmt: skip
+    rows = ods_row("a", "b", "c", "d", "e") + ods_row(more=more)
+    assert read(make_ods(tmp_path / "a.ods", {"S": rows}))[1] == [
+        "250", "00042", "2024-03-01", "TRUE", "two  spaces\nand a line",
+    ]  # fmt: skip
+
+
+def test_errors_and_formulas_of_ods(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    error = (
+        '<table:table-cell table:formula="of:=NA()" office:value-type="string" '
+        'office:string-value="" calcext:value-type="error"><text:p>#N/A</text:p></table:table-cell>'
+    )
+    rows = ods_row("dx", "n") + ods_row("hip", more=error)
+    with caplog.at_level(logging.WARNING):
+        assert read(make_ods(tmp_path / "a.ods", {"S": rows}))[1] == ["hip", ""]
+    assert "#N/A in B2" in caplog.text
+    unknown = '<table:table-cell table:formula="of:=1+1"/>'
+    book = make_ods(tmp_path / "b.ods", {"S": ods_row("dx", "n") + ods_row("hip", more=unknown)})
+    assert "row 2: the formula in B2 has no stored value" in problem_of(book)
+
+
+# --- rows -----------------------------------------------------------------------------------------
+
+
+def test_rows_know_their_number_and_empty_ones_are_none(tmp_path: Path) -> None:
+    rows = [[], ["dx", None, "n"], ["hip"], [], [None, None, None, "beside"], [None, None, 3]]
+    book = make_xlsx(tmp_path / "a.xlsx", {"S": rows})
+    with open_sheet(book) as sheet:
+        assert (sheet.header, sheet.header_row) == (("dx", "column B", "n"), 2)
+        assert [(row.number, list(row)) for row in sheet.rows] == [
+            (3, ["hip", "", ""]),
+            (6, ["", "", "3"]),
+        ]
+
+
+def test_repeated_rows_and_cells_of_ods_are_as_many(tmp_path: Path) -> None:
+    twice = (
+        '<table:table-cell table:number-columns-repeated="2" office:value-type="string">'
+        "<text:p>hip</text:p></table:table-cell>"
+        '<table:table-cell table:number-columns-repeated="16382"/>'
+    )
+    rows = (
+        ods_row("a", "b")
+        + ods_row(more=twice, repeated=3)
+        + ods_row("", repeated=5)
+        + ods_row("last")
+        + ods_row("", repeated=1048566)
+    )
+    with open_sheet(make_ods(tmp_path / "a.ods", {"S": rows})) as sheet:
+        assert [(row.number, *row) for row in sheet.rows] == [
+            *((n, "hip", "hip") for n in (2, 3, 4)),
+            (10, "last", ""),
+        ]
+
+
+def test_the_first_of_merged_cells_has_the_value(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (["visit", "dx"], [1, "hip"], [2, None]):
+        book.active.append(row)
+    book.active.merge_cells("B2:B3")
+    book.save(tmp_path / "a.xlsx")
+    assert read(tmp_path / "a.xlsx")[1:] == [["1", "hip"], ["2", ""]]
+
+
+def test_hidden_rows_are_rows(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (["dx"], ["hip"], ["knee"]):
+        book.active.append(row)
+    book.active.row_dimensions[2].hidden = True
+    book.save(tmp_path / "a.xlsx")
+    assert read(tmp_path / "a.xlsx") == [["dx"], ["hip"], ["knee"]]
+
+
+def test_a_format_in_the_last_row_of_a_sheet_is_no_row(tmp_path: Path) -> None:
+    book = make_xlsx(tmp_path / "a.xlsx", {"S": [["dx"], ["hip"]]})
+    far = '<row r="1048576"><c r="A1048576" s="0"/></row></sheetData>'
+    edited(book, SHEET, ("</sheetData>", far), ('ref="A1:A2"', 'ref="A1:XFD1048576"'))
+    assert read(book) == [["dx"], ["hip"]]
+
+
+def test_a_row_that_no_sheet_has_is_refused(tmp_path: Path) -> None:
+    book = make_xlsx(tmp_path / "a.xlsx", {"S": [["dx"], ["hip"]]})
+    edited(book, SHEET, ("</sheetData>", '<row r="4000000000"></row></sheetData>'))
+    assert "more than 1,048,576 rows" in problem_of(book)
+
+
+# --- sheets ---------------------------------------------------------------------------------------
+
+
+def test_the_first_visible_sheet_is_read_and_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    excel = make_xlsx(tmp_path / "a.xlsx", {"A": [["no"]], "B": [["b"]], "C": [["c"]]})
+    edited(excel, "xl/workbook.xml", ('state="visible" r:id="rId1"', 'state="hidden" r:id="rId1"'))
+    sheets = {name: ods_row(name.lower()) for name in "ABC"}
+    for book in (excel, make_ods(tmp_path / "a.ods", sheets, hidden="A")):
+        caplog.clear()
+        with caplog.at_level(logging.WARNING):
+            assert read(book) == [["b"]]
+        assert "sheet 'B' is read, the first of 'B', 'C'" in caplog.text
+        caplog.clear()
+        assert read(book, "C") == [["c"]]
+        assert not caplog.text
+        assert "has no sheet 'D'; it has 'A', 'B', 'C'" in problem_of(book, "D")
+
+
+def test_the_header_may_stand_in_any_row(tmp_path: Path) -> None:
+    book = make_xlsx(tmp_path / "a.xlsx", {"S": [["Title"], [], ["dx", "n"], ["hip", 1]]})
+    assert read(book, header_row=3) == [["dx", "n"], ["hip", "1"]]
+    assert "sheet 'S': row 2 holds no header" in problem_of(book, header_row=2)
+    assert "sheet 'S': row 9 holds no header" in problem_of(book, header_row=9)
+    with pytest.raises(InvalidInput, match="header_row=0"):
+        read(book, header_row=0)
+
+
+def test_an_empty_sheet_is_refused(tmp_path: Path) -> None:
+    assert "sheet 'S': holds no value" in problem_of(make_xlsx(tmp_path / "a.xlsx", {"S": []}))
+    assert "sheet 'S': holds no value" in problem_of(make_ods(tmp_path / "a.ods", {"S": ""}))
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def test_workbooks_are_recognised_by_content(tmp_path: Path) -> None:
+    excel = make_xlsx(tmp_path / "a", {"S": [["dx"]]})
+    assert workbook_suffix(excel) == ".xlsx"
+    assert workbook_suffix(make_ods(tmp_path / "b", {"S": ""})) == ".ods"
+    edited(excel, "[Content_Types].xml", ("sheet.main+xml", "sheet.macroEnabled.main+xml"))
+    assert workbook_suffix(excel) == ".xlsm"
+    plain = tmp_path / "a.txt"
+    plain.write_text("dx\n")
+    assert workbook_suffix(plain) is None
+    assert workbook_suffix(tmp_path / "missing.xlsx") is None
+
+
+def test_what_cannot_be_read_says_what_to_save_it_as(tmp_path: Path) -> None:
+    old = tmp_path / "a.xls"
+    old.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
+    assert "old Office file (.xls), or has a password: save it as .xlsx" in problem_of(old)
+    binary = tmp_path / "a.xlsb"
+    with zipfile.ZipFile(binary, "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr("xl/workbook.bin", b"x")
+    assert "binary workbook (.xlsb) or a template: save it as .xlsx" in problem_of(binary)
+    locked = make_ods(tmp_path / "a.ods", {"S": ods_row("dx")})
+    edited(locked, "META-INF/manifest.xml", ("/>", "><m:encryption-data/></m:manifest>"))
+    assert "has a password: save it without one" in problem_of(locked)
+
+
+@pytest.mark.parametrize("part", [SHEET, "xl/workbook.xml", "xl/styles.xml"])
+def test_a_damaged_workbook_is_a_message(tmp_path: Path, part: str) -> None:
+    book = make_xlsx(tmp_path / "a.xlsx", {"S": [["dx"], ["hip"]]})
+    edited(book, part, (">", ""))
+    assert "cannot be read as an Excel workbook" in problem_of(book)
+
+
+def test_a_damaged_spreadsheet_is_a_message(tmp_path: Path) -> None:
+    book = make_ods(tmp_path / "a.ods", {"S": "<table:table-row>"})
+    assert "is a damaged spreadsheet" in problem_of(book)
+
+
+def test_a_bomb_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    book = make_xlsx(tmp_path / "a.xlsx", {"S": [["dx"], ["hip"]]})
+    with (
+        zipfile.ZipFile(book, "a", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("xl/bomb.xml", "w") as part,
+    ):
+        for _ in range(70):
+            part.write(bytes(1 << 20))
+    assert "looks like a compression bomb" in problem_of(book)
+
+
+def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    book = make_xlsx(tmp_path / "a.xlsx", {"S": [["dx"]]})
+    monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
+    with pytest.raises(MissingExtra, match=r"openpyxl.*pip install 'canonym\[excel\]'"):
+        read(book)
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def test_a_sheet_is_a_table_like_any_other(tmp_path: Path) -> None:
+    book = make_xlsx(tmp_path / "a.xlsx", {"S": [["id", "name"], ["D1", "hip"]], "T": [["x"]]})
+    with open_table(book, sheet="S") as table:
+        assert table.header == ("id", "name")
+        assert next(table.rows) == ["D1", "hip"]
+        assert str(table.error("why")) == f"{book}: sheet 'S', row 2: why"
+
+
+def test_a_sheet_of_a_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,name\nD1,hip\n")
+    with (
+        pytest.raises(InvalidInput, match=r"sheet=\.\.\. and header_row=\.\.\. go with workbooks"),
+        open_table(path, sheet="S"),
+    ):
+        pass
+    book = make_xlsx(tmp_path / "a.xlsx", {"S": [["id", "name"]]})
+    with (
+        pytest.raises(InvalidInput, match="a sheet needs a header"),
+        open_table(book, header=False),
+    ):
+        pass
