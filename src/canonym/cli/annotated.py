@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from canonym.errors import ReadError
 
 if TYPE_CHECKING:
+    from canonym.io.workbooks import SheetChoice
     from canonym.types import Document, Mention
 
 
@@ -22,7 +23,7 @@ FORMATS: dict[str, str] = {
     "concept": "BioSyn's .concept, a file or a folder",
     "jsonl": "JSON lines, a document or a mention each",
     "table": "id<tab>mention, as CADEC and PsyTar",
-    "columns": "CSV, TSV or Parquet, a mention a row, with named columns",
+    "columns": "CSV, TSV, Parquet, .xlsx or .ods, a mention a row, with named columns",
 }
 """Formats of annotated corpora."""
 
@@ -109,18 +110,24 @@ class Corpus(NamedTuple):
     files: tuple[Path, ...]
 
 
-def open_corpus(path: str, *, format: str | None = None) -> Corpus:
+def open_corpus(
+    path: str, *, format: str | None = None, sheet: str | None = None, header_row: int | None = None
+) -> Corpus:
     """Read an annotated corpus: a file, or a folder of brat or concept files.
 
-    `format` is a key of `FORMATS`, recognised by default. Mentions without a text are grouped by
+    `format` is a key of `FORMATS`, recognised by default; `sheet` and `header_row` are those of
+    `canonym.io.workbooks.SheetChoice`. Mentions without a text are grouped by
     the document that they name. A corpus without a mention is a `ReadError`.
     """
+    from canonym.io.workbooks import SheetChoice
+
     place = Path(path)
     if not place.exists():
         raise ReadError(path, "there is no such file; an annotated corpus was expected")
     format = format or _recognise(place)
     encoding = encoding_of(format, place)
-    documents = _documents(read_items(format, place, encoding=encoding))
+    choice = SheetChoice(sheet, header_row)
+    documents = _documents(read_items(format, place, encoding=encoding, choice=choice))
     if not any(document.mentions for document in documents):
         raise ReadError(
             path, f"holds no annotated mention (read as {format}): there is nothing to evaluate"
@@ -131,11 +138,11 @@ def open_corpus(path: str, *, format: str | None = None) -> Corpus:
 
 def _recognise(path: Path) -> str:
     from canonym.io.streams import detect_encoding, open_text
-    from canonym.io.tables import is_parquet
+    from canonym.io.tables import is_binary
 
     if path.is_dir():
         return folder_format(path)
-    if is_parquet(path):
+    if is_binary(path):
         return "columns"
     with open_text(path, encoding=detect_encoding(path)) as lines:
         format, first, _ = look_at(lines, path)
@@ -153,14 +160,14 @@ def _recognise(path: Path) -> str:
 
 
 def encoding_of(format: str, path: Path, *, shown: Path | None = None) -> str:
-    """Find the encoding of a corpus; XML, JSON of one object and Parquet know theirs.
+    """Find the encoding of a corpus; XML, JSON of one object, Parquet and workbooks know theirs.
 
     Folders are UTF-8. What is found is named where it is not UTF-8; messages say `shown`.
     """
     from canonym.cli.encodings import found_encoding
-    from canonym.io.tables import is_parquet
+    from canonym.io.tables import is_binary
 
-    if format in _OF_LINES and path.is_file() and not is_parquet(path):
+    if format in _OF_LINES and path.is_file() and not is_binary(path):
         return found_encoding(path, shown=shown)
     return "utf-8"
 
@@ -187,9 +194,17 @@ def _documents(items: Iterable[Document | Mention]) -> list[Document]:
     return found + [Document(id_, "", tuple(mentions)) for id_, mentions in loose.items()]
 
 
-def read_items(format: str, path: Path, *, encoding: str = "utf-8") -> Iterable[Document | Mention]:
+def read_items(
+    format: str, path: Path, *, encoding: str = "utf-8", choice: SheetChoice | None = None
+) -> Iterable[Document | Mention]:
     """Read a corpus in a format of `FORMATS` or in `TRIALS`; XML and JSON know their encoding."""
     from canonym import corpora
+    from canonym.io.workbooks import SheetChoice, check_no_choice
+
+    choice = choice or SheetChoice()
+    if format == "columns":
+        return corpora.read_annotated_table(path, encoding=encoding, **choice._asdict())
+    check_no_choice(path, choice)
 
     readers: dict[str, Callable[..., Iterable[Document | Mention]]] = {
         "pubtator": corpora.read_pubtator,
@@ -197,7 +212,6 @@ def read_items(format: str, path: Path, *, encoding: str = "utf-8") -> Iterable[
         "concept": corpora.read_concepts,
         "jsonl": _read_jsonl,
         "table": corpora.read_mention_table,
-        "columns": corpora.read_annotated_table,
     }
     if format == "bioc":
         return corpora.read_bioc(path)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import click
 
 from canonym.cli.annotated import FORMATS
-from canonym.cli.options import Number, overwrite_option, replaced_order_option
+from canonym.cli.options import Number, overwrite_option, replaced_order_option, sheet_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from canonym.cli.annotated import Corpus
     from canonym.evaluation.comparison import Comparison
+    from canonym.evaluation.protocols import Protocol
     from canonym.evaluation.report.summary import Summary
     from canonym.evaluation.run import Run
     from canonym.types import Document, Mention
@@ -127,6 +128,7 @@ class Options(TypedDict):
     type=click.Choice(tuple(FORMATS)),
     help="Format of the corpus; recognised when left out.",
 )
+@sheet_options
 @click.option("--part", default="test", show_default=True, help="What to call the corpus's part.")
 @click.option("--title", help="Title of the report.  [default: the name of the corpus]")
 @click.option(
@@ -161,6 +163,8 @@ def evaluate(
     training: tuple[str, ...],
     corrections: str | None,
     format_: str | None,
+    sheet: str | None,
+    header_row: int | None,
     title: str | None,
     notes: tuple[str, ...],
     others: tuple[str, ...],
@@ -177,9 +181,9 @@ def evaluate(
     """Measure how well the mentions of CORPUS are linked.
 
     CORPUS is PubTator, BioC, brat, BioSyn's .concept, JSON lines, a table of ids and mentions, or
-    CSV, TSV or Parquet with named columns. Numbers come with 95 % intervals, and beside those of
-    all mentions stand those of mentions that the training data does not have.
-    docs/evaluation/reports.md explains the report.
+    CSV, TSV, Parquet or a sheet of a workbook, with named columns. Numbers come with 95 %
+    intervals, and beside those of all mentions stand those of mentions that the training data does
+    not have. docs/evaluation/reports.md explains the report.
 
     \b
     BioSyn's protocol, TF-IDF on character n-grams, and a page to read:
@@ -198,7 +202,6 @@ def evaluate(
     from canonym.cli.progress import activity, note
     from canonym.evaluation.comparison import compare
     from canonym.evaluation.predictions import read_predictions
-    from canonym.evaluation.protocols import choose_protocol
     from canonym.evaluation.questions import read_corrections
     from canonym.evaluation.run import evaluate_corpus
 
@@ -206,17 +209,15 @@ def evaluate(
     read = (corpus, *training, corrections, *others, index, *terminologies, *encoders)
     _check_files(html, json_, (*read, options["order"]), mentions=mentions, overwrite=overwrite)
     began = time.monotonic()
-    given = open_corpus(corpus, format=format_)
+    given = open_corpus(corpus, format=format_, sheet=sheet, header_row=header_row)
     before = [open_corpus(path, format=format_) for path in training]
     predictions = [(Path(path).name, read_predictions(path)) for path in others]
-    if split is None and given.format == "concept" and protocol != "raw":
-        split = "file"  # its strings are prepared already
     system = open_system(index, terminologies, encoders, weights, protocol)
     with activity("Evaluating"):
         run = evaluate_corpus(
             given.documents,
             **system._asdict(),
-            protocol=choose_protocol(protocol, split=split, same=same, glosses=glosses),
+            protocol=_protocol(protocol, given, split=split, same=same, glosses=glosses),
             training=[document for one in before for document in one.documents],
             corrections=read_corrections(corrections) if corrections else None,
             files=[file for one in (given, *before) for file in one.files],
@@ -230,6 +231,14 @@ def evaluate(
     note(f"Took {time.monotonic() - began:.1f} s: {took}.")
     for path in filter(None, (html, json_)):
         note(f"The report is in {path}.")
+
+
+def _protocol(name: str, given: Corpus, *, split: str | None, **options: Any) -> Protocol:
+    from canonym.evaluation.protocols import choose_protocol
+
+    if split is None and given.format == "concept" and name != "raw":
+        split = "file"  # its strings are prepared already
+    return choose_protocol(name, split=split, **options)
 
 
 def _check_system(

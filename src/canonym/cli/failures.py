@@ -27,8 +27,9 @@ from canonym.errors import CanonymError
 _INTERRUPTED = 130
 _READER_GONE = 141
 _ARGUMENT = re.compile(
-    r"\b(?P<name>(?:output_)?encoding|overwrite|fold|header|skip_incomplete|relations|definitions)="
-    r"(?:'(?P<text>[^']*)'|(?P<word>True|False|\.\.\.))(?: \(--fold [^)]*\))?"
+    r"\b(?P<name>(?:output_)?encoding|overwrite|fold|header(?:_row)?|sheet|skip_incomplete|relations"
+    r"|definitions)="
+    r"(?:'(?P<text>[^']*)'|(?P<word>True|False|\.\.\.|\d+))(?: \(--fold [^)]*\))?"
 )
 _ANSWERS = {"True": "yes", "False": "no"}
 _OTHER_WORDS = {

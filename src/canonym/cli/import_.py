@@ -15,6 +15,9 @@ _FLAGS = {
     "language": "Language of the names, or the language to take, as a tag such as en.",
     "version": "Version to record.",
     "delimiter": "Tables: what separates cells.",
+    "sheet": "Workbooks: sheet to read; the first visible one when left out.",
+    "header_row": "Workbooks: row that names the columns; the first that is not empty when left "
+    "out.",
     "id_column": "Tables: column of ids.",
     "name_column": "Tables: column of names.",
     "label_column": "Tables: column of labels (preferred names).",
@@ -83,6 +86,7 @@ def import_(
     \b
     Tables, with the names of their columns:
       canonym import codes.csv -o codes.db --id-column code --name-column description
+      canonym import codes.xlsx -o codes.db --sheet Codes --header-row 3
       canonym import terms.tsv -o mesh.db --trees tree_numbers.tsv --prefix MESH:
 
     \b
@@ -102,7 +106,7 @@ def import_(
     from canonym.cli.progress import counter
     from canonym.cli.verbosity import is_quiet
     from canonym.errors import InvalidInput
-    from canonym.io.tables import is_parquet
+    from canonym.io.tables import is_binary
     from canonym.terminology.formats import FORMATS, import_terminology, recognise
 
     inputs = (source, replaced, flags.get("trees"))
@@ -113,7 +117,7 @@ def import_(
     if format_ not in FORMATS:
         raise InvalidInput(f"--format {format_} is unknown; use one of {', '.join(FORMATS)}")
     chosen = flags["encoding"] or any(pair.startswith("encoding=") for pair in extra)
-    is_file = Path(source).is_file() and not is_parquet(source)
+    is_file = Path(source).is_file() and not is_binary(source)
     if "encoding" in FORMATS[format_].options and is_file and not chosen:
         flags["encoding"] = found_encoding(Path(source))
     options = keyword_options(FORMATS[format_].options, flags, extra, format=format_)

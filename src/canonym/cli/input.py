@@ -34,11 +34,18 @@ from canonym.cli.annotated import (
 from canonym.cli.encodings import tell_encoding
 from canonym.corpora.jsonl import parse_jsonl_documents, parse_jsonl_mentions
 from canonym.corpora.pubtator import parse_pubtator
-from canonym.corpora.tables import parse_table, split_header
+from canonym.corpora.tables import parse_table, sheet_table, split_header
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.encodings import check_encoding
 from canonym.io.streams import MAX_LINE, TextStream, detect_encoding, open_text
-from canonym.io.tables import TableStyle, is_parquet
+from canonym.io.tables import TableStyle, is_parquet, shown
+from canonym.io.workbooks import (
+    Sheet,
+    SheetChoice,
+    check_no_choice,
+    open_sheet,
+    workbook_suffix,
+)
 from canonym.types import Document, Mention
 
 _LOG = logging.getLogger(__name__)
@@ -47,6 +54,12 @@ _STANDARD_INPUT = Path("standard input")
 _TABLE_SUFFIXES = (".csv", ".tsv", ".tab")
 _COMPRESSED = (".gz", ".xz", ".bz2", ".zip")
 _PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"\xfd7zXZ\0", b"BZh91AY")
+_OFFICE = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+_IS_COMPRESSED = (
+    "is compressed: decompress it before the pipe (gunzip -c FILE | canonym link), or name the "
+    "file with --file"
+)
+_PIECE = 1 << 16
 _STREAMED = ("lines", "table", "jsonl", "pubtator")
 _OF_DOCUMENTS = ("bioc", "brat", TRIALS)
 # Names may begin with "<" or "[", as "<5 % burn" and "[18F]FDG" do.
@@ -66,7 +79,7 @@ Item = Entry | Document
 class Input(NamedTuple):
     """Entries or documents to link, read one at a time, and their kind.
 
-    A table has `columns`, and a `style` if it is delimited text.
+    A table has `columns`, and a `style` if it is delimited text or a `sheet`.
     """
 
     items: Iterator[Item]
@@ -75,6 +88,7 @@ class Input(NamedTuple):
     kind: str = "lines"
     style: TableStyle | None = None
     encoding: str = "utf-8"
+    sheet: Sheet | None = None
 
     @property
     def unit(self) -> str:
@@ -88,11 +102,18 @@ class Input(NamedTuple):
 
 
 class TableOptions(NamedTuple):
-    """Options of tables, as `canonym.corpora.delimited.parse_table` takes them."""
+    """Options of tables, as `canonym.corpora.tables.parse_table` takes them, and of sheets."""
 
     column: str | None = None
     context_column: str | None = None
     delimiter: str | None = None
+    sheet: str | None = None
+    header_row: int | None = None
+
+    @property
+    def choice(self) -> SheetChoice:
+        """Which sheet of a workbook is meant."""
+        return SheetChoice(self.sheet, self.header_row)
 
 
 class _Arriving(io.RawIOBase):
@@ -101,15 +122,18 @@ class _Arriving(io.RawIOBase):
     def __init__(self, stream: Any) -> None:
         self._stream = stream
         self._kept: list[bytes] | None = []
+        self._ahead = b""
+
+    def is_office(self) -> bool:
+        """Tell whether an archive or an old Office file arrives, which may be a workbook."""
+        self._ahead = bytes(self._stream.read1(_PIECE))
+        return self._ahead.startswith(_OFFICE)
 
     def read(self, size: int = -1) -> bytes:
-        block = bytes(self._stream.read1(size))
+        block = self._ahead[:size] or bytes(self._stream.read1(size))
+        self._ahead = self._ahead[size:]
         if self._kept == [] and block.startswith(_PACKED):
-            raise ReadError(
-                "standard input",
-                "is compressed: decompress it before the pipe (gunzip -c FILE | canonym link), or "
-                "name the file with --file",
-            )
+            raise ReadError(_STANDARD_INPUT, _IS_COMPRESSED)
         if self._kept is not None:
             self._kept.append(block)
         return block
@@ -121,7 +145,7 @@ class _Arriving(io.RawIOBase):
     def copy(self, path: Path) -> None:
         """Write all of standard input to a file, from its first byte."""
         with path.open("wb") as target:
-            target.writelines(self._kept or ())
+            target.writelines((*(self._kept or ()), self._ahead))
             shutil.copyfileobj(self._stream, target)
 
 
@@ -150,8 +174,10 @@ def open_input(
     if not table.column and (table.context_column or table.delimiter):
         raise InvalidInput("--context-column and --delimiter go with --column")
     if names:
-        if table.column or kind:
-            raise InvalidInput("--column and --input-format describe a file: give it with --file")
+        if table != TableOptions() or kind:
+            raise InvalidInput(
+                "--column, --sheet and --input-format describe a file: give it with --file"
+            )
         yield Input(iter([Entry(Mention(name)) for name in names]))
         return
     if file is None and sys.stdin.isatty():
@@ -175,12 +201,14 @@ def _open(
     encoding: str | None,
 ) -> tuple[Input, TextStream | None]:
     """Open a file or standard input; the stream is that of what is read line by line."""
-    arriving = None
-    if file in (None, _STDIN):
-        path = _STANDARD_INPUT
-        lines, arriving = _open_stdin(stack, encoding, is_table=bool(table.column))
+    arriving = _Arriving(sys.stdin.buffer) if file in (None, _STDIN) else None
+    path = _STANDARD_INPUT if arriving else Path(str(file))
+    if workbook := _workbook(stack, path, arriving):
+        return _open_workbook(stack, workbook, path, kind, table), None
+    check_no_choice(path, table.choice)
+    if arriving is not None:
+        lines, arriving = _open_stdin(stack, arriving, encoding, is_table=bool(table.column))
     else:
-        path = Path(str(file))
         kind = kind or ("columns" if is_parquet(path) and not table.column else None)
         if path.is_dir():
             kind = kind or folder_format(path)
@@ -210,23 +238,57 @@ def _open(
     return given._replace(items=_from_stdin(given.items, path)), None
 
 
+def _workbook(stack: contextlib.ExitStack, path: Path, arriving: _Arriving | None) -> Path | None:
+    """Return the workbook that a path is or that arrives on standard input, if it is one."""
+    if arriving is None:
+        return path if workbook_suffix(path) else None
+    if not arriving.is_office():
+        return None
+    copy = _copied(stack, arriving)
+    with _named(path):
+        if not workbook_suffix(copy):
+            raise ReadError(path, _IS_COMPRESSED)
+    return copy
+
+
+def _open_workbook(
+    stack: contextlib.ExitStack, file: Path, path: Path, kind: str | None, table: TableOptions
+) -> Input:
+    """Open the workbook in a file, which messages call `path`."""
+    if kind == "columns":
+        given = _read_corpus(kind, file, None, table)
+        return given._replace(items=_from_stdin(given.items, path))
+    if kind not in (None, "table"):
+        raise InvalidInput(f"{path} is a workbook: --input-format {kind} does not go with it")
+    with _named(path):
+        sheet = stack.enter_context(open_sheet(file, table.choice, shown=path))
+    if not table.column:
+        raise InvalidInput(
+            f"{path} is a workbook: name the column to link with --column; the sheet "
+            f"{sheet.name!r} has {shown(sheet.header)} (or give --input-format columns)"
+        )
+    if table.delimiter:
+        raise InvalidInput("--delimiter goes with delimited text, not with a workbook")
+    with _named(path):
+        rows = sheet_table(sheet, column=table.column, context_column=table.context_column)
+    items = _from_stdin((Entry(mention, cells) for cells, mention in rows), path)
+    return Input(items, columns=list(sheet.header), kind="sheet", sheet=sheet)
+
+
 def _open_stdin(
-    stack: contextlib.ExitStack, encoding: str | None, *, is_table: bool
+    stack: contextlib.ExitStack, arriving: _Arriving, encoding: str | None, *, is_table: bool
 ) -> tuple[TextStream, _Arriving | None]:
     """Open standard input; the encoding of a table has to be known before its first row is written.
 
     So a table whose encoding is not given is read from a copy.
     """
-    arriving = _Arriving(sys.stdin.buffer)
     if encoding is not None or not is_table:
         stream = TextStream(_STANDARD_INPUT, arriving, encoding, MAX_LINE, keep_ends=is_table)
         return stream, arriving
     copy = _copied(stack, arriving)
-    try:
+    with _named(_STANDARD_INPUT):
         found = detect_encoding(copy)
         stream = stack.enter_context(open_text(copy, encoding=found, keep_ends=True))
-    except ReadError as error:
-        raise ReadError(_STANDARD_INPUT, error.problem, line=error.line) from error
     stream.path = _STANDARD_INPUT
     return stream, None
 
@@ -284,11 +346,14 @@ def _parse(kind: str, lines: Iterable[str], first: str, path: Path, table: Table
             return Input(parse_jsonl_documents(lines, path), documents=True, kind=kind)
         return Input(map(Entry, parse_jsonl_mentions(lines, path)), kind=kind)
     if kind == "table":
-        column, context_column, delimiter = table
-        if not column:
+        if not table.column:
             raise InvalidInput(f"--input-format table needs --column; {path} has {_columns(first)}")
         rows = parse_table(
-            lines, path, column=column, context_column=context_column, delimiter=delimiter
+            lines,
+            path,
+            column=table.column,
+            context_column=table.context_column,
+            delimiter=table.delimiter,
         )
         items = (Entry(row.mention, row.cells) for row in rows)
         header = rows.columns
@@ -314,15 +379,22 @@ def _read_corpus(
     kind_of_corpus = "table" if kind == CADEC else kind
     if encoding is None:
         encoding = encoding_of(kind_of_corpus, path, shown=shown)
-    found = read_items(kind_of_corpus, path, encoding=encoding)
+    found = read_items(kind_of_corpus, path, encoding=encoding, choice=table.choice)
     items = (item if isinstance(item, Document) else Entry(item) for item in found)
     return Input(items, documents=kind in _OF_DOCUMENTS, kind=kind)
 
 
 def _from_stdin(items: Iterator[Item], path: Path) -> Iterator[Item]:
     """Yield items of a copy of standard input; errors name standard input."""
-    try:
+    with _named(path):
         yield from items
+
+
+@contextlib.contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Let errors name a path: that of standard input instead of its copy."""
+    try:
+        yield
     except ReadError as error:
         raise ReadError(path, error.problem, line=error.line) from error
 

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 import click
 
 from canonym.cli.annotated import KINDS
-from canonym.cli.options import Number, index_option, mention_type_option, overwrite_option
+from canonym.cli.options import (
+    Number,
+    index_option,
+    mention_type_option,
+    overwrite_option,
+    sheet_options,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,7 +47,14 @@ class Filters(TypedDict):
     seed: int | None
 
 
-class Options(RowOptions, Filters):
+class SheetOptions(TypedDict):
+    """Which sheet of a workbook is read."""
+
+    sheet: str | None
+    header_row: int | None
+
+
+class Options(RowOptions, SheetOptions, Filters):
     """What `link` hands on as it is given."""
 
 
@@ -78,6 +91,7 @@ class Options(RowOptions, Filters):
     metavar="NAME",
     help="Encoding of the file; found when left out, and named if it is not UTF-8.",
 )
+@sheet_options
 @mention_type_option("mention_types")
 @index_option
 @click.option(
@@ -88,7 +102,8 @@ class Options(RowOptions, Filters):
 @click.option(
     "-k",
     type=click.IntRange(1, 1000),
-    help="Candidates of a mention. [default: 1 for tsv and csv, where each is a row, else 5]",
+    help="Candidates of a mention. [default: 1 for tsv and csv, where each is a row, and for "
+    "workbooks, which have no other; else 5]",
 )
 @click.option(
     "--type", "types", multiple=True, metavar="TYPE", help="Concepts of this type. Can be repeated."
@@ -143,7 +158,7 @@ class Options(RowOptions, Filters):
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(("table", "tsv", "csv", "jsonl", "parquet", "pubtator")),
+    type=click.Choice(("table", "tsv", "csv", "jsonl", "parquet", "xlsx", "ods", "pubtator")),
     help="Format of the output. [default: by the suffix of the file; without a file, table for a "
     "terminal, and for a pipe tsv, or csv if that is what --column reads]",
 )
@@ -157,7 +172,8 @@ class Options(RowOptions, Filters):
     "--one-row",
     is_flag=True,
     help="One row for each mention, also for a composite one: the ids, labels, ... of its parts "
-    "are joined by |. Without it each part has a row. Goes with tsv, csv, parquet.",
+    "are joined by |. Without it each part has a row. Goes with tsv, csv, parquet; workbooks are "
+    "always so.",
 )
 @click.option(
     "--skip-empty",
@@ -196,10 +212,11 @@ def link(
 ) -> None:
     """Link NAMES, a file or standard input to concepts.
 
-    The input is NAMES; or a file with one name a line; or, with --column, a CSV or TSV table, whose
-    columns, delimiter, encoding, line ends and quotes are kept; or a corpus that `canonym evaluate`
-    reads (PubTator, BioC, brat, JSON lines and others) or clinical trials. The annotated mentions
-    of documents are linked, with the abbreviations of their document written out. Order is kept.
+    The input is NAMES; or a file with one name a line; or, with --column, a sheet of a workbook
+    (.xlsx, .ods), or a CSV or TSV table, whose columns, delimiter, encoding, line ends and quotes
+    are kept; or a corpus that `canonym evaluate` reads (PubTator, BioC, brat, JSON lines and
+    others) or clinical trials. The annotated mentions of documents are linked, with the
+    abbreviations of their document written out. Order is kept.
 
     Each mention gets its candidates, best first, or NIL with the reason. A composite mention
     ("breast and ovarian cancer") gets one concept for each of its parts, in a row each; with
@@ -220,6 +237,10 @@ def link(
       canonym link --file visits.csv --column diagnosis -o linked.csv
       canonym link --file visits.csv --column dx --context-column note --min-score 0.6 -o linked.csv
       canonym link --file visits.csv --column dx --one-row --output-encoding utf-8-sig -o linked.csv
+
+    \b
+    A sheet of a workbook, whose copy gets these columns; all else in it stays:
+      canonym link --file visits.xlsx --sheet Visits --column diagnosis -o linked.xlsx
 
     \b
     A corpus, to another terminology:
@@ -244,12 +265,13 @@ def link(
         if resume and is_finished(output):
             note(f"{output} is finished: there is nothing to do.")
             return
-    table = TableOptions(column, context_column, delimiter)
+    choice = options["sheet"], options["header_row"]
+    table = TableOptions(column, context_column, delimiter, *choice)
     with open_input(names, file, kind=input_format, table=table, encoding=encoding) as given:
         if format_ is output is None and chosen == "tsv":
             chosen = given.delimited_format
         layout = _layout(given, chosen, k, options, explain=explain)
-        _check(given, layout, mention_types)
+        _check(given, layout, output, mention_types)
         _warn_of_files(names)
         linker = open_linker(index, everyday=not no_everyday)
         how = {
@@ -277,19 +299,26 @@ def _layout(
     given: Input, format_: str, k: int | None, options: Options, *, explain: bool
 ) -> Layout:
     """Return how to write the links; refuse options that do not go together."""
-    from canonym.cli.output import Layout, style_of
+    from canonym.cli.output import WORKBOOKS, Layout, style_of
     from canonym.errors import InvalidInput
     from canonym.io.encodings import check_encoding
 
     one_row, encoding = options["one_row"], options["output_encoding"]
     if options["skip_empty"] and given.documents:
         raise InvalidInput("--skip-empty goes with names, lines and tables, not with documents")
-    if one_row and format_ not in ("tsv", "csv", "parquet"):
-        raise InvalidInput(f"--one-row goes with --format tsv, csv or parquet, not {format_}")
+    if one_row and format_ not in ("tsv", "csv", "parquet", *WORKBOOKS):
+        raise InvalidInput(
+            f"--one-row goes with --format tsv, csv, parquet or a workbook, not {format_}"
+        )
     if one_row and k not in (None, 1):
         raise InvalidInput(
             f"--one-row writes the best candidate alone, and -k {k} asks for {k} rows: give one of "
             "the two"
+        )
+    if format_ in WORKBOOKS and k not in (None, 1):
+        raise InvalidInput(
+            f"a workbook has one row for each mention, and -k {k} asks for {k}: write .csv, .tsv, "
+            ".jsonl or .parquet"
         )
     if encoding is not None:
         check_encoding(encoding, argument="output_encoding")
@@ -297,22 +326,25 @@ def _layout(
             raise InvalidInput(f"--output-encoding goes with --format tsv or csv, not {format_}")
     return Layout(
         format_,
-        k or (1 if one_row or format_ in ("tsv", "csv") else 5),
+        k or (1 if one_row or format_ in ("tsv", "csv", *WORKBOOKS) else 5),
         given.columns,
         explain,
         style_of(format_, given.style, encoding),
         one_row,
         options["formula_guard"],
+        given.sheet,
     )
 
 
-def _check(given: Input, layout: Layout, mention_types: Sequence[str]) -> None:
+def _check(given: Input, layout: Layout, output: str | None, mention_types: Sequence[str]) -> None:
+    from canonym.cli.output import check_workbook
     from canonym.errors import InvalidInput
 
     if layout.format == "pubtator" and not given.documents:
         raise InvalidInput("--format pubtator goes with documents; write tsv, csv or jsonl instead")
     if mention_types and given.columns is not None:
         raise InvalidInput("--mention-type goes with annotated mentions, not with tables")
+    check_workbook(layout.format, output, given.sheet)
 
 
 def _warn_of_files(names: Sequence[str]) -> None:

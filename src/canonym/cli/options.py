@@ -62,6 +62,19 @@ seed_option: Decorator = click.option(
     show_default=True,
     help="Seed of the random numbers.",
 )
+sheet_options: Decorator = with_options(
+    click.option(
+        "--sheet",
+        metavar="NAME",
+        help="Sheet of a workbook (.xlsx, .ods).  [default: the first that is visible]",
+    ),
+    click.option(
+        "--header-row",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Row of the sheet that names the columns.  [default: the first that is not empty]",
+    ),
+)
 corpus_format_option: Decorator = click.option(
     "--format",
     "format_",

@@ -17,9 +17,11 @@ from canonym.cli.resume import Journal, open_journal, working_files
 from canonym.corpora.pubtator import pubtator_text
 from canonym.errors import InvalidInput
 from canonym.export import DelimitedWriter, JsonLinesWriter, LinkWriter, ParquetWriter, format_of
+from canonym.export.workbooks import WorkbookWriter
 from canonym.io.encodings import without_mark
 from canonym.io.files import write_file
 from canonym.io.tables import TableStyle
+from canonym.io.workbooks import SUFFIXES, Sheet
 from canonym.types import Document, Link, Mention
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 _BLOCK = 100  # mentions in one table, whose columns are as wide as its cells
 _WIDTH = 120  # characters in a line where the output is no terminal
 _LONGEST = 200  # characters of a cell
+WORKBOOKS = ("xlsx", "ods")
+_BINARY = ("parquet", *WORKBOOKS)
 _OF_ROWS = ("tsv", "csv", "parquet")
 _DELIMITED = {"tsv": "\t", "csv": ","}
 _RESUMABLE = ("tsv", "csv", "jsonl", "pubtator")
@@ -40,7 +44,8 @@ _NOT_RESUMABLE = f"--resume needs a file (-o) in one of the formats {', '.join(_
 class Layout(NamedTuple):
     """How links are written: at most `k` candidates, `columns` of the input table.
 
-    `style`, `one_row` and `formula_guard` are those of `canonym.export.DelimitedWriter`.
+    `style`, `one_row` and `formula_guard` are those of `canonym.export.DelimitedWriter`, and
+    `sheet` that of `canonym.export.workbooks.WorkbookWriter`.
     """
 
     format: str
@@ -50,6 +55,7 @@ class Layout(NamedTuple):
     style: TableStyle = TableStyle()
     one_row: bool = False
     formula_guard: bool = True
+    sheet: Sheet | None = None
 
 
 class Output:
@@ -100,11 +106,30 @@ def choose_format(named: str | None, output: str | None) -> str:
     """Return the format: as named, by the suffix of the file, or as suits standard output."""
     if named is None:
         if output is not None:
-            return "pubtator" if Path(output).suffix.lower() == ".pubtator" else format_of(output)
+            suffix = Path(output).suffix.lower()
+            if suffix in SUFFIXES:
+                return "ods" if suffix == ".ods" else "xlsx"
+            return "pubtator" if suffix == ".pubtator" else format_of(output)
         return "table" if sys.stdout.isatty() else "tsv"
-    if named == "parquet" and output is None and sys.stdout.isatty():
-        raise InvalidInput("Parquet is binary: name a file with -o")
+    if named in _BINARY and output is None and sys.stdout.isatty():
+        raise InvalidInput(f"--format {named} is binary: name a file with -o")
     return named
+
+
+def check_workbook(format: str, output: str | None, sheet: Sheet | None) -> None:
+    """Refuse a workbook whose suffix is not that of the workbook that is copied."""
+    if format not in WORKBOOKS:
+        return
+    written = f".{format}" if output is None else Path(output).suffix.lower()
+    suffix = sheet.suffix if sheet else f".{format}"
+    if written == suffix:
+        return
+    if sheet is None:
+        raise InvalidInput(f"a new workbook of --format {format} is called NAME{suffix}")
+    raise InvalidInput(
+        f"the result is a copy of the workbook, which is {suffix}: name a file *{suffix}, or write "
+        "the table alone as .csv, .tsv, .jsonl or .parquet"
+    )
 
 
 def style_of(format: str, given: TableStyle | None, encoding: str | None) -> TableStyle:
@@ -157,7 +182,7 @@ def open_output(
             yield output
             output.close()
     else:
-        encoding = None if layout.format == "parquet" else layout.style.encoding
+        encoding = None if layout.format in _BINARY else layout.style.encoding
         with _open_stream(path, encoding, overwrite=overwrite) as stream:
             output = Output(stream, layout)
             yield output
@@ -255,6 +280,10 @@ def _writer(layout: Layout, stream: IO[Any], *, done: int) -> ItemWriter:
         writer = _TableWriter(stream, **options)
         return _EachLink(writer, explain=layout.explain, separator="\n")
     options["columns"] = layout.columns
+    if layout.format in WORKBOOKS:
+        del options["k"]
+        writer = WorkbookWriter(stream, format=layout.format, sheet=layout.sheet, **options)
+        return _EachLink(writer, explain=layout.explain, separator="; ")
     if layout.format == "parquet":
         writer = ParquetWriter(stream, one_row=layout.one_row, **options)
     elif layout.format == "jsonl":

@@ -1,4 +1,4 @@
-"""Tables of mentions with a header: CSV, TSV, Parquet, one mention a row.
+"""Tables of mentions with a header: CSV, TSV, Parquet, sheets of workbooks, one mention a row.
 
 In a tab-separated table a quote is a character like any other and a row is a line; with every other
 delimiter cells may be in double quotes and then hold delimiters and line ends. Blank lines are left
@@ -11,8 +11,9 @@ Parquet.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +30,7 @@ from canonym.io.tables import (
     shown,
     squeezed,
 )
+from canonym.io.workbooks import Sheet, SheetChoice, check_no_choice, open_sheet, workbook_suffix
 from canonym.types import Mention
 
 ROLES: dict[str, tuple[str, ...]] = {
@@ -156,6 +158,31 @@ def parse_table(
     return MentionTable(header, delimiter, _rows(cells, len(header), mention_at, context_at, path))
 
 
+def sheet_table(
+    sheet: Sheet, *, column: str, context_column: str | None = None
+) -> Iterator[tuple[list[str], Mention]]:
+    """Return the rows of a sheet, each with the mention in a column, as `parse_table` does."""
+    places = []
+    for name in (column, context_column):
+        if name is not None and sheet.header.count(name) != 1:
+            count = sheet.header.count(name)
+            problem = f"{count} columns named {name!r}" if count else f"no column {name!r}"
+            raise sheet.error(
+                f"{problem}; the columns are {shown(sheet.header)} (another row may name them: "
+                "header_row=...)"
+            )
+        places.append(None if name is None else sheet.header.index(name))
+    at, context_at = places
+    return (
+        (cells, _found(cells[at or 0], "" if context_at is None else cells[context_at]))
+        for cells in sheet.rows
+    )
+
+
+def _found(text: str, context: str) -> Mention:
+    return Mention("" if text.strip() in NO_VALUE else text, context=context)
+
+
 def split_header(line: str, delimiter: str | None = None) -> list[str]:
     """Split the first line of a table into the names of its columns."""
     check_delimiter(delimiter)
@@ -187,8 +214,7 @@ def _rows(
                 line=line,
             )
         context = "" if context_at is None else cells[context_at]
-        text = cells[mention_at]
-        yield TableRow(cells, Mention("" if text.strip() in NO_VALUE else text, context=context))
+        yield TableRow(cells, _found(cells[mention_at], context))
 
 
 def _position(path: str | Path, header: Sequence[str], column: str, line: int) -> int:
@@ -229,19 +255,25 @@ def read_annotated_table(
     columns: Mapping[str, str] | None = None,
     delimiter: str | None = None,
     encoding: str = "utf-8",
+    sheet: str | None = None,
+    header_row: int | None = None,
 ) -> Iterator[Mention]:
     """Read a table of mentions and their gold ids.
 
     Parameters
     ----------
     path : str or Path
-        A delimited file with a header, plain or compressed, or a Parquet file.
+        A delimited file with a header, plain or compressed, a Parquet file, or a workbook.
     columns : mapping of str to str, optional
         Column by role, for roles of `ROLES` whose column has another name.
     delimiter : str, optional
         Character between the cells; by default found in the header.
     encoding : str
         Encoding of a delimited file.
+    sheet : str, optional
+        Sheet of a workbook, by default the first that is visible.
+    header_row : int, optional
+        Row of a sheet that names the columns, from 1; by default the first that is not empty.
 
     Yields
     ------
@@ -256,7 +288,7 @@ def read_annotated_table(
     InvalidInput
         If a role is unknown.
     MissingExtra
-        If a Parquet file is to be read without pyarrow.
+        If a Parquet file is to be read without pyarrow, or .xlsx without openpyxl.
 
     Examples
     --------
@@ -271,16 +303,22 @@ def read_annotated_table(
     if unknown:
         raise InvalidInput(f"there is no role {unknown[0]!r}; there are {', '.join(ROLES)}")
     path = Path(path)
+    choice = SheetChoice(sheet, header_row)
+    if workbook_suffix(path):
+        yield from _from_sheet(path, given, choice)
+        return
+    check_no_choice(path, choice)
     if is_parquet(path):
         yield from _from_parquet(path, given)
         return
     header = split_header(_first_line(path, encoding), delimiter)
-    roles = _required(header, given, path)
+    roles = _required(header, given, partial(ReadError, path))
     with read_table(
         path, column=header[roles["mention"]], delimiter=delimiter, encoding=encoding
     ) as table:
         for number, row in enumerate(table, start=1):
-            yield _mention({role: row.cells[at] for role, at in roles.items()}, path, number)
+            values = {role: row.cells[at] for role, at in roles.items()}
+            yield _mention(values, _row_error(path, number))
 
 
 def recognise_columns(header: list[str], given: Mapping[str, str] | None = None) -> dict[str, int]:
@@ -295,28 +333,41 @@ def recognise_columns(header: list[str], given: Mapping[str, str] | None = None)
     return found
 
 
-def _required(header: list[str], given: Mapping[str, str], path: Path) -> dict[str, int]:
+def _required(
+    header: list[str], given: Mapping[str, str], error: Callable[[str], ReadError]
+) -> dict[str, int]:
     roles = recognise_columns(header, given)
     for role in (*given, "mention", "ids"):
         if role not in roles:
             wanted = repr(given[role]) if role in given else " or ".join(ROLES[role])
-            raise ReadError(
-                path,
-                f"no column for {role}: {wanted} was expected, the columns are {shown(header)}",
+            raise error(
+                f"no column for {role}: {wanted} was expected, the columns are {shown(header)}"
             )
     return roles
 
 
 def _from_parquet(path: Path, given: Mapping[str, str]) -> Iterator[Mention]:
     with open_parquet(path) as (header, batches):
-        roles = _required(header, given, path)
+        roles = _required(header, given, partial(ReadError, path))
         names = [header[at] for at in roles.values()]
         rows = itertools.chain.from_iterable(batch.to_pylist() for batch in batches(names))
         for number, row in enumerate(rows, start=1):
-            yield _mention({role: row[header[at]] for role, at in roles.items()}, path, number)
+            values = {role: row[header[at]] for role, at in roles.items()}
+            yield _mention(values, _row_error(path, number))
 
 
-def _mention(values: Mapping[str, Any], path: Path, row: int) -> Mention:
+def _from_sheet(path: Path, given: Mapping[str, str], choice: SheetChoice) -> Iterator[Mention]:
+    with open_sheet(path, choice) as sheet:
+        roles = _required(list(sheet.header), given, sheet.error)
+        for cells in sheet.rows:
+            yield _mention({role: cells[at] for role, at in roles.items()}, sheet.error)
+
+
+def _row_error(path: Path, row: int) -> Callable[[str], ReadError]:
+    return lambda problem: ReadError(path, f"row {row}: {problem}")
+
+
+def _mention(values: Mapping[str, Any], error: Callable[[str], ReadError]) -> Mention:
     def text(role: str) -> str:
         value = values.get(role)
         return "" if value is None else str(value).strip()
@@ -326,11 +377,11 @@ def _mention(values: Mapping[str, Any], path: Path, row: int) -> Mention:
         if not written:
             return None
         if not written.isdecimal():
-            raise ReadError(path, f"row {row}: {role} is {written[:20]!r}, no whole number")
+            raise error(f"{role} is {written[:20]!r}, no whole number")
         return int(written)
 
     if not text("mention"):
-        raise ReadError(path, f"row {row}: the mention is empty")
+        raise error("the mention is empty")
     written = values["ids"]
     if isinstance(written, list):
         ids, rule = tuple(str(id_) for id_ in written), "any"
@@ -338,7 +389,7 @@ def _mention(values: Mapping[str, Any], path: Path, row: int) -> Mention:
         ids, rule = parse_ids(text("ids"))
     rule = text("rule") or rule
     if rule not in RULES:
-        raise ReadError(path, f"row {row}: rule is {rule[:20]!r}, none of {', '.join(RULES)}")
+        raise error(f"rule is {rule[:20]!r}, none of {', '.join(RULES)}")
     span, document, context = (offset("start"), offset("end")), text("document"), text("context")
     return Mention(text("mention"), *span, text("type"), ids, rule, document, context)
 

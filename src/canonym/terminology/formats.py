@@ -16,6 +16,7 @@ from typing import Any, TypedDict, Unpack
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import members, open_bytes, open_text
 from canonym.io.tables import open_table
+from canonym.io.workbooks import workbook_suffix
 from canonym.io.xml import read_prolog
 from canonym.terminology.database import is_sqlite
 from canonym.terminology.languages import check_language
@@ -84,7 +85,7 @@ FORMATS: dict[str, Format] = {
         ("meddra", "meddra:read_meddra", "MedDRA in its ASCII distribution",
          "the folder with llt.asc"),
         ("table", "table:read_table", "any table with a column of ids and one of names",
-         "a .tsv, .csv or .parquet file"),
+         "a .tsv, .csv, .parquet, .xlsx or .ods file"),
     )
 }  # fmt: skip
 """Formats by name."""
@@ -136,6 +137,8 @@ class ReaderOptions(TypedDict, total=False):
     id_separator: str
     delimiter: str | None
     quoted: bool | None
+    sheet: str | None
+    header_row: int | None
     header: bool
     skip_incomplete: bool
     prefix: str
@@ -388,6 +391,8 @@ def recognise_file(path: Path) -> tuple[str | None, str]:
         raise ReadError(
             path, "is a database, not a source: a terminology that was imported is opened as it is"
         )
+    if workbook_suffix(path):
+        return "table", ""
     inside = members(path)
     if len(inside) > 1:
         shown = ", ".join(inside[:5]) + (f" and {len(inside) - 5} more" if len(inside) > 5 else "")

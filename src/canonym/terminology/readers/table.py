@@ -1,4 +1,4 @@
-"""Any table with a column of ids and a column of names: TSV, CSV or Parquet."""
+"""Any table with a column of ids and one of names: TSV, CSV, Parquet, a sheet of a workbook."""
 
 from __future__ import annotations
 
@@ -82,6 +82,8 @@ def read_table(
     id_separator: str = "",
     delimiter: str | None = None,
     quoted: bool | None = None,
+    sheet: str | None = None,
+    header_row: int | None = None,
     header: bool = True,
     skip_incomplete: bool = False,
     prefix: str = "",
@@ -95,7 +97,7 @@ def read_table(
     Parameters
     ----------
     path : str or Path
-        A delimited file, which may be compressed, or a Parquet file.
+        A delimited file, which may be compressed, a Parquet file, or a workbook (.xlsx, .ods).
     id_column, name_column : str, optional
         Columns of ids and names. These and the following columns are recognised by the names in
         `RECOGNISED` where they are not given; ``""`` means no column. Without a column of names the
@@ -133,6 +135,10 @@ def read_table(
         the first line.
     quoted : bool, optional
         Whether cells may be in double quotes; by default in all files but tab-separated ones.
+    sheet : str, optional
+        Sheet of a workbook, by default the first that is visible.
+    header_row : int, optional
+        Row of a sheet that names the columns, from 1; by default the first that is not empty.
     header : bool
         Whether the first row names the columns. Otherwise they are called ``"1"``, ``"2"``, …; the
         first is the id, the second the name.
@@ -161,7 +167,7 @@ def read_table(
         If a required column is missing, a row is ragged or incomplete, or a flag, a scope or a tree
         number is wrong.
     MissingExtra
-        If a Parquet file is to be read without pyarrow.
+        If a Parquet file is to be read without pyarrow, or .xlsx without openpyxl.
     """
     chosen = {
         "id": id_column, "name": name_column, "label": label_column,
@@ -180,6 +186,7 @@ def read_table(
     if trees:
         with open_table(trees, **form) as table:
             forest.read(table, {"id": tree_id_column, "tree": tree_column}, options)
+    form |= TableForm(sheet=sheet, header_row=header_row)
     with open_table(path, header=header, separator=separator, **form) as table:
         roles = find_columns(table, chosen)
         if "name" not in roles and "label" in roles and not name_column:
