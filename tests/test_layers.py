@@ -47,6 +47,8 @@ THIRD_PARTY = {
     "pyarrow": "arrow",
     "pandas": "pandas",
     "openpyxl": "excel",
+    "polars": "polars",
+    "duckdb": "duckdb",
     "rdflib": "owl",
     "matplotlib": "analysis",
     "sklearn": "analysis",

@@ -77,14 +77,20 @@ class ParquetWriter:
         self._writer.close()
 
 
-def _arrow_schema(arrow: Any, columns: Sequence[str] | None, explain: bool) -> Any:
+def column_types() -> dict[str, Any]:
+    """Return the Arrow types of `COLUMNS` and of the explanation; needs pyarrow."""
+    arrow = require("pyarrow", "an Arrow table", "arrow")
     whole, number = arrow.int64(), arrow.float64()
     special = {
         "row": whole, "start": whole, "end": whole, "rank": arrow.int32(), "score": number,
         "margin": number, "confidence": number, "types": arrow.list_(arrow.string()),
         "nil": arrow.bool_(),
     }  # fmt: skip
-    types = {name: special.get(name, arrow.string()) for name in (*COLUMNS, "explanation")}
+    return {name: special.get(name, arrow.string()) for name in (*COLUMNS, "explanation")}
+
+
+def _arrow_schema(arrow: Any, columns: Sequence[str] | None, explain: bool) -> Any:
+    types = column_types()
     if columns is not None:
         types = {prefixed(name): type_ for name, type_ in types.items()}
     names = result_columns(columns, explain=explain)

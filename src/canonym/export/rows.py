@@ -74,13 +74,18 @@ def result_columns(columns: Sequence[str] | None, *, explain: bool = False) -> l
     if columns is None:
         return [*COLUMNS, *last]
     added = [prefixed(name) for name in ("row", *RESULT_COLUMNS, *last)]
+    check_free(columns, added)
+    return [*columns, *added]
+
+
+def check_free(columns: Sequence[object], added: Sequence[str]) -> None:
+    """Refuse an input table that has a column with the name of one that is added."""
     taken = [name for name in added if name in columns]
     if taken:
         raise InvalidInput(
             f"the input has the column {taken[0]!r} already, which the result needs: rename it or "
             "link the original table"
         )
-    return [*columns, *added]
 
 
 def links_to_rows(links: Iterable[Link], *, k: int | None = None) -> list[dict[str, Any]]:

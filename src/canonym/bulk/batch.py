@@ -1,0 +1,231 @@
+"""A column of an Arrow batch, linked: one row in, one row out.
+
+pandas, polars and DuckDB all go through `link_batch`, so they give the same links in the same
+columns. Rows with equal text and context are linked once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+from canonym.errors import InvalidInput, require
+from canonym.export.arrow import column_types
+from canonym.export.rows import RESULT_COLUMNS, best_result, check_free, prefixed
+from canonym.linker import Linker, LinkOptions
+from canonym.linking.pipeline import check_options
+from canonym.types import Link, Mention
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = [
+    "EMPTY",
+    "as_linker",
+    "check_columns",
+    "link_batch",
+    "link_fields",
+    "link_schema",
+    "link_table",
+]
+
+EMPTY = "empty"
+"""The reason of a row whose cell is null or blank."""
+
+_ROWS = 1_000_000  # of one batch: Arrow's strings end at 2 GiB
+_STRINGS = ("string", "large_string", "string_view", "null")
+_RESULT = tuple(name for name in RESULT_COLUMNS if name not in ("part", "rank"))
+
+
+def link_schema() -> pa.Schema:
+    """Return the Arrow schema of the columns that `link_batch` adds, always the same.
+
+    ``docs/formats/links.md`` describes every column.
+
+    Raises
+    ------
+    MissingExtra
+        Without pyarrow (extra ``arrow``).
+
+    Examples
+    --------
+    >>> from canonym.bulk import link_schema
+    >>> link_schema().names[:3]
+    ['canonym_id', 'canonym_label', 'canonym_score']
+    """
+    arrow = require("pyarrow", "linking a column", "arrow")
+    return arrow.schema([field.with_name(prefixed(field.name)) for field in link_fields()])
+
+
+def link_fields() -> list[pa.Field]:
+    """Return the fields of `link_schema` without their prefix, for engines that have structs."""
+    arrow = require("pyarrow", "linking a column", "arrow")
+    types = column_types()
+    part = arrow.struct([(name, types[name]) for name in ("part", *_RESULT)])
+    columns = {name: types[name] for name in _RESULT}
+    columns |= {"ids": arrow.list_(arrow.string()), "parts": arrow.list_(part)}
+    return [arrow.field(name, type_) for name, type_ in columns.items()]
+
+
+def link_batch(
+    linker: Linker,
+    batch: pa.RecordBatch,
+    /,
+    column: str,
+    *,
+    context_column: str | None = None,
+    abbreviations: Mapping[str, str] | None = None,
+    **options: Unpack[LinkOptions],
+) -> pa.RecordBatch:
+    """Link a column of an Arrow batch; return the batch with the columns of `link_schema` added.
+
+    A row is what ``linker.link([mention], **options)[0]`` gives, with numbers rounded to six
+    digits. It depends on its text, its context and the linker, never on the other rows. So a table
+    may be cut into batches anywhere.
+
+    Parameters
+    ----------
+    linker : Linker
+        What to link with.
+    batch : pyarrow.RecordBatch
+        Its columns are kept as they are, its rows in order.
+    column : str
+        The column with the mentions: strings of any Arrow kind, dictionaries of strings too. A
+        null, empty or blank cell gives a row without a concept and with the reason ``"empty"``.
+    context_column : str, optional
+        A column with text around the mention, to look for abbreviations.
+    abbreviations : mapping of str to str, optional
+        Short forms and their long forms.
+    **options
+        See `canonym.LinkOptions`. Of `k` candidates, the row holds the best.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such column or it holds no strings, if the batch has a column of the result
+        already, or if an option is unknown or out of range.
+    MissingExtra
+        Without pyarrow (extra ``arrow``).
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> from canonym import Concept, Linker, Terminology
+    >>> terminology = Terminology.build([Concept("X:1", "Myocardial infarction")])
+    >>> linker = Linker.build(terminology, encoders=["chargrams"])
+    >>> batch = pyarrow.record_batch({"visit": [1, 2], "dx": ["myocardial infarctions", None]})
+    >>> linked = link_batch(linker, batch, "dx")
+    >>> linked.select(["visit", "canonym_id", "canonym_reason"]).to_pylist()[1]
+    {'visit': 2, 'canonym_id': None, 'canonym_reason': 'empty'}
+    """
+    arrow = require("pyarrow", "linking a column", "arrow")
+    schema = link_schema()
+    check_columns(batch.schema.names, [column, context_column])
+    texts = _strings(batch, column)
+    contexts = _strings(batch, context_column) if context_column else [None] * len(texts)
+    # Row 0 of the distinct results is that of all empty cells.
+    places: dict[tuple[str, str], int] = {}
+    indices = [
+        places.setdefault((text, context or ""), len(places) + 1) if text and text.strip() else 0
+        for text, context in zip(texts, contexts, strict=True)
+    ]
+    links = linker.link_stream(
+        (Mention(text, context=context) for text, context in places),
+        abbreviations=abbreviations,
+        **options,
+    )
+    rows = [_row(Link(Mention(""), nil=True, reason=EMPTY)), *map(_row, links)]
+    distinct = arrow.RecordBatch.from_pylist(rows, schema=schema)
+    added = distinct.take(arrow.array(indices, type=arrow.int64()))
+    whole = arrow.schema([*batch.schema, *schema], metadata=batch.schema.metadata)
+    return arrow.RecordBatch.from_arrays([*batch.columns, *added.columns], schema=whole)
+
+
+def link_table(
+    linker: Linker,
+    table: pa.Table,
+    column: str,
+    *,
+    context_column: str | None = None,
+    abbreviations: Mapping[str, str] | None = None,
+    **options: Unpack[LinkOptions],
+) -> pa.Table:
+    """Link a column of an Arrow table, by `link_batch` and with its arguments.
+
+    Parameters
+    ----------
+    linker, column, context_column, abbreviations, **options
+        As for `link_batch`.
+    table : pyarrow.Table
+        Its columns are kept as they are, its rows in order.
+
+    Raises
+    ------
+    InvalidInput
+        As `link_batch` does.
+    """
+    arrow = require("pyarrow", "linking a column", "arrow")
+    checked = check_options(options)
+    whole = table.combine_chunks()  # equal mentions far apart are linked once
+    batches = whole.to_batches(max_chunksize=_ROWS) or [
+        arrow.RecordBatch.from_pylist([], schema=table.schema)
+    ]
+    return arrow.Table.from_batches(
+        [
+            link_batch(
+                linker,
+                batch,
+                column,
+                context_column=context_column,
+                abbreviations=abbreviations,
+                **checked,
+            )
+            for batch in batches
+        ]
+    )
+
+
+def as_linker(given: Linker | str | Path | None) -> Linker:
+    """Return a linker for a linker, for the folder of an index, or for None: the default one."""
+    if given is None:
+        return Linker.default()
+    if isinstance(given, Linker):
+        return given
+    if isinstance(given, str | Path):
+        return Linker.load(given)
+    raise InvalidInput(
+        f"linker is {given!r:.80}; expected a Linker, or the folder of an index, such as "
+        "linker='my-index'"
+    )
+
+
+def check_columns(columns: Sequence[Any], wanted: Iterable[Any]) -> None:
+    """Refuse a table without a wanted column (None aside), or with one of the result already."""
+    for name in wanted:
+        n = 1 if name is None else list(columns).count(name)
+        if not n:
+            there = ", ".join(map(repr, columns)) or "none"
+            raise InvalidInput(f"there is no column {name!r}; the columns are: {there}")
+        if n > 1:
+            raise InvalidInput(f"{n} columns are named {name!r}: rename all but one of them")
+    check_free(columns, link_schema().names)
+
+
+def _strings(batch: pa.RecordBatch, column: str) -> list[str | None]:
+    types = require("pyarrow.types", "linking a column", "arrow")
+    cells = batch.column(batch.schema.get_field_index(column))
+    kind = cells.type.value_type if types.is_dictionary(cells.type) else cells.type
+    if str(kind) not in _STRINGS:
+        raise InvalidInput(
+            f"the column {column!r} holds {cells.type}; expected strings: cast it, or name another"
+        )
+    found: list[str | None] = cells.to_pylist()
+    return found
+
+
+def _row(link: Link) -> dict[str, Any]:
+    """Return the cells of `link_schema` for a link."""
+    parts = [best_result(part, part.mention.text) for part in link.parts]
+    row = best_result(link) | {"ids": list(link.ids), "parts": parts}
+    return {prefixed(name): cell for name, cell in row.items()}

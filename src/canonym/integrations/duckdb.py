@@ -1,0 +1,108 @@
+"""Link inside SQL: a function of a DuckDB connection; needs the extra ``duckdb``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+from canonym.bulk.batch import as_linker, link_batch, link_fields, link_schema
+from canonym.errors import InvalidInput, require
+from canonym.linker import Linker, LinkOptions
+from canonym.linking.pipeline import check_options
+
+if TYPE_CHECKING:
+    import duckdb
+
+__all__ = ["register"]
+
+
+def register(
+    connection: duckdb.DuckDBPyConnection,
+    linker: Linker | str | Path | None = None,
+    name: str = "canonym",
+    *,
+    with_context: bool = False,
+    abbreviations: Mapping[str, str] | None = None,
+    **options: Unpack[LinkOptions],
+) -> None:
+    """Give a DuckDB connection the function ``canonym(text)``, which links text to concepts.
+
+    It returns a struct with the fields ``id``, ``label``, ``score``, …: the columns of
+    `canonym.bulk.link_schema` without their prefix. NULL and blank text give a struct as well,
+    whose id is NULL and whose reason is ``"empty"``.
+
+    Parameters
+    ----------
+    connection : duckdb.DuckDBPyConnection
+        Only this connection and its cursors know the function; a database file does not keep it.
+    linker : Linker, str or Path, optional
+        A linker, or the folder of an index; by default ICD-10-CM, `canonym.Linker.default`.
+    name : str
+        The name of the function. Register several linkers under several names.
+    with_context : bool
+        Whether the function takes a second argument, text around the mention, to look for
+        abbreviations.
+    abbreviations : mapping of str to str, optional
+        Short forms and their long forms.
+    **options
+        See `canonym.LinkOptions`.
+
+    Raises
+    ------
+    InvalidInput
+        If the connection has a function of that name, or an option is unknown or out of range.
+    MissingExtra
+        Without DuckDB (extra ``duckdb``).
+
+    Notes
+    -----
+    DuckDB calls the function with up to 2,048 rows at a time, from any of its threads. A linker may
+    be used by several threads at once, so no setting of DuckDB has to change. Equal mentions are
+    linked once in each of these calls: where they repeat, link ``SELECT DISTINCT`` and join.
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> from canonym import Concept, Linker, Terminology
+    >>> from canonym.integrations.duckdb import register
+    >>> terminology = Terminology.build([Concept("X:1", "Myocardial infarction")])
+    >>> connection = duckdb.connect()
+    >>> register(connection, Linker.build(terminology, encoders=["chargrams"]))
+    >>> connection.sql("SELECT canonym('Myocardial Infarctions').id").fetchall()
+    [('X:1',)]
+    """
+    duckdb = require("duckdb", "linking in DuckDB", "duckdb")
+    arrow = require("pyarrow", "linking in DuckDB", "duckdb")
+    opened = as_linker(linker)
+    fields, names = link_fields(), link_schema().names
+    arguments = ["text", "context"] if with_context else ["text"]
+    how: dict[str, Any] = {
+        "context_column": "context" if with_context else None,
+        "abbreviations": abbreviations,
+        **check_options(options),
+    }
+
+    def linked(*columns: Any) -> Any:
+        table = arrow.table(list(columns), arguments).combine_chunks()
+        (batch,) = table.to_batches() or [arrow.RecordBatch.from_pylist([], schema=table.schema)]
+        found = link_batch(opened, batch, "text", **how).select(names)
+        return arrow.StructArray.from_arrays(found.columns, fields=fields)
+
+    linked(*(arrow.nulls(0) for _ in arguments))  # options that do not fit are found at once
+    like = connection.from_arrow(arrow.schema(fields).empty_table())
+    result = connection.struct_type(dict(zip(like.columns, like.types, strict=True)))
+    try:
+        connection.create_function(
+            name,
+            linked,
+            ["VARCHAR"] * len(arguments),
+            result,
+            type="arrow",
+            null_handling="special",
+        )
+    except duckdb.Error as error:
+        raise InvalidInput(
+            f"the function {name!r} cannot be registered ({error}): give another name=, or remove "
+            f"the one that is there with connection.remove_function({name!r})"
+        ) from error
