@@ -63,6 +63,7 @@ def test_the_nouns_need_numpy_and_nothing_heavier() -> None:
     loaded = _loaded("from canonym import Linker, Terminology, Concept, Name, Mention")
     heavy = {
         *("torch", "transformers", "onnxruntime", "pyarrow", "pandas", "rdflib", "sklearn"),
+        *("polars", "duckdb"),
         *("pyab3p", "simple_icd_10_cm", "rich", "click"),
     }
     assert not loaded & heavy

@@ -95,7 +95,9 @@ def register(
     try:
         connection.create_function(
             name,
-            linked,
+            (lambda text, context: linked(text, context))
+            if with_context
+            else (lambda text: linked(text)),
             ["VARCHAR"] * len(arguments),
             result,
             type="arrow",
