@@ -28,6 +28,7 @@ __all__ = [
     "link_fields",
     "link_schema",
     "link_table",
+    "one_batch",
 ]
 
 EMPTY = "empty"
@@ -168,9 +169,7 @@ def link_table(
     arrow = require("pyarrow", "linking a column", "arrow")
     checked = check_options(options)
     whole = table.combine_chunks()  # equal mentions far apart are linked once
-    batches = whole.to_batches(max_chunksize=_ROWS) or [
-        arrow.RecordBatch.from_pylist([], schema=table.schema)
-    ]
+    batches = whole.to_batches(max_chunksize=_ROWS) or [one_batch(table)]
     return arrow.Table.from_batches(
         [
             link_batch(
@@ -184,6 +183,13 @@ def link_table(
             for batch in batches
         ]
     )
+
+
+def one_batch(table: pa.Table) -> pa.RecordBatch:
+    """Return a table of few rows, or of none, as one batch."""
+    arrow = require("pyarrow", "linking a column", "arrow")
+    columns = [column.combine_chunks() for column in table.columns]
+    return arrow.RecordBatch.from_arrays(columns, schema=table.schema)
 
 
 def as_linker(given: Linker | str | Path | None) -> Linker:

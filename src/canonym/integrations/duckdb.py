@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from canonym.bulk.batch import as_linker, link_batch, link_fields, link_schema
+from canonym.bulk.batch import as_linker, link_batch, link_fields, link_schema, one_batch
 from canonym.errors import InvalidInput, require
 from canonym.linker import Linker, LinkOptions
 from canonym.linking.pipeline import check_options
@@ -84,8 +84,7 @@ def register(
     }
 
     def linked(*columns: Any) -> Any:
-        table = arrow.table(list(columns), arguments).combine_chunks()
-        (batch,) = table.to_batches() or [arrow.RecordBatch.from_pylist([], schema=table.schema)]
+        batch = one_batch(arrow.table(list(columns), arguments))
         found = link_batch(opened, batch, "text", **how).select(names)
         return arrow.StructArray.from_arrays(found.columns, fields=fields)
 
