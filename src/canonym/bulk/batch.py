@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from canonym.corpora.tables import NO_VALUE
 from canonym.errors import InvalidInput, require
 from canonym.export.arrow import column_types
-from canonym.export.rows import RESULT_COLUMNS, best_result, check_free, prefixed
+from canonym.export.rows import RESULT_COLUMNS, check_free, link_to_rows, prefixed
 from canonym.linker import Linker, LinkOptions
 from canonym.linking.pipeline import check_options
 from canonym.types import Link, Mention
@@ -32,11 +33,12 @@ __all__ = [
 ]
 
 EMPTY = "empty"
-"""The reason of a row whose cell is null or blank."""
+"""The reason of a row whose cell is null, blank or a word for no value."""
 
 _ROWS = 1_000_000  # of one batch: Arrow's strings end at 2 GiB
 _STRINGS = ("string", "large_string", "string_view", "null")
-_RESULT = tuple(name for name in RESULT_COLUMNS if name not in ("part", "rank"))
+_NOTHING = NO_VALUE | {""}
+_RESULT = tuple(name for name in RESULT_COLUMNS if name != "rank")
 
 
 def link_schema() -> pa.Schema:
@@ -53,7 +55,7 @@ def link_schema() -> pa.Schema:
     --------
     >>> from canonym.bulk import link_schema
     >>> link_schema().names[:3]
-    ['canonym_id', 'canonym_label', 'canonym_score']
+    ['canonym_part', 'canonym_id', 'canonym_label']
     """
     arrow = require("pyarrow", "linking a column", "arrow")
     return arrow.schema([field.with_name(prefixed(field.name)) for field in link_fields()])
@@ -63,10 +65,10 @@ def link_fields() -> list[pa.Field]:
     """Return the fields of `link_schema` without their prefix, for engines that have structs."""
     arrow = require("pyarrow", "linking a column", "arrow")
     types = column_types()
-    part = arrow.struct([(name, types[name]) for name in ("part", *_RESULT)])
-    columns = {name: types[name] for name in _RESULT}
-    columns |= {"ids": arrow.list_(arrow.string()), "parts": arrow.list_(part)}
-    return [arrow.field(name, type_) for name, type_ in columns.items()]
+    return [
+        *(arrow.field(name, types[name]) for name in _RESULT),
+        arrow.field("ids", arrow.list_(arrow.string())),
+    ]
 
 
 def link_batch(
@@ -81,9 +83,10 @@ def link_batch(
 ) -> pa.RecordBatch:
     """Link a column of an Arrow batch; return the batch with the columns of `link_schema` added.
 
-    A row is what ``linker.link([mention], **options)[0]`` gives, with numbers rounded to six
-    digits. It depends on its text, its context and the linker, never on the other rows. So a table
-    may be cut into batches anywhere.
+    A row is what ``linker.link([mention], **options)[0]`` gives, written as ``canonym link
+    --one-row`` does: the parts of a composite mention are joined by ``|``. It depends on its text,
+    its context and the linker, never on the other rows. So a table may be cut into batches
+    anywhere.
 
     Parameters
     ----------
@@ -93,7 +96,8 @@ def link_batch(
         Its columns are kept as they are, its rows in order.
     column : str
         The column with the mentions: strings of any Arrow kind, dictionaries of strings too. A
-        null, empty or blank cell gives a row without a concept and with the reason ``"empty"``.
+        null or blank cell, and one of `canonym.corpora.tables.NO_VALUE` (``"NaN"``), gives a row
+        without a concept and with the reason ``"empty"``.
     context_column : str, optional
         A column with text around the mention, to look for abbreviations.
     abbreviations : mapping of str to str, optional
@@ -123,12 +127,12 @@ def link_batch(
     arrow = require("pyarrow", "linking a column", "arrow")
     schema = link_schema()
     check_columns(batch.schema.names, [column, context_column])
-    texts = _strings(batch, column)
+    texts = [_mention(cell) for cell in _strings(batch, column)]
     contexts = _strings(batch, context_column) if context_column else [None] * len(texts)
     # Row 0 of the distinct results is that of all empty cells.
     places: dict[tuple[str, str], int] = {}
     indices = [
-        places.setdefault((text, context or ""), len(places) + 1) if text and text.strip() else 0
+        places.setdefault((text, context or ""), len(places) + 1) if text else 0
         for text, context in zip(texts, contexts, strict=True)
     ]
     links = linker.link_stream(
@@ -230,8 +234,12 @@ def _strings(batch: pa.RecordBatch, column: str) -> list[str | None]:
     return found
 
 
+def _mention(cell: str | None) -> str:
+    """Return the text of a cell, an empty one where it stands for no value."""
+    return "" if cell is None or cell.strip() in _NOTHING else cell
+
+
 def _row(link: Link) -> dict[str, Any]:
     """Return the cells of `link_schema` for a link."""
-    parts = [best_result(part, part.mention.text) for part in link.parts]
-    row = best_result(link) | {"ids": list(link.ids), "parts": parts}
-    return {prefixed(name): cell for name, cell in row.items()}
+    (row,) = link_to_rows(link, 1, k=1, one_row=True)
+    return {prefixed(name): cell for name, cell in row.items()} | {prefixed("ids"): link.ids}
