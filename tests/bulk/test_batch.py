@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from canonym import Concept, InvalidInput, Link, Linker, Mention, Name, Terminology
+from canonym.bulk import batch as batch_module
 from canonym.bulk import link_batch, link_schema, link_table
 from canonym.bulk.batch import as_linker
 from canonym.export.rows import RESULT_COLUMNS
@@ -168,6 +169,15 @@ def test_equal_mentions_are_linked_once(linker: Linker, monkeypatch: pytest.Monk
     linked = link_table(linker, table, "dx")
     assert seen == ["heart attack", "COPD"]
     assert linked["canonym_id"].to_pylist()[0] == linked["canonym_id"].to_pylist()[4] == "X:1"
+
+
+def test_a_long_table_is_linked_in_pieces(linker: Linker, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = pa.table({"dx": MENTIONS})
+    whole = link_table(linker, table, "dx")
+    monkeypatch.setattr(batch_module, "_ROWS", 3)
+    pieces = link_table(linker, table, "dx")
+    assert [len(chunk) for chunk in pieces["canonym_id"].chunks] == [3, 3, 2]
+    assert pieces.equals(whole)
 
 
 # --- one schema, whatever the batch ---------------------------------------------------------------
