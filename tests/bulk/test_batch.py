@@ -110,6 +110,19 @@ def test_a_composite_mention_has_its_parts_in_one_row(linker: Linker) -> None:
     assert found["canonym_ids"] == ["X:3", "X:4"]
 
 
+def test_parts_without_any_concept_give_nulls(
+    linker: Linker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = tuple(Link(Mention(text), nil=True, reason="unknown") for text in ("xyz", "zyx"))
+    link = Link(Mention("xyz and zyx"), nil=True, reason="no part was found", parts=parts)
+    monkeypatch.setattr(Linker, "link_stream", lambda *_, **__: iter([link]))
+    (found,) = links(link_batch(linker, batch_of(["xyz and zyx"]), "dx"))
+    nulls = {name.removeprefix("canonym_") for name, cell in found.items() if cell is None}
+    assert nulls == {"id", "label", "score", "name", "scope", "sieve", "margin", "confidence"}
+    assert (found["canonym_part"], found["canonym_nil"]) == ("xyz|zyx", True)
+    assert found["canonym_reason"] == "no part was found; unknown"
+
+
 @pytest.mark.parametrize("cell", [None, "", " \t\n", "NaN", " NULL"])
 def test_an_empty_cell_gives_a_row_with_the_reason_empty(linker: Linker, cell: str | None) -> None:
     (found,) = links(link_batch(linker, batch_of([cell]), "dx"))

@@ -6,7 +6,6 @@ import csv
 import importlib
 import io
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from canonym.export import (
     format_of,
     guarded,
     link_to_json,
-    link_to_rows,
     links_to_arrow,
     links_to_rows,
     write_links,
@@ -327,16 +325,6 @@ def test_parts_share_a_row_where_that_is_asked_for() -> None:
     (row,) = csv.DictReader(io.StringIO(stream.getvalue()))
     assert (row["part"], row["id"]) == ("hip fracture|knee fracture", "X:1|X:2")
     assert (row["score"], row["types"]) == ("0.1", "T1|T2")
-
-
-def test_parts_without_any_concept_share_a_row_without_an_id() -> None:
-    parts = (replace(NIL, reason="too far"), replace(NIL, reason="unknown"))
-    link = Link(Mention("xyz and zyx"), parts=parts, nil=True, reason="no part was found")
-    (row,) = link_to_rows(link, 1, one_row=True)
-    assert (row["id"], row["label"], row["rank"], row["score"], row["nil"]) == (*[None] * 4, True)
-    assert (row["part"], row["reason"]) == ("xyz|xyz", "no part was found; too far; unknown")
-    (half,) = link_to_rows(replace(link, parts=(FOUND, NIL), nil=False), 1, one_row=True)
-    assert half["id"] == "X:1|"
 
 
 def test_a_row_is_written_as_it_was_where_the_delimiter_is_the_same() -> None:

@@ -146,10 +146,7 @@ def _together(link: Link) -> dict[str, Any]:
         return min((part[key] for part in parts if part[key] is not None), default=None)
 
     found: dict[str, Any] = {
-        # Where no part has any, there is nothing to join: the id of a NIL is empty.
         key: JOINED_BY.join(part[key] or "" for part in parts)
-        if any(part[key] for part in parts)
-        else None
         for key in ("part", "id", "label", "name", "scope", "sieve", "searched")
     }
     reasons = [link.reason, *(part["reason"] for part in parts)]
