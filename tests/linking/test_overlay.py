@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -144,10 +146,105 @@ def test_writers_do_not_lose_what_others_write(overlay: Overlay) -> None:
     subprocess.run([sys.executable, "-c", code, str(overlay.path)], check=True, timeout=60)
     for thread in threads:
         thread.join()
+    Overlay(overlay.path).check()
     assert {name.text for name in overlay.read().synonyms} == {
         *(f"t{number} {each}" for number in range(3) for each in range(5)),
         *(f"p {n}" for n in range(5)),
     }
+
+
+# --- its digest -----------------------------------------------------------------------------------
+
+
+def change_bytes(overlay: Overlay, old: bytes, new: bytes) -> None:
+    content = overlay.path.read_bytes()
+    assert old in content
+    overlay.path.write_bytes(content.replace(old, new))
+
+
+def change(overlay: Overlay, *statements: str) -> None:
+    with contextlib.closing(sqlite3.connect(overlay.path, isolation_level=None)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def without_digest(overlay: Overlay) -> None:
+    """Make it a file of an earlier version."""
+    change(overlay, "DROP TABLE digest", f"PRAGMA application_id = {0x63616F31}")
+
+
+CHANGES: dict[str, Callable[[Overlay], None]] = {
+    # The name is in the index of the table too: SQLite would notice one of them alone.
+    "bytes of a name": lambda overlay: change_bytes(overlay, b"widow", b"wjdow"),
+    "bytes of a mention": lambda overlay: change_bytes(overlay, b"lump", b"lunp"),
+    "bytes that are no text": lambda overlay: change_bytes(overlay, b"lump", b"lum\xff"),
+    "name": lambda overlay: change(overlay, "UPDATE synonyms SET name = 'wjdow'"),
+    "concept": lambda overlay: change(overlay, "UPDATE synonyms SET concept = 'X:2'"),
+    "language": lambda overlay: change(overlay, "UPDATE synonyms SET language = 'eo'"),
+    "row": lambda overlay: change(overlay, "DELETE FROM synonyms"),
+    "pair": lambda overlay: change(overlay, "INSERT INTO forbidden VALUES ('lump', 'X:3')"),
+    "digest": lambda overlay: change(overlay, "UPDATE digest SET value = 'xyz'"),
+    "no digest": lambda overlay: change(overlay, "DELETE FROM digest"),
+    "no table": lambda overlay: change(overlay, "DROP TABLE digest"),
+}
+
+
+@pytest.mark.parametrize("changed", CHANGES)
+def test_a_changed_letter_is_noticed(overlay: Overlay, changed: str) -> None:
+    overlay.write(added("widow")._replace(forbidden=(("lump", "X:2"),)))
+    Overlay(overlay.path).check()
+    CHANGES[changed](overlay)
+    with pytest.raises(ReadError, match=r"overlay\.db: is damaged \(.*\); restore it"):
+        Overlay(overlay.path).read()
+    with pytest.raises(ReadError, match="is damaged"):
+        overlay.check()  # though it had been read before
+
+
+def test_damage_stays_visible_after_further_changes(overlay: Overlay) -> None:
+    overlay.write(added("widow", "maker"))
+    change(overlay, "UPDATE synonyms SET name = 'wjdow' WHERE name = 'widow'")
+    overlay.write(added("lump"))
+    overlay.remove(added("maker"))
+    with pytest.raises(ReadError, match="its content is not what its digest says"):
+        Overlay(overlay.path).read()
+
+
+def test_the_digest_follows_every_change(overlay: Overlay) -> None:
+    german = OverlayContent((Name("Tumor", "X:2", language="de"),))
+    pairs = (("lump", "X:1"), ("Lumps", "X:2"))
+    steps: tuple[Callable[[], OverlayContent], ...] = (
+        lambda: overlay.write(added("a", "a", "b")),
+        lambda: overlay.write(german),
+        lambda: overlay.write(barred(*pairs, ("LUMP", "X:2"))),
+        lambda: overlay.remove(OverlayContent((Name("Tumor", "X:2"),) * 2)),  # another language
+        lambda: overlay.remove(barred(("lumps", "X:2"), ("lump", "X:2"))),
+        lambda: overlay.remove(added("a", "c")),
+    )
+    for step in steps:
+        step()
+        Overlay(overlay.path).check()
+    assert overlay.read() == added("b")._replace(forbidden=pairs[:1])
+
+
+def test_a_file_without_a_digest_gets_one_with_the_next_change(
+    overlay: Overlay, caplog: pytest.LogCaptureFixture
+) -> None:
+    overlay.write(added("widow"))
+    without_digest(overlay)
+    assert Overlay(overlay.path).read() == added("widow")
+    overlay.check()
+    assert "has no digest: a changed letter in it is not noticed" in caplog.text
+    assert overlay.write(added("widow")) == OverlayContent()  # nothing new
+    caplog.clear()
+    overlay.check()
+    assert "has no digest" in caplog.text
+    overlay.write(added("maker"))
+    caplog.clear()
+    overlay.check()
+    assert not caplog.text
+    change_bytes(overlay, b"widow", b"wjdow")
+    with pytest.raises(ReadError, match="is damaged"):
+        Overlay(overlay.path).read()
 
 
 def test_a_writer_waits_so_long(overlay: Overlay, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,7 +288,7 @@ def test_other_files_are_refused(overlay: Overlay, tmp_path: Path) -> None:
     with pytest.raises(ReadError, match="is damaged"):
         Overlay(tmp_path / "text.db").read()
     with sqlite3.connect(tmp_path / "newer.db") as newer:
-        newer.execute(f"PRAGMA application_id = {0x63616F32}")
+        newer.execute(f"PRAGMA application_id = {0x63616F33}")
         newer.execute("CREATE TABLE x (y)")
     with pytest.raises(Mismatch, match="newer canonym"):
         Overlay(tmp_path / "newer.db").read()

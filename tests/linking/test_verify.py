@@ -225,6 +225,14 @@ def test_a_terminology_changed_in_place_is_noticed(index: Path) -> None:
         Linker.load(index)
 
 
+def test_an_added_name_changed_in_place_is_noticed(index: Path) -> None:
+    path = index / OVERLAY
+    path.write_bytes(path.read_bytes().replace(b"cracked hip", b"crackod hip"))
+    assert found(index).keys() == {OVERLAY}
+    assert "not what its digest says" in found(index)[OVERLAY]
+    assert "not what its digest says" in refused(index)
+
+
 def test_other_files_and_lost_ones_are_found(index: Path) -> None:
     (index / "notes.txt").touch()
     (index / OVERLAY).unlink()

@@ -1,12 +1,15 @@
 """Synonyms and forbidden mention–concept pairs, added to a finished index, in one SQLite file.
 
 Any process may write and any number may read; all see a change at their next batch. Every change
-raises a number in the file (SQLite's ``user_version``), so that a reader finds out by one page.
+raises a number in the file (SQLite's ``user_version``), so that a reader finds out by one page. A
+digest of the content is changed with it, and compared when the file is opened.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import logging
 import secrets
 import sqlite3
@@ -36,9 +39,14 @@ OVERLAY = "overlay.db"
 MARK = ".added"
 """Behind the name of that file: the name of an empty file that says that something was added."""
 
-_APPLICATION_ID = 0x63616F31  # "cao1": the last character is the format
-_SCHEMA = (
+_APPLICATION_ID = 0x63616F32  # "cao2": the last character is the format
+_WITHOUT_DIGEST = 0x63616F31  # "cao1": made by an earlier canonym, and no change since
+_DIGEST_SCHEMA = (
     f"PRAGMA application_id = {_APPLICATION_ID}",
+    "CREATE TABLE digest (value TEXT NOT NULL)",
+)
+_SCHEMA = (
+    *_DIGEST_SCHEMA,
     "CREATE TABLE identity (value TEXT NOT NULL)",
     "CREATE TABLE synonyms (number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, "
     "concept TEXT NOT NULL, language TEXT NOT NULL, UNIQUE (concept, name))",
@@ -46,6 +54,7 @@ _SCHEMA = (
     "PRIMARY KEY (mention, concept)) WITHOUT ROWID",
 )
 _PATIENCE = 30.0  # seconds that a writer waits for another
+_MODULUS = 1 << 256
 
 
 class OverlayContent(NamedTuple):
@@ -96,19 +105,39 @@ class Overlay:
                 if known != version:
                     identity = connection.execute("SELECT value FROM identity").fetchone()[0]
                     names = self._names if identity == self._identity else {}
-                    self._names, content = _content(connection, names)
-                    self._identity = identity
+                    read, content = _content(connection, names)
+                    if not names:  # what was read before does not change
+                        self._compare(connection, content)
+                    self._names, self._identity = read, identity
                     self._known = (version, content)
                 return content
 
     def check(self) -> None:
         """Read the whole file, and refuse one that is missing or damaged."""
-        if self.read() == _NOTHING:
+        Overlay(self.path).read()  # anew, so that the digest is compared
+        if not self._has_tables():
             return
         with self._connected("rw") as connection:
             found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+            if not _has_digest(connection):
+                _log.warning(
+                    "%s is of an earlier canonym and has no digest: a changed letter in it is not "
+                    "noticed; the next change adds one",
+                    self.path,
+                )
         if found != "ok":
             raise self._damage(found)
+
+    def _compare(self, connection: sqlite3.Connection, content: OverlayContent) -> None:
+        """Refuse content that is not what was written."""
+        if _has_digest(connection) and self._stored(connection) != _digest(content):
+            raise self._damage("its content is not what its digest says")
+
+    def _stored(self, connection: sqlite3.Connection) -> int:
+        try:
+            return int(connection.execute("SELECT value FROM digest").fetchone()[0], 16)
+        except (TypeError, ValueError) as error:
+            raise self._damage("its digest cannot be read") from error
 
     def _damage(self, problem: object) -> ReadError:
         return ReadError(
@@ -136,7 +165,7 @@ class Overlay:
     def _is_made(self, connection: sqlite3.Connection) -> bool:
         """Whether the tables are there; a file of something else is an error."""
         found = _number(connection, "application_id")
-        if found == _APPLICATION_ID:
+        if found in (_APPLICATION_ID, _WITHOUT_DIGEST):
             return True
         if found >> 8 == _APPLICATION_ID >> 8:
             raise Mismatch(f"{self.path} was written by a newer canonym; upgrade canonym")
@@ -158,6 +187,9 @@ class Overlay:
                     f"{self.path} has been written to by another process for {_PATIENCE:.0f} "
                     "seconds; try again when it is done"
                 ) from error
+            # A table that is not there, or text that is none.
+            if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) == sqlite3.SQLITE_ERROR:
+                raise self._damage(error) from error
             raise OSError(None, str(error), str(self.path)) from error
         except sqlite3.DatabaseError as error:
             raise self._damage(error) from error
@@ -185,7 +217,7 @@ class Overlay:
             ]
             return OverlayContent(tuple(synonyms), tuple(forbidden))
 
-        return self._write(change)
+        return self._write(change, +1)
 
     def remove(self, content: OverlayContent) -> OverlayContent:
         """Remove synonyms, and forbidden pairs by the normal form of the mention.
@@ -194,25 +226,30 @@ class Overlay:
         """
 
         def change(connection: sqlite3.Connection) -> OverlayContent:
+            found = dict.fromkeys((name.text, name.concept_id) for name in content.synonyms)
             synonyms = [
-                name
-                for name in content.synonyms
-                if connection.execute(
-                    "DELETE FROM synonyms WHERE name = ? AND concept = ?",
-                    (name.text, name.concept_id),
-                ).rowcount
+                Name(*name, language=tag, source=ADDED)
+                for name in found
+                for (tag,) in connection.execute(
+                    "SELECT language FROM synonyms WHERE name = ? AND concept = ?", name
+                )
             ]
-            forbidden = [
+            connection.executemany("DELETE FROM synonyms WHERE name = ? AND concept = ?", found)
+            pairs = (
                 pair for given in content.forbidden for pair in _same_pairs(connection, *given)
-            ]
+            )
+            forbidden = list(dict.fromkeys(pairs))
             connection.executemany(
                 "DELETE FROM forbidden WHERE mention = ? AND concept = ?", forbidden
             )
             return OverlayContent(tuple(synonyms), tuple(forbidden))
 
-        return self._write(change)
+        return self._write(change, -1)
 
-    def _write(self, change: Callable[[sqlite3.Connection], OverlayContent]) -> OverlayContent:
+    def _write(
+        self, change: Callable[[sqlite3.Connection], OverlayContent], sign: int
+    ) -> OverlayContent:
+        """Make a change that adds rows or, with the other sign, removes them; return these."""
         self._check_there()
         with self._connected("rwc") as connection:
             connection.execute("BEGIN IMMEDIATE")
@@ -220,10 +257,14 @@ class Overlay:
                 self._make(connection)
                 connection.execute("COMMIT")  # before the mark
                 connection.execute("BEGIN IMMEDIATE")
+            if not _has_digest(connection):
+                self._add_digest(connection)
             changed = change(connection)
             if changed == _NOTHING:
                 connection.execute("ROLLBACK")
             else:
+                # From the old digest, so that damage of any time stays visible.
+                _store(connection, self._stored(connection) + sign * _digest(changed))
                 version = _number(connection, "user_version")
                 connection.execute(f"PRAGMA user_version = {(version + 1) % (1 << 31)}")
                 # First, for a process killed in between leaves a file without content.
@@ -237,6 +278,13 @@ class Overlay:
         # A new file in the place of another differs by its name, and by its first number.
         connection.execute("INSERT INTO identity VALUES (?)", (secrets.token_hex(16),))
         connection.execute(f"PRAGMA user_version = {secrets.randbelow(1 << 30)}")
+        _store(connection, _digest(_NOTHING))
+
+    def _add_digest(self, connection: sqlite3.Connection) -> None:
+        _log.info("%s gets a digest, and is no longer read by an earlier canonym", self.path)
+        for statement in _DIGEST_SCHEMA:
+            connection.execute(statement)
+        _store(connection, _digest(_content(connection, {})[1]))
 
     def copy(self, target: Path) -> None:
         """Write a copy of the file, as it is at one moment, where there is anything to copy."""
@@ -252,6 +300,22 @@ class Overlay:
 
 def _number(connection: sqlite3.Connection, pragma: str) -> int:
     return int(connection.execute(f"PRAGMA {pragma}").fetchone()[0])
+
+
+def _has_digest(connection: sqlite3.Connection) -> bool:
+    return _number(connection, "application_id") == _APPLICATION_ID
+
+
+def _digest(content: OverlayContent) -> int:
+    """Return the sum of the SHA-256 of all rows: it is changed row by row, in any order."""
+    rows = [(name.text, name.concept_id, name.language) for name in content.synonyms]
+    written = (json.dumps(row, default=repr).encode() for row in (*rows, *content.forbidden))
+    return sum(int.from_bytes(hashlib.sha256(row).digest(), "big") for row in written) % _MODULUS
+
+
+def _store(connection: sqlite3.Connection, digest: int) -> None:
+    connection.execute("DELETE FROM digest")
+    connection.execute("INSERT INTO digest VALUES (?)", (f"{digest % _MODULUS:064x}",))
 
 
 def _content(
