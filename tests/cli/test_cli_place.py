@@ -331,3 +331,37 @@ def test_standard_output_that_is_full_is_named() -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(command(*LINK), stdout=full, stderr=subprocess.PIPE, check=False)
     assert (done.returncode, b"standard output: No space left" in done.stderr) == (1, True)
+
+
+@pytest.mark.usefixtures("here")
+def test_a_folder_whose_writer_was_killed_between_two_renames_is_there() -> None:
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+
+    def move_away(folder: str) -> None:
+        Path(folder).rename(f".{folder}.replaced-{dead.pid}-00ff")
+
+    uses = {
+        "ix": (
+            ("link", "broken hip", "--index", "ix"),
+            ("info", "ix"),
+            ("synonyms", "list", "--index", "ix"),
+            ("index", "--verify", "ix"),
+            ("index", "x.db", "-o", "new", "-e", "chargrams", "--fold", "ix"),
+        ),
+        "enc": (
+            ("info", "enc"),
+            ("index", "x.db", "-o", "newer", "-e", "enc"),
+            ("fit", "x.db", "-o", "more", "--start", "enc", "--steps", "2", "--held-out", "0"),
+        ),
+    }
+    for folder, commands in uses.items():
+        for arguments in commands:
+            move_away(folder)
+            run(*arguments)
+            assert Path(folder).is_dir(), arguments
+    # It stands in the way of a new one, before anything takes time.
+    for folder, command_ in {"ix": ("index", "x.db"), "enc": ("fit", "x.db", *FIT)}.items():
+        move_away(folder)
+        result = run(*command_, "-o", folder, code=2)
+        assert f"-o {folder} exists already" in result.output

@@ -351,3 +351,26 @@ def test_an_output_that_appears_meanwhile_is_left_alone(tmp_path: Path) -> None:
         journal.finish()
     journal.stop()
     assert (tmp_path / "out").read_text() == "of another process"
+
+
+@pytest.mark.parametrize("step", ["both names", "a record"])
+@pytest.mark.parametrize("flag", ["--resume", "--overwrite"])
+def test_a_run_killed_in_its_last_step_is_finished(
+    linker: Linker, names: Path, tmp_path: Path, step: str, flag: str
+) -> None:
+    out = tmp_path / "out.tsv"
+    partial, record = tmp_path / "out.tsv.partial", tmp_path / "out.tsv.partial.json"
+    run("--file", str(names), "-o", str(out))
+    whole = out.read_bytes()
+    if step == "both names":  # a file gets its second name before it loses the first
+        partial.hardlink_to(out)
+    record.write_text("{}")
+    linker.linked.clear()
+    with (tmp_path / "copy").open("wb") as copy, out.open("rb") as opened:
+        result = run("--file", str(names), "-o", str(out), flag)
+        copy.write(opened.read())  # of the file as it was before
+    assert ("is finished" in result.stderr) is (flag == "--resume")
+    assert bool(linker.linked) is (flag == "--overwrite")
+    assert out.read_bytes() == (tmp_path / "copy").read_bytes() == whole
+    assert not partial.exists()
+    assert not record.exists()

@@ -226,6 +226,34 @@ def test_leftovers_of_dead_processes_are_removed_and_others_kept(tmp_path: Path)
     remove_leftovers(tmp_path / "missing" / "a.txt")
 
 
+def test_leftovers_are_found_whatever_the_name(tmp_path: Path) -> None:
+    (tmp_path / f".a[1].txt.partial-{dead_process()}-00ff").touch()
+    with write_file(tmp_path / "a[1].txt") as partial:
+        partial.touch()
+    assert names(tmp_path) == ["a[1].txt"]
+    save(tmp_path / "b[1]", "old")
+    (tmp_path / "b[1]").rename(tmp_path / f".b[1].replaced-{dead_process()}-00ff")
+    assert files.restored(tmp_path / "b[1]").is_dir()
+
+
+def test_a_folder_is_never_half_removed(tmp_path: Path) -> None:
+    code = (
+        "import os, shutil, signal, sys; from pathlib import Path; from canonym.io import files; "
+        "shutil.rmtree = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL); "
+        "files.remove_folder(Path(sys.argv[1]))"
+    )
+    save(tmp_path / "saved", "old")
+    save(tmp_path / "other", "old")
+    killed = subprocess.run([sys.executable, "-c", code, str(tmp_path / "saved")], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert [name.partition("-")[0] for name in names(tmp_path)] == [".saved.partial", "other"]
+    files.remove_leftovers_in(tmp_path)
+    assert names(tmp_path) == ["other"]
+    files.remove_folder(tmp_path / "other")
+    files.remove_folder(tmp_path / "other")  # gone already
+    assert names(tmp_path) == []
+
+
 KILL_BETWEEN = """
 import os, signal, sys
 from pathlib import Path

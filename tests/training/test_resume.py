@@ -20,11 +20,22 @@ import pytest
 
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io.files import MANIFEST
+from canonym.training.loop.checkpoints import remove_checkpoints
 from canonym.training.loop.fit import Fitted, fit
 from canonym.training.loop.progress import FitProgress
 from canonym.training.loop.settings import FitSettings
 
 SETTINGS: dict[str, Any] = {"epochs": 3, "learning_rate": 1e-3, "warm_up": 0.2}
+
+
+def test_checkpoints_go_with_what_a_killed_run_left_beside_them(tmp_path: Path) -> None:
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    for name in ("step-00000001", f".step-00000002.partial-{dead.pid}-00ff", "best-0000"):
+        (tmp_path / "checkpoints" / "stage" / name).mkdir(parents=True)
+    (tmp_path / "checkpoints" / f".best-0001.replaced-{dead.pid}-00ff").mkdir()
+    remove_checkpoints(tmp_path / "checkpoints")
+    assert not list(tmp_path.iterdir())
 
 
 class Stopped(Exception):

@@ -108,11 +108,12 @@ def _describe(path: str) -> dict[str, Any]:
     from canonym.cli.description import counts
     from canonym.encoders.saved import ENCODER_MANIFEST, read_encoder_manifest
     from canonym.errors import ReadError
+    from canonym.io.files import restored
     from canonym.linker import Linker
     from canonym.terminology import Terminology
     from canonym.terminology.database import is_sqlite
 
-    folder = Path(path)
+    folder = restored(Path(path))
     if not folder.exists():
         raise ReadError(path, "no such file or folder")
     if is_sqlite(folder):

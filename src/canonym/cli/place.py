@@ -14,7 +14,7 @@ from itertools import combinations
 from pathlib import Path
 
 from canonym.errors import InvalidInput
-from canonym.io.files import MANIFEST, check_file, check_folder
+from canonym.io.files import MANIFEST, check_file, check_folder, restored
 
 
 def check_outputs(
@@ -31,7 +31,7 @@ def check_outputs(
     none: it is the name of an encoder, say. Raises `InvalidInput`, and `OSError` where the machine
     does not let this process write.
     """
-    places = {option: Path(path) for option, path in outputs.items() if path is not None}
+    places = {option: restored(Path(path)) for option, path in outputs.items() if path is not None}
     given = [Path(path) for path in inputs if path and Path(path).exists()]
     check_distinct(outputs)
     for option, place in places.items():

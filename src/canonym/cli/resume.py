@@ -73,7 +73,22 @@ def working_files(target: Path) -> tuple[Path, Path]:
 
 def is_finished(output: str) -> bool:
     """Tell whether an output is written, and no other run of it was interrupted."""
-    return Path(output).is_file() and not working_files(Path(output))[0].exists()
+    target = Path(output)
+    _end_last_step(target)
+    return target.is_file() and not working_files(target)[0].exists()
+
+
+def _end_last_step(target: Path) -> None:
+    """Remove what a run left that was killed when its output had got its name.
+
+    The output may have both names then, and would be cut with the partial one.
+    """
+    partial, record = working_files(target)
+    with contextlib.suppress(FileNotFoundError):
+        if target.is_file() and partial.samefile(target):
+            partial.unlink()
+    if target.is_file() and not partial.exists():
+        record.unlink(missing_ok=True)
 
 
 class Journal:
@@ -101,6 +116,7 @@ class Journal:
         self._overwrite = overwrite
         self._settings = dict(settings)
         self.partial, self._record = working_files(target)
+        _end_last_step(target)
         check_file(target, overwrite=overwrite)
         self.n_items = self.n_links = 0
         self._expected = ""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from canonym.cli.progress import counter, note, stages
 from canonym.errors import InvalidInput, ReadError
+from canonym.io.files import restored
 
 if TYPE_CHECKING:
     from canonym.linker import Linker
@@ -54,7 +55,7 @@ def open_linker(index: str | None, *, everyday: bool = True) -> Linker:
             "--no-everyday is about the names that come with ICD-10-CM; leave it out where --index "
             "names something else"
         )
-    path = Path(index)
+    path = restored(Path(index))
     if path.is_dir() and (path / "canonym.json").is_file():
         return Linker.load(path)
     if not path.exists():

@@ -109,7 +109,7 @@ def load_encoder(folder: str | Path) -> Encoder:
     Mismatch
         If it was written by a newer canonym, or its kind is not known here.
     """
-    folder = Path(folder)
+    folder = files.restored(Path(folder))
     if (folder / files.MANIFEST).is_file():
         files.read_manifest(folder, kind="encoder", newest=1)
     kind, _ = read_encoder_manifest(folder)
@@ -214,7 +214,7 @@ def make_encoder(spec: str | Path, **options: Unpack[EncoderOptions]) -> Encoder
         if kind in {"transformer", "onnx"}:
             return _make(kind, rest, given)
         return _open_saved(Path(rest), given, kind=kind)
-    path = Path(text).expanduser()
+    path = files.restored(Path(text).expanduser())
     if text and path.is_dir():
         return _open_folder(path, given)
     if path.is_file():

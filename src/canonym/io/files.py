@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import hashlib
 import json
 import logging
@@ -65,22 +66,25 @@ def _sibling(path: Path, kind: str) -> Path:
     return path.with_name(f".{path.name}.{kind}-{os.getpid()}-{secrets.token_hex(4)}")
 
 
-def _abandoned(path: Path, kind: str) -> Iterator[Path]:
-    """Yield the hidden siblings of `path` whose process has ended."""
-    for sibling in path.parent.glob(f".{path.name}.{kind}-*"):
+def _abandoned(folder: Path, name: str, kind: str) -> Iterator[Path]:
+    """Yield the hidden siblings, whose process has ended, of what fits a pattern of names."""
+    for sibling in folder.glob(f".{name}.{kind}-*"):
         found = _SIBLING.search(sibling.name)
         if found and not _alive(int(found[1])):
             yield sibling
 
 
-def _restore(path: Path) -> None:
-    """Bring back a folder whose writer was killed between moving it away and moving its own in."""
-    if path.exists() or not path.parent.is_dir():
-        return
-    for old in _abandoned(path, "replaced"):
-        with contextlib.suppress(OSError):
-            old.rename(path)
-            return
+def restored(path: Path) -> Path:
+    """Bring back a folder whose writer was killed between moving it away and moving its own in.
+
+    Whoever asks whether a saved folder is there asks it of the path that is returned.
+    """
+    if not path.exists() and path.parent.is_dir():
+        for old in _abandoned(path.parent, glob.escape(path.name), "replaced"):
+            with contextlib.suppress(OSError):
+                old.rename(path)
+                break
+    return path
 
 
 def _alive(process: int) -> bool:
@@ -105,11 +109,24 @@ def _remove(path: Path) -> None:
 
 def remove_leftovers(path: Path) -> None:
     """Remove the hidden siblings of `path` that a killed process left behind."""
-    if not path.parent.is_dir():
+    remove_leftovers_in(path.parent, glob.escape(path.name))
+
+
+def remove_leftovers_in(folder: Path, name: str = "*") -> None:
+    """Remove what killed processes left behind in a folder, of all files that fit a pattern."""
+    if not folder.is_dir():
         return
     for kind in ("partial", "replaced"):
-        for sibling in _abandoned(path, kind):
+        for sibling in _abandoned(folder, name, kind):
             _remove(sibling)
+
+
+def remove_folder(path: Path) -> None:
+    """Remove a folder so that a reader finds it whole or not at all; leave what cannot be."""
+    hidden = _sibling(path, "partial")
+    with contextlib.suppress(OSError):
+        path.rename(hidden)
+        _remove(hidden)
 
 
 def _sync(path: Path) -> None:
@@ -220,14 +237,13 @@ def put_file(partial: Path, path: Path, *, overwrite: bool) -> None:
             raise _exists(path, "file name", meanwhile=True) from error
         partial.replace(path)
     else:
-        partial.unlink()
+        partial.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
 def write_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     """Write a folder so that it appears whole or not at all, as `write_file` does for a file."""
-    path = Path(path)
-    _restore(path)
+    path = restored(Path(path))
     check_folder(path, overwrite=overwrite)
     remove_leftovers(path)
     partial = _sibling(path, "partial")
@@ -330,8 +346,7 @@ def read_manifest(folder: str | Path, *, kind: str, newest: int) -> dict[str, An
 
 def read_sizes(folder: Path, *, kind: str, newest: int) -> tuple[dict[str, Any], dict[str, int]]:
     """Read a manifest and the sizes of the files in it, which are yet to be compared."""
-    manifest = folder / MANIFEST
-    _restore(folder)
+    manifest = restored(folder) / MANIFEST
     if not folder.exists():
         raise ReadError(folder, f"no such folder; expected a saved {kind}")
     if not manifest.is_file():

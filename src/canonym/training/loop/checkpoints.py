@@ -12,7 +12,6 @@ import contextlib
 import hashlib
 import json
 import re
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -145,7 +144,7 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint, *, step: int) -> Path
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"step-{step:08d}"
     if path.exists():  # left by a run that was resumed from an older one
-        shutil.rmtree(path)
+        files.remove_folder(path)
     with _own_run(path), files.write_folder(path) as partial:
         for name in ("model", "optimizer", "plan"):
             arrays = getattr(checkpoint, name)
@@ -157,7 +156,7 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint, *, step: int) -> Path
             partial, kind=_KIND, format_number=_FORMAT, content=content, checksums=False
         )
     for old in list_checkpoints(folder)[_KEPT:]:
-        shutil.rmtree(old, ignore_errors=True)
+        files.remove_folder(old)
     return path
 
 
@@ -176,7 +175,8 @@ def remove_checkpoints(folder: Path) -> None:
     """
     for place in (*folder.glob("*/"), folder):
         for path in [*place.glob("step-*"), *place.glob("best-*")]:
-            shutil.rmtree(path, ignore_errors=True)
+            files.remove_folder(path)
+        files.remove_leftovers_in(place)
         with contextlib.suppress(OSError):
             place.rmdir()
 
@@ -268,14 +268,13 @@ class Keeper:
         """Write a checkpoint, and remove the weights of epochs that no checkpoint calls best."""
         if self.folder is None or not self._writes:
             return
-        for partial in self.folder.glob(".*.partial-*"):
-            files.remove_leftovers(self.folder / partial.name[1:].split(".partial-")[0])
+        files.remove_leftovers_in(self.folder)
         write_checkpoint(self.folder, checkpoint, step=step)
         # The older of the two checkpoints may know another best epoch.
         needed = {self._best_path(self.folder, epoch) for epoch in _best_epochs(self.folder, best)}
         for path in self.folder.glob("best-*"):
             if path not in needed:
-                shutil.rmtree(path, ignore_errors=True)
+                files.remove_folder(path)
 
     def save_best(self, arrays: dict[str, np.ndarray[Any, Any]], *, epoch: int) -> None:
         """Keep the weights of an epoch as the best so far."""
