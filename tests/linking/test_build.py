@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -108,6 +109,23 @@ def test_a_build_that_ends_early_leaves_no_process(
     assert not (tmp_path / "beside").exists()
     (one,) = started
     assert one._process.returncode is not None
+
+
+def test_the_process_ends_with_the_one_that_started_it(
+    terminology: Terminology, tmp_path: Path
+) -> None:
+    save_encoder(_small(), tmp_path / "encoder")
+    for alive in (False, True):
+        place = tmp_path / f"index-{alive}"
+        place.mkdir()
+        paths = [str(path) for path in (terminology.path, place, tmp_path / "encoder")]
+        command = [sys.executable, "-m", "canonym.linking.build", *paths]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as one:
+            assert one.stdin is not None
+            if not alive:  # as the system does when a process is killed
+                one.stdin.close()
+            assert one.wait(60) == (0 if alive else 1)
+        assert (place / "vectors.npy").exists() is alive
 
 
 @pytest.mark.usefixtures("many")

@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from numbers import Real
 from pathlib import Path
@@ -304,8 +305,8 @@ def write_index(
 class EncodingProcess:
     """A process that encodes the names of a terminology while this one does something else.
 
-    Leaving the context ends the process. If this process is killed, the other one ends when it
-    next reports its progress.
+    Leaving the context ends the process. If this process is killed, the other one ends too: its
+    standard input is closed.
     """
 
     def __init__(self, terminology: Terminology, place: Path, encoder: Path, kind: str) -> None:
@@ -314,7 +315,7 @@ class EncodingProcess:
             # -P: nothing is imported from the current folder.
             [sys.executable, "-P", "-m", "canonym.linking.build"]
             + [str(path) for path in (terminology.path, place, encoder)],
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
@@ -387,5 +388,12 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
+def _end_with_parent() -> None:
+    """End this process when the one that started it has ended, however it did."""
+    os.read(0, 1)  # nothing is ever written
+    os._exit(1)
+
+
 if __name__ == "__main__":
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     sys.exit(main(sys.argv[1:]))
