@@ -292,11 +292,25 @@ def _nil() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _kills() -> str:
+    lines = [
+        "| command | kills | at a system call | nothing written | as before | begun | whole "
+        "| anything wrong |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name, row in _result("kills")["commands"].items():
+        found = [row["found"].get(kind, 0) for kind in ("none", "old", "begun", "new")]
+        cells = [row["kills"], row["at a system call"], *found, row["problems"]]
+        lines.append(f"| {name} | {' | '.join(map(str, cells))} |")
+    return "\n".join(lines) + "\n"
+
+
 _TABLES = {
     "accuracy": _accuracy,
     "card": _card,
     "everyday": _everyday,
     "glosses": _glosses,
+    "kills": _kills,
     "marginal": _marginal,
     "orders": _orders,
     "peers": _peers,
