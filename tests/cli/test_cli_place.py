@@ -351,6 +351,7 @@ def test_a_folder_whose_writer_was_killed_between_two_renames_is_there() -> None
         ),
         "enc": (
             ("info", "enc"),
+            ("index", "--verify", "enc"),
             ("index", "x.db", "-o", "newer", "-e", "enc"),
             ("fit", "x.db", "-o", "more", "--start", "enc", "--steps", "2", "--held-out", "0"),
         ),

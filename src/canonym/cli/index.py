@@ -196,6 +196,7 @@ def _verify(ctx: click.Context, folder: str) -> None:
 
     from canonym.encoders.saved import ENCODER_MANIFEST
     from canonym.errors import InvalidInput, ReadError
+    from canonym.io.files import restored
     from canonym.linking.verify import verify_encoder, verify_index
 
     given = [
@@ -209,7 +210,7 @@ def _verify(ctx: click.Context, folder: str) -> None:
         raise InvalidInput(
             f"--verify checks {folder} and builds nothing; leave out {given[0].get_error_hint(ctx)}"
         )
-    is_encoder = (Path(folder) / ENCODER_MANIFEST).is_file()
+    is_encoder = (restored(Path(folder)) / ENCODER_MANIFEST).is_file()
     found = verify_encoder(folder) if is_encoder else verify_index(folder)
     if found.findings:
         lines = "".join(f"\n  {finding.file}: {finding.problem}" for finding in found.findings)
