@@ -183,6 +183,19 @@ def test_a_finished_output_is_not_resumed() -> None:
     assert Path("out.tsv").read_bytes() == before
 
 
+@pytest.mark.usefixtures("here")
+def test_a_training_killed_while_it_removed_its_checkpoints_is_tidied() -> None:
+    train = ("train", "few-shot", "-e", "default", "-t", "x.db", "--top", "D:0", "-o", "enc")
+    kept, rest = Path("kept/best-0001"), Path("enc.checkpoints/best-0001")
+    for folder in (kept, rest):
+        folder.mkdir(parents=True)
+    result = run(*train, "--resume", "--checkpoints", "kept", "--keep-checkpoints")
+    assert "nothing to do" in result.stderr
+    assert kept.is_dir()
+    assert "nothing to do" in run(*train, "--resume").stderr
+    assert not rest.parent.exists()
+
+
 # --- two processes --------------------------------------------------------------------------------
 
 TOGETHER = """

@@ -36,12 +36,12 @@ class Parts(NamedTuple):
 def run_training(spec: TrainingSpec) -> None:
     """Read, sample, train, and write the encoder; or show what would be sampled."""
     from canonym.cli.progress import activity
-    from canonym.training.loop.checkpoints import remove_checkpoints
     from canonym.training.loop.save import save_trained
     from canonym.training.recipes import PAPERS
 
     if _is_finished(spec) and not spec.dry_run:
         note(f"{spec.output} is finished: there is nothing to do.")
+        _remove_checkpoints(spec)  # a kill may have left some of them
         return
     _check(spec)
     began = time.monotonic()
@@ -62,8 +62,7 @@ def run_training(spec: TrainingSpec) -> None:
         dev=parts.dev_name,
         overwrite=spec.overwrite,
     )
-    if not spec.keep_checkpoints:
-        remove_checkpoints(_checkpoint_folder(spec))
+    _remove_checkpoints(spec)
     if not is_quiet():
         facts: dict[str, Any] = {"encoder": spec.output, "steps": fitted.steps}
         facts["epochs"] = len(fitted.epochs)
@@ -76,6 +75,13 @@ def run_training(spec: TrainingSpec) -> None:
 def _checkpoint_folder(spec: TrainingSpec) -> Path:
     output = Path(spec.output)
     return Path(spec.checkpoints or output.with_name(f"{output.name}.checkpoints"))
+
+
+def _remove_checkpoints(spec: TrainingSpec) -> None:
+    from canonym.training.loop.checkpoints import remove_checkpoints
+
+    if not spec.keep_checkpoints:
+        remove_checkpoints(_checkpoint_folder(spec))
 
 
 def _check(spec: TrainingSpec) -> None:
