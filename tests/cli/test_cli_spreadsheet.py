@@ -201,7 +201,10 @@ def test_what_the_encoding_cannot_write_is_named(linker: Linker, tmp_path: Path)
     [
         (("--output-encoding", "klingon"), "--output-encoding klingon is not known"),
         (("--output-encoding", "utf-8", "--format", "jsonl"), "goes with --format tsv or csv"),
-        (("--one-row", "--format", "jsonl"), "--one-row goes with --format tsv, csv or parquet"),
+        (
+            ("--one-row", "--format", "jsonl"),
+            "--one-row goes with --format tsv, csv, parquet or a workbook",
+        ),
         (("--one-row", "-k", "3"), "-k 3 asks for 3 rows: give one of the two"),
     ],
 )
@@ -372,7 +375,7 @@ def test_parts_can_share_a_row() -> None:
     assert (first["canonym_rank"], first["canonym_types"]) == ("1", "T")
     assert (first["canonym_nil"], first["canonym_reason"]) == ("false", "nothing to look up")
     assert (second["canonym_id"], second["canonym_part"]) == ("X:1", "")
-    assert (third["canonym_id"], third["canonym_rank"]) == ("|", "")
+    assert (third["canonym_id"], third["canonym_rank"]) == ("", "")
     assert done.stderr == ""
 
 

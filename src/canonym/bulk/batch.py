@@ -242,6 +242,4 @@ def _mention(cell: str | None) -> str:
 def _row(link: Link) -> dict[str, Any]:
     """Return the cells of `link_schema` for a link."""
     (row,) = link_to_rows(link, 1, k=1, one_row=True)
-    if link.nil:  # parts without any concept leave their separators, and nulls are expected here
-        row |= dict.fromkeys(("id", "label", "name", "scope", "sieve"))
     return {prefixed(name): cell for name, cell in row.items()} | {prefixed("ids"): link.ids}

@@ -136,7 +136,7 @@ def link_to_rows(
 
 
 def _together(link: Link) -> dict[str, Any]:
-    """Join the results of the parts; a part without a concept leaves an empty place.
+    """Join the results of the parts; a part without a concept leaves an empty place among others.
 
     The numbers are those of the least sure part.
     """
@@ -149,6 +149,8 @@ def _together(link: Link) -> dict[str, Any]:
         key: JOINED_BY.join(part[key] or "" for part in parts)
         for key in ("part", "id", "label", "name", "scope", "sieve", "searched")
     }
+    if not any(part["id"] for part in parts):  # no separators either
+        found |= dict.fromkeys(("id", "label", "name", "scope", "sieve"))
     reasons = [link.reason, *(part["reason"] for part in parts)]
     return found | {
         "rank": least("rank"),
