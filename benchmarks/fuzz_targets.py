@@ -1,0 +1,580 @@
+"""What is fuzzed: every reader, with small whole files of each of its formats.
+
+The whole files are those of the tests.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from canonym import Linker, Terminology, corpora
+from canonym.cli.annotated import open_corpus
+from canonym.cli.input import Entry, open_input
+from canonym.cli.resume import Journal
+from canonym.encoders import load_encoder, save_encoder
+from canonym.encoders.hub import read_checkpoint
+from canonym.encoders.word_vectors import read_word_vectors
+from canonym.evaluation.predictions import read_predictions
+from canonym.evaluation.questions import read_corrections
+from canonym.evaluation.similarity.relatedness import read_relatedness
+from canonym.io.files import CHECKSUMS, MANIFEST
+from canonym.io.streams import open_text
+from canonym.io.tables import open_table
+from canonym.linking.confidence import CONFIDENCE, Confidence
+from canonym.linking.overlay import OVERLAY
+from canonym.linking.reranker import RERANKER, Reranker
+from canonym.linking.verify import verify_index
+from canonym.mentions.spelling import read_spelling_list
+from canonym.terminology import read_records
+from canonym.terminology.readers.everyday import read_everyday
+from canonym.terminology.replaced import read_replaced
+from canonym.training.loop.checkpoints import Checkpoint, read_newest, write_checkpoint
+from canonym.training.sampling.few_names import read_groups
+from canonym.training.sampling.relations import read_relations
+from canonym.types import Mention
+from fuzz_mutation import PACKERS, Change, mutate_json, mutate_packed, mutate_sqlite
+from tests.contracts import test_encoder_contract as encoders
+from tests.contracts.test_reader_contract import SOURCES
+from tests.corpora import test_annotated_tables as annotated
+from tests.corpora import test_bioc as bioc
+from tests.corpora import test_brat as brat
+from tests.corpora import test_concepts as concepts
+from tests.corpora import test_pubtator as pubtator
+from tests.corpora import test_trials as trials
+from tests.encoders import test_word_vectors as vectors
+from tests.linking.test_verify import ASKED, MENTIONS, RECORDS
+from tests.terminology.readers import test_mesh as mesh
+from tests.terminology.readers import test_obo as obo
+from tests.terminology.readers import test_owl as owl
+
+Read = Callable[[Path], object]
+
+
+class Case(NamedTuple):
+    """Whole files, and how they are read.
+
+    ``source`` is what ``read`` is given, ``files`` are those to be damaged. ``changes`` know the
+    form of the content; ``is_changed`` says that reading changes the files.
+    """
+
+    source: Path
+    files: dict[Path, bytes]
+    read: Read
+    changes: tuple[Change, ...] = ()
+    is_changed: bool = False
+
+
+Make = Callable[[Path], list[Case]]
+
+
+def all_of(read: Callable[..., Iterable[object]], **options: Any) -> Read:
+    """Read everything that a reader yields."""
+    return lambda path: sum(1 for _ in read(path, **options))
+
+
+def one_file(
+    read: Read, *contents: str | bytes, suffix: str = "", changes: tuple[Change, ...] = ()
+) -> Make:
+    """A reader of one file, with the contents it may have."""
+
+    def make(folder: Path) -> list[Case]:
+        cases = []
+        for number, content in enumerate(contents):
+            path = folder / f"{number}{suffix}"
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+            cases.append(Case(path, {path: path.read_bytes()}, read, changes))
+        return cases
+
+    return make
+
+
+def one_folder(read: Read, files: Mapping[str, str]) -> Make:
+    """A reader of a folder of files."""
+
+    def make(folder: Path) -> list[Case]:
+        for name, content in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(content, encoding="utf-8")
+        return [Case(folder, files_in(folder), read)]
+
+    return make
+
+
+def files_in(folder: Path) -> dict[Path, bytes]:
+    """The files of a folder that have content, the larger ones of an encoder left out."""
+    found = {file: file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+    return {file: content for file, content in found.items() if content}
+
+
+def several(*makes: Make) -> Make:
+    """The cases of several, each in a folder of its own."""
+
+    def make(folder: Path) -> list[Case]:
+        cases = []
+        for number, each in enumerate(makes):
+            (folder / str(number)).mkdir()
+            cases += each(folder / str(number))
+        return cases
+
+    return make
+
+
+# --- terminologies --------------------------------------------------------------------------------
+
+
+def terminology(name: str, *more: str | bytes) -> Make:
+    """The reader of a format, with the source that it has in the tests, and further ones."""
+    files, read = SOURCES[name].files(2), all_of(read_records, format=name)
+    if list(files) == [""]:
+        return one_file(read, files[""], *more)
+    return one_folder(read, files)
+
+
+RDF_XML = """<?xml version="1.0"?>
+<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+ xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#" xmlns:owl="http://www.w3.org/2002/07/owl#">
+<owl:Class rdf:about="http://example.org/t#A_1"><rdfs:label xml:lang="en">hip</rdfs:label>
+<rdfs:subClassOf rdf:resource="http://example.org/t#A_2"/></owl:Class></rdf:RDF>
+"""
+N_TRIPLES = (
+    "<http://example.org/t#A_1> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> "
+    "<http://www.w3.org/2002/07/owl#Class> .\n"
+    '<http://example.org/t#A_1> <http://www.w3.org/2000/01/rdf-schema#label> "hip"@en .\n'
+)
+JSON_LD = json.dumps(
+    {
+        "@context": {"label": "http://www.w3.org/2000/01/rdf-schema#label"},
+        "@graph": [
+            {
+                "@id": "http://example.org/t#A_1",
+                "@type": "http://www.w3.org/2002/07/owl#Class",
+                "label": [{"@value": "hip", "@language": "en"}],
+            }
+        ],
+    }
+)
+TREES = "descriptor_ui\ttree_number\nT:1\tC01\nT:2\tC01.100\n"
+
+
+def tables(folder: Path) -> list[Case]:
+    """The reader of tables, with columns found or named, and with a file of trees."""
+    read = all_of(read_records, format="table")
+    rows = SOURCES["table"].files(3)[""]
+    csv = 'id,name,synonyms\nT:1,"hip, ""broken""",a|b\nT:2,"two\nlines",\n'
+    named = {"id_column": "2", "name_column": "1", "header": False, "skip_incomplete": True}
+    cases = one_file(read, rows, csv, csv.replace(",", ";"), SOURCES["table"].files(1)[""])(folder)
+    bare = one_file(all_of(read_records, format="table", **named), "hip\tT:1\nrash\tT:2\n")
+    table, trees = folder / "table", folder / "trees"
+    table.write_text(rows)
+    trees.write_text(TREES)
+    with_trees = all_of(read_records, format="table", trees=trees, tree_types=True)
+    (folder / "bare").mkdir()
+    return [*cases, *bare(folder / "bare"), Case(table, {trees: TREES.encode()}, with_trees)]
+
+
+def recognised(folder: Path) -> list[Case]:
+    """Sources of every format, recognised by their content; half are made a terminology."""
+
+    def build(path: Path) -> None:
+        Terminology.build(read_records(path)).close()
+
+    makes = [
+        one_file(read, files[""]) if "" in files else one_folder(read, files)
+        for files in (source.files(2) for source in SOURCES.values())
+        for read in (build, all_of(read_records))
+    ]
+    return several(*makes)(folder)
+
+
+# --- tables and compressed files ------------------------------------------------------------------
+
+
+def read_whole_table(path: Path, **form: Any) -> None:
+    """Read every row of a table."""
+    with open_table(path, **form) as table:
+        for _ in table.rows:
+            pass
+
+
+def read_column(path: Path) -> None:
+    """Read the mentions of one column."""
+    with corpora.read_table(path, column="mention", context_column="context") as table:
+        for _ in table:
+            pass
+
+
+def read_lines(path: Path) -> None:
+    """Read the lines of a text file."""
+    with open_text(path) as lines:
+        for _ in lines:
+            pass
+
+
+def parquet(folder: Path) -> list[Case]:
+    """Parquet files, read as a plain table, a terminology, and annotated mentions."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.table({"id": ["D1", "D2"], "mention": ["hip", "rash"], "ids": [["D1"], []]})
+    terms = pa.table({"id": ["D1", "D2"], "name": ["hip", "rash"]})
+    cases = []
+    for number, (rows, read) in enumerate(
+        (
+            (table, read_whole_table),
+            (table, all_of(corpora.read_annotated_table)),
+            (terms, all_of(read_records, format="table")),
+        )
+    ):
+        written = io.BytesIO()
+        pq.write_table(rows, written)
+        cases += one_file(read, written.getvalue(), suffix=f"-{number}.parquet")(folder)
+    return cases
+
+
+def packed(folder: Path) -> list[Case]:
+    """Compressed text, damaged before and after it was compressed."""
+    text = SOURCES["medic"].files(20)[""].encode()
+    cases = one_file(read_lines, *(pack(text) for pack in PACKERS.values()))(folder)
+    plain = Case(folder / "plain", {folder / "plain": text}, read_lines, (mutate_packed,) * 3)
+    plain.source.write_bytes(text)
+    return [*cases, plain, plain, plain]
+
+
+# --- corpora and other input ----------------------------------------------------------------------
+
+CONTEXT = 'mention,context,id\nhip,my hip,D1\nrash,"a ""rash""\nhere",D2\n'
+DOCUMENTS = "".join(
+    json.dumps(document) + "\n"
+    for document in (
+        {
+            "id": "d",
+            "text": "A broken hip.",
+            "mentions": [
+                {"start": 2, "end": 12, "text": "broken hip", "type": "Disease", "ids": ["D1"]},
+                {"start": 9, "end": 12, "ids": "D2", "rule": "all", "other": 1},
+            ],
+        },
+        {"text": "nothing", "id": 7},
+    )
+)
+JSON_MENTIONS = (
+    '{"mention": "hip", "start": 1, "end": 4, "ids": ["D1"], "document": "d", "rule": "all"}\n'
+    '{"mention": "rash", "context": "a rash", "start": 4, "end": 8, "ids": "D2"}\n'
+)
+BIOC_JSON = json.dumps({"documents": [{"id": 7, "passages": [bioc.passage()]}]})
+STUDIES = json.dumps({"studies": [trials.STUDY]})
+TRIAL_TABLE = "\t".join(trials.COLUMNS) + "\n" + "\t".join(trials.ROW) + "\n"
+MENTION_TABLE = "D1\tbroken hip\nD2|D3\ta rash\n"
+FOLDS = {
+    f"{fold}/{part}.txt": MENTION_TABLE for fold in ("0", "1") for part in ("train", "test", "dev")
+} | {"0/standard.txt": "D1\thip\n"}
+CORPORA: dict[str, Make] = {
+    "pubtator": one_file(all_of(corpora.read_pubtator), pubtator.TWO),
+    "bioc": several(
+        one_file(all_of(corpora.read_bioc), bioc.XML),
+        one_file(all_of(corpora.read_bioc, composites="both", pieces="cover"), bioc.XML),
+        one_file(all_of(corpora.read_bioc), BIOC_JSON, changes=(mutate_json,)),
+    ),
+    "brat": one_folder(all_of(corpora.read_brat), {"7.txt": brat.TEXT, "7.ann": brat.ANN}),
+    "concepts": one_file(all_of(corpora.read_concepts), concepts.LINES),
+    "mention-table": one_file(all_of(corpora.read_mention_table), MENTION_TABLE),
+    "folds": one_folder(all_of(corpora.read_folds), FOLDS),
+    "jsonl": several(
+        one_file(all_of(corpora.read_jsonl_documents), DOCUMENTS, changes=(mutate_json,)),
+        one_file(all_of(corpora.read_jsonl_mentions), JSON_MENTIONS, changes=(mutate_json,)),
+    ),
+    "column": one_file(read_column, CONTEXT, 'mention\tcontext\nhip\tmy "hip"\n'),
+    "annotated-table": one_file(all_of(corpora.read_annotated_table), annotated.CSV),
+    "trials": several(
+        one_file(all_of(corpora.read_trials_xml), trials.XML),
+        one_file(all_of(corpora.read_trials_json), STUDIES, changes=(mutate_json,)),
+        one_file(all_of(corpora.read_trials_table), TRIAL_TABLE),
+    ),
+    "aact": one_folder(
+        all_of(corpora.read_aact), {f"{name}.txt": text for name, text in trials.AACT.items()}
+    ),
+}
+PLAIN_LINES = "7\t0\t10\tD006620\n7\t12\t30\tD001943|D010051\n8\t0\t16\t-1\n"
+LINK_ROWS = (
+    "row\tdocument\tstart\tend\tmention\trank\tid\n0\t7\t0\t3\thip\t1\tX:1\n"
+    "0\t7\t0\t3\thip\t2\tX:2\n1\t7\t4\t9\trash\t\t\n"
+)
+NAMES = "broken hip\n<5 % burn\n\n[18F]FDG\n"
+ANY = (
+    *(pubtator.TWO, bioc.XML, BIOC_JSON, concepts.LINES, DOCUMENTS, JSON_MENTIONS, annotated.CSV),
+)
+
+
+def read_input(path: Path) -> None:
+    """Read a file as ``canonym link --file`` does."""
+    with open_input([], str(path)) as given:
+        for _ in given.items:
+            pass
+
+
+RESUMED = [Entry(Mention(f"name {n}")) for n in range(4)]
+
+
+def resume(target: Path) -> None:
+    """Go on with an output file, as ``canonym link --resume`` does, and stop."""
+    journal = Journal(target, {"k": 3, "fingerprint": "f"}, resume=True)
+    try:
+        for item in RESUMED:
+            journal.skip(item)
+        journal.check_skipped()
+    finally:
+        journal.stop()
+
+
+def resumed(folder: Path) -> list[Case]:
+    """An output file that was interrupted after three of four mentions."""
+    target = folder / "out.tsv"
+    journal = Journal(target, {"k": 3, "fingerprint": "f"}, resume=False)
+    for item in RESUMED[:3]:
+        journal.begin()
+        journal.stream.write(f"{item}\n")
+        journal.done(item, 1)
+    journal.stop()
+    return [Case(target, files_in(folder), resume, (mutate_json,), is_changed=True)]
+
+
+# --- indexes and encoders -------------------------------------------------------------------------
+
+
+class WrongAnswerError(Exception):
+    """An index that is whole by its verification answers otherwise."""
+
+
+def answers(folder: Path) -> list[object]:
+    """Open an index and link with it."""
+    linker = Linker.load(folder)
+    return [(link.id, [one.id for one in link.candidates]) for link in linker.link(ASKED, k=3)]
+
+
+def make_index(folder: Path, **options: Any) -> Path:
+    """Build an index with every kind of file."""
+    given: dict[str, Any] = {"encoders": ["chargrams"], "spelling": True}
+    linker = Linker.build(Terminology.build(RECORDS), folder=folder, **given | options)
+    linker.use_order("marginal")
+    linker.add_synonym("cracked hip", "X:2")
+    return folder
+
+
+def indexes(folder: Path) -> Iterator[Path]:
+    """Two small indexes: sparse with targets, and dense."""
+    yield make_index(folder / "sparse", mentions=MENTIONS, search="D-T + OD-C")
+    yield make_index(folder / "dense", encoders=[encoders.make_static_with_ngrams(folder)])
+
+
+def verified(folder: Path) -> list[Case]:
+    """Indexes with checksums: what passes the verification answers as before."""
+    cases = []
+    for index in indexes(folder):
+        right = answers(index)
+
+        def read(path: Path, right: list[object] = right) -> None:
+            sound = not verify_index(path).findings
+            if answers(path) != right and sound:
+                raise WrongAnswerError
+
+        files = files_in(index)
+        del files[index / OVERLAY]
+        cases.append(Case(index, files, read))
+    return cases
+
+
+def unsigned(folder: Path) -> list[Case]:
+    """Indexes of an earlier version, without checksums: any answer, but no traceback."""
+    cases = []
+    for index in indexes(folder):
+        for file in index.rglob(CHECKSUMS):
+            file.unlink()
+        files = files_in(index)
+        for name in ("terminology.db", OVERLAY):
+            del files[index / name]
+        cases.append(Case(index, files, answers))
+        texts = {file: files[file] for file in files if file.suffix == ".json"}
+        cases.append(Case(index, texts, answers, (mutate_json,)))
+    return cases
+
+
+def manifests(folder: Path) -> list[Case]:
+    """The manifest and the checksums of an index, which verification looks at first."""
+    index = make_index(folder / "index")
+    files = {index / name: (index / name).read_bytes() for name in (MANIFEST, CHECKSUMS)}
+
+    def read(path: Path) -> None:
+        verify_index(path)
+        answers(path)
+
+    return [Case(index, files, read, (mutate_json,))]
+
+
+def databases(folder: Path) -> list[Case]:
+    """A terminology, with everything that is asked of one."""
+    path = folder / "terminology.db"
+    records = [*RECORDS, *read_records(obo_file(folder))]
+    Terminology.build(records, path).close()
+
+    def read(path: Path) -> None:
+        with Terminology(path) as found:
+            everything = [*found.iter_concepts(), *found.iter_names(), *found.iter_relations()]
+            everything += [*found.iter_xrefs(), *found.iter_texts()]
+            found.names("X:1")
+            found.resolve("DEMO:11")
+            found.concept("X:2")
+
+    return [Case(path, {path: path.read_bytes()}, read, (mutate_sqlite,))]
+
+
+def obo_file(folder: Path) -> Path:
+    """An ontology with everything that a terminology can hold."""
+    path = folder / "demo.obo"
+    path.write_text(obo.ONTOLOGY)
+    return path
+
+
+def overlays(folder: Path) -> list[Case]:
+    """The added names of an index."""
+    index = make_index(folder / "index")
+    path = index / OVERLAY
+    return [Case(index, {path: path.read_bytes()}, answers, (mutate_sqlite,), is_changed=True)]
+
+
+def orders(folder: Path) -> list[Case]:
+    """Fitted re-rankers and confidences, by themselves."""
+    names = ["chargrams"]
+    reranker = folder / RERANKER
+    Reranker.marginal(names).save(reranker)
+    shipped = Path(corpora.__file__).parents[1] / "models" / "rerankers"
+    confidence = folder / CONFIDENCE
+    confidence.write_bytes(next(shipped.glob("*.confidence.json")).read_bytes())
+    change = (mutate_json,)
+    load = partial(Reranker.load, encoders=names)
+    return [
+        Case(reranker, {reranker: reranker.read_bytes()}, load, change),
+        Case(confidence, {confidence: confidence.read_bytes()}, Confidence.load, change),
+    ]
+
+
+def saved(*makes: Callable[[Path], Any]) -> Make:
+    """Saved encoders, with checksums and without."""
+
+    def read(folder: Path) -> None:
+        load_encoder(folder).encode(["heart attack", "flu 2", ""])
+
+    def make(folder: Path) -> list[Case]:
+        cases = []
+        for number, one in enumerate(makes):
+            for kind in ("signed", "unsigned"):
+                place = folder / f"{kind}-{number}"
+                save_encoder(one(folder), place)
+                if kind == "unsigned":
+                    for name in (MANIFEST, CHECKSUMS):
+                        (place / name).unlink()
+                files = files_in(place)
+                cases += [Case(place, files, read)] * (1 if kind == "signed" else 3)
+                texts = {file: text for file, text in files.items() if file.suffix == ".json"}
+                cases.append(Case(place, texts, read, (mutate_json,)))
+        return cases
+
+    return make
+
+
+def checkpoints(folder: Path) -> list[Case]:
+    """The checkpoints of a training run."""
+    import numpy as np
+
+    arrays = {"w": np.ones((2, 3), np.float32)}
+    checkpoint = Checkpoint({"objective": "x"}, {"step": 3, "history": [1.5]}, arrays, arrays, None)
+    write_checkpoint(folder, checkpoint, step=3)
+
+    def read(path: Path) -> None:
+        read_newest(path, notice=lambda _: None)
+
+    return [Case(folder, files_in(folder), read, (mutate_json,))]
+
+
+def hub_folders(folder: Path) -> list[Case]:
+    """The description of a sentence-transformers model."""
+    modules = [{"type": "a.Transformer", "path": ""}, {"type": "a.Pooling", "path": "1"}]
+    files = {
+        "modules.json": modules,
+        "1/config.json": {"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": False},
+        "config.json": {"model_type": "roberta", "max_position_embeddings": 64, "pad_token_id": 1},
+        "sentence_bert_config.json": {"do_lower_case": True},
+    }
+    texts = {name: json.dumps(content) for name, content in files.items()}
+    cases = one_folder(read_checkpoint, texts)(folder)
+    return [cases[0]._replace(changes=(mutate_json,))]
+
+
+MATRIX = vectors.VECTORS
+TARGETS: dict[str, Make] = {
+    **{
+        name: terminology(name)
+        for name in ("ctd", "medic", "drugbank", "umls", "rxnorm", "snomed", "athena", "meddra")
+    },
+    "obo": terminology("obo", obo.ONTOLOGY),
+    "mesh": terminology("mesh", mesh.DESCRIPTORS),
+    "owl": several(
+        one_file(all_of(read_records, format="owl"), SOURCES["owl"].files(2)[""]),
+        one_file(all_of(read_records, format="owl"), owl.SKOS),
+        one_file(all_of(read_records, format="owl"), RDF_XML, N_TRIPLES),
+        one_file(all_of(read_records, format="owl"), JSON_LD, changes=(mutate_json,)),
+    ),
+    "table": tables,
+    "recognised": recognised,
+    "everyday": one_file(
+        all_of(read_everyday), "name\tcode\tscope\npink eye\tH10\texact\nsun burn\tL55.0\tbroad\n"
+    ),
+    "replaced": one_file(all_of(read_replaced, prefix="M:"), "C1\tD1\nC2\tC1\tx\nC3\tC2\n"),
+    "csv": one_file(read_whole_table, 'a,b\n1,"2, ""x"""\n"3\n4",\n', "a;b\n1;2\n", "a|b\n1|2\n"),
+    "tsv": one_file(read_whole_table, 'a\tb\n1\t"2"\n3\t\n', "a\tb\r\n1\t2\r\n"),
+    "parquet": parquet,
+    "compressed": packed,
+    **CORPORA,
+    "predictions": one_file(
+        read_predictions,
+        PLAIN_LINES,
+        LINK_ROWS,
+        JSON_MENTIONS,
+        pubtator.TWO,
+        changes=(mutate_json,),
+    ),
+    "link-input": one_file(read_input, *ANY, trials.XML, STUDIES, NAMES),
+    "corpus": one_file(lambda path: open_corpus(str(path)), *ANY, MENTION_TABLE),
+    "resume": resumed,
+    "spelling-list": several(
+        one_file(read_spelling_list, "brocken||broken\nhipp||hip\n"),
+        one_file(read_corrections, "brocken||broken\nhipp||hip\n"),
+    ),
+    "relatedness": one_file(
+        read_relatedness, "hip\tleg\t3.5\nrash\tflu\t1\n", 'Mean,TERM1,TERM2\n3.5,"a, b",c\n'
+    ),
+    "name-groups": one_file(read_groups, '{"D1": ["hip", "leg"]}', changes=(mutate_json,)),
+    "relations": one_file(read_relations, "D1\tis_a\tD2\nD2\tpart_of\tD3\n"),
+    "word-vectors": one_file(
+        read_word_vectors,
+        *(vectors.text_form(), vectors.text_form(header=False), vectors.binary_form()),
+        vectors.fasttext_form(["heart", "flu"], MATRIX, n_buckets=2),
+    ),
+    "manifest": manifests,
+    "index": verified,
+    "index-unsigned": unsigned,
+    "terminology-file": databases,
+    "overlay": overlays,
+    "order": orders,
+    "encoder-chargrams": saved(encoders.make_chargrams),
+    "encoder-static": saved(encoders.make_static, encoders.make_static_with_ngrams),
+    "encoder-subword": saved(encoders.make_subword, encoders.make_quantised_subword),
+    "encoder-residual": saved(encoders.make_residual),
+    "checkpoint": checkpoints,
+    "hub-folder": hub_folders,
+}
+"""Readers by name: a function that writes their whole files into a folder."""
