@@ -95,7 +95,7 @@ def _describe(error: Exception) -> str:
     ours = [frame for frame in frames if "canonym" in Path(frame.filename).parts] or frames
     last = ours[-1]
     place = f"{Path(last.filename).parent.name}/{Path(last.filename).name}:{last.lineno}"
-    return f"{type(error).__name__} at {place} in {last.name}: {str(error)[:100]!r}"
+    return f"{type(error).__name__} at {place} in {last.name}"
 
 
 # --- the worker -----------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ _NUMBERS = (
     *(b"9223372036854775807", b"9223372036854775808", b"99999999999999999999999", b"1e400"),
     *(b"-1e400", b"nan", b"1.5", b"0x10", b"1_0", b"1e9", "²".encode(), "٣".encode(), b"9" * 5000),
 )
+_INTEGERS = (0, 1, -1, 2, 255, 60_000, 1 << 20, (1 << 31) - 1, 1 << 31, 1 << 40, (1 << 63) - 1)
 TOKENS = (
     *(b"\0", b"\xff\xfe", b"\xef\xbb\xbf", b"\xc3", b"\xed\xa0\x80", b"\r", b"\r\n", b"\n\n"),
     *(b"\t", b"|", b"||", b'"', b'""', b"\\", b"\\u", b"\\ud800", b"'", b"$", b"#", b",", b";"),
@@ -133,7 +134,19 @@ def _lines(rng: Random, content: bytes) -> bytes:
     return b"".join(lines)
 
 
+def _replace_integer(rng: Random, content: bytes) -> bytes:
+    """Change a binary number of four or eight bytes, mostly everywhere that it occurs."""
+    width = rng.choice((4, 8))
+    at = width * rng.randrange(len(content) // width + 1)
+    old = content[at : at + width]
+    new = rng.choice(_INTEGERS).to_bytes(8, "little", signed=True)[:width]
+    if len(old) < width or rng.random() < 0.3:
+        return content[:at] + new + content[at + width :]
+    return content.replace(old, new)
+
+
 _CHANGES: tuple[Change, ...] = (
+    _replace_integer,
     *(_flip, _flip, _overwrite, _insert, _insert_token, _insert_token, _replace_word),
     *(_replace_number, _replace_number, _delete, _delete, _duplicate, _truncate, _swap, _lines),
 )

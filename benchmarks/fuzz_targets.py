@@ -8,9 +8,10 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from canonym import Linker, Terminology, corpora
 from canonym.cli.annotated import open_corpus
@@ -25,9 +26,9 @@ from canonym.evaluation.similarity.relatedness import read_relatedness
 from canonym.io.files import CHECKSUMS, MANIFEST
 from canonym.io.streams import open_text
 from canonym.io.tables import open_table
-from canonym.linking.confidence import CONFIDENCE, Confidence
+from canonym.linking.confidence import FEATURES, Confidence
 from canonym.linking.overlay import OVERLAY
-from canonym.linking.reranker import RERANKER, Reranker
+from canonym.linking.reranker import Reranker, confidence_beside, shipped_file
 from canonym.linking.verify import verify_index
 from canonym.mentions.spelling import read_spelling_list
 from canonym.terminology import read_records
@@ -53,6 +54,7 @@ from tests.terminology.readers import test_obo as obo
 from tests.terminology.readers import test_owl as owl
 
 Read = Callable[[Path], object]
+JSON = (mutate_json,)
 
 
 class Case(NamedTuple):
@@ -278,21 +280,21 @@ CORPORA: dict[str, Make] = {
     "bioc": several(
         one_file(all_of(corpora.read_bioc), bioc.XML),
         one_file(all_of(corpora.read_bioc, composites="both", pieces="cover"), bioc.XML),
-        one_file(all_of(corpora.read_bioc), BIOC_JSON, changes=(mutate_json,)),
+        one_file(all_of(corpora.read_bioc), BIOC_JSON, changes=JSON),
     ),
     "brat": one_folder(all_of(corpora.read_brat), {"7.txt": brat.TEXT, "7.ann": brat.ANN}),
     "concepts": one_file(all_of(corpora.read_concepts), concepts.LINES),
     "mention-table": one_file(all_of(corpora.read_mention_table), MENTION_TABLE),
     "folds": one_folder(all_of(corpora.read_folds), FOLDS),
     "jsonl": several(
-        one_file(all_of(corpora.read_jsonl_documents), DOCUMENTS, changes=(mutate_json,)),
-        one_file(all_of(corpora.read_jsonl_mentions), JSON_MENTIONS, changes=(mutate_json,)),
+        one_file(all_of(corpora.read_jsonl_documents), DOCUMENTS, changes=JSON),
+        one_file(all_of(corpora.read_jsonl_mentions), JSON_MENTIONS, changes=JSON),
     ),
     "column": one_file(read_column, CONTEXT, 'mention\tcontext\nhip\tmy "hip"\n'),
     "annotated-table": one_file(all_of(corpora.read_annotated_table), annotated.CSV),
     "trials": several(
         one_file(all_of(corpora.read_trials_xml), trials.XML),
-        one_file(all_of(corpora.read_trials_json), STUDIES, changes=(mutate_json,)),
+        one_file(all_of(corpora.read_trials_json), STUDIES, changes=JSON),
         one_file(all_of(corpora.read_trials_table), TRIAL_TABLE),
     ),
     "aact": one_folder(
@@ -340,7 +342,7 @@ def resumed(folder: Path) -> list[Case]:
         journal.stream.write(f"{item}\n")
         journal.done(item, 1)
     journal.stop()
-    return [Case(target, files_in(folder), resume, (mutate_json,), is_changed=True)]
+    return [Case(target, files_in(folder), resume, JSON, is_changed=True)]
 
 
 # --- indexes and encoders -------------------------------------------------------------------------
@@ -399,7 +401,7 @@ def unsigned(folder: Path) -> list[Case]:
             del files[index / name]
         cases.append(Case(index, files, answers))
         texts = {file: files[file] for file in files if file.suffix == ".json"}
-        cases.append(Case(index, texts, answers, (mutate_json,)))
+        cases.append(Case(index, texts, answers, JSON))
     return cases
 
 
@@ -412,7 +414,7 @@ def manifests(folder: Path) -> list[Case]:
         verify_index(path)
         answers(path)
 
-    return [Case(index, files, read, (mutate_json,))]
+    return [Case(index, files, read, JSON)]
 
 
 def databases(folder: Path) -> list[Case]:
@@ -447,19 +449,31 @@ def overlays(folder: Path) -> list[Case]:
 
 
 def orders(folder: Path) -> list[Case]:
-    """Fitted re-rankers and confidences, by themselves."""
-    names = ["chargrams"]
-    reranker = folder / RERANKER
-    Reranker.marginal(names).save(reranker)
-    shipped = Path(corpora.__file__).parents[1] / "models" / "rerankers"
-    confidence = folder / CONFIDENCE
-    confidence.write_bytes(next(shipped.glob("*.confidence.json")).read_bytes())
-    change = (mutate_json,)
-    load = partial(Reranker.load, encoders=names)
-    return [
-        Case(reranker, {reranker: reranker.read_bytes()}, load, change),
-        Case(confidence, {confidence: confidence.read_bytes()}, Confidence.load, change),
-    ]
+    """Fitted re-rankers and confidences, with their checksums and without."""
+    names = ["default"]
+    reranker, confidence = shipped_file(names), confidence_beside(shipped_file(names))
+
+    def order(path: Path) -> None:
+        found = Reranker.load(path, encoders=names)
+        if found is not None:
+            found.model.worth(np.zeros((2, len(found.model.names))))
+            found.annotations.look("hip", "D1", "hip")
+
+    def confide(path: Path) -> None:
+        found = Confidence.load(path)
+        if found is not None:
+            found.predict(np.zeros((2, len(FEATURES))))
+
+    cases = []
+    for source, read in ((reranker, order), (confidence, confide)):
+        content = json.loads(source.read_text())
+        if "decisions" in content:
+            content["decisions"] = {"hip": {"D1": 2, "D2": 1}}
+        cases += one_file(read, source.read_bytes(), suffix=source.name, changes=JSON)(folder)
+        content.pop("sha256", None)
+        plain = json.dumps(content)
+        cases += one_file(read, *[plain] * 3, suffix=f"-{source.name}", changes=JSON)(folder)
+    return cases
 
 
 def saved(*makes: Callable[[Path], Any]) -> Make:
@@ -480,7 +494,7 @@ def saved(*makes: Callable[[Path], Any]) -> Make:
                 files = files_in(place)
                 cases += [Case(place, files, read)] * (1 if kind == "signed" else 3)
                 texts = {file: text for file, text in files.items() if file.suffix == ".json"}
-                cases.append(Case(place, texts, read, (mutate_json,)))
+                cases.append(Case(place, texts, read, JSON))
         return cases
 
     return make
@@ -488,8 +502,6 @@ def saved(*makes: Callable[[Path], Any]) -> Make:
 
 def checkpoints(folder: Path) -> list[Case]:
     """The checkpoints of a training run."""
-    import numpy as np
-
     arrays = {"w": np.ones((2, 3), np.float32)}
     checkpoint = Checkpoint({"objective": "x"}, {"step": 3, "history": [1.5]}, arrays, arrays, None)
     write_checkpoint(folder, checkpoint, step=3)
@@ -497,7 +509,7 @@ def checkpoints(folder: Path) -> list[Case]:
     def read(path: Path) -> None:
         read_newest(path, notice=lambda _: None)
 
-    return [Case(folder, files_in(folder), read, (mutate_json,))]
+    return [Case(folder, files_in(folder), read, JSON)]
 
 
 def hub_folders(folder: Path) -> list[Case]:
@@ -511,7 +523,7 @@ def hub_folders(folder: Path) -> list[Case]:
     }
     texts = {name: json.dumps(content) for name, content in files.items()}
     cases = one_folder(read_checkpoint, texts)(folder)
-    return [cases[0]._replace(changes=(mutate_json,))]
+    return [cases[0]._replace(changes=JSON)]
 
 
 MATRIX = vectors.VECTORS
@@ -526,7 +538,7 @@ TARGETS: dict[str, Make] = {
         one_file(all_of(read_records, format="owl"), SOURCES["owl"].files(2)[""]),
         one_file(all_of(read_records, format="owl"), owl.SKOS),
         one_file(all_of(read_records, format="owl"), RDF_XML, N_TRIPLES),
-        one_file(all_of(read_records, format="owl"), JSON_LD, changes=(mutate_json,)),
+        one_file(all_of(read_records, format="owl"), JSON_LD, changes=JSON),
     ),
     "table": tables,
     "recognised": recognised,
@@ -545,7 +557,7 @@ TARGETS: dict[str, Make] = {
         LINK_ROWS,
         JSON_MENTIONS,
         pubtator.TWO,
-        changes=(mutate_json,),
+        changes=JSON,
     ),
     "link-input": one_file(read_input, *ANY, trials.XML, STUDIES, NAMES),
     "corpus": one_file(lambda path: open_corpus(str(path)), *ANY, MENTION_TABLE),
@@ -557,7 +569,10 @@ TARGETS: dict[str, Make] = {
     "relatedness": one_file(
         read_relatedness, "hip\tleg\t3.5\nrash\tflu\t1\n", 'Mean,TERM1,TERM2\n3.5,"a, b",c\n'
     ),
-    "name-groups": one_file(read_groups, '{"D1": ["hip", "leg"]}', changes=(mutate_json,)),
+    "name-groups": several(
+        one_file(read_groups, '{"D1": ["hip", "leg"]}', changes=JSON),
+        one_file(read_groups, PACKERS["gz"](b'{"D1": ["hip", "leg"]}')),
+    ),
     "relations": one_file(read_relations, "D1\tis_a\tD2\nD2\tpart_of\tD3\n"),
     "word-vectors": one_file(
         read_word_vectors,

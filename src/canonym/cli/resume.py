@@ -25,7 +25,7 @@ import click
 from canonym.cli.input import Item
 from canonym.cli.progress import note
 from canonym.errors import InvalidInput, Mismatch, ReadError
-from canonym.io.files import check_file, failures_name, put_file, write_file
+from canonym.io.files import check_file, failures_name, parse_json, put_file, write_file
 
 _LOG = logging.getLogger(__name__)
 _FORMAT = 1
@@ -159,10 +159,12 @@ class Journal:
         if not self._record.exists():
             return 0
         try:
-            record = json.loads(self._record.read_text(encoding="utf-8"))
-            settings, length = dict(record["settings"]), int(record["bytes"])
-            self.n_items, self.n_links = int(record["items"]), int(record["links"])
-            self._expected = str(record["input"])
+            record = parse_json(self._record.read_text(encoding="utf-8"))
+            settings, self._expected = dict(record["settings"]), str(record["input"])
+            length, *done = (record[key] for key in ("bytes", "items", "links"))
+            if not all(type(count) is int and count >= 0 for count in (length, *done)):
+                raise ValueError("a count is no whole number")
+            self.n_items, self.n_links = done
         except (ValueError, KeyError, TypeError) as error:
             raise ReadError(self._record, f"is damaged ({error!r}): {_AGAIN}") from error
         changed = [

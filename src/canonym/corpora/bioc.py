@@ -20,7 +20,14 @@ from typing import IO, Any, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from canonym.corpora.gold import parse_ids, written_ids
-from canonym.corpora.spans import PIECES, Piece, join_pieces, mention_pieces, pieces_problem
+from canonym.corpora.spans import (
+    PIECES,
+    Piece,
+    join_pieces,
+    mention_pieces,
+    pieces_problem,
+    whole_number,
+)
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_bytes
 from canonym.io.xml import Element, read_json, read_numbered_elements
@@ -200,11 +207,10 @@ class _Reader:
         return list(found)
 
     def number(self, part: dict[str, Any], key: str, owner: dict[str, Any]) -> int:
-        value = part.get(key)
-        if isinstance(value, str) and value.strip().isdecimal():
-            value = int(value)
+        given = part.get(key)
+        value = whole_number(given.strip()) if isinstance(given, str) else given
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise self.error(f"the {key} is {value!r}; a whole number is expected", owner)
+            raise self.error(f"the {key} is {given!r:.80}; a whole number is expected", owner)
         return value
 
     def add_text(self, part: dict[str, Any]) -> None:

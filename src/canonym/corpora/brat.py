@@ -36,7 +36,7 @@ a word for "no concept"."""
 REFERENCES: tuple[str, ...] = ("any", "all")
 """Meaning of several references of one mention: each is right, or the mention stands for all."""
 
-_MENTION = re.compile(r"(\S+) (\d+ \d+(?:;\d+ \d+)*)")
+_MENTION = re.compile(r"(\S+) (\d{1,18} \d{1,18}(?:;\d{1,18} \d{1,18})*)")
 _REFERENCE = re.compile(r"Reference (\S+) (\S+:.+)")
 _PASSED_OVER = tuple("REAM*")
 

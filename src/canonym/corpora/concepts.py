@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from canonym.corpora.gold import parse_ids
+from canonym.corpora.spans import whole_number
 from canonym.errors import ReadError
 from canonym.io.streams import open_text
 from canonym.types import Mention
@@ -81,14 +82,15 @@ def _parse(lines: Iterable[str], path: str | Path) -> Iterator[Mention]:
                 line=number,
             )
         document, start, end, type_, text, written = (cell.strip() for cell in cells)
-        if not (start.isdecimal() and end.isdecimal() and int(start) < int(end)):
+        span = whole_number(start), whole_number(end)
+        if span[0] is None or span[1] is None or span[0] >= span[1]:
             raise ReadError(
                 path, f"offsets {start[:20]!r} and {end[:20]!r} are no span", line=number
             )
         if not text:
             raise ReadError(path, f"the mention of document {document!r} is empty", line=number)
         ids, rule = parse_ids(written)
-        yield Mention(text, int(start), int(end), type_, ids, rule, document)
+        yield Mention(text, *span, type_, ids, rule, document)
 
 
 def mention_parts(mention: Mention) -> tuple[str, ...]:

@@ -20,6 +20,13 @@ PIECES: tuple[str, ...] = ("join", "cover")
 
 Piece = tuple[int, int]
 
+_DIGITS = 18  # of the largest offset, so that every one fits into 64 bits
+
+
+def whole_number(written: str) -> int | None:
+    """Return an offset that is written in a file; None for what is none, or is endless."""
+    return int(written) if written.isdecimal() and len(written) <= _DIGITS else None
+
 
 def span_problem(text: str, start: int, end: int, written: str | None = None) -> str | None:
     """Describe the problem of a span in a text, or return None for a sound one.

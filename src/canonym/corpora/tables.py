@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from canonym.corpora.gold import RULES, parse_ids
+from canonym.corpora.spans import whole_number
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_text
 from canonym.io.tables import (
@@ -347,13 +348,11 @@ def _required(
 
 
 def _from_parquet(path: Path, given: Mapping[str, str]) -> Iterator[Mention]:
-    with open_parquet(path) as (header, batches):
+    with open_parquet(path) as (header, rows):
         roles = _required(header, given, partial(ReadError, path))
         names = [header[at] for at in roles.values()]
-        rows = itertools.chain.from_iterable(batch.to_pylist() for batch in batches(names))
-        for number, row in enumerate(rows, start=1):
-            values = {role: row[header[at]] for role, at in roles.items()}
-            yield _mention(values, _row_error(path, number))
+        for number, cells in enumerate(rows(names), start=1):
+            yield _mention(dict(zip(roles, cells, strict=True)), _row_error(path, number))
 
 
 def _from_sheet(path: Path, given: Mapping[str, str], choice: SheetChoice) -> Iterator[Mention]:
@@ -376,9 +375,10 @@ def _mention(values: Mapping[str, Any], error: Callable[[str], ReadError]) -> Me
         written = text(role)
         if not written:
             return None
-        if not written.isdecimal():
+        found = whole_number(written)
+        if found is None:
             raise error(f"{role} is {written[:20]!r}, no whole number")
-        return int(written)
+        return found
 
     if not text("mention"):
         raise error("the mention is empty")

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from canonym.errors import InvalidInput, ReadError, require
+from canonym.io.files import parse_json
 
 POOLINGS: tuple[str, ...] = ("cls", "mean", "max")
 """Ways to pool token vectors: the first one, their mean, or their maximum per dimension."""
@@ -59,7 +60,7 @@ def check_model(model: Any, tokenizer: Any, *, max_length: int, longest: int | N
 def read_json(path: Path) -> dict[str, Any]:
     """Read a JSON object, or raise `ReadError`."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ReadError(path, f"expected JSON, found {error}; is the model complete?") from error
     if not isinstance(content, dict):
@@ -78,27 +79,36 @@ def read_checkpoint(folder: Path, *, pooling: str = "auto") -> Checkpoint:
     if (modules := folder / "modules.json").is_file():
         weights, found = _read_modules(modules, wanted=pooling)
     config_file = weights / "config.json"
-    if not config_file.is_file():
+    if not _is_there(config_file):
         raise ReadError(
             folder,
             "there is no config.json in it; a Hugging Face or sentence-transformers folder is "
             "expected",
         )
     config = read_json(config_file)
-    longest = config.get("max_position_embeddings")
-    if isinstance(longest, int) and config.get("model_type") in _SHIFTED:
+    longest, padding = config.get("max_position_embeddings"), config.get("pad_token_id") or 0
+    if isinstance(longest, int) and str(config.get("model_type")) in _SHIFTED:
+        if not isinstance(padding, int):
+            raise ReadError(config_file, f"'pad_token_id' is {padding!r:.80}; a number is expected")
         # Positions of the RoBERTa family start after the padding token's.
-        longest -= int(config.get("pad_token_id") or 0) + 1
+        longest -= padding + 1
     sentence = weights / "sentence_bert_config.json"
-    lowercase = sentence.is_file() and bool(read_json(sentence).get("do_lower_case"))
+    lowercase = _is_there(sentence) and bool(read_json(sentence).get("do_lower_case"))
     pooling = found if pooling == "auto" else pooling
     return Checkpoint(weights, pooling, lowercase, longest if isinstance(longest, int) else None)
+
+
+def _is_there(file: Path) -> bool:
+    try:
+        return file.is_file()
+    except OSError:  # a name longer than any file has
+        return False
 
 
 def _read_modules(path: Path, *, wanted: str) -> tuple[Path, str]:
     """Return the folder of the weights and the pooling that ``modules.json`` names."""
     try:
-        listed = json.loads(path.read_text(encoding="utf-8"))
+        listed = parse_json(path.read_text(encoding="utf-8"))
         steps = [(str(step["type"]).rsplit(".", 1)[-1], str(step["path"])) for step in listed]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ReadError(path, f"the list of modules is damaged ({error!r})") from error

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 
+_LONGEST_GRAM = 100
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -58,11 +59,13 @@ def check_option(what: str, value: Any, allowed: Sequence[str]) -> None:
 
 
 def check_grams(n_min: int, n_max: int, *, least: int = 1) -> None:
-    """Raise `InvalidInput` unless ``least <= n_min <= n_max``, in whole numbers."""
+    """Raise `InvalidInput` unless ``least <= n_min <= n_max <= 100``, in whole numbers."""
     check_count("n_min", n_min, least=least)
     check_count("n_max", n_max, least=least)
     if n_min > n_max:
         raise InvalidInput(f"n_min={n_min} is larger than n_max={n_max}; swap them")
+    if n_max > _LONGEST_GRAM:
+        raise InvalidInput(f"n_max={n_max}: at most {_LONGEST_GRAM} characters are expected")
 
 
 def check_count(what: str, value: Any, *, least: int = 1) -> None:

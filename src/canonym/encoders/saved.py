@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io.arrays import open_array
+from canonym.io.files import parse_json
 
 E = TypeVar("E")
 
@@ -55,7 +56,7 @@ def read_encoder_manifest(
             f"not a saved encoder: there is no {ENCODER_MANIFEST} in it; was the right path given?",
         )
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_text(encoding="utf-8"))
         found, number, settings = content["kind"], content["format"], content["settings"]
         if not (isinstance(found, str) and type(number) is int and isinstance(settings, dict)):
             raise TypeError("a field has the wrong type")
@@ -87,7 +88,7 @@ def reopen(
         return cls(**complete(settings))
     except ReadError:
         raise
-    except (OSError, ValueError, TypeError, InvalidInput) as error:
+    except (OSError, ValueError, TypeError, OverflowError, InvalidInput) as error:
         raise ReadError(folder, f"the encoder is damaged ({error}); save it again") from error
 
 
@@ -124,7 +125,7 @@ def map_tensors(path: Path) -> dict[str, npt.NDArray[Any]]:
             length = int.from_bytes(stream.read(8), "little")
             if not 2 <= length <= min(size - 8, _HEADER_LIMIT):
                 raise ValueError(f"the header claims {length} bytes, the file has {size}")
-            header = json.loads(stream.read(length))
+            header = parse_json(stream.read(length))
         # As a plain array: every slice of a memmap object costs microseconds more.
         data = np.memmap(path, dtype=np.uint8, mode="r", offset=8 + length).view(np.ndarray)
         header.pop("__metadata__", None)

@@ -31,9 +31,11 @@ from canonym.types import Float32Array
 FASTTEXT_MAGIC = 793712314
 _FASTTEXT_VERSION = 12
 _FIRST_ROWS = 16_384
+_FIRST_BYTES = 1 << 25  # at most: a header may promise rows of any width
 _LONGEST_LINE = 1 << 20
 _SAMPLE = 1 << 16
 _WIDEST = 1 << 16
+_DIGITS = 18  # of a number that is looked at: larger ones are refused all the same
 
 
 class WordVectors(NamedTuple):
@@ -90,6 +92,10 @@ def _looks_like_text(sample: bytes) -> bool:
         return False
 
 
+def _rows_at_once(width: int) -> int:
+    return max(1, min(_FIRST_ROWS, _FIRST_BYTES // (4 * max(width, 1))))
+
+
 def _collected(rows: Iterator[tuple[str, Float32Array]]) -> tuple[list[str], Float32Array]:
     """Gather rows into one array that grows, keeping the first of equal words."""
     places: dict[str, int] = {}
@@ -100,7 +106,7 @@ def _collected(rows: Iterator[tuple[str, Float32Array]]) -> tuple[list[str], Flo
             continue
         if place == len(vectors):
             # The header's count is not trusted with an allocation: it may be anything.
-            grown = np.empty((max(_FIRST_ROWS, 2 * place), len(vector)), np.float32)
+            grown = np.empty((max(_rows_at_once(len(vector)), 2 * place), len(vector)), np.float32)
             grown[:place] = vectors.reshape(place, len(vector))
             vectors = grown
         vectors[place] = vector
@@ -122,7 +128,8 @@ class _Reader:
         self, max_words: int | None, *, text: bool
     ) -> Iterator[tuple[str, Float32Array]]:
         """Yield the rows of a word2vec file, text or binary, that starts with its size."""
-        n, width = map(int, self.stream.readline(_LONGEST_LINE).split())
+        fields = self.stream.readline(_LONGEST_LINE).split()
+        n, width = (int(field[:_DIGITS]) for field in fields)
         if not (n > 0 and 0 < width <= _WIDEST):
             raise self.error(f"{n} words of {width} dimensions cannot be", line=1)
         wanted = n if max_words is None else min(n, max_words)
@@ -202,8 +209,9 @@ class _Reader:
 
     def matrix(self, n_rows: int, width: int) -> Float32Array:
         parts = [np.empty((0, width), np.float32)]
-        for start in range(0, n_rows, _FIRST_ROWS):
-            size = 4 * width * min(_FIRST_ROWS, n_rows - start)
+        at_once = _rows_at_once(width)
+        for start in range(0, n_rows, at_once):
+            size = 4 * width * min(at_once, n_rows - start)
             parts.append(np.frombuffer(self.exactly(size), "<f4").reshape(-1, width))
             if not np.isfinite(parts[-1]).all():
                 raise self.error("the matrix holds NaN or infinity; the file is damaged")

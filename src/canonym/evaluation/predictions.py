@@ -33,6 +33,7 @@ from typing import NamedTuple
 from canonym.corpora.gold import parse_ids
 from canonym.corpora.jsonl import parse_jsonl_mentions
 from canonym.corpora.pubtator import parse_pubtator
+from canonym.corpora.spans import whole_number
 from canonym.errors import ReadError
 from canonym.export.rows import JOINED_BY, unguarded
 from canonym.io.streams import open_text
@@ -77,13 +78,14 @@ def read_predictions(path: str | Path) -> dict[Key, tuple[str, ...]]:
     found: dict[Key, tuple[str, ...]] = {}
     first: dict[Key, _Prediction] = {}
     for one in _read(path):
-        if not (one.start.isdecimal() and one.end.isdecimal()):
+        start, end = whole_number(one.start), whole_number(one.end)
+        if start is None or end is None:
             raise ReadError(
                 path,
                 f"offsets {one.start[:20]!r} and {one.end[:20]!r} are no numbers",
                 line=one.line,
             )
-        key = (one.document, int(one.start), int(one.end))
+        key = (one.document, start, end)
         before = first.setdefault(key, one)
         if before is one:
             found[key] = one.ids

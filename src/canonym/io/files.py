@@ -354,7 +354,7 @@ def read_sizes(folder: Path, *, kind: str, newest: int) -> tuple[dict[str, Any],
             folder, f"not a saved {kind}: there is no {MANIFEST} in it; was the right path given?"
         )
     try:
-        content = json.loads(manifest.read_text(encoding="utf-8"))
+        content = parse_json(manifest.read_text(encoding="utf-8"))
         found_kind, found_format = content["kind"], int(content["format"])
         sizes = {str(name): int(size) for name, size in content["files"].items()}
         if not isinstance(found_kind, str):
@@ -384,6 +384,14 @@ def wrong_size(file: str | Path, size: int) -> str:
     return ""
 
 
+def parse_json(text: str | bytes) -> Any:
+    """Parse JSON; what is nested too deeply is a ValueError too, as all other damage is."""
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
 def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
     """Add the SHA-256 of its content to what is written as a JSON file that may change."""
     return {**content, _SEAL: _seal(json.loads(json.dumps(content)))}
@@ -391,7 +399,7 @@ def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
 
 def open_sealed(text: str) -> Any:
     """Read JSON, and raise ValueError where it is not what its SHA-256 says, if it has one."""
-    content = json.loads(text)
+    content = parse_json(text)
     if isinstance(content, dict) and _SEAL in content:
         found = content.pop(_SEAL)
         if found != _seal(content):

@@ -189,17 +189,16 @@ def open_table(
     if is_parquet(path):
         number = 0
 
-        def text_rows(batches: Iterator[Any]) -> Iterator[list[str]]:
+        def text_rows(rows: Iterator[Sequence[Any]]) -> Iterator[list[str]]:
             nonlocal number
-            for batch in batches:
-                for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                    number += 1
-                    yield [_parquet_text(cell, separator) for cell in cells]
+            for cells in rows:
+                number += 1
+                yield [_parquet_text(cell, separator) for cell in cells]
 
-        with open_parquet(path) as (names, batches):
+        with open_parquet(path) as (names, rows):
             yield Table(
                 tuple(names),
-                text_rows(batches(None)),
+                text_rows(rows(None)),
                 lambda problem: ReadError(path, problem, line=number or None),
             )
         return
@@ -284,26 +283,37 @@ def is_parquet(path: str | Path) -> bool:
 @contextmanager
 def open_parquet(
     path: str | Path,
-) -> Iterator[tuple[list[str], Callable[[list[str] | None], Iterator[Any]]]]:
-    """Open a Parquet file: its column names, and a function that yields its record batches.
+) -> Iterator[tuple[list[str], Callable[[list[str] | None], Iterator[Sequence[Any]]]]]:
+    """Open a Parquet file: its column names, and a function that yields the cells of its rows.
 
-    The function takes the columns to read, None for all. Damage becomes a `ReadError`.
+    The function takes the columns to read, None for all; of columns with one name it takes the
+    last. Damage becomes a `ReadError`, also text that is not UTF-8.
     """
     parquet = require("pyarrow.parquet", "reading Parquet files", "arrow")
     lib = require("pyarrow.lib", "reading Parquet files", "arrow")
+    damage = (lib.ArrowException, OSError, ValueError, OverflowError)
     try:
         file = parquet.ParquetFile(path)
-    except (lib.ArrowException, OSError) as error:
+        names = list(file.schema_arrow.names)
+    except damage as error:
         raise ReadError(path, f"is no complete Parquet file ({error})") from error
 
-    def batches(columns: list[str] | None) -> Iterator[Any]:
-        try:
-            yield from file.iter_batches(columns=columns)
-        except (lib.ArrowException, OSError) as error:
-            raise ReadError(path, f"the Parquet file is damaged ({error})") from error
+    def rows(columns: list[str] | None) -> Iterator[Sequence[Any]]:
+        batches = file.iter_batches(columns=columns)
+        while True:
+            try:
+                batch = next(batches, None)
+                if batch is None:
+                    return
+                found = [column.to_pylist() for column in batch.columns]
+                named = dict(zip(batch.schema.names, found, strict=True))
+                cells = found if columns is None else [named[name] for name in columns]
+            except damage as error:
+                raise ReadError(path, f"the Parquet file is damaged ({error})") from error
+            yield from zip(*cells, strict=True)
 
     with file:
-        yield list(file.schema_arrow.names), batches
+        yield names, rows
 
 
 def _parquet_text(value: Any, separator: str) -> str:

@@ -165,11 +165,13 @@ class Confidence:
             logistic = Logistic(weights, float(content["intercept"]))
             isotonic = None
             if "knots" in content:
-                isotonic = Isotonic(np.array(content["knots"], float), np.array(content["values"]))
+                isotonic = Isotonic(*(np.array(content[key], float) for key in ("knots", "values")))
             found = cls(logistic, isotonic, int(content["n"]), int(content["n_right"]))
+            if known and not _is_sound(found):
+                raise ValueError("numbers are missing, or are none")
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
             raise ReadError(
                 path, f"is damaged ({error}); fit the confidence again, or remove the file"
             ) from error
@@ -178,6 +180,20 @@ class Confidence:
                 f"{path} was written by another version of canonym; fit the confidence again"
             )
         return found
+
+
+def _is_sound(found: Confidence) -> bool:
+    """Tell whether there is a finite number for everything, and the knots rise."""
+    weights, intercept = found.logistic
+    knots, values = found.isotonic or (np.zeros(1), np.zeros(1))
+    return (
+        weights.shape == (len(FEATURES),)
+        and knots.shape == values.shape == (knots.size,)
+        and knots.size > 0
+        and all(np.isfinite(part).all() for part in (weights, intercept, knots, values))
+        and bool((np.diff(knots) >= 0).all())
+        and 0 <= found.n_right <= found.n
+    )
 
 
 def fit_model(

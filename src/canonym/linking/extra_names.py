@@ -17,6 +17,7 @@ from canonym.indexes.exact import Exact
 from canonym.indexes.inverted import Inverted
 from canonym.indexes.vectors import Vectors, index_of, join_vectors, mean_vectors, take_vectors
 from canonym.indexes.verbatim import Verbatim, keys_of
+from canonym.io.files import parse_json
 from canonym.linking.settings import Settings, Sieve, chosen_sieves
 from canonym.linking.targets import Target, parse_search
 from canonym.terminology import Terminology
@@ -358,7 +359,7 @@ def _load_names(
 ) -> ExtraNames:
     path = folder / "texts.json"
     try:
-        texts = json.loads(path.read_text(encoding="ascii"))
+        texts = parse_json(path.read_text(encoding="ascii"))
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
             raise ValueError("no list of texts")
     except (OSError, ValueError) as error:

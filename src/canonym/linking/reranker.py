@@ -43,6 +43,8 @@ POOL = 20
 _FORMAT = 5
 # Features of the order that is fitted to nothing.
 _BY_NAMES = (MARGINAL, SAME_CONCEPT)
+_MOST = 1 << 53  # mentions with a decision
+_DAMAGE = (ValueError, TypeError, OverflowError)
 _MANY = 20.0  # log(1 + n) of more mentions than any document has
 _FOUND = 1000.0  # for a candidate found by the mention itself: more than anything else adds
 
@@ -207,10 +209,10 @@ class Reranker:
             model = AdditiveModel([_curve(curve) for curve in content["curves"]])
             annotations = AnnotationCounts()
             for text, counts in content["decisions"].items():
-                annotations.count(text, {str(id_): int(n) for id_, n in counts.items()})
+                annotations.count(text, {str(id_): _count(n) for id_, n in counts.items()})
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, InvalidInput) as error:
+        except (*_DAMAGE, OSError, KeyError, AttributeError, InvalidInput) as error:
             raise ReadError(
                 path, f"is damaged ({error}); fit the re-ranker again, or remove the file"
             ) from error
@@ -221,6 +223,12 @@ class Reranker:
                 "the re-ranker again, or remove the file"
             )
         return cls(model, annotations, tuple(encoders))
+
+
+def _count(given: Any) -> int:
+    if type(given) is not int or not 0 <= given <= _MOST:
+        raise ValueError(f"{given!r:.40} is no number of mentions")
+    return given
 
 
 def _curve(given: dict[str, Any]) -> Curve:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput, Mismatch, ReadError
+from canonym.io.files import parse_json
 from canonym.types import SCOPES, Concept, Int32Array, Name
 
 FORMAT = 1
@@ -130,7 +131,7 @@ class Database:
 
     def _read_meta(self) -> dict[str, Any]:
         try:
-            meta = {key: json.loads(value) for key, value in self.rows("SELECT * FROM meta")}
+            meta = {key: parse_json(value) for key, value in self.rows("SELECT * FROM meta")}
             newest = int(meta["format"])
             if newest <= FORMAT:
                 for key in ("n_concepts", "n_names", "n_relations", "n_xrefs"):
@@ -293,7 +294,7 @@ def _json_list(values: tuple[str, ...]) -> str:
 
 def _concept(row: tuple[Any, ...]) -> Concept:
     id_, label, definition, types, source, version, deprecated, replaced_by = row
-    types, replaced_by = tuple(json.loads(types)), tuple(json.loads(replaced_by))
+    types, replaced_by = tuple(parse_json(types)), tuple(parse_json(replaced_by))
     return Concept(id_, label, definition, types, source, version, bool(deprecated), replaced_by)
 
 

@@ -27,6 +27,7 @@ _CONCEPT = (
 _RELATIONSHIP = ("concept_id_1", "concept_id_2", "relationship_id", "invalid_reason")
 _ANCESTOR = ("ancestor_concept_id", "descendant_concept_id", "min_levels_of_separation")
 _SYNONYM = ("concept_id", "concept_synonym_name", "language_concept_id")
+_DIGITS = 18  # of the largest id, so that every one fits into 64 bits
 _IS_A = ("Is a", "RxNorm is a")
 _NEEDS = ("CONCEPT.csv", "CONCEPT_SYNONYM.csv", "CONCEPT_RELATIONSHIP.csv")
 
@@ -141,7 +142,14 @@ def read_athena(
     yield from _relations(edge_file, kept, wanted, maps, standard_only)
     if ancestor_file is not None:
         for old, new, levels in headed_rows(ancestor_file, _ANCESTOR):
-            if levels == "1" and {_number(old, ancestor_file), int(new)} <= kept:
+            if (
+                levels == "1"
+                and {
+                    _number(old, ancestor_file),
+                    _number(new, ancestor_file),
+                }
+                <= kept
+            ):
                 yield Relation(f"OMOP:{new}", "is_a", f"OMOP:{old}")
     maps.sort(others)
     if standard_only:
@@ -165,7 +173,7 @@ def _synonyms(
 
 def _mapped_names(path: Path, kept: set[int], maps: _Maps) -> Iterator[Name | Xref]:
     for id_, name, _, vocabulary, _, _, code, _ in headed_rows(path, _CONCEPT):
-        number = int(id_)
+        number = _number(id_, path)
         if number in kept:
             continue
         targets = maps.of(number)
@@ -211,7 +219,6 @@ def _snake(relationship: str) -> str:
 
 
 def _number(id_: str, path: Path) -> int:
-    try:
-        return int(id_)
-    except ValueError as error:
-        raise ReadError(path, f"the concept id {id_!r} is no number") from error
+    if len(id_) > _DIGITS or not id_.removeprefix("-").isdecimal():
+        raise ReadError(path, f"the concept id {id_[:40]!r} is no number of OMOP")
+    return int(id_)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput, ReadError
+from canonym.io.files import parse_json
+from canonym.io.streams import open_bytes
 from canonym.types import Float32Array, Int32Array
 
 WEIGHTINGS: tuple[str, ...] = ("sphere", "inverse")
@@ -21,15 +21,14 @@ WEIGHTINGS: tuple[str, ...] = ("sphere", "inverse")
 def read_groups(path: str | Path) -> dict[str, list[str]]:
     """Read lists of names by concept from JSON, in gzip or not."""
     try:
-        raw = Path(path).read_bytes()
-        text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8")
-        found = json.loads(text)
+        with open_bytes(path) as source:
+            found = parse_json(source.read().decode("utf-8"))
         if not isinstance(found, dict) or not all(
             isinstance(names, list) and all(isinstance(name, str) for name in names)
             for names in found.values()
         ):
             raise ValueError("something else")
-    except (OSError, EOFError, ValueError) as error:
+    except ValueError as error:
         raise ReadError(
             path, f"an object of lists of names by concept is expected, found {error}"
         ) from error
