@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -285,6 +286,17 @@ def test_an_item_that_is_half_written_is_not_recorded(tmp_path: Path) -> None:
         ("not json", "is damaged"),
         ("[]", "is damaged"),
         ('{"settings": {}}', "is damaged"),
+        ("[" * 5000, "is damaged .*nested too deeply"),
+        *(
+            (json.dumps({"settings": {"k": 1}, "input": "", **counts}), "no whole number")
+            for counts in (
+                {"bytes": -1, "items": 1, "links": 1},
+                {"bytes": -(10**20), "items": 1, "links": 1},
+                {"bytes": math.inf, "items": 1, "links": 1},
+                {"bytes": 6, "items": math.inf, "links": 1},
+                {"bytes": 6, "items": 1, "links": 1.5},
+            )
+        ),
     ],
 )
 def test_a_damaged_record_is_refused(tmp_path: Path, content: str, problem: str) -> None:

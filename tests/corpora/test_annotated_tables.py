@@ -56,6 +56,7 @@ def test_columns_may_be_named(tmp_path: Path) -> None:
         ("word,id\nx,y\n", "no column for mention: .* columns are 'word', 'id'"),
         ("mention,id\n,D1\n", "row 1: the mention is empty"),
         ("mention,id,start\nx,D1,-4\n", "row 1: start is '-4', no whole number"),
+        (f"mention,id,end\nx,D1,{'9' * 5000}\n", "row 1: end is '9{20}', no whole number"),
         ("mention,id,rule\nx,D1,any\nx,D1,some\n", "row 2: rule is 'some'"),
         ("mention,id\nx\n", "1 cells where the header names 2"),
         ("\n\n", "holds no header"),

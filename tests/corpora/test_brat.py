@@ -89,6 +89,7 @@ def test_another_encoding(tmp_path: Path) -> None:
         ("T1\tDisease 34 36\tFH", "hold 'H.'"),
         ("T1\tDisease 2 8;5 9\tx", "overlap"),
         ("T1\tDisease two 8\tx", "'TYPE START END'"),
+        (f"T1\tDisease 2 {'9' * 5000}\tx", "'TYPE START END'"),
         ("N1\tReference T1\tx", "RESOURCE:ID"),
         ("N1\tReference T9 MESH:D1\tx", "T9, which is no mention"),
         ("7|t|Broken hip", "no line of brat"),

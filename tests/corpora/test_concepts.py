@@ -48,6 +48,7 @@ def test_a_folder_is_read_in_order(tmp_path: Path) -> None:
         ("7||0||Disease||broken hip||D006620", "was expected"),
         ("7||a|10||Disease||broken hip||D006620", "'a' and '10' are no span"),
         ("7||10|10||Disease||broken hip||D006620", "no span"),
+        (f"7||0|{'9' * 5000}||Disease||broken hip||D006620", "'0' and '9{20}' are no span"),
         ("7||0|10||Disease|| ||D006620", "is empty"),
         ("broken hip\tD006620", "was expected"),
     ],

@@ -220,6 +220,7 @@ def test_a_step_that_is_not_taken_is_an_error(tmp_path: Path) -> None:
         ({"model_type": "roberta", "max_position_embeddings": 514}, 513),
         ({"model_type": "roberta"}, None),
         ({"max_position_embeddings": "512"}, None),
+        ({"model_type": ["roberta"], "max_position_embeddings": 514}, 514),
     ],
 )
 def test_longest(config: dict[str, Any], longest: int | None, tmp_path: Path) -> None:
@@ -235,7 +236,15 @@ def test_damage(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("[]")
     with pytest.raises(ReadError, match="expected a JSON object, found list"):
         read_checkpoint(tmp_path)
-    for text in ("{", "[{}]", "[3]", "7"):
+    config = {"model_type": "roberta", "max_position_embeddings": 9, "pad_token_id": "1"}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ReadError, match="'pad_token_id' is '1'; a number is expected"):
+        read_checkpoint(tmp_path)
+    modules = [{"type": "a.Transformer", "path": "x" * 5000}]
+    (tmp_path / "modules.json").write_text(json.dumps(modules))
+    with pytest.raises(ReadError, match=r"there is no config\.json in it"):
+        read_checkpoint(tmp_path)
+    for text in ("{", "[{}]", "[3]", "7", "[" * 5000):
         (tmp_path / "modules.json").write_text(text)
         with pytest.raises(ReadError, match="the list of modules is damaged"):
             read_checkpoint(tmp_path)

@@ -7,6 +7,7 @@ import pytest
 
 from canonym.encoders.inputs import (
     check_count,
+    check_grams,
     check_option,
     checked_names,
     distinct_names,
@@ -66,3 +67,10 @@ def test_options() -> None:
     for value in (0, -1, 1.0, "2", None, True):
         with pytest.raises(InvalidInput, match="a whole number of at least 1"):
             check_count("n", value)
+
+
+def test_grams_have_a_length_that_memory_holds() -> None:
+    check_grams(1, 100)
+    for n_max in (101, 1 << 32):
+        with pytest.raises(InvalidInput, match=f"n_max={n_max}: at most 100 characters"):
+            check_grams(1, n_max)

@@ -42,6 +42,7 @@ def test_missing(tmp_path: Path) -> None:
         '{"format": true, "kind": "static", "settings": {}}',
         '{"format": 1, "kind": 3, "settings": {}}',
         '{"format": 1, "kind": "static", "settings": []}',
+        "[" * 5000,
     ],
 )
 def test_damaged(text: str, tmp_path: Path) -> None:

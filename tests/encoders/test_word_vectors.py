@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import lzma
 import struct
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -112,6 +113,18 @@ def test_a_header_does_not_reserve_memory(tmp_path: Path) -> None:
         read_word_vectors(path)
 
 
+def test_the_header_of_a_model_does_not_reserve_memory(tmp_path: Path) -> None:
+    empty = np.empty((0, 60_000), np.float32)
+    path = write(tmp_path, fasttext_form([], empty, n_buckets=1 << 30, rows=1 << 30))
+    tracemalloc.start()
+    try:
+        with pytest.raises(ReadError, match=r"ends .* bytes early"):
+            read_word_vectors(path)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 28
+    finally:
+        tracemalloc.stop()
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -121,6 +134,7 @@ def test_a_header_does_not_reserve_memory(tmp_path: Path) -> None:
         (b"0 3\n", "line 1: 0 words of 3 dimensions cannot be"),
         (b"3 0\n", "line 1: 3 words of 0 dimensions cannot be"),
         (b"1 99999999\n", "line 1: 1 words of 99999999 dimensions"),
+        (b"1 " + b"9" * 5000 + b"\n", "line 1: 1 words of 9{18} dimensions"),
         (b"word\n", "line 1: a word and 1 finite numbers"),
         (b"3 2\na 1 2\nb 1 2\n", r"line 4: ends 1 of 3 words early"),
         (b"3 2\na 1 2\nb 1\nc 1 2\n", r"line 3: .* found b'b 1\\n'"),

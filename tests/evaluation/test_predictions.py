@@ -102,6 +102,7 @@ def test_a_run_beside_itself_agrees_under_raw(
         ('{"mention": "ague", "ids": ["X:1"]}\n', None, "'ague', has no 'start' and 'end'"),
         ("7\t0\t3\tA\tB\n", 1, "5 columns"),
         ("7\t0\tx\tA\n", 1, "offsets '0' and 'x'"),
+        (f"7\t0\t{'9' * 5000}\tA\n", 1, "offsets '0' and '99999999999999999999'"),
         ("7\t0\t3\tA\n\n7\t0\t3\t-1\n", 3, "NIL for a mention that line 1 gives A"),
     ],
 )

@@ -368,6 +368,7 @@ def test_other_kinds_and_newer_formats(tmp_path: Path) -> None:
         '{"kind": "thing", "format": null, "files": {}}',
         '{"kind": "thing", "format": 3, "files": {"a": "large"}}',
         '{"kind": "thing", "format": 3, "files": [1]}',
+        "[" * 5000,
         "\udcff",
     ],
 )

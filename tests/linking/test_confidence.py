@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +135,13 @@ def test_a_model_is_kept_in_json(tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text(json.dumps({**content, "features": ["score"]}))
     with pytest.raises(Mismatch, match="another version"):
         Confidence.load(tmp_path / "c.json")
-    for damage in ("{", "[]", json.dumps({**content, "weights": "x"})):
+    content |= {"knots": [1.0, 2.0], "values": [0.0, 1.0]}
+    changes: list[dict[str, Any]] = [
+        *({"weights": "x"}, {"weights": [1.0]}, {"intercept": 10**400}, {"n": math.inf}),
+        *({"n_right": -1}, {"knots": []}, {"knots": [2, 1], "values": [0, 1]}, {"values": [1]}),
+        {"intercept": math.nan},
+    ]
+    for damage in ("{", "[]", "[" * 5000, *(json.dumps({**content, **one}) for one in changes)):
         (tmp_path / "c.json").write_text(damage)
         with pytest.raises(ReadError, match="is damaged"):
             Confidence.load(tmp_path / "c.json")

@@ -396,10 +396,17 @@ def test_damaged_files_are_named(linker: Linker) -> None:
         ({"curves": content["curves"][1:]}, Mismatch, "another version"),
         ({"curves": [{}]}, ReadError, "is damaged"),
         ({"decisions": 3}, ReadError, "is damaged"),
+        ({"decisions": {"hip": {"X:1": -2}}}, ReadError, "is damaged .-2 is no number of mentions"),
+        ({"decisions": {"hip": {"X:1": math.inf}}}, ReadError, "inf is no number of mentions"),
+        ({"decisions": {"hip": {"X:1": 10**400}}}, ReadError, "is no number of mentions"),
+        ({"curves": [{**content["curves"][0], "missing": 10**400}]}, ReadError, "is damaged"),
     ):
         path.write_text(json.dumps({**content, **change}))
         with pytest.raises(error, match=message):
             Linker.load(linker.folder)
+    path.write_text("[" * 5000)
+    with pytest.raises(ReadError, match="nested too deeply"):
+        Linker.load(linker.folder)
     path.write_bytes(b"\xff")
     with pytest.raises(ReadError, match="fit the re-ranker again"):
         Linker.load(linker.folder)

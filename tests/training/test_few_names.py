@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import gzip
 import math
 from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from canonym import InvalidInput
-from canonym.training.sampling.few_names import distance_weights, draw_negatives, sample_few_names
+from canonym import InvalidInput, ReadError
+from canonym.training.sampling.few_names import (
+    distance_weights,
+    draw_negatives,
+    read_groups,
+    sample_few_names,
+)
 
 GROUPS = {c: [f"{c}{i}" for i in range(n)] for c, n in [("A", 6), ("B", 9), ("C", 4)]}
 
@@ -92,3 +100,17 @@ def test_negatives_are_of_other_concepts_and_drawn_by_weight() -> None:
     assert counts[3] / 4000 == pytest.approx(far, abs=0.03)
     with pytest.raises(InvalidInput, match="all names are of one concept"):
         draw_negatives(anchors, own, vectors[:2], concepts[:2], np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_lists_of_names_are_read(pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    path = tmp_path / "names.json"
+    path.write_bytes(pack(b'{"D1": ["hip", "leg"]}'))
+    assert read_groups(path) == {"D1": ["hip", "leg"]}
+    for content in (b"[1]", b'{"D1": [1]}', b"[" * 5000, b"\xff"):
+        path.write_bytes(pack(content))
+        with pytest.raises(ReadError, match="an object of lists of names by concept is expected"):
+            read_groups(path)
+    path.write_bytes(gzip.compress(b'{"D1": ["hip", "leg"]}', mtime=0)[:12] + b"damage, damage")
+    with pytest.raises(ReadError, match="cannot be read to its end"):
+        read_groups(path)

@@ -186,6 +186,30 @@ def test_an_id_that_is_no_number(folder: Path, name: str) -> None:
         list(read_athena(folder))
 
 
+@pytest.mark.parametrize("id_", ["9" * 19, "9" * 5000, "1_0", "²"])
+def test_an_id_that_is_no_number_of_64_bits(folder: Path, id_: str) -> None:
+    head, _, *rows = FILES["CONCEPT_RELATIONSHIP"].splitlines()
+    mapped = f"{id_}\t{rows[0].split(chr(9))[1]}\tMaps to\t20020131\t20991231\t"
+    (folder / "CONCEPT_RELATIONSHIP.csv").write_text("\n".join([head, mapped]))
+    with pytest.raises(ReadError, match=rf"the concept id '{id_[:40]}' is no number"):
+        list(read_athena(folder))
+
+
+def test_an_id_that_is_no_number_in_a_row_that_is_passed_over(folder: Path) -> None:
+    head, *rows = FILES["CONCEPT"].splitlines()
+    cells = rows[0].split("\t")
+    cells[0], cells[3] = "x", "Nobody's"
+    (folder / "CONCEPT.csv").write_text("\n".join([head, *rows, "\t".join(cells)]))
+    with pytest.raises(ReadError, match="the concept id 'x' is no number"):
+        list(read_athena(folder, vocabularies=["SNOMED"]))
+    (folder / "CONCEPT.csv").write_text(FILES["CONCEPT"])
+    head, first, *_ = FILES["CONCEPT_ANCESTOR"].splitlines()
+    ancestor = "\t".join([first.split("\t")[0], "x", "1", "1"])
+    (folder / "CONCEPT_ANCESTOR.csv").write_text("\n".join([head, ancestor]))
+    with pytest.raises(ReadError, match="the concept id 'x' is no number"):
+        list(read_athena(folder, ancestors=True))
+
+
 def test_wrong_encoding(folder: Path) -> None:
     (folder / "CONCEPT_SYNONYM.csv").write_bytes(
         FILES["CONCEPT_SYNONYM"].encode() + b"1\tM\xe9ni\xe8re\t4180186\n"

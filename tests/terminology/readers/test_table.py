@@ -424,6 +424,28 @@ def test_damaged_parquet(tmp_path: Path) -> None:
         list(read_table(path))
 
 
+@pytest.mark.parametrize("where", [b"name", b"hip!"])
+def test_parquet_with_text_that_is_not_utf_8(tmp_path: Path, where: bytes) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "t.parquet"
+    form = {"compression": "none", "store_schema": False, "write_statistics": False}
+    parquet.write_table(arrow.table({"id": ["1"], "name": ["hip!"]}), path, **form)
+    path.write_bytes(path.read_bytes().replace(where, b"\xff" + where[1:]))
+    with pytest.raises(ReadError, match="utf-8"):
+        list(read_table(path))
+
+
+def test_parquet_with_a_value_that_python_cannot_hold(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "t.parquet"
+    far = arrow.array([1 << 62], arrow.timestamp("ms"))
+    parquet.write_table(arrow.table({"id": ["1"], "name": ["hip"], "seen": far}), path)
+    with pytest.raises(ReadError, match="the Parquet file is damaged"):
+        list(read_table(path))
+
+
 def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "t.parquet"
     path.write_bytes(b"PAR1")
