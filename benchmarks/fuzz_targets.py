@@ -589,6 +589,8 @@ TARGETS: dict[str, Make] = {
     "encoder-static": saved(encoders.make_static, encoders.make_static_with_ngrams),
     "encoder-subword": saved(encoders.make_subword, encoders.make_quantised_subword),
     "encoder-residual": saved(encoders.make_residual),
+    "encoder-transformer": saved(encoders.make_transformer),
+    "encoder-onnx": saved(encoders.make_onnx),
     "checkpoint": checkpoints,
     "hub-folder": hub_folders,
 }

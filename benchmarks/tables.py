@@ -150,6 +150,19 @@ def _speed() -> str:
     return "\n".join(["| | |", "|---|---|", *(f"| {a} | {b} |" for a, b in rows.items())]) + "\n"
 
 
+def _fuzz() -> str:
+    found = _result("fuzz")
+    readers = found["readers"].values()
+    fewest = min(one["inputs"] for one in readers)
+    slowest = max(one["slowest_seconds"] for one in readers)
+    return (
+        f"{found['inputs']:,} damaged inputs for {len(readers)} readers, at least {fewest:,} for "
+        f"each: {sum(one['read'] for one in readers):,} were read, "
+        f"{sum(one['refused'] for one in readers):,} refused with a message, and "
+        f"{found['faults']:,} were faults. The slowest took {slowest:.1f} s.\n"
+    )
+
+
 _KINDS = {
     "default": "",
     "default, fitted": ", re-ranked",
@@ -309,6 +322,7 @@ _TABLES = {
     "accuracy": _accuracy,
     "card": _card,
     "everyday": _everyday,
+    "fuzz": _fuzz,
     "glosses": _glosses,
     "kills": _kills,
     "marginal": _marginal,

@@ -304,6 +304,17 @@ def test_damaged_folders(tmp_path: Path) -> None:
         OnnxTransformer(broken("d", "tokenizer.json", b"{}"))
 
 
+def test_a_tokenizer_of_another_model_is_told(tmp_path: Path) -> None:
+    folder = make_lookup(tmp_path / "model")
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    tokenizer["model"]["vocab"]["stroke"] = 99
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    encoder = OnnxTransformer(folder)
+    with pytest.raises(InvalidInput, match=r"model cannot encode a name .* are of two models"):
+        encoder.encode(["stroke"])
+    assert encoder.encode(["heart"]).shape == (1, encoder.n_columns)
+
+
 def test_damaged_manifest(tmp_path: Path) -> None:
     folder = make_lookup(tmp_path)
     (folder / "encoder.json").write_text('{"format": 1, "kind": "onnx", "settings": {"x": 1}}')

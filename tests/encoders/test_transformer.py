@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -258,3 +259,13 @@ def test_pool_equals_its_numpy_twin_and_has_gradients(pooling: str, dtype: torch
     assert tensor.grad is not None
     assert tensor.grad.isfinite().all()
     assert (tensor.grad.float().numpy()[mask == 0] == 0).all()
+
+
+def test_a_tokenizer_of_another_model_is_told(tiny_bert: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "mixed"
+    shutil.copytree(tiny_bert, folder)
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    tokenizer["model"]["vocab"]["stroke"] = 999
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    with pytest.raises(InvalidInput, match=r"mixed cannot encode a name .* are of two models"):
+        Transformer(folder, device="cpu").encode(["stroke"])

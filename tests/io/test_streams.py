@@ -297,3 +297,15 @@ def test_an_encrypted_and_an_unknown_member(tmp_path: Path) -> None:
     whole[directory + 10] = 99  # a compression method that nobody has
     path.write_bytes(whole)
     assert "cannot be read" in problem_of(path).problem
+
+
+def test_a_member_without_a_name_is_no_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("x", "text")
+    whole = path.read_bytes()
+    at = whole.index(b"PK\x01\x02") + 28  # the length of the name in the list of members
+    path.write_bytes(whole[:at] + b"\0\0\1\0" + whole[at + 4 :])
+    assert members(path) == ()
+    with pytest.raises(ReadError, match="is a zip archive without files"), open_text(path):
+        pass

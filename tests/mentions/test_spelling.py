@@ -126,6 +126,13 @@ def test_opening_what_is_not_there(speller, tmp_path):
         Speller.load(tmp_path)
 
 
+def test_a_damaged_word_is_told_when_it_is_met(tmp_path):
+    Speller.build(["infarction", "infarction"]).save(tmp_path)
+    np.save(tmp_path / "letters.npy", np.frombuffer(b"infarctio\xff", np.uint8))
+    with pytest.raises(ReadError, match=r"letters\.npy: holds a word that is no text"):
+        Speller.load(tmp_path).correct("infarctiom")
+
+
 def test_many_threads(speller):
     texts = [f"myocardail hypertenssion {i}" for i in range(200)]
     alone = [speller.correct(text) for text in texts]

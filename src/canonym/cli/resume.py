@@ -161,10 +161,10 @@ class Journal:
         try:
             record = parse_json(self._record.read_text(encoding="utf-8"))
             settings, self._expected = dict(record["settings"]), str(record["input"])
-            length, *done = (record[key] for key in ("bytes", "items", "links"))
-            if not all(type(count) is int and count >= 0 for count in (length, *done)):
+            counts: list[int] = [record[key] for key in ("bytes", "items", "links")]
+            if not all(type(count) is int and count >= 0 for count in counts):
                 raise ValueError("a count is no whole number")
-            self.n_items, self.n_links = done
+            length, self.n_items, self.n_links = counts
         except (ValueError, KeyError, TypeError) as error:
             raise ReadError(self._record, f"is damaged ({error!r}): {_AGAIN}") from error
         changed = [

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from canonym.errors import InvalidInput, ReadError, require
+from canonym.errors import CanonymError, InvalidInput, ReadError, require
 from canonym.io.files import parse_json
 
 POOLINGS: tuple[str, ...] = ("cls", "mean", "max")
@@ -241,6 +241,21 @@ def read_model(folder: Path) -> tuple[Any, Any]:
             "random; use a checkpoint of the whole encoder",
         )
     return model, tokenizer
+
+
+@contextlib.contextmanager
+def fitting_together(name: object) -> Iterator[None]:
+    """Explain what a model says to tokens that it does not know, or its tokenizer to a name."""
+    try:
+        yield
+    except (CanonymError, MemoryError, RuntimeError):  # memory of a GPU, among others
+        raise
+    except Exception as error:  # tokenizers and ONNX Runtime raise no narrower class
+        first = (str(error).strip().splitlines() or [""])[0]
+        raise InvalidInput(
+            f"{name} cannot encode a name ({type(error).__name__}: {first:.200}): its tokenizer "
+            "and its weights are of two models, or a file is damaged; save or download it again"
+        ) from error
 
 
 @contextlib.contextmanager

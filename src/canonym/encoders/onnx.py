@@ -17,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from canonym.encoders.batches import encode_in_batches, pooled
-from canonym.encoders.hub import POOLINGS, read_checkpoint, write_pooling
+from canonym.encoders.hub import POOLINGS, fitting_together, read_checkpoint, write_pooling
 from canonym.encoders.inputs import check_count, check_option
 from canonym.encoders.saved import reopen, write_encoder_manifest
 from canonym.errors import InvalidInput, ReadError, require
@@ -139,7 +139,8 @@ class OnnxTransformer:
 
     def _embed(self, texts: list[str]) -> Float32Array:
         """Encode names of equal length together: nothing is spent on padding."""
-        tokens = self._tokenizer.encode_batch(texts)
+        with fitting_together(self.folder):
+            tokens = self._tokenizer.encode_batch(texts)
         places: dict[int, list[int]] = {}
         for place, part in enumerate(tokens):
             places.setdefault(len(part.ids), []).append(place)
@@ -170,7 +171,8 @@ class OnnxTransformer:
             "token_type_ids": np.array([part.type_ids for part in tokens], np.int64),
         }
         given = {name: arrays[name] for name in self._inputs}
-        (hidden,) = self._session.run([self._output], given)
+        with fitting_together(self.folder):
+            (hidden,) = self._session.run([self._output], given)
         return pooled(hidden.astype(np.float32), arrays["attention_mask"], self.pooling)
 
     def save(self, folder: Path) -> None:

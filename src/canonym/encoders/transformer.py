@@ -25,6 +25,7 @@ from canonym.encoders.hub import (
     POOLINGS,
     check_model,
     find_model,
+    fitting_together,
     quiet_transformers,
     read_checkpoint,
     read_model,
@@ -181,7 +182,9 @@ class Transformer:
     def _embed(self, texts: list[str]) -> Float32Array:
         import torch
 
-        with self._lock:  # each call sets the shared fast tokenizer up again
+        name = self.model.config.name_or_path or "the model"
+        # Each call sets the shared fast tokenizer up again.
+        with self._lock, fitting_together(name):
             batch = self.tokenizer(
                 texts,
                 padding=True,
@@ -191,7 +194,7 @@ class Transformer:
             )
         batch = batch.to(self.device)
         try:
-            with torch.inference_mode():
+            with torch.inference_mode(), fitting_together(name):
                 hidden = self.model(**batch).last_hidden_state
                 vectors = pool(hidden, batch["attention_mask"], self.pooling)
                 return np.asarray(vectors.float().cpu().numpy())

@@ -158,7 +158,8 @@ def _files(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     return [
         info
         for info in archive.infolist()
-        if not info.is_dir()
+        if info.filename  # a damaged archive may have one without a name
+        and not info.is_dir()
         and not info.filename.startswith("__MACOSX/")
         and not info.filename.endswith(".DS_Store")
     ]

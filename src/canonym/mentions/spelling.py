@@ -70,8 +70,8 @@ class Speller:
     fixed list instead; see `read_spelling_list`.
     """
 
-    def __init__(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
-        self._arrays = arrays
+    def __init__(self, arrays: dict[str, npt.NDArray[Any]], folder: Path = Path()) -> None:
+        self._arrays, self._folder = arrays, folder
         self._corrected = functools.lru_cache(maxsize=100_000)(self._correct_word)
         self._known = functools.lru_cache(maxsize=100_000)(self._knows)
 
@@ -167,7 +167,11 @@ class Speller:
         near &= arrays["counts"] >= _RAREST
         found = []
         for place in np.flatnonzero(near):
-            known = self._word(int(place)).decode()
+            try:
+                known = self._word(int(place)).decode()
+            except UnicodeDecodeError as error:
+                problem = f"holds a word that is no text ({error}); build the index again"
+                raise ReadError(self._folder / "letters.npy", problem) from error
             if abs(len(known) - len(word)) <= 1 and edit_distance(word, known) == 1:
                 found.append((int(arrays["counts"][place]), known))
         return sorted(found, key=lambda pair: (-pair[0], pair[1]))
@@ -193,7 +197,7 @@ class Speller:
                 raise ValueError("the places of words do not rise from 0")
         except (OSError, ValueError, TypeError, IndexError) as error:
             raise ReadError(folder, f"cannot be opened ({error}); build the index again") from error
-        return cls(arrays)
+        return cls(arrays, folder)
 
 
 class SpellerBuilder:

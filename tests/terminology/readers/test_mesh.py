@@ -220,3 +220,10 @@ def test_entities_are_refused(tmp_path: Path) -> None:
     outside = '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>'
     with pytest.raises(ReadError, match="declares the entity 'x'"):
         read_prolog(write(tmp_path / "b.xml", outside))
+
+
+def test_an_empty_tree_number_is_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "desc.xml"
+    path.write_text(DESCRIPTORS.replace("C14.280.647.500", " ", 1))
+    types = next(r.types for r in read_mesh_xml(path) if isinstance(r, Concept))
+    assert types[0] == "C"

@@ -116,7 +116,8 @@ def _text(element: Element, path: str) -> str:
 
 
 def _texts(element: Element, path: str) -> list[str]:
-    return [found.text.strip() for found in element.iterfind(path) if found.text]
+    texts = ((found.text or "").strip() for found in element.iterfind(path))
+    return [text for text in texts if text]
 
 
 def _id(path: str | Path, element: Element, tag: str) -> str:
