@@ -8,9 +8,11 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import click
 import numpy as np
 
 from canonym import Linker, Terminology, corpora
@@ -312,11 +314,24 @@ ANY = (
 )
 
 
+@contextmanager
+def command() -> Iterator[None]:
+    """Read as a command does, without its remarks on standard error."""
+    with click.Context(click.Command("link")), redirect_stderr(io.StringIO()):
+        yield
+
+
 def read_input(path: Path) -> None:
     """Read a file as ``canonym link --file`` does."""
-    with open_input([], str(path)) as given:
+    with command(), open_input([], str(path)) as given:
         for _ in given.items:
             pass
+
+
+def read_corpus(path: Path) -> None:
+    """Read a corpus as ``canonym evaluate`` does."""
+    with command():
+        open_corpus(str(path))
 
 
 RESUMED = [Entry(Mention(f"name {n}")) for n in range(4)]
@@ -560,7 +575,7 @@ TARGETS: dict[str, Make] = {
         changes=JSON,
     ),
     "link-input": one_file(read_input, *ANY, trials.XML, STUDIES, NAMES),
-    "corpus": one_file(lambda path: open_corpus(str(path)), *ANY, MENTION_TABLE),
+    "corpus": one_file(read_corpus, *ANY, MENTION_TABLE),
     "resume": resumed,
     "spelling-list": several(
         one_file(read_spelling_list, "brocken||broken\nhipp||hip\n"),
