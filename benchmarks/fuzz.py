@@ -105,6 +105,9 @@ def work(reader: str, first: int, last: int, seed: int, skip: set[int]) -> None:
     """Read a range of inputs and report in lines of JSON; file 3 holds the number at hand."""
     warnings.simplefilter("ignore")
     logging.disable()
+    # Some libraries write to standard output; the parent reads nothing but reports there.
+    reports = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
     # The alarm prints where the time went, and then ends the process, in whatever code it is.
     faulthandler.register(signal.SIGALRM, chain=True)
     shared = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
@@ -128,7 +131,7 @@ def work(reader: str, first: int, last: int, seed: int, skip: set[int]) -> None:
                 if fault:
                     found["faults"].setdefault(fault, []).append(number)
             if (number + 1) % REPORT == 0 or number + 1 == last:
-                print(json.dumps({**found, "done": number + 1}), flush=True)
+                print(json.dumps({**found, "done": number + 1}), file=reports, flush=True)
                 found = {"faults": {}}
 
 
