@@ -277,6 +277,19 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
 """Compressions by the ends of file names."""
 
 
+def mutate_member(rng: Random, content: bytes) -> bytes:
+    """Change a file inside a zip archive, mostly one of XML, and pack it again."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    name = rng.choice([each for each in members if each.endswith((".xml", ".rels"))])
+    members[name] = mutate(rng, members[name])
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
+        for each, inside in members.items():
+            archive.writestr(zipfile.ZipInfo(each), inside)
+    return packed.getvalue()
+
+
 def mutate_packed(rng: Random, content: bytes) -> bytes:
     """Change plain content, pack it, and mostly change what came out."""
     packed = rng.choice(list(PACKERS.values()))(mutate(rng, content))

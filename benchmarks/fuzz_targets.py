@@ -40,7 +40,14 @@ from canonym.training.loop.checkpoints import Checkpoint, read_newest, write_che
 from canonym.training.sampling.few_names import read_groups
 from canonym.training.sampling.relations import read_relations
 from canonym.types import Mention
-from fuzz_mutation import PACKERS, Change, mutate_json, mutate_packed, mutate_sqlite
+from fuzz_mutation import (
+    PACKERS,
+    Change,
+    mutate_json,
+    mutate_member,
+    mutate_packed,
+    mutate_sqlite,
+)
 from tests.contracts import test_encoder_contract as encoders
 from tests.contracts.test_reader_contract import SOURCES
 from tests.corpora import test_annotated_tables as annotated
@@ -50,6 +57,7 @@ from tests.corpora import test_concepts as concepts
 from tests.corpora import test_pubtator as pubtator
 from tests.corpora import test_trials as trials
 from tests.encoders import test_word_vectors as vectors
+from tests.io.making import make_ods, make_xlsx, ods_row
 from tests.linking.test_verify import ASKED, MENTIONS, RECORDS
 from tests.terminology.readers import test_mesh as mesh
 from tests.terminology.readers import test_obo as obo
@@ -238,6 +246,22 @@ def parquet(folder: Path) -> list[Case]:
         pq.write_table(rows, written)
         cases += one_file(read, written.getvalue(), suffix=f"-{number}.parquet")(folder)
     return cases
+
+
+def workbooks(folder: Path) -> list[Case]:
+    """Workbooks of both forms, read as a terminology and as annotated mentions."""
+    rows = [["id", "name", "mention", "ids"], ["D1", "hip", "hip", "D1"], [2, 1.5, True, None]]
+    cells = "".join(
+        ods_row(*(str(cell or "") for cell in row), repeated=1 + (row is rows[-1])) for row in rows
+    )
+    xlsx = make_xlsx(folder / "a.xlsx", {"one": rows, "two": [["x"], ["=1+1"]]})
+    ods = make_ods(folder / "a.ods", {"one": cells, "two": ods_row("x")}, hidden="two")
+    return [
+        case
+        for path in (xlsx, ods)
+        for read in (all_of(read_records, format="table"), all_of(corpora.read_annotated_table))
+        for case in [Case(path, {path: path.read_bytes()}, read, (mutate_member,))]
+    ]
 
 
 def packed(folder: Path) -> list[Case]:
@@ -564,6 +588,7 @@ TARGETS: dict[str, Make] = {
     "csv": one_file(read_whole_table, 'a,b\n1,"2, ""x"""\n"3\n4",\n', "a;b\n1;2\n", "a|b\n1|2\n"),
     "tsv": one_file(read_whole_table, 'a\tb\n1\t"2"\n3\t\n', "a\tb\r\n1\t2\r\n"),
     "parquet": parquet,
+    "workbook": workbooks,
     "compressed": packed,
     **CORPORA,
     "predictions": one_file(

@@ -16,7 +16,7 @@ SLOW = {"index", "index-unsigned", "manifest", "recognised", "terminology-file"}
 SLOW |= {"encoder-transformer", "encoder-onnx"}
 EXTRAS = {"owl": "rdflib", "recognised": "rdflib", "parquet": "pyarrow"}
 EXTRAS |= {"checkpoint": "safetensors", "encoder-transformer": "transformers"}
-EXTRAS |= {"encoder-onnx": "onnx"}
+EXTRAS |= {"encoder-onnx": "onnx", "workbook": "openpyxl"}
 # A damaged overlay.db may still end in a traceback.
 READERS = sorted(TARGETS.keys() - {"overlay", "encoder-transformer"})
 

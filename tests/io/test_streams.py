@@ -15,6 +15,7 @@ import pytest
 from canonym.errors import InvalidInput, ReadError
 from canonym.io import streams
 from canonym.io.streams import members, open_bytes, open_text
+from canonym.io.workbooks import workbook_suffix
 
 TEXT = "id\tname\nMESH:D009203\tMyocardial Infarction\nMESH:D005334\tFièvre\n"
 LINES = TEXT.splitlines(keepends=True)
@@ -309,3 +310,13 @@ def test_a_member_without_a_name_is_no_file(tmp_path: Path) -> None:
     assert members(path) == ()
     with pytest.raises(ReadError, match="is a zip archive without files"), open_text(path):
         pass
+
+
+def test_a_member_whose_name_is_no_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("é", "text")
+    path.write_bytes(path.read_bytes().replace("é".encode(), b"\xff\xff"))
+    assert workbook_suffix(path) is None
+    with pytest.raises(ReadError, match="is a damaged zip archive"):
+        members(path)

@@ -309,3 +309,39 @@ def test_a_sheet_of_a_text_is_refused(tmp_path: Path) -> None:
         open_table(book, header=False),
     ):
         pass
+
+
+@pytest.mark.parametrize(
+    ("cell", "problem"),
+    [
+        ("<nobody:cell/>", "is a damaged spreadsheet .*unbound prefix"),
+        ("<text:span>" * 3000 + "</text:span>" * 3000, "is a damaged spreadsheet .*recursion"),
+    ],
+)
+def test_a_damaged_sheet_of_ods_is_refused(tmp_path: Path, cell: str, problem: str) -> None:
+    text = (
+        f'<table:table-cell office:value-type="string"><text:p>{cell}</text:p></table:table-cell>'
+    )
+    path = make_ods(tmp_path / "a.ods", {"one": ods_row("id") + ods_row(more=text)})
+    with pytest.raises(ReadError, match=problem), open_sheet(path) as sheet:
+        list(sheet.rows)
+
+
+def test_endless_repeats_are_cut(tmp_path: Path) -> None:
+    endless = "9" * 5000
+    text = f'<table:table-cell><text:p>a<text:s text:c="{endless}"/>b</text:p></table:table-cell>'
+    empty = f'<table:table-cell table:number-columns-repeated="{endless}"/>'
+    path = make_ods(tmp_path / "a.ods", {"one": ods_row("id", "x") + ods_row(more=text + empty)})
+    with open_sheet(path) as sheet:
+        assert [list(row) for row in sheet.rows] == [[f"a{' ' * 1000}b", ""]]
+
+
+def test_a_part_whose_compression_is_damaged_is_no_workbook(tmp_path: Path) -> None:
+    path = make_xlsx(tmp_path / "a.xlsx", {"one": [["id", "name"]]})
+    with zipfile.ZipFile(path) as archive:
+        info = archive.getinfo("[Content_Types].xml")
+    content = bytearray(path.read_bytes())
+    start = info.header_offset + 30 + len(info.filename)
+    content[start : start + 40] = b"\xff" * 40
+    path.write_bytes(content)
+    assert workbook_suffix(path) is None

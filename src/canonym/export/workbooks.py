@@ -10,7 +10,6 @@ import io
 import logging
 import re
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -21,6 +20,7 @@ from canonym.export.rows import COLUMNS, JOINED_BY, RESULT_COLUMNS, link_to_rows
 from canonym.io.cells import MAX_COLUMNS, MAX_ROWS, column_letters, column_number
 from canonym.io.ods import CONTENT
 from canonym.io.spans import EXCEL, ODF, CellSpan, RowSpan, SpanReader, replaced, start_tag
+from canonym.io.streams import ZIP_DAMAGE
 from canonym.io.workbooks import Sheet, SheetRow
 from canonym.io.xlsx import read_part, sheet_parts
 from canonym.types import Link
@@ -138,7 +138,7 @@ def _copied_parts(sheet: Sheet, rows: Mapping[int, Sequence[Value]]) -> Iterator
             for info in archive.infolist():
                 old = b"" if info.filename == name else archive.read(info)
                 yield copy.copy(info), content if info.filename == name else old
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except ZIP_DAMAGE as error:
         raise ReadError(
             sheet.file, f"cannot be copied ({error}): save the workbook anew"
         ) from error

@@ -28,7 +28,7 @@ def open_workbook(
 ) -> Iterator[tuple[list[tuple[str, bool]], Callable[[str], Iterator[RawRow]]]]:
     """Open a spreadsheet: its sheets, each with whether it is visible, and a reader of one."""
     content = read_part(path, CONTENT)
-    yield _sheets(path, content), lambda name: _rows(path, content, name)
+    yield _sheets(path, content), lambda name: _reported(path, _rows(path, content, name))
 
 
 def _sheets(path: Path, content: bytes) -> list[tuple[str, bool]]:
@@ -61,6 +61,13 @@ def _sheets(path: Path, content: bytes) -> list[tuple[str, bool]]:
     return found
 
 
+def _reported(path: Path, rows: Iterator[RawRow]) -> Iterator[RawRow]:
+    try:
+        yield from rows
+    except (ET.ParseError, RecursionError) as error:  # a prefix of no namespace; endless nesting
+        raise ReadError(path, f"is a damaged spreadsheet ({CONTENT}: {error})") from error
+
+
 def _rows(path: Path, content: bytes, name: str) -> Iterator[RawRow]:
     number, depth, inside = 0, 0, False
     for event, element in ET.iterparse(io.BytesIO(content), events=("start", "end")):
@@ -89,7 +96,12 @@ def _rows(path: Path, content: bytes, name: str) -> Iterator[RawRow]:
 
 def _repeats(element: ET.Element, what: str, most: int) -> int:
     written = element.get(f"{_TABLE}number-{what}-repeated", "1")
-    return max(1, min(int(written), most)) if written.isdecimal() else 1
+    return max(1, _count(written, most))
+
+
+def _count(written: str, most: int) -> int:
+    # Of thousands of digits the first ones tell that it is too many.
+    return min(int(written[:9]), most) if written.isdecimal() else 1
 
 
 def _cells(row: ET.Element) -> tuple[list[str], dict[int, str]]:
@@ -145,7 +157,7 @@ def _paragraph(element: ET.Element) -> str:
     for each in element:
         if each.tag == f"{_TEXT}s":
             count = each.get(f"{_TEXT}c", "1")
-            text += " " * (min(int(count), 1000) if count.isdecimal() else 1)
+            text += " " * _count(count, 1000)
         elif each.tag == f"{_TEXT}tab":
             text += "\t"
         elif each.tag == f"{_TEXT}line-break":

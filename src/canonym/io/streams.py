@@ -13,6 +13,7 @@ import io
 import lzma
 import re
 import stat
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -34,6 +35,11 @@ _OPENERS: dict[bytes, Callable[[Any], Any]] = {
     b"\xfd7zXZ\x00": lzma.LZMAFile,
     b"BZh": bz2.BZ2File,
 }
+ZIP_DAMAGE = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError),
+    *(RuntimeError, ValueError),  # a method that Python does not know; a name that is not UTF-8
+)
+"""What is raised about a damaged zip archive, beside an OSError."""
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _FOREIGN = {
     b"\x28\xb5\x2f\xfd": "a Zstandard file",
@@ -148,7 +154,7 @@ def _open_file(path: Path) -> io.BufferedReader:
 def _open_zip(path: Path, raw: io.BufferedReader) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(raw)
-    except (zipfile.BadZipFile, EOFError, OSError, NotImplementedError) as error:
+    except (*ZIP_DAMAGE, OSError) as error:
         raise ReadError(
             path, f"is a damaged zip archive ({error}): copy or download it again"
         ) from error
@@ -188,7 +194,7 @@ def _open_member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) ->
         raise ReadError(path, f"the member {info.filename!r} is encrypted: unpack it first")
     try:
         return archive.open(info)
-    except (zipfile.BadZipFile, NotImplementedError, OSError) as error:
+    except (*ZIP_DAMAGE, OSError) as error:
         raise ReadError(
             path, f"the member {info.filename!r} cannot be read ({error}): unpack it first"
         ) from error

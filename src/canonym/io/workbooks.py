@@ -17,7 +17,7 @@ from typing import NamedTuple
 from canonym.errors import InvalidInput, ReadError
 from canonym.io import ods, xlsx
 from canonym.io.cells import RawRow, column_letters
-from canonym.io.streams import check_expansion
+from canonym.io.streams import ZIP_DAMAGE, check_expansion
 
 _log = logging.getLogger(__name__)
 
@@ -25,6 +25,7 @@ SUFFIXES = (".xlsx", ".xlsm", ".ods")
 """Suffixes of workbooks; ``.xlsm`` has macros."""
 
 _TYPES = "[Content_Types].xml"
+_LOOKED_AT = 1 << 20  # bytes of a part, which may expand to gigabytes
 _ZIP = b"PK\x03\x04"
 _OLE = b"\xd0\xcf\x11\xe0"
 
@@ -124,25 +125,24 @@ def workbook_suffix(path: str | Path) -> str | None:
     try:
         with zipfile.ZipFile(place) as archive:
             return _suffix(place, archive)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError):
+    except (*ZIP_DAMAGE, OSError):
         return None  # damaged: whoever reads it says so
 
 
 def _suffix(path: Path, archive: zipfile.ZipFile) -> str | None:
     names = set(archive.namelist())
     if _TYPES in names and any(name.startswith("xl/") for name in names):
-        types = archive.read(_TYPES)
+        types = _beginning(archive, _TYPES)
         if "xl/workbook.bin" in names or b".template." in types:
             raise ReadError(path, "is a binary workbook (.xlsb) or a template: save it as .xlsx")
         found = ".xlsm" if b".macroEnabled." in types else ".xlsx"
     elif "content.xml" in names and "mimetype" in names:
-        with archive.open("mimetype") as member:
-            mimetype = member.read(100)
+        mimetype = _beginning(archive, "mimetype")
         if not mimetype.startswith(b"application/vnd.oasis.opendocument.spreadsheet"):
             raise ReadError(path, "is an OpenDocument file, but no spreadsheet")
         found = ".ods"
         manifest = "META-INF/manifest.xml"
-        if manifest in names and b"encryption-data" in archive.read(manifest):
+        if manifest in names and b"encryption-data" in _beginning(archive, manifest):
             raise ReadError(path, "has a password: save it without one")
     else:
         return None
@@ -150,6 +150,11 @@ def _suffix(path: Path, archive: zipfile.ZipFile) -> str | None:
         if info.filename.endswith((".xml", ".rels")):
             check_expansion(path, info.file_size, info.compress_size)
     return found
+
+
+def _beginning(archive: zipfile.ZipFile, name: str) -> bytes:
+    with archive.open(name) as member:
+        return member.read(_LOOKED_AT)
 
 
 @contextmanager
