@@ -345,3 +345,11 @@ def test_a_part_whose_compression_is_damaged_is_no_workbook(tmp_path: Path) -> N
     content[start : start + 40] = b"\xff" * 40
     path.write_bytes(content)
     assert workbook_suffix(path) is None
+
+
+def test_a_million_equal_rows_are_refused(tmp_path: Path) -> None:
+    rows = ods_row("id", "x") + ods_row("1", "a", repeated=1_000_000)
+    path = make_ods(tmp_path / "a.ods", {"one": rows})
+    problem = "row 2 of sheet 'one' stands there 1,000,000 times, and at most 100,000"
+    with pytest.raises(ReadError, match=problem), open_sheet(path) as sheet:
+        list(sheet.rows)

@@ -18,6 +18,7 @@ CONTENT = "content.xml"
 _ODF = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
 _TABLE, _OFFICE, _TEXT = (_ODF % name for name in ("table", "office", "text"))
 _CALCEXT = "{urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0}"
+_MOST_EQUAL = 100_000  # rows that one element stands for, if they are not empty
 _NUMBERS = {"float", "currency", "percentage"}
 _MIDNIGHT = re.compile(r"T00:00:00(?:\.0+)?$")
 
@@ -86,6 +87,12 @@ def _rows(path: Path, content: bytes, name: str) -> Iterator[RawRow]:
                 cells, faults = _cells(element)
                 # Empty rows at the end of a sheet are one element for a million rows.
                 filled = any(cells) or faults
+                if filled and repeats > _MOST_EQUAL:
+                    raise ReadError(
+                        path,
+                        f"row {number + 1:,} of sheet {name!r} stands there {repeats:,} times, and "
+                        f"at most {_MOST_EQUAL:,} equal rows are expected: delete them",
+                    )
                 for row in range(number + 1, number + repeats + 1) if filled else ():
                     if row > MAX_ROWS:
                         raise ReadError(path, f"sheet {name!r} has more than {MAX_ROWS:,} rows")
