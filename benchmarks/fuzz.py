@@ -222,6 +222,7 @@ def show(reader: str, number: int, seed: int) -> None:
 def summary(states: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """What is written as the result."""
     return {
+        "seeds": sorted({state["seed"] for state in states.values()}),
         "inputs": sum(state["done"] for state in states.values()),
         "faults": sum(len(n) for state in states.values() for n in state["faults"].values()),
         "longest_seconds_allowed": LONGEST,
