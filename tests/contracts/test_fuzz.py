@@ -17,8 +17,7 @@ SLOW |= {"encoder-transformer", "encoder-onnx"}
 EXTRAS = {"owl": "rdflib", "recognised": "rdflib", "parquet": "pyarrow"}
 EXTRAS |= {"checkpoint": "safetensors", "encoder-transformer": "transformers"}
 EXTRAS |= {"encoder-onnx": "onnx", "workbook": "openpyxl"}
-# A damaged overlay.db may still end in a traceback.
-READERS = sorted(TARGETS.keys() - {"overlay", "encoder-transformer"})
+READERS = sorted(TARGETS.keys() - {"encoder-transformer"})
 
 
 @pytest.fixture(autouse=True)

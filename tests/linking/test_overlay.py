@@ -185,6 +185,8 @@ CHANGES: dict[str, Callable[[Overlay], None]] = {
     "pair": lambda overlay: change(overlay, "INSERT INTO forbidden VALUES ('lump', 'X:3')"),
     "digest": lambda overlay: change(overlay, "UPDATE digest SET value = 'xyz'"),
     "no digest": lambda overlay: change(overlay, "DELETE FROM digest"),
+    "a name that is no text": lambda overlay: change(overlay, "UPDATE synonyms SET name = x'00'"),
+    "no identity": lambda overlay: change(overlay, "DELETE FROM identity"),
     "no table": lambda overlay: change(overlay, "DROP TABLE digest"),
 }
 

@@ -103,14 +103,22 @@ class Overlay:
             with self._lock:
                 known, content = self._known
                 if known != version:
-                    identity = connection.execute("SELECT value FROM identity").fetchone()[0]
-                    names = self._names if identity == self._identity else {}
-                    read, content = _content(connection, names)
-                    if not names:  # what was read before does not change
-                        self._compare(connection, content)
-                    self._names, self._identity = read, identity
+                    content = self._renewed(connection)
                     self._known = (version, content)
                 return content
+
+    def _renewed(self, connection: sqlite3.Connection) -> OverlayContent:
+        """Read what is new since the last time; a file that canonym never wrote is refused."""
+        try:
+            identity = connection.execute("SELECT value FROM identity").fetchone()[0]
+            names = self._names if identity == self._identity else {}
+            read, content = _content(connection, names)
+        except (TypeError, KeyError, ValueError) as error:
+            raise self._damage(repr(error)) from error
+        if not names:  # what was read before does not change
+            self._compare(connection, content)
+        self._names, self._identity = read, identity
+        return content
 
     def check(self) -> None:
         """Read the whole file, and refuse one that is missing or damaged."""
@@ -327,10 +335,21 @@ def _content(
         "SELECT number, name, concept, language FROM synonyms WHERE number > ?",
         (max(known, default=0),),
     )
-    new = {n: Name(text, id_, language=tag, source=ADDED) for n, text, id_, tag in rows}
+    new = {
+        n: Name(_text(text), _text(id_), language=_text(tag), source=ADDED)
+        for n, text, id_, tag in rows
+    }
     names = {n: known.get(n) or new[n] for n in numbers}
     pairs = connection.execute("SELECT mention, concept FROM forbidden ORDER BY 1, 2")
-    return names, OverlayContent(tuple(names.values()), tuple((m, id_) for m, id_ in pairs))
+    return names, OverlayContent(
+        tuple(names.values()), tuple((_text(m), _text(id_)) for m, id_ in pairs)
+    )
+
+
+def _text(cell: object) -> str:
+    if not isinstance(cell, str):
+        raise TypeError(f"{cell!r:.40} where text is expected")
+    return cell
 
 
 def _same_pairs(
