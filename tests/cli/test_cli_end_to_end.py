@@ -408,7 +408,7 @@ def test_a_terminal_gets_a_table_and_progress(index: Path, tmp_path: Path) -> No
 
 def test_a_terminal_with_nothing_to_link_gets_a_hint(index: Path) -> None:
     assert "there is nothing to link" in in_terminal(command("link", "--index", str(index)))
-    assert "Parquet is binary" in in_terminal(command("link", "x", "--format", "parquet"))
+    assert "--format parquet is binary" in in_terminal(command("link", "x", "--format", "parquet"))
 
 
 def test_progress_of_importing_and_indexing(db: Path, tmp_path: Path) -> None:
