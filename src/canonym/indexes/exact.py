@@ -2,34 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 from canonym.indexes import BoolArray, check_allowed, check_k, load_array
-from canonym.indexes.selection import empty_hits, promising, sort_hits
+from canonym.indexes.codes import FEWEST, Codes, worth_it
+from canonym.indexes.selection import SLACK, Promising, empty_hits, ranked_hits
+from canonym.io.files import n_cores
 from canonym.types import Float32Array, Hits, Int32Array
 
 _ROW_BLOCK = 1 << 16
-_QUERY_BLOCK = 256
-_SPARSE_MASK = 0.1
+_QUERIES = 128  # searched at once: their products stay in the cache
+_PAIR_BLOCK = 1 << 14
+_NARROW = 0.1
 
 
 class Exact:
     """Cosine similarity to every row of ``(n_rows, d)`` float32 or float16 vectors.
 
-    Vectors have length one, or zero; memory-mapped arrays are read block by block. A matrix product
-    proposes rows; these are scored again in double precision, one by one, and rounded to float32.
-    So a score does not depend on batch mates or block sizes, and equal vectors get equal scores.
+    Vectors have length one, or zero; memory-mapped arrays are read block by block. A product of
+    matrices, of the vectors or of their codes, proposes rows. These are scored again in double
+    precision, one by one, and rounded to float32. So a score does not depend on batch mates, block
+    sizes or codes, and equal vectors get equal scores.
     """
 
-    def __init__(self, vectors: Float32Array) -> None:
+    def __init__(self, vectors: Float32Array, codes: Codes | None = None) -> None:
         if vectors.ndim != 2:
             raise InvalidInput(
                 f"vectors have shape {vectors.shape}; expected two dimensions, (rows, width)"
             )
         self.vectors = vectors
+        self._codes = codes
 
     @classmethod
     def build(cls, vectors: Float32Array) -> Exact:
@@ -58,54 +67,112 @@ class Exact:
         check_k(k)
         check_allowed(allowed, self.n_rows)
         queries = self._check(queries)
+        n, width = self.vectors.shape
+        there = np.flatnonzero(queries.any(axis=1))
+        chosen = None  # a narrow filter is searched among its own rows
+        if allowed is not None and allowed.mean() <= _NARROW:
+            chosen = np.flatnonzero(allowed)
+        coded = self._codes if chosen is None and worth_it(len(there), n, width) else None
+
+        def ranked(start: int) -> Hits:
+            block = queries[there[start : start + _QUERIES]]
+            if coded is not None:
+                found, rows = self._nearer(block, k, *coded.promising(block, k, allowed))
+            else:
+                found, rows = self._promising(block, k, allowed, chosen)
+            return ranked_hits(len(block), k, found, rows, self._score_pairs(block, found, rows))
+
         hits = empty_hits(len(queries), k)
-        # A narrow filter is searched among its own rows; a wide one is masked block by block.
-        chosen = None
-        if allowed is not None and allowed.mean() <= _SPARSE_MASK:
-            chosen = np.flatnonzero(allowed).astype(np.int32)
-        n = self.n_rows if chosen is None else len(chosen)
-        for start in range(0, len(queries), _QUERY_BLOCK):
-            block = queries[start : start + _QUERY_BLOCK]
-            found: list[list[Int32Array]] = [[] for _ in block]
-            for first in range(0, n, _ROW_BLOCK):
-                last = min(first + _ROW_BLOCK, n)
-                picked = slice(first, last) if chosen is None else chosen[first:last]
-                scores = block @ np.asarray(self.vectors[picked], dtype=np.float32).T
-                if allowed is not None and chosen is None:
-                    scores[:, ~allowed[first:last]] = -np.inf
-                for i, row in enumerate(scores):
-                    columns = promising(row, k)
-                    rows = first + columns if chosen is None else chosen[first + columns]
-                    found[i].append(rows.astype(np.int32))
-            for i, parts in enumerate(found):
-                if parts:
-                    rows = np.concatenate(parts)
-                    best, score = sort_hits(rows, self._score_rows(block[i], rows), k)
-                    hits.rows[start + i, : len(best)] = best
-                    hits.scores[start + i, : len(best)] = score
+        starts = range(0, len(there), _QUERIES)
+        # Products of whole numbers take one thread each; others share theirs among threads.
+        for start, each in zip(starts, in_threads(ranked, starts, coded is not None), strict=True):
+            hits.rows[there[start : start + _QUERIES]] = each.rows
+            hits.scores[there[start : start + _QUERIES]] = each.scores
+        first = np.arange(min(k, n)) if allowed is None else np.flatnonzero(allowed)[:k]
+        zero = np.setdiff1d(np.arange(len(queries)), there)
+        hits.rows[zero, : len(first)] = first
+        hits.scores[zero, : len(first)] = 0
         return hits
+
+    def _promising(
+        self,
+        queries: Float32Array,
+        k: int,
+        allowed: BoolArray | None,
+        chosen: npt.NDArray[np.intp] | None,
+    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """Return every (query, row) that may be among the `k` best of a query, ties included."""
+        n = self.n_rows if chosen is None else len(chosen)
+        found = Promising(k, n, np.full(len(queries), SLACK, dtype=np.float32), np.float32)
+        for first in range(0, n, _ROW_BLOCK):
+            last = min(first + _ROW_BLOCK, n)
+            picked = slice(first, last) if chosen is None else chosen[first:last]
+            scores = queries @ np.asarray(self.vectors[picked], dtype=np.float32).T
+            if allowed is not None and chosen is None:
+                scores[:, ~allowed[first:last]] = found.lowest
+            found.add(scores, first)
+        near, rows = found.pairs()
+        return near, rows if chosen is None else chosen[rows]
+
+    def _nearer(
+        self, queries: Float32Array, k: int, found: npt.NDArray[Any], rows: npt.NDArray[Any]
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Drop the rows that single precision tells from the `k` best of their query."""
+        kept = np.ones(len(rows), dtype=np.bool_)
+        bounds = np.searchsorted(found, np.arange(len(queries) + 1)).tolist()
+        for query, first, last in zip(queries, bounds[:-1], bounds[1:], strict=True):
+            if last - first > 2 * k:
+                scores = np.asarray(self.vectors[rows[first:last]], dtype=np.float32) @ query
+                kept[first:last] = scores >= np.partition(scores, -k)[-k] - SLACK
+        return found[kept], rows[kept]
 
     def score(self, queries: Float32Array, rows: Int32Array) -> Float32Array:
         """Return the cosine of every query with chosen rows, ``(n, m)``; −inf for the row −1."""
         queries = self._check(queries)
         scores = np.full(rows.shape, -np.inf, dtype=np.float32)
-        for i, (query, chosen) in enumerate(zip(queries, rows, strict=True)):
-            there = chosen >= 0
-            scores[i, there] = self._score_rows(query, chosen[there])
+        there = rows >= 0
+        scores[there] = self._score_pairs(queries, np.nonzero(there)[0], rows[there])
         return scores
 
-    def _score_rows(self, query: Float32Array, rows: Int32Array) -> Float32Array:
-        products = self.vectors[rows].astype(np.float64) * query.astype(np.float64)
-        return np.asarray(products.sum(axis=1), dtype=np.float32)
+    def _score_pairs(
+        self, queries: Float32Array, found: npt.NDArray[Any], rows: npt.NDArray[Any]
+    ) -> Float32Array:
+        """Return the cosine of each pair of a query and a row, all in double precision."""
+        scores = np.empty(len(rows), dtype=np.float32)
+        exact = queries.astype(np.float64)
+        for first in range(0, len(rows), _PAIR_BLOCK):
+            span = slice(first, first + _PAIR_BLOCK)
+            products = self.vectors[rows[span]].astype(np.float64) * exact[found[span]]
+            scores[span] = products.sum(axis=1)
+        return scores
 
     def save(self, folder: Path) -> None:
-        """Write ``vectors.npy`` to an existing folder."""
+        """Write ``vectors.npy``, and the codes of many rows, to an existing folder."""
         np.save(folder / "vectors.npy", np.asarray(self.vectors))
+        write_codes(self.vectors, folder)
 
     @classmethod
     def load(cls, folder: Path, *, n_rows: int | None = None) -> Exact:
         """Open a saved index, memory-mapped; it has to have `n_rows`."""
-        return cls(load_array(folder / "vectors.npy", (n_rows, None), np.float32, np.float16))
+        vectors = load_array(folder / "vectors.npy", (n_rows, None), np.float32, np.float16)
+        coded = (folder / "codes.npy").exists()
+        return cls(vectors, Codes.load(folder, *vectors.shape) if coded else None)
+
+
+def in_threads(
+    function: Callable[[int], Hits], starts: Sequence[int], several: bool
+) -> Iterable[Hits]:
+    """Apply a function to each start, in order; `several` at the same time."""
+    if not several or len(starts) < 2:
+        return map(function, starts)
+    with ThreadPoolExecutor(min(n_cores(), len(starts))) as threads:
+        return list(threads.map(function, starts))
+
+
+def write_codes(vectors: Float32Array, folder: Path) -> None:
+    """Write the codes of vectors of length one or zero, if there are enough of them."""
+    if len(vectors) >= FEWEST:
+        Codes.write(vectors, folder)
 
 
 def _unit(vectors: Float32Array) -> Float32Array:

@@ -1,6 +1,8 @@
-"""Select the best rows of a block of scores without sorting it."""
+"""Select the best rows of blocks of scores without sorting them."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +13,54 @@ _WIDTH = 128
 SLACK = 1e-5
 """Matrix products of different shapes round differently; rows this close are all kept and scored
 again one by one, so that a query's answer does not depend on its batch mates."""
+
+_Pairs = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
+
+
+class Promising:
+    """Every row that may be among the `k` best of its query, from blocks of rows and their scores.
+
+    Scores are good to half of `slack`, ``(n_queries,)``, and are whole numbers or float32. The k-th
+    largest of the maxima of small groups is a lower bound of the k-th largest score.
+    """
+
+    def __init__(self, k: int, n_rows: int, slack: npt.NDArray[Any], dtype: npt.DTypeLike) -> None:
+        self.lowest: Any = np.dtype(dtype).type(-(2**30))
+        """Stands for a row that is not allowed, or not there."""
+        self._k = k
+        # Groups wide enough to save work, and far more of them than k.
+        self._width = next((w for w in (32, 8) if 2 * k * w <= n_rows), 1)
+        self._slack = slack
+        self._best = np.full((len(slack), k), self.lowest, dtype=dtype)
+        none = np.empty(0, dtype=np.intp)
+        self._found: list[tuple[npt.NDArray[Any], ...]] = [(none, none, none.astype(dtype))]
+
+    def add(self, scores: npt.NDArray[Any], first: int) -> None:
+        """Take the scores of the rows from `first` on, ``(n_queries, rows)``."""
+        n, rows = scores.shape
+        missing = -rows % self._width
+        if missing:
+            scores = np.pad(scores, ((0, 0), (0, missing)), constant_values=self.lowest)
+        # A group is every so-and-so-many-th row: the maximum of long runs is fast.
+        maxima = scores.reshape(n, self._width, -1).max(axis=1)
+        best = np.concatenate([self._best, maxima], axis=1)
+        self._best = np.partition(best, best.shape[1] - self._k, axis=1)[:, -self._k :]
+        flat = np.flatnonzero(scores >= self._floor()[:, None])
+        queries, columns = np.divmod(flat, scores.shape[1])
+        self._found.append((queries, columns + first, scores.ravel()[flat]))
+
+    def pairs(self) -> _Pairs:
+        """Return queries and rows, as many of each; the rows of a query rise."""
+        queries, rows, values = (np.concatenate(each) for each in zip(*self._found, strict=True))
+        kept = values >= self._floor()[queries]
+        queries, rows = queries[kept], rows[kept]
+        order = np.argsort(queries, kind="stable")
+        return queries[order], rows[order]
+
+    def _floor(self) -> npt.NDArray[Any]:
+        # A row that is not allowed never reaches the floor.
+        floor: npt.NDArray[Any] = np.maximum(self._best.min(axis=1) - self._slack, self.lowest // 2)
+        return floor
 
 
 def promising(scores: Float32Array, k: int) -> npt.NDArray[np.intp]:
@@ -41,3 +91,17 @@ def sort_hits(rows: Int32Array, scores: Float32Array, k: int) -> tuple[Int32Arra
     """Order one query's rows by falling score, ties by row, and keep the first `k`."""
     order = np.lexsort((rows, -scores))[:k]
     return rows[order], scores[order]
+
+
+def ranked_hits(
+    n: int, k: int, queries: npt.NDArray[Any], rows: npt.NDArray[Any], scores: Float32Array
+) -> Hits:
+    """Return the best `k` of (query, row, score) triples for each of `n` queries; ties by row."""
+    hits = empty_hits(n, k)
+    order = np.lexsort((rows, -scores, queries))
+    queries = queries[order]
+    place = np.arange(len(order)) - np.searchsorted(queries, queries)
+    kept = place < k
+    hits.rows[queries[kept], place[kept]] = rows[order][kept]
+    hits.scores[queries[kept], place[kept]] = scores[order][kept]
+    return hits

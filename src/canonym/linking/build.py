@@ -26,6 +26,7 @@ import numpy as np
 
 from canonym.encoders import kind_of, load_encoder, make_encoder, save_encoder
 from canonym.errors import CanonymError, InvalidInput, NotTrained
+from canonym.indexes.exact import write_codes
 from canonym.indexes.inverted import Inverted
 from canonym.indexes.verbatim import VerbatimBuilder
 from canonym.io.files import n_cores, write_folder, write_manifest
@@ -356,6 +357,7 @@ def _write_vectors(place: Path, batches: Iterable[Float32Array], n: int, width: 
         vectors[row : row + len(batch)] = batch
         row += len(batch)
     vectors.flush()
+    write_codes(vectors, place)
 
 
 def _stack(batches: list[SparseVectors]) -> SparseVectors:

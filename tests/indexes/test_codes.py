@@ -1,0 +1,161 @@
+"""Coded rows only save time: with them and without, every answer is the same to the bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from canonym.errors import ReadError
+from canonym.indexes import codes, exact
+from canonym.indexes.codes import Codes
+from canonym.indexes.exact import Exact
+from canonym.types import Hits
+
+pytest.importorskip("onnxruntime")
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(codes, "_BLOCK", 256)
+    monkeypatch.setattr(codes, "FEWEST", 1)
+    monkeypatch.setattr(exact, "FEWEST", 1)
+    monkeypatch.setattr(codes, "_WARM", 0)
+    monkeypatch.setattr(exact, "_QUERIES", 5)
+
+
+def saved(vectors: np.ndarray, folder: Path) -> Exact:
+    folder.mkdir(exist_ok=True)
+    Exact.build(vectors).save(folder)
+    return Exact.load(folder)
+
+
+def same(one: Hits, other: Hits) -> bool:
+    return one.rows.tobytes() == other.rows.tobytes() and (
+        one.scores.tobytes() == other.scores.tobytes()
+    )
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    n=st.sampled_from([1, 255, 256, 257, 1000, 3000]),
+    width=st.sampled_from([1, 3, 64]),
+    k=st.sampled_from([1, 7, 50, 4000]),
+    seed=st.integers(0, 2**31),
+    share=st.sampled_from([None, 0.05, 0.5, 0.99]),
+    spread=st.sampled_from([1e-3, 1.0]),
+)
+def test_codes_change_no_answer(
+    tmp_path_factory: pytest.TempPathFactory,
+    n: int,
+    width: int,
+    k: int,
+    seed: int,
+    share: float | None,
+    spread: float,
+) -> None:
+    rng = np.random.default_rng(seed)
+    # A small spread puts all rows near each other: nothing but exact scores tells them apart.
+    rows = (1 + spread * rng.standard_normal((n, width))).astype(np.float32)
+    rows[rng.integers(n)] = rows[rng.integers(n)]
+    rows[rng.integers(n)] = 0
+    queries = np.concatenate([rows[:4], rng.standard_normal((9, width)).astype(np.float32)])
+    queries[-2] = 0
+    allowed = None if share is None else rng.random(n) < share
+    coded = saved(rows, tmp_path_factory.mktemp("index"))
+    assert same(
+        coded.search(queries, k, allowed=allowed),
+        Exact(coded.vectors).search(queries, k, allowed=allowed),
+    )
+
+
+def test_codes_are_used_and_leave_few_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    index = saved(rng.standard_normal((5000, 64)).astype(np.float32), tmp_path)
+    counts = []
+    promising = Codes.promising
+
+    def counted(*arguments: object) -> tuple[np.ndarray, np.ndarray]:
+        found = promising(*arguments)  # type: ignore[arg-type]
+        counts.append(len(found[0]))
+        return found
+
+    monkeypatch.setattr(Codes, "promising", counted)
+    index.search(rng.standard_normal((20, 64)).astype(np.float32), 10)
+    assert len(counts) == 4  # of five queries each
+    assert 20 * 10 <= sum(counts) < 20 * 200
+
+
+def test_the_error_of_a_coded_product_stays_within_its_bound(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    index = saved(rng.standard_normal((300, 32)).astype(np.float32), tmp_path)
+    queries = exact._unit(rng.standard_normal((50, 32)).astype(np.float32))
+    coded = Codes.load(tmp_path, *index.vectors.shape)
+    numbers, slack = coded._coded(queries)
+    step = np.abs(queries.astype(np.float64)).max(axis=1) / 63 * coded.bounds[0]
+    rows = np.concatenate([block.T for block in coded.blocks])[:300]
+    products = numbers.astype(np.int64) @ rows.T.astype(np.int64)
+    errors = np.abs(products - (queries.astype(np.float64) @ index.vectors.T) / step[:, None])
+    assert (2 * errors <= slack[:, None]).all()
+    assert errors.max() > 0.05 * slack.min()  # and the bound says something
+
+
+def test_products_are_whole_numbers_without_overflow() -> None:
+    most = np.full((2, 384), 126, dtype=np.uint8)
+    rows = np.full((384, 3), 127, dtype=np.int8)
+    rows[:, 1] = -127
+    product = codes._multiplier()(most, rows)
+    assert product.dtype == np.int32
+    assert product.tolist() == [[126 * 127 * 384, -126 * 127 * 384, 126 * 127 * 384]] * 2
+
+
+def test_the_model_is_what_onnx_would_write() -> None:
+    onnx = pytest.importorskip("onnx")
+    model = onnx.load_from_string(codes._MODEL)
+    onnx.checker.check_model(model)
+    assert [node.op_type for node in model.graph.node] == ["MatMulInteger"]
+    assert model.opset_import[0].version == 10
+
+
+def test_an_import_waits_until_there_is_work_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(codes, "_WARM", 1000)
+    monkeypatch.setattr(codes._Work, "done", 0)
+    assert [codes.worth_it(1, 40, 10) for _ in range(4)] == [False, False, True, True]
+
+
+def test_without_onnx_runtime_vectors_are_multiplied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(2)
+    index = saved(rng.standard_normal((600, 16)).astype(np.float32), tmp_path)
+    queries = rng.standard_normal((7, 16)).astype(np.float32)
+    with_it = index.search(queries, 5)
+    monkeypatch.setattr(codes, "_is_installed", lambda: False)
+    monkeypatch.setattr(Codes, "promising", None)
+    assert same(index.search(queries, 5), with_it)
+
+
+def test_an_index_without_codes_is_opened_as_before(tmp_path: Path) -> None:
+    rows = np.random.default_rng(3).standard_normal((600, 16)).astype(np.float32)
+    with_codes = saved(rows, tmp_path).search(rows[:5], 5)
+    (tmp_path / "codes.npy").unlink()
+    assert same(Exact.load(tmp_path).search(rows[:5], 5), with_codes)
+
+
+@pytest.mark.parametrize("bounds", [[0, 0, 1], [np.nan, 0, 1], [0.01, -1, 1]])
+def test_bounds_that_mean_nothing_are_refused(tmp_path: Path, bounds: list[float]) -> None:
+    saved(np.eye(20, dtype=np.float32), tmp_path)
+    np.save(tmp_path / "bounds.npy", np.array(bounds, dtype=np.float64))
+    with pytest.raises(ReadError, match=r"bounds\.npy"):
+        Exact.load(tmp_path)
+
+
+def test_two_builds_write_the_same_bytes(tmp_path: Path) -> None:
+    rows = np.random.default_rng(4).standard_normal((700, 24)).astype(np.float32)
+    for name in ("one", "two"):
+        saved(rows, tmp_path / name)
+    for file in (tmp_path / "one").iterdir():
+        assert file.read_bytes() == (tmp_path / "two" / file.name).read_bytes()
