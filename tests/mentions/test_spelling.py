@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import doctest
+import functools
 import itertools
 import mmap
+import random
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -15,7 +17,7 @@ from hypothesis import strategies as st
 
 from canonym.errors import ReadError
 from canonym.mentions import spelling
-from canonym.mentions.spelling import Speller, edit_distance, read_spelling_list
+from canonym.mentions.spelling import Speller, is_one_edit, read_spelling_list
 
 NAMES = [
     "Myocardial infarction",
@@ -154,8 +156,63 @@ def naive_distance(a: str, b: str) -> int:
 
 
 @given(st.text("abc", max_size=5), st.text("abc", max_size=5))
-def test_edit_distance_is_the_naive_one(a, b):
-    assert edit_distance(a, b) == naive_distance(a, b) == edit_distance(b, a)
+def test_one_edit_is_a_naive_distance_of_one(a, b):
+    assert is_one_edit(a, b) == is_one_edit(b, a) == (naive_distance(a, b) == 1)
+
+
+def single_edits(word: str, letters: str) -> set[str]:
+    cuts = [(word[:i], word[i:]) for i in range(len(word) + 1)]
+    edits = {before + after[1:] for before, after in cuts}
+    edits |= {before + after[1::-1] + after[2:] for before, after in cuts}
+    for letter in letters:
+        edits |= {before + letter + after for before, after in cuts}
+        edits |= {before + letter + after[1:] for before, after in cuts if after}
+    return edits - {word}
+
+
+class NaiveSpeller(Speller):
+    """Looks up every single edit of a word; `letters` are all there are."""
+
+    def __init__(self, arrays, letters):
+        super().__init__(arrays)
+        self.letters = letters
+        counts = enumerate(arrays["counts"].tolist())
+        self.counts = {self._word(place).decode(): count for place, count in counts if count >= 2}
+
+    @functools.cache  # noqa: B019
+    def _nearest(self, word):
+        found = []
+        for known in self.counts.keys() & single_edits(word, self.letters):
+            one, other = (spelling._signature(text.encode()) for text in (known, word))
+            # A letter of another script in place of an ASCII one is no slip.
+            if (one ^ other).bit_count() <= (2 if word.isascii() else 8):
+                found.append((self.counts[known], known))
+        return sorted(found, key=lambda pair: (-pair[0], pair[1]))
+
+
+@pytest.mark.parametrize("letters", ["abcdefgh", "abcdжβ心𐐨"])
+def test_thousands_of_random_mistakes_have_the_corrections_of_a_naive_speller(letters):
+    chance = random.Random(letters)
+
+    def slip(word):
+        return chance.choice(sorted(single_edits(word, letters)))
+
+    words = ["".join(chance.choices(letters, k=chance.randint(4, 9))) for _ in range(6)]
+    for _ in range(60):
+        words.append(slip(chance.choice(words)))
+    mistakes = [slip(chance.choice(words)) for _ in range(700)]
+    mistakes += [slip(mistake) for mistake in mistakes]
+    quick = Speller.build(f"{word} {n}" for word in words for n in range(chance.randint(1, 5)))
+    naive = NaiveSpeller(quick._arrays, letters)
+    ranked = [quick._nearest(word) for word in mistakes]
+    corrected = [quick.correct(word) for word in mistakes]
+    guessed = [quick.guesses(word) for word in mistakes]
+    assert ranked == [naive._nearest(word) for word in mistakes]
+    assert corrected == [naive.correct(word) for word in mistakes]
+    assert guessed == [naive.guesses(word) for word in mistakes]
+    assert sum(len(found) > 1 for found in ranked) > 100
+    assert sum(word != mistake for word, mistake in zip(corrected, mistakes, strict=True)) > 100
+    assert sum(len(guesses) > 0 for guesses in guessed) > 100
 
 
 def test_every_single_edit_of_a_word_is_found(speller):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from canonym.mentions.spelling import edit_distance
+from canonym.mentions.spelling import is_one_edit
 from canonym.training.sampling.noise import NOISE, disturb
 
 
@@ -17,8 +17,8 @@ def changed(way: str, text: str, n: int = 200) -> set[str]:
 def test_a_slip_is_one_letter_of_a_long_word() -> None:
     found = changed("slip", "acute nephritis of 12345 hip")
     assert len(found) > 100
-    for text in found:
-        assert edit_distance(text, "acute nephritis of 12345 hip") <= 1
+    for text in found - {"acute nephritis of 12345 hip"}:
+        assert is_one_edit(text, "acute nephritis of 12345 hip")
         assert text.endswith(" of 12345 hip")
         assert text.startswith("a")
     lengths = {len(text) for text in found}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -37,22 +38,20 @@ _ARRAYS = {
 _ONES = np.array([bin(number).count("1") for number in range(1 << 16)], dtype=np.uint8)
 
 
-def edit_distance(a: str, b: str) -> int:
-    """Count the insertions, deletions, substitutions and swaps of neighbours between two strings.
+def is_one_edit(a: str, b: str) -> bool:
+    """Tell whether one insertion, deletion, substitution or swap of neighbours turns a into b.
 
-    The optimal string alignment form of the Damerau–Levenshtein distance: no part of a string is
-    edited twice.
+    >>> is_one_edit("infarctoin", "infarction"), is_one_edit("fever", "fever")
+    (True, False)
     """
-    before: list[int] = []
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, start=1):
-        earlier, before, row = before, row, [i]
-        for j, y in enumerate(b, start=1):
-            best = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (x != y))
-            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
-                best = min(best, earlier[j - 2] + 1)
-            row.append(best)
-    return row[-1]
+    if a == b:
+        return False
+    place = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)
+    if place is None:
+        return abs(len(a) - len(b)) == 1
+    # What follows the first difference: one of two letters is gone, or both are, or they swap.
+    a, b = a[place:], b[place:]
+    return a[1:] in (b, b[1:]) or a == b[1:] or (a[1::-1] == b[:2] and a[2:] == b[2:])
 
 
 class Speller:
@@ -72,6 +71,8 @@ class Speller:
 
     def __init__(self, arrays: dict[str, npt.NDArray[Any]], folder: Path = Path()) -> None:
         self._arrays, self._folder = arrays, folder
+        # Single items of a view are plain integers and bytes, and cost a tenth of an array's.
+        self._letters, self._starts = memoryview(arrays["letters"]), memoryview(arrays["starts"])
         self._corrected = functools.lru_cache(maxsize=100_000)(self._correct_word)
         self._known = functools.lru_cache(maxsize=100_000)(self._knows)
 
@@ -86,19 +87,12 @@ class Speller:
         return len(self._arrays["counts"])
 
     def _word(self, place: int) -> bytes:
-        starts = self._arrays["starts"]
-        return self._arrays["letters"][starts[place] : starts[place + 1]].tobytes()
+        return self._letters[self._starts[place] : self._starts[place + 1]].tobytes()
 
     def __contains__(self, word: str) -> bool:
         wanted = word.encode("utf-8", "surrogatepass")
-        low, high = 0, len(self)
-        while low < high:
-            middle = (low + high) // 2
-            if self._word(middle) < wanted:
-                low = middle + 1
-            else:
-                high = middle
-        return low < len(self) and self._word(low) == wanted
+        place = bisect_left(range(len(self)), wanted, key=self._word)
+        return place < len(self) and self._word(place) == wanted
 
     def correct(self, text: str) -> str:
         """Return the text with unknown words corrected, or the same text.
@@ -155,25 +149,37 @@ class Speller:
             return None
         return ranked[0][1]
 
+    @functools.cached_property
+    def _frequent(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
+        """Places of the words that a correction may choose, their lengths and signatures.
+
+        The words are in the order of their lengths in characters, so that those of near length lie
+        together.
+        """
+        letters, starts, counts, signatures = (self._arrays[name] for name in _ARRAYS)
+        # Bytes of the form 10xxxxxx continue a character of UTF-8.
+        lengths = np.add.reduceat(letters & 0xC0 != 0x80, starts[:-1], dtype=np.int32)
+        places = np.flatnonzero(counts >= _RAREST)
+        places = places[np.argsort(lengths[places], kind="stable")]
+        return places, lengths[places], signatures[places]
+
     def _nearest(self, word: str) -> list[tuple[int, str]]:
         """Return known words one edit away with their counts, the most frequent first."""
-        encoded = word.encode()
-        arrays = self._arrays
+        places, lengths, signatures = self._frequent
+        low, high = lengths.searchsorted((len(word) - 1, len(word) + 2))
         # An edit changes one character, of at most four bytes; each byte may set one bit of the
         # signature and clear another.
-        other = arrays["signatures"] ^ np.uint32(_signature(encoded))
+        other = signatures[low:high] ^ np.uint32(_signature(word.encode()))
         near = _ONES[other & 0xFFFF] + _ONES[other >> 16] <= (2 if word.isascii() else 8)
-        near &= np.abs(np.diff(arrays["starts"]) - len(encoded)) <= 4
-        near &= arrays["counts"] >= _RAREST
         found = []
-        for place in np.flatnonzero(near):
+        for place in places[low:high][near].tolist():
             try:
-                known = self._word(int(place)).decode()
+                known = self._word(place).decode()
             except UnicodeDecodeError as error:
                 problem = f"holds a word that is no text ({error}); build the index again"
                 raise ReadError(self._folder / "letters.npy", problem) from error
-            if abs(len(known) - len(word)) <= 1 and edit_distance(word, known) == 1:
-                found.append((int(arrays["counts"][place]), known))
+            if is_one_edit(word, known):
+                found.append((int(self._arrays["counts"][place]), known))
         return sorted(found, key=lambda pair: (-pair[0], pair[1]))
 
     def save(self, folder: Path) -> None:
@@ -193,7 +199,7 @@ class Speller:
             expected = {"letters": (starts[-1],), "starts": (n + 1,)}
             if shapes != {"counts": (n,), "signatures": (n,), **expected}:
                 raise ValueError("the arrays do not belong together")
-            if starts[0] or (np.diff(starts) < 0).any():
+            if starts[0] or (np.diff(starts) < 1).any():  # no word is empty
                 raise ValueError("the places of words do not rise from 0")
         except (OSError, ValueError, TypeError, IndexError) as error:
             raise ReadError(folder, f"cannot be opened ({error}); build the index again") from error
