@@ -35,7 +35,6 @@ _ARRAYS = {
     "counts": np.int32,
     "signatures": np.uint32,
 }
-_ONES = np.array([bin(number).count("1") for number in range(1 << 16)], dtype=np.uint8)
 
 
 def is_one_edit(a: str, b: str) -> bool:
@@ -44,7 +43,9 @@ def is_one_edit(a: str, b: str) -> bool:
     >>> is_one_edit("infarctoin", "infarction"), is_one_edit("fever", "fever")
     (True, False)
     """
-    if a == b:
+    # An edit leaves the first half or the last as it was, which is quick to see.
+    half = (len(a) - 1) // 2
+    if a == b or (a[:half] != b[:half] and a[len(a) - half :] != b[len(b) - half :]):
         return False
     place = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)
     if place is None:
@@ -135,8 +136,9 @@ class Speller:
     def _knows(self, given: str) -> bool:
         """Tell whether the terminology has a word or its singular; true where it is no word."""
         word = normalise(given, PLAIN)
-        forms = (word, *normalise(given, STRONG).split())
-        return not _WORD.fullmatch(word) or any(form in self for form in forms)
+        if not _WORD.fullmatch(word) or word in self:
+            return True
+        return any(form in self for form in normalise(given, STRONG).split() if form != word)
 
     def _correct_word(self, given: str) -> str | None:
         word = normalise(given, PLAIN)
@@ -170,9 +172,10 @@ class Speller:
         # An edit changes one character, of at most four bytes; each byte may set one bit of the
         # signature and clear another.
         other = signatures[low:high] ^ np.uint32(_signature(word.encode()))
-        near = _ONES[other & 0xFFFF] + _ONES[other >> 16] <= (2 if word.isascii() else 8)
+        for _ in range(2 if word.isascii() else 8):
+            other &= other - np.uint32(1)  # the lowest bit goes
         found = []
-        for place in places[low:high][near].tolist():
+        for place in places[low:high][other == 0].tolist():
             try:
                 known = self._word(place).decode()
             except UnicodeDecodeError as error:
