@@ -73,7 +73,7 @@ class Speller:
     def __init__(self, arrays: dict[str, npt.NDArray[Any]], folder: Path = Path()) -> None:
         self._arrays, self._folder = arrays, folder
         # Single items of a view are plain integers and bytes, and cost a tenth of an array's.
-        self._letters, self._starts = memoryview(arrays["letters"]), memoryview(arrays["starts"])
+        self._letters, self._starts = arrays["letters"].data, arrays["starts"].data
         self._corrected = functools.lru_cache(maxsize=100_000)(self._correct_word)
         self._known = functools.lru_cache(maxsize=100_000)(self._knows)
 
