@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from canonym import Concept, Document, InvalidInput, Link, Linker, Mention, Name, Terminology
-from canonym.linking.pipeline import LinkOptions, batches_of, check_options
+from canonym.linking.pipeline import LinkOptions, Pipeline, batches_of, check_options
 from canonym.linking.search import ConceptTable
 from canonym.types import Step
 
@@ -276,6 +276,45 @@ def test_many_concepts_are_remembered_but_not_all(
     linker.pipeline.concepts = table
     assert linker.link(["tumour kind"], k=30) == wanted
     assert 1 <= len(table._known) <= 3
+
+
+def test_strings_are_looked_up_once_until_the_names_change(
+    linker: Linker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up: list[list[str]] = []
+    find = Pipeline._find
+
+    def watched(pipeline: Pipeline, strings: list[str], *more: Any) -> Any:
+        looked_up.append(list(strings))
+        return find(pipeline, strings, *more)
+
+    monkeypatch.setattr(Pipeline, "_find", watched)
+    mentions = ["hart attak", "cold", "tumour kind"]
+    first = linker.link(mentions, k=2)
+    assert linker.link(mentions, k=2) == first
+    assert set(looked_up[1]).isdisjoint(mentions)
+    linker.link(mentions, k=3)  # more of them are another question
+    linker.link(mentions, k=3, types=["feeling"])
+    linker.add_synonym("tumour kind", "X:4")
+    assert linker.link(["tumour kind"], k=3)[0].id == "X:4"
+    assert [set(mentions) <= set(strings) for strings in looked_up[2:4]] == [True, True]
+
+
+def test_a_batch_reads_its_concepts_and_names_at_once(
+    linker: Linker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    for name in ("concepts_at", "names_at"):
+        read = getattr(Terminology, name)
+
+        def watched(self: Terminology, numbers: Any, read: Any = read, name: str = name) -> Any:
+            asked.append(name)
+            return read(self, numbers)
+
+        monkeypatch.setattr(Terminology, name, watched)
+    linker.pipeline.concepts = ConceptTable(linker.terminology)
+    linker.link(["tumour kind", "cancer of the breast", "cold fever"], k=9)
+    assert asked == ["concepts_at", "names_at"]
 
 
 # --- more than the terminology has ----------------------------------------------------------------

@@ -33,8 +33,10 @@ from canonym.linking.search import (
     ConceptHit,
     ConceptTable,
     Draft,
+    KnownHits,
     Search,
     StringHits,
+    at_most,
     load_encoders,
     sift,
 )
@@ -203,6 +205,7 @@ class Pipeline:
     search: Search
     concepts: ConceptTable
     homonyms: Homonyms
+    known: KnownHits
     reranker: Reranker | None = None
     confidence: Confidence | None = None
 
@@ -227,6 +230,7 @@ class Pipeline:
             Search(encoders, steps, float(settings.get("search_threshold", 0.95))),
             ConceptTable(terminology),
             Homonyms(terminology),
+            KnownHits(),
         )
 
     def link_documents(
@@ -350,6 +354,14 @@ class Pipeline:
                 forbidden=forbidden,
                 sieves_only=guesses.keys() - texts.keys(),
             )
+        self.concepts.read_ahead(
+            [
+                hit
+                for of_group in found.by_forbidden.values()
+                for each in of_group.values()
+                for hit in each.hits
+            ]
+        )
         _log.debug("looked up %d groups of strings of %d documents", len(groups), len(documents))
 
     def find(
@@ -367,7 +379,11 @@ class Pipeline:
         pair names for a string. Strings of `sieves_only` are not searched.
         """
         if not found.names.forbidden:
-            return self._find(strings, k, found, forbidden, set(sieves_only))
+            known, unsearched = self.known.of(found.names, found.filter, k), set(sieves_only)
+            new = [string for string in strings if string in unsearched or string not in known]
+            fresh = self._find(new, k, found, forbidden, unsearched)
+            known.update((string, fresh[string]) for string in new if string not in unsearched)
+            return {string: fresh.get(string) or known[string] for string in strings}
         groups: dict[frozenset[int], list[str]] = {}
         for string in strings:
             groups.setdefault(forbidden | found.names.forbidden_for(string), []).append(string)
@@ -409,7 +425,7 @@ class Pipeline:
             ]
             taken = {concept for concept, _ in pairs}
             further = [
-                self._searched(hit, score)
+                at_most(hit, score)  # hits of a sieve stay ahead
                 for hit in nearest.get(string, ())
                 if hit.concept not in taken
             ]
@@ -418,11 +434,6 @@ class Pipeline:
             reason = "" if best else _why_none(plain[string], shortest)
             hits[string] = StringHits(best, name, reason, tied)
         return hits
-
-    def _searched(self, hit: ConceptHit, most: float) -> ConceptHit:
-        # Hits of a sieve stay ahead, and scores fall down the list.
-        step = "search" if self.search.steps == (_NAMES,) else hit.found_by
-        return hit._replace(score=min(hit.score, most), found_by=step)
 
     def nearest(
         self, strings: Sequence[str], k: int, chosen: Filter, found: BatchHits | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -24,6 +25,7 @@ from canonym.text import normalise_all
 from canonym.types import Concept, Int32Array, Mention, Name, Step
 
 _REMEMBERED = 200_000  # concepts, and as many names
+_MOST_KNOWN = 50_000  # strings with hits; some 2 kB each
 _Record = TypeVar("_Record", Concept, Name)
 
 
@@ -195,6 +197,8 @@ class Search:
         encoded: EncodedStrings,
     ) -> list[npt.NDArray[np.float64]]:
         """Score chosen names of each string by the weighted mean of the encoders."""
+        if not strings:
+            return []
         found = [np.zeros(len(each)) for each in rows]
         total = sum(encoder.weight for encoder in self.encoders)
         indexes = names.rows_of_target(TARGETS["O-T"]).indexes
@@ -236,6 +240,8 @@ class Search:
             search, n, chosen.n_rows, k, chosen.ties, n_concepts=chosen.n_concepts
         )
         names = [encoder.name for encoder in self.encoders]
+        # A search of names alone needs no name of its own.
+        found_by = "search" if self.steps == (TARGETS["O-T"],) else step.name
         columns = (ranked.concepts, ranked.rows, ranked.scores, np.stack(ranked.parts, axis=-1))
         return [
             [
@@ -244,7 +250,7 @@ class Search:
                     -1 if step.by_concept else row,
                     score,
                     dict(zip(names, parts, strict=True)),
-                    step.name,
+                    found_by,
                 )
                 for concept, row, score, parts in zip(*lists, strict=True)
                 if score > 0
@@ -268,6 +274,15 @@ class ConceptTable:
         """Return the name of a row of the terminology."""
         return _remembered(self._names, row, self.terminology.names_at)
 
+    def read_ahead(self, hits: Sequence[ConceptHit]) -> None:
+        """Read the concepts of hits, and their names in the terminology, in one query each."""
+        concepts = {hit.concept for hit in hits} - self._known.keys()
+        n = self.terminology.n_names
+        rows = {hit.row for hit in hits if 0 <= hit.row < n} - self._names.keys()
+        read = self.terminology
+        _remember(self._known, dict(zip(concepts, read.concepts_at([*concepts]), strict=True)))
+        _remember(self._names, dict(zip(rows, read.names_at([*rows]), strict=True)))
+
     @functools.cached_property
     def hierarchy(self) -> Hierarchy | None:
         """The hierarchy, read once; None where the terminology has none."""
@@ -282,10 +297,35 @@ def _remembered(
 ) -> _Record:
     record = known.get(number)
     if record is None:
-        if len(known) >= _REMEMBERED:
-            known.clear()
-        record = known[number] = read([number])[0]
+        record = read([number])[0]
+        _remember(known, {number: record})
     return record
+
+
+def _remember(known: dict[int, _Record], records: Mapping[int, _Record]) -> None:
+    if len(known) + len(records) > _REMEMBERED:
+        known.clear()
+    known.update(itertools.islice(records.items(), _REMEMBERED))
+
+
+class KnownHits:
+    """Hits of strings that were looked up before: real streams repeat.
+
+    They hold for the names of one moment, a filter and a number of hits; with others they are
+    forgotten.
+    """
+
+    def __init__(self) -> None:
+        self._known: tuple[Names | None, Filter | None, int, dict[str, StringHits]]
+        self._known = (None, None, 0, {})
+
+    def of(self, names: Names, chosen: Filter, k: int) -> dict[str, StringHits]:
+        """Return the hits by string, to be added to."""
+        before, also, number, hits = self._known
+        if before is not names or also is not chosen or number != k or len(hits) > _MOST_KNOWN:
+            hits = {}
+            self._known = (names, chosen, k, hits)
+        return hits
 
 
 class BatchHits:
@@ -329,8 +369,12 @@ def _fill(found: list[ConceptHit], further: Sequence[ConceptHit], k: int) -> Non
     taken = {hit.concept for hit in found}
     for hit in further:
         if hit.concept not in taken and len(found) < k:
-            highest = found[-1].score if found else hit.score
-            found.append(hit._replace(score=min(hit.score, highest)))
+            found.append(at_most(hit, found[-1].score if found else hit.score))
+
+
+def at_most(hit: ConceptHit, score: float) -> ConceptHit:
+    """Return a hit that scores no more than that."""
+    return hit if hit.score <= score else hit._replace(score=score)
 
 
 def _scorer(

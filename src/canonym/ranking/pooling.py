@@ -55,25 +55,29 @@ def pool(hits: FusedHits, k: int, ties: TieRule) -> RankedConcepts:
     Equal scores: more trusted scope first, then `TieRule.concept_rank`, then row.
     """
     n = len(hits.rows)
-    concepts = np.full((n, k), -1, dtype=np.int32)
-    rows = np.full((n, k), -1, dtype=np.int32)
-    scores = np.full((n, k), -np.inf, dtype=np.float32)
-    parts = tuple(np.full((n, k), -np.inf, dtype=np.float32) for _ in hits.parts)
-    for i in range(n):
-        there = np.flatnonzero(hits.rows[i] >= 0)
-        found = hits.rows[i, there]
-        owners = ties.concept_of_row[found]
-        scope = ties.scope_of_row[found] if ties.by_scope else np.zeros(len(found), dtype=np.int8)
-        order = np.lexsort((found, ties.concept_rank[owners], scope, -hits.scores[i, there]))
-        _, first = np.unique(owners[order], return_index=True)
-        best = there[order[np.sort(first)[:k]]]
-        m = len(best)
-        rows[i, :m] = hits.rows[i, best]
-        concepts[i, :m] = ties.concept_of_row[rows[i, :m]]
-        scores[i, :m] = hits.scores[i, best]
-        for part, given in zip(parts, hits.parts, strict=True):
-            part[i, :m] = given[i, best]
-    return RankedConcepts(concepts, rows, scores, parts)
+    queries, places = np.nonzero(hits.rows >= 0)
+    found, score = hits.rows[queries, places], hits.scores[queries, places]
+    owners = ties.concept_of_row[found]
+    scope = ties.scope_of_row[found] if ties.by_scope else np.zeros(len(found), dtype=np.int8)
+    order = np.lexsort((found, ties.concept_rank[owners], scope, -score, queries))
+    # The first place of each concept of a query, in their order.
+    _, first = np.unique(queries[order] * len(ties.concept_rank) + owners[order], return_index=True)
+    best = order[np.sort(first)]
+    of = queries[best]
+    rank = np.arange(len(best)) - np.searchsorted(of, of)
+    best, of, rank = best[rank < k], of[rank < k], rank[rank < k]
+
+    def ranked(values: npt.NDArray[Any], empty: float) -> npt.NDArray[Any]:
+        whole = np.full((n, k), empty, dtype=values.dtype)
+        whole[of, rank] = values[best]
+        return whole
+
+    return RankedConcepts(
+        ranked(owners, -1),
+        ranked(found, -1),
+        ranked(score, -np.inf),
+        tuple(ranked(part[queries, places], -np.inf) for part in hits.parts),
+    )
 
 
 def search_concepts(

@@ -303,6 +303,7 @@ def _name(row: tuple[Any, ...]) -> Name:
     return Name(text, concept_id, SCOPES[scope], language, source)
 
 
+_TOGETHER = 500  # numbers in a query; SQLite may take 999
 _MAKERS = {CONCEPTS: _concept, NAMES: _name}
 
 
@@ -319,22 +320,25 @@ def objects(
 
 
 def objects_at(
-    database: Database, select: str, where: str, numbers: Sequence[int] | npt.NDArray[Any], n: int
+    database: Database, select: str, column: str, numbers: Sequence[int] | npt.NDArray[Any], n: int
 ) -> list[Any]:
     """Return the concepts or names with the given numbers (0 … `n` − 1), in the order given.
 
-    `where` is the condition, with a question mark for the number.
+    `column` holds the number.
     """
-    make = _MAKERS[select]
-    found = []
-    for number in numbers:
+    wanted = [int(number) for number in numbers]
+    for number in wanted:
         if not 0 <= number < n:
             raise InvalidInput(
                 f"{number} is out of range: {database.path.name} has {n:,}, counted from 0"
             )
-        row = database.first(select + where, (int(number),))
-        try:
-            found.append(make(row or ()))
-        except (ValueError, IndexError, TypeError) as error:
-            raise database.damage(error) from error
-    return found
+    found: dict[int, Any] = {}
+    distinct = sorted(set(wanted))
+    for first in range(0, len(distinct), _TOGETHER):
+        some = distinct[first : first + _TOGETHER]
+        rest = f"WHERE {column} IN ({', '.join('?' * len(some))}) ORDER BY {column}"
+        records = list(objects(database, select, rest, some))
+        if len(records) != len(some):
+            raise database.damage(ValueError(f"{len(some)} rows expected, {len(records)} found"))
+        found.update(zip(some, records, strict=True))
+    return [found[number] for number in wanted]

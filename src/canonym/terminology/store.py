@@ -210,7 +210,7 @@ class Terminology:
 
     def concepts_at(self, ordinals: Sequence[int] | npt.NDArray[Any]) -> list[Concept]:
         """Return concepts by their ordinal (0 … `n_concepts` − 1), in the order given."""
-        return objects_at(self._database, CONCEPTS, "WHERE ordinal = ?", ordinals, self.n_concepts)
+        return objects_at(self._database, CONCEPTS, "ordinal", ordinals, self.n_concepts)
 
     def names(self, id: str) -> tuple[Name, ...]:
         """Return the names of a concept in row order, empty when the id is unknown."""
@@ -219,7 +219,7 @@ class Terminology:
 
     def names_at(self, rows: Sequence[int] | npt.NDArray[Any]) -> list[Name]:
         """Return names by their row (0 … `n_names` − 1), in the order given."""
-        return objects_at(self._database, NAMES, "WHERE n.row = ?", rows, self.n_names)
+        return objects_at(self._database, NAMES, "n.row", rows, self.n_names)
 
     def iter_concepts(self) -> Iterator[Concept]:
         """Yield all concepts in order."""
