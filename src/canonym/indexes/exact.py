@@ -68,7 +68,8 @@ class Exact:
         check_allowed(allowed, self.n_rows)
         queries = self._check(queries)
         n, width = self.vectors.shape
-        there = np.flatnonzero(queries.any(axis=1))
+        directed = queries.any(axis=1)
+        there = np.flatnonzero(directed)
         chosen = None  # a narrow filter is searched among its own rows
         if allowed is not None and allowed.mean() <= _NARROW:
             chosen = np.flatnonzero(allowed)
@@ -89,9 +90,8 @@ class Exact:
             hits.rows[there[start : start + _QUERIES]] = each.rows
             hits.scores[there[start : start + _QUERIES]] = each.scores
         first = np.arange(min(k, n)) if allowed is None else np.flatnonzero(allowed)[:k]
-        zero = np.setdiff1d(np.arange(len(queries)), there)
-        hits.rows[zero, : len(first)] = first
-        hits.scores[zero, : len(first)] = 0
+        hits.rows[~directed, : len(first)] = first
+        hits.scores[~directed, : len(first)] = 0
         return hits
 
     def _promising(

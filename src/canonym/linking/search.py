@@ -276,10 +276,9 @@ class ConceptTable:
 
     def read_ahead(self, hits: Sequence[ConceptHit]) -> None:
         """Read the concepts of hits, and their names in the terminology, in one query each."""
-        concepts = {hit.concept for hit in hits} - self._known.keys()
-        n = self.terminology.n_names
-        rows = {hit.row for hit in hits if 0 <= hit.row < n} - self._names.keys()
-        read = self.terminology
+        read, n = self.terminology, self.terminology.n_names
+        concepts = {hit.concept for hit in hits if hit.concept not in self._known}
+        rows = {hit.row for hit in hits if 0 <= hit.row < n and hit.row not in self._names}
         _remember(self._known, dict(zip(concepts, read.concepts_at([*concepts]), strict=True)))
         _remember(self._names, dict(zip(rows, read.names_at([*rows]), strict=True)))
 

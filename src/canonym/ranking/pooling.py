@@ -100,7 +100,7 @@ def search_concepts(
         raise InvalidInput(f"k is {k}; expected the number of candidates wanted, at least 1")
     wanted = k if n_concepts is None else min(k, n_concepts)
     pending = np.arange(n_queries)
-    fetch = max(4 * k, 16)
+    fetch = max(8 * k, 32)  # rows cost little beside another search
     result: RankedConcepts | None = None
     while True:
         hits = search(pending, min(fetch, max(n_rows, 1)))
