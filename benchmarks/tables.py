@@ -305,6 +305,16 @@ def _nil() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _products() -> str:
+    rows = _result("products")["rows"]
+    lines = ["| names | engine | one query | of 256 together |", "|--:|---|--:|--:|"]
+    lines += [
+        f"| {row['rows']:,} | {row['engine']} | {row['one, ms']:.2f} | {row['of 256, ms']:.3f} |"
+        for row in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def _kills() -> str:
     lines = [
         "| command | kills | at a system call | nothing written | as before | begun | whole "
@@ -325,6 +335,7 @@ _TABLES = {
     "fuzz": _fuzz,
     "glosses": _glosses,
     "kills": _kills,
+    "products": _products,
     "marginal": _marginal,
     "orders": _orders,
     "peers": _peers,
