@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import click
@@ -14,10 +15,11 @@ from canonym.cli.options import (
     mention_type_option,
     overwrite_option,
     sheet_options,
+    workers_option,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
     from canonym.cli.input import Blanks, Entry, Input, Item
     from canonym.cli.output import Layout, Output
@@ -54,7 +56,13 @@ class SheetOptions(TypedDict):
     header_row: int | None
 
 
-class Options(RowOptions, SheetOptions, Filters):
+class Machine(TypedDict):
+    """What works, which the links do not depend on."""
+
+    workers: int
+
+
+class Options(RowOptions, SheetOptions, Filters, Machine):
     """What `link` hands on as it is given."""
 
 
@@ -189,6 +197,7 @@ class Options(RowOptions, SheetOptions, Filters):
 )
 @overwrite_option
 @click.option("--resume", is_flag=True, help="Continue an interrupted output file.")
+@workers_option
 def link(
     names: tuple[str, ...],
     file: str | None,
@@ -247,8 +256,9 @@ def link(
       canonym link --index doid-index --file corpus.pubtator --mention-type Disease -o linked.jsonl
 
     \b
-    A long run, continued after it was stopped:
-      canonym link --file huge.txt -o linked.tsv --resume
+    A long run in four processes, continued after it was stopped:
+      canonym link --file huge.txt -o linked.tsv --workers 4
+      canonym link --file huge.txt -o linked.tsv --workers 4 --resume
 
     The columns of TSV, CSV and Parquet and the objects of JSON lines are described in
     docs/formats/links.md.
@@ -286,9 +296,15 @@ def link(
         with (
             open_output(output, layout, settings, overwrite=overwrite, resume=resume) as out,
             counter("Linking", unit=given.unit, total=total) as report,
+            closing(
+                _link(
+                    linker,
+                    out.remaining(blanks.among(of_types(given.items, mention_types))),
+                    {**how, "workers": options["workers"]},
+                    documents=given.documents,
+                )
+            ) as linked,
         ):
-            wanted = out.remaining(blanks.among(of_types(given.items, mention_types)))
-            linked = _link(linker, wanted, how, documents=given.documents)
             for n, (item, links) in enumerate(linked, start=1):
                 out.write(item, links)
                 report(n)
@@ -395,7 +411,7 @@ def _settings(
 
 def _link(
     linker: Linker, items: Iterator[Any], options: dict[str, Any], *, documents: bool
-) -> Iterator[tuple[Item, Sequence[Link]]]:
+) -> Generator[tuple[Item, Sequence[Link]]]:
     """Yield each item with its links, in order."""
     found: Iterator[tuple[Item, Sequence[Link]]]
     if documents:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, TypedDict, Unpack
 
 from canonym.errors import InvalidInput
+from canonym.io.processes import check_workers
 from canonym.linking.confidence import Confidence, check_confidence
 from canonym.linking.decision import decide, parts_of
 from canonym.linking.homonyms import MOST_TIED, Homonyms, find_homonyms
@@ -55,6 +56,9 @@ _log = logging.getLogger(__name__)
 _NAMES = TARGETS["O-T"]
 _NOTHING: frozenset[int] = frozenset()
 
+BATCH = 1024
+"""Mentions handled at once, unless a call says otherwise."""
+
 
 class LinkOptions(TypedDict, total=False):
     """How mentions are linked in one call. Every key is optional.
@@ -82,6 +86,9 @@ class LinkOptions(TypedDict, total=False):
         other mentions of a document count for a re-ranker; true by default. Not with a seed.
     batch : int
         Mentions handled at once, 1,024 by default.
+    workers : int
+        Processes that link; 1 by default, 0 for one per core. The links are the same. A batch goes
+        to one process, so that a second one helps with more than one batch.
     """
 
     k: int
@@ -94,6 +101,7 @@ class LinkOptions(TypedDict, total=False):
     seed: int | None
     context: bool
     batch: int
+    workers: int
 
 
 def check_options(options: LinkOptions) -> dict[str, Any]:
@@ -114,7 +122,8 @@ def check_options(options: LinkOptions) -> dict[str, Any]:
         "min_confidence": None,
         "seed": None,
         "context": True,
-        "batch": 1024,
+        "batch": BATCH,
+        "workers": 1,
     }
     unknown = [name for name in options if name not in whole]
     if unknown:
@@ -125,6 +134,7 @@ def check_options(options: LinkOptions) -> dict[str, Any]:
             raise InvalidInput(
                 f"{name} is {whole[name]!r}; expected a number of {what}, at least 1"
             )
+    check_workers(whole["workers"])
     seed = whole["seed"]
     if seed is not None and (not _is_whole(seed) or seed < 0):
         raise InvalidInput(f"seed is {seed!r}; expected a whole number, at least 0")
@@ -241,8 +251,6 @@ class Pipeline:
     ) -> Iterator[tuple[Document, Links]]:
         """Yield each document with its links, in order; see `canonym.Linker.link_documents`."""
         request, forms = self.request(**options), check_abbreviations(abbreviations)
-        if isinstance(documents, str) or not isinstance(documents, Iterable):
-            raise InvalidInput(f"documents are {documents!r:.80}; expected a list of Document")
         batches = batches_of(documents, mentions=request.batch)
         return chain.from_iterable(self.link_batch(batch, request, forms) for batch in batches)
 
@@ -493,7 +501,13 @@ class Pipeline:
 
 
 def batches_of(documents: Iterable[Document], *, mentions: int) -> Iterator[list[Document]]:
-    """Yield lists of whole documents, each with that many mentions or a few more."""
+    """Return lists of whole documents, each with that many mentions or a few more."""
+    if isinstance(documents, str) or not isinstance(documents, Iterable):
+        raise InvalidInput(f"documents are {documents!r:.80}; expected a list of Document")
+    return _batches_of(documents, mentions)
+
+
+def _batches_of(documents: Iterable[Document], mentions: int) -> Iterator[list[Document]]:
     batch: list[Document] = []
     n = 0
     for document in documents:

@@ -1,0 +1,160 @@
+"""Work shared between processes: results in order, few items waiting, no process left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from itertools import chain, islice
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from numbers import Integral
+from typing import Any, Generic, TypeVar
+
+from canonym.errors import InvalidInput
+from canonym.io.files import n_cores
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+_Task = Callable[[_Item], _Result]
+
+MOST = 256
+"""Most processes that can be asked for."""
+
+_WAITING = 2  # items given to each process: the one it works on, and the next
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+_ENDED = (
+    "a worker process ended before its work was done: it was killed, the memory was not enough, or "
+    "it could not start (a script that uses workers needs `if __name__ == '__main__':` around its "
+    "calls); use fewer workers, or one"
+)
+
+
+def check_workers(workers: int) -> int:
+    """Return the number of processes to use; 0 stands for one per core."""
+    whole = isinstance(workers, Integral) and not isinstance(workers, bool)
+    if not whole or not 0 <= workers <= MOST:
+        raise InvalidInput(
+            f"workers is {workers!r}; expected a number of processes, at most {MOST}, or 0 for one "
+            "per core"
+        )
+    return int(workers) or n_cores()
+
+
+def ordered_map(
+    task: Callable[[_Item], _Result], items: Iterable[_Item], *, workers: int
+) -> Iterator[_Result]:
+    """Yield ``task(item)`` of each item, in order, from that many processes.
+
+    Errors come after the results of all items before them, as from one process. What follows an
+    item that is being worked on is read ahead, `_WAITING` items for each process. `task` is
+    pickled; one process, or a single item, needs no other process.
+
+    Raises `ChildProcessError` if a process is killed.
+    """
+    failures: list[Exception] = []
+    sound = _until_failure(items, failures)
+    first = list(islice(sound, 2 if workers > 1 else 0))
+    every = chain(first, sound)
+    yield from _in_processes(task, every, workers) if len(first) > 1 else map(task, every)
+    if failures:
+        raise failures[0]
+
+
+class Reopened(Generic[_Item]):
+    """An object that another process opens again, when it first needs it, as pickling would."""
+
+    _opening: Any
+
+    def __init__(self, value: _Item) -> None:
+        self.value = value
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_opening": self.value.__reduce__()}
+
+    @cached_property
+    def value(self) -> _Item:
+        """The object, opened in this process."""
+        opened, arguments = self._opening
+        value: _Item = opened(*arguments)
+        return value
+
+
+def _until_failure(items: Iterable[_Item], failures: list[Exception]) -> Iterator[_Item]:
+    try:
+        yield from items
+    except Exception as error:
+        failures.append(error)
+
+
+def _in_processes(
+    task: Callable[[_Item], _Result], items: Iterable[_Item], workers: int
+) -> Iterator[_Result]:
+    from concurrent.futures import Future, ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    context = get_context("spawn")  # safe beside threads, and the same on every system
+    ours, lifeline = context.Pipe(duplex=False)
+    pool = ProcessPoolExecutor(workers, context, _begin, (task, ours))
+    waiting: deque[Future[_Result]] = deque()
+    try:
+        for item in items:
+            with _starting(workers):
+                waiting.append(pool.submit(_work, item))
+            if len(waiting) >= _WAITING * workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+        pool.shutdown()
+    except BrokenProcessPool as error:
+        raise ChildProcessError(errno.ECHILD, _ENDED) from error
+    finally:
+        lifeline.close()  # ends those that still work
+        pool.shutdown(cancel_futures=True)
+        ours.close()
+
+
+@contextlib.contextmanager
+def _starting(workers: int) -> Iterator[None]:
+    """Let processes that start meanwhile share the cores, and leave Ctrl-C to this one."""
+    share = str(max(n_cores() // workers, 1))
+    unset = [name for name in _THREADS if name not in os.environ]
+    masks = hasattr(signal, "pthread_sigmask")
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if masks else None
+    os.environ.update(dict.fromkeys(unset, share))
+    try:
+        yield
+    finally:
+        for name in unset:
+            del os.environ[name]
+        if before is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+# --- in a process that works ----------------------------------------------------------------------
+
+_task: Any = None
+
+
+def _begin(task: _Task[Any, Any], lifeline: Connection) -> None:  # pragma: no cover - elsewhere
+    global _task
+    _task = task
+    with contextlib.suppress(ValueError):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
+
+
+def _end_with(lifeline: Connection) -> None:  # pragma: no cover - elsewhere
+    """End this process as soon as the one that started it closes the pipe, or ends itself."""
+    with contextlib.suppress(EOFError, OSError):
+        lifeline.recv_bytes()
+    os._exit(1)
+
+
+def _work(item: Any) -> Any:  # pragma: no cover - elsewhere
+    return _task(item)

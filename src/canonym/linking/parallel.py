@@ -1,0 +1,80 @@
+"""Linking in several processes, each with the same index mapped into its memory.
+
+A process gets whole batches, the same as one process would make, and returns their links. It opens
+the index by the path of its folder, and sees what is added to the index before each batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import tee
+from typing import Any
+
+from canonym.errors import Mismatch
+from canonym.io.processes import Reopened, check_workers, ordered_map
+from canonym.linking.links import Links
+from canonym.linking.pipeline import (
+    LinkOptions,
+    Request,
+    batches_of,
+    check_abbreviations,
+    check_options,
+)
+from canonym.types import Document
+
+
+def link_documents(
+    linker: Any,
+    documents: Iterable[Document],
+    options: LinkOptions,
+    abbreviations: Mapping[str, str] | None = None,
+) -> Iterator[tuple[Document, Links]]:
+    """Yield each document with its links, in order; `linker` is a `canonym.Linker`."""
+    workers = check_workers(options.get("workers", 1))
+    if workers == 1:
+        linked: Iterator[tuple[Document, Links]]
+        linked = linker.pipeline.link_documents(documents, options, abbreviations)
+        return linked
+    task = _LinkBatch(linker, options, abbreviations)
+    sent, kept = tee(batches_of(documents, mentions=task.request.batch))
+    found = ordered_map(task, sent, workers=workers)
+    return (
+        pair
+        for links, batch in zip(found, kept, strict=False)
+        for pair in zip(batch, links, strict=True)
+    )
+
+
+class _LinkBatch:
+    """Links a batch in whatever process it is called, with the order of the first one."""
+
+    def __init__(
+        self, linker: Any, options: LinkOptions, abbreviations: Mapping[str, str] | None
+    ) -> None:
+        self._linker = Reopened(linker)
+        self._built = linker.manifest
+        self._learned = linker.reranker, linker.confidence
+        self._options = check_options(options)
+        self._abbreviations = check_abbreviations(abbreviations)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "request"}
+
+    @cached_property
+    def request(self) -> Request:
+        """The options of the call, checked against the index."""
+        linker = self._linker.value
+        if linker.manifest != self._built:
+            raise Mismatch(
+                f"{linker.folder} was replaced by another index while it was open; open it again"
+            )
+        linker.reranker, linker.confidence = self._learned
+        request: Request = linker.pipeline.request(**self._options)
+        return request
+
+    def __call__(self, documents: Sequence[Document]) -> list[Links]:
+        linked = self._linker.value.pipeline.link_batch(
+            documents, self.request, self._abbreviations
+        )
+        return [links for _, links in linked]

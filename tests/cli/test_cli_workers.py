@@ -1,0 +1,147 @@
+"""``--workers`` of link and evaluate: the same bytes, whatever their number."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from canonym import Concept, Linker, Name, Terminology
+from tests.cli.running import command, run
+
+PARTS = ("heart", "liver", "kidney", "lung", "skin", "bone", "nerve", "muscle", "eye", "ear")
+KINDS = ("failure", "attack", "cancer", "infection", "inflammation", "injury", "pain", "cyst")
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index of eighty concepts, with a synonym that was added."""
+    records: list[Concept | Name] = []
+    for number, (part, kind) in enumerate(itertools.product(PARTS, KINDS)):
+        records += [
+            Concept(f"X:{number}", f"{part} {kind}"),
+            Name(f"{kind} of the {part}", f"X:{number}"),
+        ]
+    folder = tmp_path_factory.mktemp("workers") / "index"
+    linker = Linker.build(Terminology.build(records), folder=folder)
+    linker.add_synonym("the big one", "X:1")
+    return folder
+
+
+@pytest.fixture
+def mentions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """More mentions than four batches hold; some are composite, misspelt, or nothing."""
+    monkeypatch.setattr("canonym.linking.pipeline.BATCH", 16)
+    words = [f"{a} and {b} {KINDS[0]}s" for a, b in itertools.pairwise(PARTS)]
+    return words + [f"{kind} {part[:-1]}" for part in PARTS for kind in KINDS] + ["the big one", ""]
+
+
+def corpus(mentions: list[str]) -> str:
+    """Write PubTator documents of seven mentions each."""
+    documents = []
+    for number, first in enumerate(range(0, len(mentions), 7)):
+        some = [one for one in mentions[first : first + 7] if one]
+        text, lines = "", []
+        for place, one in enumerate(some):
+            start = len(text)
+            text += f"{one} here. "
+            lines.append(f"{number}\t{start}\t{start + len(one)}\t{one}\tDisease\tX:{place}")
+        documents.append("\n".join([f"{number}|t|{text.strip()}", f"{number}|a|", *lines, ""]))
+    return "\n".join(documents)
+
+
+@pytest.mark.parametrize(
+    ("kind", "order", "options"),
+    [
+        ("names", "fitted", ["--explain", "-k", "3", "-o", "out.jsonl"]),
+        ("column", "nearest", ["--column", "dx", "-o", "out.csv"]),
+        ("corpus", "marginal", ["-o", "out.pubtator"]),
+    ],
+)
+def test_the_bytes_are_the_same_for_any_number(
+    index: Path, mentions: list[str], tmp_path: Path, kind: str, order: str, options: list[str]
+) -> None:
+    Linker.load(index).use_order(order)
+    file = tmp_path / kind
+    if kind == "corpus":
+        file.write_text(corpus(mentions))
+    elif kind == "column":
+        file.write_text("".join(["id,dx\n", *(f'{i},"{one}"\n' for i, one in enumerate(mentions))]))
+    else:
+        file.write_text("".join(f"{one or '-'}\n" for one in mentions))
+    written = set()
+    for workers in ("1", "2", "3"):
+        out = tmp_path / f"{workers}-{options[-1]}"
+        given = [*options[:-1], str(out), "--workers", workers]
+        run("link", "-q", "--index", str(index), "--file", str(file), *given)
+        written.add(out.read_bytes())
+    (content,) = written
+    assert content.count(b"\n") >= len(mentions)
+    assert b"the big one" in content
+    assert content.count(b"X:1") > 3
+
+
+def test_a_stopped_run_goes_on_with_another_number(index: Path, tmp_path: Path) -> None:
+    """A worker is killed; then the run is stopped with Ctrl-C; then it ends."""
+    Linker.load(index).use_order("nearest")
+    out = tmp_path / "out.tsv"
+    batches = [
+        "".join(f"{n} {PARTS[i % 10]} {KINDS[i % 8]}\n" for i in range(1024)) for n in range(9)
+    ]
+    arguments = ["link", "--index", str(index), "-f", "-", "-o", str(out), "--resume"]
+
+    killed = _started([*arguments, "--workers", "2"], batches[:5], out, longer_than=0)
+    os.kill(_workers(killed)[0], signal.SIGKILL)
+    _, errors = killed.communicate("".join(batches[5:]), timeout=60)
+    assert killed.returncode == 1
+    assert "Error: a worker process ended before its work was done: it was killed" in errors
+    assert "with --resume continues from there" in errors
+    assert "Traceback" not in errors
+
+    done = out.with_name("out.tsv.partial").stat().st_size
+    stopped = _started([*arguments, "--workers", "3"], batches, out, longer_than=done)
+    workers = _workers(stopped)
+    os.killpg(stopped.pid, signal.SIGINT)  # as a terminal does
+    _, errors = stopped.communicate(timeout=10)
+    assert stopped.returncode == 130
+    assert errors.endswith("Stopped.\n")
+    assert "with --resume continues from there" in errors
+    assert "Traceback" not in errors
+    assert len(workers) == 3
+    assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
+
+    run(*arguments, input="".join(batches))
+    run(*arguments[:3], "-o", str(tmp_path / "whole.tsv"), input="".join(batches))
+    assert out.read_bytes() == (tmp_path / "whole.tsv").read_bytes()
+
+
+def _started(
+    arguments: list[str], batches: list[str], out: Path, *, longer_than: int
+) -> subprocess.Popen[str]:
+    """Start a command that waits for more input, and wait until it has written something."""
+    process = subprocess.Popen(
+        command(*arguments),
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdin is not None
+    process.stdin.write("".join(batches))
+    process.stdin.flush()
+    partial = out.with_name(out.name + ".partial")
+    while not partial.exists() or partial.stat().st_size <= longer_than:
+        assert process.poll() is None
+        time.sleep(0.02)
+    return process
+
+
+def _workers(process: subprocess.Popen[str]) -> list[int]:
+    """Return the processes that a process has started, without the helper of multiprocessing."""
+    found = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    return [int(one) for one in found if "spawn_main" in Path(f"/proc/{one}/cmdline").read_text()]
