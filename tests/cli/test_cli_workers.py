@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import signal
 import subprocess
@@ -84,6 +85,34 @@ def test_the_bytes_are_the_same_for_any_number(
     assert content.count(b"\n") >= len(mentions)
     assert b"the big one" in content
     assert content.count(b"X:1") > 3
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--protocol", "biosyn"],
+        ["--protocol", "refined", "--order", "fitted", "--training"],
+        ["--protocol", "raw"],
+    ],
+)
+def test_an_evaluation_is_the_same_for_any_number(
+    index: Path, mentions: list[str], tmp_path: Path, options: list[str]
+) -> None:
+    Linker.load(index).use_order("nearest")
+    file = tmp_path / "corpus.pubtator"
+    file.write_text(corpus(mentions))
+    if options[-1] == "--training":
+        before = tmp_path / "train.pubtator"
+        before.write_text(corpus(mentions[::2]).replace("0\t", "9\t").replace("0|", "9|"))
+        options = [*options, str(before)]
+    given = ["evaluate", str(file), "--index", str(index), *options, "--mentions"]
+    written = []
+    for workers in ("1", "3"):
+        out = tmp_path / f"{workers}.json"
+        run(*given, "--json", str(out), "--workers", workers)
+        written.append(out.read_bytes())
+    assert len(json.loads(written[0])["mentions"]) > 30
+    assert written[0] == written[1]
 
 
 def test_a_stopped_run_goes_on_with_another_number(index: Path, tmp_path: Path) -> None:

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 import click
 
 from canonym.cli.annotated import FORMATS
-from canonym.cli.options import Number, overwrite_option, replaced_order_option, sheet_options
+from canonym.cli.options import (
+    Number,
+    overwrite_option,
+    replaced_order_option,
+    sheet_options,
+    workers_option,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +38,7 @@ class Options(TypedDict):
     min_score: float | None
     order: str
     context: bool
+    workers: int
 
 
 @click.command()
@@ -154,6 +161,7 @@ class Options(TypedDict):
     type=Number(0, 1),
     help="Under raw: mentions whose best candidate scores less are NIL.",
 )
+@workers_option
 def evaluate(
     corpus: str,
     protocol: str,

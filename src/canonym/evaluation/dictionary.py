@@ -162,6 +162,9 @@ class Dictionary:
         )
         self._by_name = Filter(None, len(owners), n, by_name)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopened, (type(self), *self.linker.__reduce__())
+
     def concepts_named(self, text: str) -> tuple[str, ...]:
         """Return the ids of the concepts that have a string as a name, labels first, then by id."""
         name = self._number.get(text)
@@ -269,6 +272,12 @@ class Dictionary:
     @property
     def _searches(self) -> bool:
         return bool(self.linker.manifest["encoders"])
+
+
+def _reopened(
+    cls: type[Dictionary], opened: Callable[..., Linker], arguments: tuple[Any, ...]
+) -> Dictionary:
+    return cls(opened(*arguments))
 
 
 def _distinct(strings: Iterable[str], k: int) -> list[str]:

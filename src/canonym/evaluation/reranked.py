@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from canonym.errors import InvalidInput, Mismatch
 from canonym.evaluation.dictionary import Dictionary, FoundConcept, FoundName
@@ -68,6 +69,10 @@ class RerankedDictionary:
         self._reranker = reranker
         self._confidence = confidence
         self._context = context
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        own = self._reranker, self._confidence, self._context
+        return _reopened, (*self._dictionary.__reduce__(), *own)
 
     @classmethod
     def open(
@@ -167,6 +172,16 @@ class RerankedDictionary:
             confidence=confidence,
             signs=signs_of(link),
         )
+
+
+def _reopened(
+    opened: Callable[..., Dictionary],
+    arguments: tuple[Any, ...],
+    reranker: Reranker,
+    confidence: Confidence | None,
+    context: bool,
+) -> RerankedDictionary:
+    return RerankedDictionary(opened(*arguments), reranker, confidence, context=context)
 
 
 class _DictionaryHits(BatchHits):

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypedDict, Unpack
 
 from canonym.errors import InvalidInput
+from canonym.evaluation.answering import answer_questions
 from canonym.evaluation.dictionary import Dictionary, as_explained, build_dictionary
 from canonym.evaluation.metrics import columns
 from canonym.evaluation.outcomes import (
@@ -46,6 +47,7 @@ from canonym.evaluation.slices import (
 )
 from canonym.evaluation.software import software_of
 from canonym.io.files import file_digest
+from canonym.io.processes import check_workers
 from canonym.linker import Linker
 from canonym.linking.pipeline import check_options
 from canonym.linking.reranker import Reranker
@@ -75,6 +77,7 @@ class EvaluationOptions(TypedDict, total=False):
     min_score: float | None
     order: str | Path | Reranker
     context: bool
+    workers: int
     indexed: Callable[..., Dictionary]
 
 
@@ -95,10 +98,12 @@ class _Settings:
     min_score: float | None = None
     order: str | Path | Reranker = "nearest"
     context: bool = True
+    workers: int = 1
     indexed: Callable[..., Dictionary] = build_dictionary
 
     def __post_init__(self) -> None:
         check_options({"k": self.k, "seed": self.seed, "min_score": self.min_score})
+        object.__setattr__(self, "workers", check_workers(self.workers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +290,8 @@ def evaluate_corpus(
         annotations, if the protocol adds them to the names.
     context : bool
         Whether that order uses the other mentions of a document; it does by default.
+    workers : int
+        Processes that search; 1 by default, 0 for one per core. The run is the same.
     indexed : callable
         Makes the dictionary. A caller of several evaluations can cache some.
 
@@ -400,18 +407,13 @@ def _search(dictionary: Dictionary, question_set: QuestionSet, settings: _Settin
     """Look the strings of questions up in a dictionary."""
     question_set = as_explained(question_set, dictionary)
     reranked = None
-    if settings.order == "nearest":
-        strings = [text for one in question_set.questions for text in one.parts]
-        found = dictionary.find(strings, settings.k)
-        answers = tuple(
-            tuple(RankedAnswer(text, *found[text]) for text in one.parts)
-            for one in question_set.questions
-        )
-    else:
+    if settings.order != "nearest":
         reranked = RerankedDictionary.open(
             settings.order, dictionary, question_set, context=settings.context
         )
-        answers = reranked.answers(question_set, settings.k)
+    answers = answer_questions(
+        reranked or dictionary, question_set, settings.k, workers=settings.workers
+    )
     texts = {text for one in question_set.questions for text in (*one.parts, one.text)}
     named = {text: len(dictionary.concepts_named(text)) for text in texts}
     return _Answered(question_set, answers, named, dictionary.linker, reranked)
@@ -433,7 +435,9 @@ def _link(
             waiting.popleft() for mention in document.mentions if waiting and mention is waiting[0]
         )
         documents.append(replace(document, mentions=wanted))
-    linked = linker.link_documents(documents, k=settings.k, min_score=settings.min_score)
+    linked = linker.link_documents(
+        documents, k=settings.k, min_score=settings.min_score, workers=settings.workers
+    )
     answers = tuple(answers_of_link(link) for _, links in linked for link in links)
     return _Answered(
         question_set, answers, _count_concepts(terminology, question_set.questions), linker
