@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -269,3 +270,18 @@ def test_a_tokenizer_of_another_model_is_told(tiny_bert: Path, tmp_path: Path) -
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
     with pytest.raises(InvalidInput, match=r"mixed cannot encode a name .* are of two models"):
         Transformer(folder, device="cpu").encode(["stroke"])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_child_computes_without_the_threads_of_its_parent(tiny_bert: Path) -> None:
+    encoder, n_threads = Transformer(tiny_bert, device="cpu"), torch.get_num_threads()
+    expected = encoder.encode(NAMES)
+    torch.set_num_threads(2)
+    child = os.fork()
+    if not child:
+        same = np.array_equal(encoder.encode(NAMES), expected)
+        os._exit(0 if same and torch.get_num_threads() == 1 else 1)
+    assert torch.get_num_threads() == 2
+    torch.set_num_threads(n_threads)
+    assert os.waitpid(child, 0)[1] == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -76,3 +77,20 @@ def test_an_index_that_was_replaced_meanwhile_is_refused(linker: Linker, tmp_pat
     Linker.build(other, encoders=["chargrams"], folder=tmp_path / "index", overwrite=True)
     with pytest.raises(Mismatch, match="was replaced by another index while it was open"):
         linker.link(MENTIONS, workers=2, batch=2)
+
+
+def test_the_linker_of_icd10cm_links_in_processes(
+    default_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CANONYM_CACHE", str(default_cache))
+    linker = Linker.default()
+    mentions = ["heart attak", "pink eye", "broken hip", "hip and shoulder pain"]
+    found = linker.link(mentions, workers=2, batch=2)
+    assert found == linker.link(mentions)
+    assert found[0].id == "ICD10CM:I21"
+
+
+def test_threads_of_a_pool_get_the_links_of_one(linker: Linker) -> None:
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(linker.link, [MENTIONS] * 8))
+    assert found == [linker.link(MENTIONS)] * 8

@@ -23,7 +23,6 @@ References
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -42,6 +41,7 @@ from canonym.encoders.saved import (
     write_tensors,
 )
 from canonym.errors import InvalidInput, ReadError
+from canonym.io.forks import Lock
 from canonym.text import PLAIN
 from canonym.text.memo import MemoNormaliser
 from canonym.types import Float32Array, Int32Array
@@ -111,7 +111,7 @@ class Subword:
         self._normalise = MemoNormaliser(self.steps)
         self._sums = WordSums(self.table, grams=(self.n_min, self.n_max))
         self._floats: Float32Array | None = None
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def __repr__(self) -> str:
         n_buckets, dimensions = self.table.shape

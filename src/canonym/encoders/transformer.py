@@ -12,7 +12,6 @@ L2 norm. A transformer has special tokens, so that even the empty name has a vec
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -34,6 +33,7 @@ from canonym.encoders.hub import (
 from canonym.encoders.inputs import check_count, check_option
 from canonym.encoders.saved import reopen, write_encoder_manifest
 from canonym.errors import InvalidInput, require
+from canonym.io.forks import Lock, on_fork
 from canonym.types import Float32Array
 
 __all__ = ["Transformer"]
@@ -132,7 +132,8 @@ class Transformer:
         check_model(model, tokenizer, max_length=self.max_length, longest=longest)
         self.device = torch_device(device)
         self.tokenizer = tokenizer
-        self._lock = threading.Lock()
+        self._lock = Lock()
+        on_fork(self, _use_one_thread)
         self.model = model.to(device=self.device, dtype=getattr(torch, self.dtype)).eval()
 
     def __repr__(self) -> str:
@@ -238,3 +239,10 @@ class Transformer:
     def load(cls, folder: Path) -> Self:
         """Open an encoder that `save` wrote, on a GPU if there is one."""
         return reopen(cls, folder, "transformer", lambda given: given | {"path_or_name": folder})
+
+
+def _use_one_thread(_encoder: Transformer) -> None:
+    """Compute without OpenMP's threads, which a forked child does not have and would wait for."""
+    import torch
+
+    torch.set_num_threads(1)

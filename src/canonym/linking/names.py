@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -22,6 +21,7 @@ from canonym.indexes.exact import Exact
 from canonym.indexes.inverted import Inverted
 from canonym.indexes.stacked import Stacked
 from canonym.indexes.verbatim import Verbatim
+from canonym.io.forks import Lock
 from canonym.linking.extra_names import (
     INDEXES,
     ConceptMeans,
@@ -424,7 +424,7 @@ class CurrentNames:
         self.overlay = overlay
         self._built = self._names = built
         self._builder = builder
-        self._renewing = threading.Lock()
+        self._renewing = Lock()
         self._seen = OverlayContent()
         self._ordinals: dict[str, int | None] = {}
 

@@ -13,7 +13,6 @@ import json
 import logging
 import secrets
 import sqlite3
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +22,7 @@ import numpy as np
 
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io.files import read_manifest
+from canonym.io.forks import Lock
 from canonym.terminology import Terminology
 from canonym.terminology.languages import check_language
 from canonym.text import STRONG, normalise
@@ -77,7 +77,7 @@ class Overlay:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._mark = path.with_name(f"{path.name}{MARK}")
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._known: tuple[tuple[int, int] | None, OverlayContent] = (None, _NOTHING)
         # Numbers are never used again within a file, and what has one never changes.
         self._names: dict[int, Name] = {}

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import itertools
 import re
-import threading
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from typing import Any
 
 from canonym.errors import InvalidInput, require
+from canonym.io.forks import Lock
 
 ENGINES = ("auto", "ab3p", "schwartz-hearst")
 """Names of the engines; ``auto`` is Ab3P where it is installed and Schwartz–Hearst elsewhere."""
@@ -106,7 +106,7 @@ def find_abbreviations(text: str, *, engine: str = "auto") -> Abbreviations:
     return Abbreviations(found, engine=engine)
 
 
-_lock = threading.Lock()
+_lock = Lock()
 _finder: Any = None
 
 

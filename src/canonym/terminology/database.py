@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io.files import parse_json
+from canonym.io.forks import Lock, on_fork
 from canonym.types import SCOPES, Concept, Int32Array, Name
 
 FORMAT = 1
@@ -84,7 +85,9 @@ class Database:
         self.path = Path(path)
         self._local = threading.local()
         self._connections: weakref.WeakSet[_Connection] = weakref.WeakSet()
-        self._lock = threading.Lock()
+        self._inherited: list[_Connection] = []
+        self._lock = Lock()
+        on_fork(self, Database._leave_connections)
         self._closed = False
         self.values: dict[str, list[str]] = {}
         self._check_header()
@@ -173,6 +176,12 @@ class Database:
             with self._lock:
                 self._connections.add(found)
         return found.sqlite
+
+    def _leave_connections(self) -> None:
+        """Open others in a forked child; those of the parent are neither used nor closed."""
+        self._inherited += self._connections
+        self._connections = weakref.WeakSet()
+        self._local = threading.local()
 
     def close(self) -> None:
         """Close the connections of all threads; the database cannot be used afterwards."""
