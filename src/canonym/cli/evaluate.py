@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 import click
 
 from canonym.cli.annotated import FORMATS
+from canonym.cli.device import device_option
 from canonym.cli.options import (
     Number,
     overwrite_option,
@@ -162,6 +163,7 @@ class Options(TypedDict):
     help="Under raw: mentions whose best candidate scores less are NIL.",
 )
 @workers_option
+@device_option
 def evaluate(
     corpus: str,
     protocol: str,
@@ -184,6 +186,7 @@ def evaluate(
     terminologies: tuple[str, ...],
     encoders: tuple[str, ...],
     weights: tuple[float, ...],
+    device: str | None,
     **options: Unpack[Options],
 ) -> None:
     """Measure how well the mentions of CORPUS are linked.
@@ -220,7 +223,7 @@ def evaluate(
     given = open_corpus(corpus, format=format_, sheet=sheet, header_row=header_row)
     before = [open_corpus(path, format=format_) for path in training]
     predictions = [(Path(path).name, read_predictions(path)) for path in others]
-    system = open_system(index, terminologies, encoders, weights, protocol)
+    system = open_system(index, terminologies, encoders, weights, protocol, device)
     with activity("Evaluating"):
         run = evaluate_corpus(
             given.documents,

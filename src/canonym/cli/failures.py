@@ -28,7 +28,7 @@ _INTERRUPTED = 130
 _READER_GONE = 141
 _ARGUMENT = re.compile(
     r"\b(?P<name>(?:output_)?encoding|overwrite|fold|header(?:_row)?|sheet|skip_incomplete|relations"
-    r"|definitions)="
+    r"|definitions|device)="
     r"(?:'(?P<text>[^']*)'|(?P<word>True|False|\.\.\.|\d+))(?: \(--fold [^)]*\))?"
 )
 _ANSWERS = {"True": "yes", "False": "no"}

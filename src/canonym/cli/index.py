@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import click
 
+from canonym.cli.device import check_device, device_option
 from canonym.cli.options import Number, mention_type_option, order_option, overwrite_option
 
 if TYPE_CHECKING:
@@ -106,6 +107,7 @@ _LOG = logging.getLogger(__name__)
     help="Only check an index, or a saved encoder: compare all of its files with their checksums, "
     "and build nothing.",
 )
+@device_option
 @click.pass_context
 def index(
     ctx: click.Context,
@@ -120,6 +122,7 @@ def index(
     fold: str | None,
     overwrite: bool,
     verified: str | None,
+    device: str | None,
     **settings: Unpack[Settings],
 ) -> None:
     """Index TERMINOLOGY so that names can be linked to it.
@@ -153,6 +156,7 @@ def index(
     check_outputs(
         {"-o": output}, (terminology, *encoders, *mentions, order), overwrite=overwrite, folder=True
     )
+    check_device(device, encoders or ("default",))
     known = _read_mentions(mentions, mention_types)
     if target:
         settings["search"] = target

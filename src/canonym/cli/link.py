@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 import click
 
 from canonym.cli.annotated import KINDS
+from canonym.cli.device import device_option
 from canonym.cli.options import (
     Number,
     index_option,
@@ -60,6 +61,7 @@ class Machine(TypedDict):
     """What works, which the links do not depend on."""
 
     workers: int
+    device: str | None
 
 
 class Options(RowOptions, SheetOptions, Filters, Machine):
@@ -198,6 +200,7 @@ class Options(RowOptions, SheetOptions, Filters, Machine):
 @overwrite_option
 @click.option("--resume", is_flag=True, help="Continue an interrupted output file.")
 @workers_option
+@device_option
 def link(
     names: tuple[str, ...],
     file: str | None,
@@ -283,7 +286,7 @@ def link(
         layout = _layout(given, chosen, k, options, explain=explain)
         _check(given, layout, output, mention_types)
         _warn_of_files(names)
-        linker = open_linker(index, everyday=not no_everyday)
+        linker = open_linker(index, everyday=not no_everyday, device=options["device"])
         how = {
             "k": max(layout.k, 2),  # the margin needs a runner-up
             "ids": read_ids(ids) if ids else (),

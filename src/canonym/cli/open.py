@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from canonym.cli.device import check_device, encoders_of
+
 if TYPE_CHECKING:
     from canonym.linker import Linker
     from canonym.terminology import Terminology
@@ -26,13 +28,27 @@ def open_system(
     encoders: Sequence[str],
     weights: Sequence[float],
     protocol: str,
+    device: str | None = None,
 ) -> System:
     """Open an index; or, without one, terminologies and encoders (``"verbatim"`` means none).
 
     Under every protocol but ``raw`` an index gives its terminology and, unless others are named,
-    its encoders. Raises `InvalidInput` if encoders or weights do not go with each other or with the
-    index.
+    its encoders. Raises `InvalidInput` if encoders, weights or the device do not go with each other
+    or with the index.
     """
+    system = _open_system(index, terminologies, encoders, weights, protocol)
+    raw = system.linker if protocol == "raw" else None
+    check_device(device, encoders_of(raw) if raw else system.encoders)
+    return system
+
+
+def _open_system(
+    index: str | None,
+    terminologies: Sequence[str],
+    encoders: Sequence[str],
+    weights: Sequence[float],
+    protocol: str,
+) -> System:
     from canonym.cli.sources import open_linker
     from canonym.errors import InvalidInput
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from canonym.errors import InvalidInput
 
 if TYPE_CHECKING:
     import torch
+
+
+DEVICE = "CANONYM_DEVICE"
+"""Variable of the environment: the device that ``"auto"`` stands for, if it is set."""
 
 
 def pool(hidden: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tensor:
@@ -28,9 +33,11 @@ def pool(hidden: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tensor
 
 
 def torch_device(name: str) -> torch.device:
-    """Return a device by its name, or the best one for ``"auto"``."""
+    """Return a device by its name; for ``"auto"`` that of `DEVICE`, or the best one."""
     import torch
 
+    if name == "auto":
+        name = os.environ.get(DEVICE) or "auto"
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:

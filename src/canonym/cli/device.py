@@ -1,0 +1,79 @@
+"""``--device``: where the transformers of an index compute."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from canonym.linker import Linker
+
+_KNOWN = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
+_ANYWHERE = ("auto", "cpu")
+
+
+def _use(ctx: click.Context, _option: click.Parameter, device: str | None) -> str | None:
+    """Check that the device is there, and make it the one of encoders opened by this command."""
+    from canonym.encoders.devices import torch_device
+    from canonym.errors import require
+
+    if device is None:
+        return None
+    if not _KNOWN.fullmatch(device):
+        raise click.BadParameter(f"{device!r} is none of auto, cpu, cuda, cuda:N and mps.")
+    if device not in _ANYWHERE:
+        require("torch", f"--device {device}", "torch")
+        torch_device(device)
+    ctx.with_resource(_chosen(device))
+    return device
+
+
+@contextlib.contextmanager
+def _chosen(device: str) -> Iterator[None]:
+    """Let ``"auto"`` stand for a device, in this process and in those that it starts."""
+    from canonym.encoders.devices import DEVICE
+
+    before = os.environ.get(DEVICE)
+    os.environ[DEVICE] = device
+    try:
+        yield
+    finally:
+        del os.environ[DEVICE]
+        if before is not None:
+            os.environ[DEVICE] = before
+
+
+device_option = click.option(
+    "--device",
+    metavar="DEVICE",
+    callback=_use,
+    help="Where transformers compute: cpu, cuda, cuda:1, mps; auto is a GPU if there is one.  "
+    "[default: auto]",
+)
+
+
+def encoders_of(linker: Linker) -> Iterator[Any]:
+    """Yield the encoders of an index."""
+    for one in linker.pipeline.search.encoders:
+        yield one.encoder
+
+
+def check_device(device: str | None, encoders: Iterable[Any]) -> None:
+    """Refuse a device that none of the encoders, or of what describes them, would compute on."""
+    from canonym.encoders import make_encoder
+    from canonym.errors import InvalidInput
+
+    if device is None or device in _ANYWHERE:
+        return
+    opened = [make_encoder(one) if isinstance(one, str) else one for one in encoders]
+    if not any(hasattr(getattr(one, "base", one), "device") for one in opened):
+        kinds = ", ".join(dict.fromkeys(type(one).__name__ for one in opened)) or "none"
+        raise InvalidInput(
+            f"--device {device} is for transformers, and the encoders here are others ({kinds}), "
+            "which compute on the CPU: leave it out"
+        )
