@@ -28,7 +28,7 @@ from canonym.linking.overlay import (
     checked_pair,
     checked_synonym,
 )
-from canonym.linking.parallel import link_documents
+from canonym.linking.parallel import link_in_processes
 from canonym.linking.pipeline import LinkOptions, Pipeline
 from canonym.linking.reranker import RERANKER, Reranker, install_order
 from canonym.linking.settings import Settings
@@ -239,7 +239,7 @@ class Linker:
         **options: Unpack[LinkOptions],
     ) -> Iterator[Link]:
         """Link a stream of mentions in constant memory, in order; takes what `link` takes."""
-        linked = link_documents(self, as_documents(mentions), options, abbreviations)
+        linked = self._link(as_documents(mentions), options, abbreviations)
         return (links[0] for _, links in linked)
 
     def link_document(self, document: Document, **options: Unpack[LinkOptions]) -> Links:
@@ -257,7 +257,17 @@ class Linker:
         mentions of the document decide between them. A re-ranker looks at the other mentions too,
         unless ``context=False``. See `LinkOptions`.
         """
-        return link_documents(self, documents, options)
+        return self._link(documents, options)
+
+    def _link(
+        self,
+        documents: Iterable[Document],
+        options: LinkOptions,
+        abbreviations: Mapping[str, str] | None = None,
+    ) -> Iterator[tuple[Document, Links]]:
+        if options.get("workers", 1) == 1:
+            return self.pipeline.link_documents(documents, options, abbreviations)
+        return link_in_processes(self, documents, options, abbreviations)
 
     # --- synonyms and forbidden pairs -----------------------------------------------------------
     # They are kept in ``overlay.db`` in the folder of the index. All linkers that have the folder

@@ -1,4 +1,4 @@
-"""What a forked child cannot share with its parent: locks, connections and pools of threads."""
+"""Locks, connections and threads, which a forked child cannot share with its parent."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from canonym.linking.pipeline import (
 from canonym.types import Document
 
 
-def link_documents(
+def link_in_processes(
     linker: Any,
     documents: Iterable[Document],
     options: LinkOptions,
@@ -32,10 +32,6 @@ def link_documents(
 ) -> Iterator[tuple[Document, Links]]:
     """Yield each document with its links, in order; `linker` is a `canonym.Linker`."""
     workers = check_workers(options.get("workers", 1))
-    if workers == 1:
-        linked: Iterator[tuple[Document, Links]]
-        linked = linker.pipeline.link_documents(documents, options, abbreviations)
-        return linked
     task = _LinkBatch(linker, options, abbreviations)
     sent, kept = tee(batches_of(documents, mentions=task.request.batch))
     found = ordered_map(task, sent, workers=workers)
