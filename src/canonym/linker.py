@@ -6,7 +6,8 @@ import hashlib
 import json
 import shutil
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, Unpack
 
@@ -239,7 +240,7 @@ class Linker:
         **options: Unpack[LinkOptions],
     ) -> Iterator[Link]:
         """Link a stream of mentions in constant memory, in order; takes what `link` takes."""
-        linked = self._link(as_documents(mentions), options, abbreviations)
+        linked = self._way(options)(as_documents(mentions), options, abbreviations)
         return (links[0] for _, links in linked)
 
     def link_document(self, document: Document, **options: Unpack[LinkOptions]) -> Links:
@@ -257,17 +258,11 @@ class Linker:
         mentions of the document decide between them. A re-ranker looks at the other mentions too,
         unless ``context=False``. See `LinkOptions`.
         """
-        return self._link(documents, options)
+        return self._way(options)(documents, options)
 
-    def _link(
-        self,
-        documents: Iterable[Document],
-        options: LinkOptions,
-        abbreviations: Mapping[str, str] | None = None,
-    ) -> Iterator[tuple[Document, Links]]:
-        if options.get("workers", 1) == 1:
-            return self.pipeline.link_documents(documents, options, abbreviations)
-        return link_in_processes(self, documents, options, abbreviations)
+    def _way(self, options: LinkOptions) -> Callable[..., Iterator[tuple[Document, Links]]]:
+        alone = options.get("workers", 1) == 1
+        return self.pipeline.link_documents if alone else partial(link_in_processes, self)
 
     # --- synonyms and forbidden pairs -----------------------------------------------------------
     # They are kept in ``overlay.db`` in the folder of the index. All linkers that have the folder

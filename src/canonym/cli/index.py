@@ -158,8 +158,7 @@ def index(
     )
     check_device(device, encoders or ("default",))
     known = _read_mentions(mentions, mention_types)
-    if target:
-        settings["search"] = target
+    settings |= {"search": target} if target else {}
     _LOG.debug("Settings: %s", settings)
     with open_terminology(terminology) as opened:
         began = time.monotonic()

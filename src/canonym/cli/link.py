@@ -296,17 +296,11 @@ def link(
         blanks = Blanks(skipped=options["skip_empty"])
         settings = _settings(linker, layout, mention_types, how, skip_empty=blanks.skipped)
         total = count_items(file, given) if watched() else None
+        wanted = blanks.among(of_types(given.items, mention_types))
         with (
             open_output(output, layout, settings, overwrite=overwrite, resume=resume) as out,
             counter("Linking", unit=given.unit, total=total) as report,
-            closing(
-                _link(
-                    linker,
-                    out.remaining(blanks.among(of_types(given.items, mention_types))),
-                    {**how, "workers": options["workers"]},
-                    documents=given.documents,
-                )
-            ) as linked,
+            closing(_link(linker, out.remaining(wanted), how, given, options["workers"])) as linked,
         ):
             for n, (item, links) in enumerate(linked, start=1):
                 out.write(item, links)
@@ -413,11 +407,12 @@ def _settings(
 
 
 def _link(
-    linker: Linker, items: Iterator[Any], options: dict[str, Any], *, documents: bool
+    linker: Linker, items: Iterator[Any], options: dict[str, Any], given: Input, workers: int
 ) -> Generator[tuple[Item, Sequence[Link]]]:
     """Yield each item with its links, in order."""
     found: Iterator[tuple[Item, Sequence[Link]]]
-    if documents:
+    options = {**options, "workers": workers}
+    if given.documents:
         found = linker.link_documents(items, **options)
     else:
         found = _link_entries(linker, items, options)
