@@ -56,7 +56,7 @@ for _ in range(3):
     linker.link(mentions[:warm])
 known, together = warm, len(mentions) - single
 begun, worked = time.perf_counter(), time.process_time()
-links = linker.link(mentions[warm:together])
+links = list(linker.link(mentions[warm:together]))
 worked, begun = time.process_time() - worked, time.perf_counter() - begun
 times = []
 for mention in mentions[together:]:

@@ -7,7 +7,6 @@ A folder holds ``model.onnx`` (or ``onnx/model.onnx``, as on the Hugging Face hu
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +20,7 @@ from canonym.encoders.hub import POOLINGS, fitting_together, read_checkpoint, wr
 from canonym.encoders.inputs import check_count, check_option
 from canonym.encoders.saved import reopen, write_encoder_manifest
 from canonym.errors import InvalidInput, ReadError, require
-from canonym.io.files import n_cores
+from canonym.io.files import asked_threads, n_cores
 from canonym.types import Float32Array
 
 __all__ = ["OnnxTransformer"]
@@ -100,7 +99,7 @@ class OnnxTransformer:
         small = sum(file.stat().st_size for file in _files(self.model_file)) <= _SMALL
         self._session = _open_session(self.model_file, device, n_threads=1 if small else None)
         on_cpu = self._session.get_providers()[0] == _PROVIDERS["cpu"]
-        self._threads = (_asked_threads() or n_cores()) if small and on_cpu else 1
+        self._threads = (asked_threads() or n_cores()) if small and on_cpu else 1
         self._inputs = [given.name for given in self._session.get_inputs()]
         self._output, self._width = _token_output(self._session, self.model_file)
 
@@ -230,12 +229,6 @@ def _read_tokenizer(folder: Path, max_length: int) -> Any:
     return tokenizer
 
 
-def _asked_threads() -> int:
-    """Return the number of OMP_NUM_THREADS, as numpy and torch do; 0, one a core, by default."""
-    number = os.environ.get("OMP_NUM_THREADS", "").strip()
-    return int(number) if number.isascii() and number.isdigit() else 0
-
-
 def _open_session(path: Path, device: str, *, n_threads: int | None) -> Any:
     runtime = require("onnxruntime", "an ONNX encoder", "onnx")
     usable = runtime.get_available_providers()
@@ -245,7 +238,7 @@ def _open_session(path: Path, device: str, *, n_threads: int | None) -> Any:
         raise InvalidInput(f"device={device!r}: this ONNX Runtime has no GPU support; try 'cpu'")
     options = runtime.SessionOptions()
     options.log_severity_level = 3  # errors only
-    options.intra_op_num_threads = _asked_threads() if n_threads is None else n_threads
+    options.intra_op_num_threads = asked_threads() if n_threads is None else n_threads
     options.use_deterministic_compute = True
     # Threads that wait in a loop take the cores from everybody else.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ import numpy.typing as npt
 from canonym.errors import ReadError
 from canonym.indexes import BoolArray, load_array
 from canonym.indexes.selection import SLACK, Promising
+from canonym.io.forks import Lock
 from canonym.types import Float32Array
 
 FEWEST = 1 << 14
@@ -145,7 +145,7 @@ def _spans(n_rows: int) -> Iterator[slice]:
 class _Work:
     """Multiplications that this process has done without ONNX Runtime."""
 
-    lock = threading.Lock()
+    lock = Lock()
     done = 0
 
 

@@ -14,7 +14,7 @@ from canonym.errors import InvalidInput
 from canonym.indexes import BoolArray, check_allowed, check_k, load_array
 from canonym.indexes.codes import FEWEST, Codes, worth_it
 from canonym.indexes.selection import SLACK, Promising, empty_hits, ranked_hits
-from canonym.io.files import n_cores
+from canonym.io.files import asked_threads, n_cores
 from canonym.types import Float32Array, Hits, Int32Array
 
 _ROW_BLOCK = 1 << 16
@@ -165,7 +165,7 @@ def in_threads(
     """Apply a function to each start, in order; `several` at the same time."""
     if not several or len(starts) < 2:
         return map(function, starts)
-    with ThreadPoolExecutor(min(n_cores(), len(starts))) as threads:
+    with ThreadPoolExecutor(min(asked_threads() or n_cores(), len(starts))) as threads:
         return list(threads.map(function, starts))
 
 

@@ -431,6 +431,12 @@ def _compare_small(folder: Path, sizes: Mapping[str, int]) -> None:
     )
 
 
+def asked_threads() -> int:
+    """Return the number of OMP_NUM_THREADS, as numpy and torch do; 0, one a core, by default."""
+    number = os.environ.get("OMP_NUM_THREADS", "").strip()
+    return int(number) if number.isascii() and number.isdigit() else 0
+
+
 def n_cores() -> int:
     """Return how many cores this process may use: those it is pinned to, or all of them."""
     if hasattr(os, "sched_getaffinity"):
