@@ -94,22 +94,25 @@ def test_the_error_of_a_coded_product_stays_within_its_bound(tmp_path: Path) -> 
     index = saved(rng.standard_normal((300, 32)).astype(np.float32), tmp_path)
     queries = exact._unit(rng.standard_normal((50, 32)).astype(np.float32))
     coded = Codes.load(tmp_path, *index.vectors.shape)
-    numbers, slack = coded._coded(queries)
+    numbers, slack = coded.coded(queries)
     step = np.abs(queries.astype(np.float64)).max(axis=1) / 63 * coded.bounds[0]
-    rows = np.concatenate([block.T for block in coded.blocks])[:300]
-    products = numbers.astype(np.int64) @ rows.T.astype(np.int64)
+    products = np.concatenate(
+        [coded.products(codes.multiplier(True), numbers, block) for block in range(2)], axis=1
+    )
     errors = np.abs(products - (queries.astype(np.float64) @ index.vectors.T) / step[:, None])
     assert (2 * errors <= slack[:, None]).all()
     assert errors.max() > 0.05 * slack.min()  # and the bound says something
 
 
-def test_products_are_whole_numbers_without_overflow() -> None:
-    most = np.full((2, 384), 126, dtype=np.uint8)
-    rows = np.full((384, 3), 127, dtype=np.int8)
+@pytest.mark.parametrize("multiply", [codes.multiplier(True), codes.multiplier(False)])
+@pytest.mark.parametrize("width", [384, 3000])
+def test_products_are_whole_numbers_without_overflow(multiply: codes.Multiply, width: int) -> None:
+    most = np.full((2, width), 126, dtype=np.uint8)
+    rows = np.full((width, 3), 127, dtype=np.int8)
     rows[:, 1] = -127
-    product = codes._multiplier()(most, rows)
+    product = multiply(most, rows)
     assert product.dtype == np.int32
-    assert product.tolist() == [[126 * 127 * 384, -126 * 127 * 384, 126 * 127 * 384]] * 2
+    assert product.tolist() == [[126 * 127 * width, -126 * 127 * width, 126 * 127 * width]] * 2
 
 
 def test_the_model_is_what_onnx_would_write() -> None:

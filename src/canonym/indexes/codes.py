@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +25,7 @@ from canonym.errors import ReadError
 from canonym.indexes import BoolArray, load_array
 from canonym.indexes.selection import SLACK, Promising
 from canonym.io.forks import Lock
-from canonym.types import Float32Array
+from canonym.types import Float32Array, Int32Array
 
 FEWEST = 1 << 14
 """Fewer rows are multiplied as they are in less time."""
@@ -42,54 +43,74 @@ _MODEL = (
     b"B\x04\n\x00\x10\n"
 )
 
+Multiply = Callable[[npt.NDArray[np.uint8], npt.NDArray[np.int8]], npt.NDArray[np.int32]]
+"""The product of ``(n, w)`` and ``(w, r)`` as whole numbers."""
+
+
+class CodedQueries(NamedTuple):
+    """Queries as whole numbers from 0 to 126, and twice the bound of the error of products."""
+
+    numbers: npt.NDArray[np.uint8]
+    slack: npt.NDArray[np.int32]
+
 
 class Codes:
-    """The coded rows of an index, in blocks that one product takes.
+    """Coded rows, in blocks that one product takes; places number the rows block after block.
 
-    `blocks` ``(n_blocks, width, rows)`` int8 has zeros after the last row; `sums` ``(n_blocks,
-    rows)`` int32 adds up each row. `bounds` is the step α, the largest ``|x − αc|`` and the largest
-    ``|αc|``.
+    `numbers` int8 has the blocks one after the other, each ``(width, rows)``; block i has the
+    places from ``starts[i]`` to ``starts[i + 1]``. `sums` ``(n_rows,)`` int32 adds up each row.
+    `bounds` is the step α, the largest ``|x − αc|`` and the largest ``|αc|``.
     """
 
     def __init__(
         self,
-        blocks: npt.NDArray[np.int8],
+        numbers: npt.NDArray[np.int8],
         sums: npt.NDArray[np.int32],
         bounds: npt.NDArray[np.float64],
-        n_rows: int,
+        starts: npt.NDArray[np.int64],
     ) -> None:
-        self.blocks = blocks
+        self.numbers = numbers
         self.sums = sums
         self.bounds = bounds
-        self.n_rows = n_rows
+        self.starts = starts
+        self._starts: list[int] = starts.tolist()
+        self._width = len(numbers) // max(len(sums), 1)
 
     @classmethod
-    def write(cls, vectors: Float32Array, folder: Path) -> None:
-        """Code finite vectors of length one, block by block, into an existing folder."""
-        n, width = vectors.shape
-        n_blocks = -(-n // _BLOCK)
-        largest = max(float(np.abs(vectors[span]).max()) for span in _spans(n))
-        step = (largest or 1.0) / _MOST
-        blocks = np.lib.format.open_memmap(
-            folder / "codes.npy", mode="w+", dtype=np.int8, shape=(n_blocks, width, _BLOCK)
+    def of(cls, vectors: Float32Array) -> Codes:
+        """Code vectors as one block, in memory."""
+        codes = np.empty(vectors.size, dtype=np.int8)
+        sums = np.empty(len(vectors), dtype=np.int32)
+        starts = np.array([0, len(vectors)])
+        return cls(codes, sums, _fill(codes, sums, vectors, starts, None), starts)
+
+    @classmethod
+    def write(
+        cls,
+        vectors: Float32Array,
+        folder: Path,
+        starts: npt.NDArray[np.int64] | None = None,
+        rows: Int32Array | None = None,
+    ) -> None:
+        """Code finite vectors of length one, block by block, into an existing folder.
+
+        `rows` is the row at every place, the place itself without it.
+        """
+        starts = block_starts(len(vectors)) if starts is None else starts
+        codes = np.lib.format.open_memmap(
+            folder / "codes.npy", mode="w+", dtype=np.int8, shape=(vectors.size,)
         )
-        sums = np.zeros((n_blocks, _BLOCK), dtype=np.int32)
-        error = length = 0.0
-        for number, span in enumerate(_spans(n)):
-            block = np.asarray(vectors[span], dtype=np.float64)
-            codes = np.rint(block / step)
-            error = max(error, np.linalg.norm(block - codes * step, axis=1).max())
-            length = max(length, np.linalg.norm(codes * step, axis=1).max())
-            blocks[number, :, : len(block)] = codes.T
-            sums[number, : len(block)] = codes.sum(axis=1)
-        blocks.flush()
+        sums = np.empty(len(vectors), dtype=np.int32)
+        bounds = _fill(codes, sums, vectors, starts, rows)
+        codes.flush()
         np.save(folder / "sums.npy", sums)
-        np.save(folder / "bounds.npy", np.array([step, error, length]))
+        np.save(folder / "bounds.npy", bounds)
 
     @classmethod
-    def load(cls, folder: Path, n_rows: int, width: int) -> Codes:
+    def load(
+        cls, folder: Path, n_rows: int, width: int, starts: npt.NDArray[np.int64] | None = None
+    ) -> Codes:
         """Open the codes of so many rows, memory-mapped."""
-        n_blocks = -(-n_rows // _BLOCK)
         bounds = load_array(folder / "bounds.npy", (3,), np.float64)
         if not (np.isfinite(bounds).all() and bounds[0] > 0 and (bounds >= 0).all()):
             raise ReadError(
@@ -98,45 +119,95 @@ class Codes:
                 "again",
             )
         return cls(
-            load_array(folder / "codes.npy", (n_blocks, width, _BLOCK), np.int8),
-            load_array(folder / "sums.npy", (n_blocks, _BLOCK), np.int32),
+            load_array(folder / "codes.npy", (n_rows * width,), np.int8),
+            load_array(folder / "sums.npy", (n_rows,), np.int32),
             bounds,
-            n_rows,
+            block_starts(n_rows) if starts is None else starts,
         )
 
-    def promising(
-        self, queries: Float32Array, k: int, allowed: BoolArray | None
-    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """Return every (query, row) that may be among the `k` best of a query, ties included.
-
-        Queries are not zero. Rows of a query rise.
-        """
-        multiply = _multiplier()
-        codes, slack = self._coded(queries)
-        shifted = (codes + _MOST_OF_QUERY).astype(np.uint8)
-        found = Promising(k, self.n_rows, slack, np.int32)
-        for number, span in enumerate(_spans(self.n_rows)):
-            scores = multiply(shifted, self.blocks[number])
-            scores -= _MOST_OF_QUERY * self.sums[number]
-            scores = scores[:, : span.stop - span.start]
-            if allowed is not None:
-                scores[:, ~allowed[span]] = found.lowest
-            found.add(scores, span.start)
-        return found.pairs()
-
-    def _coded(self, queries: Float32Array) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.int32]]:
-        """Return coded queries, and twice the bound of the error of their products."""
+    def coded(self, queries: Float32Array) -> CodedQueries:
+        """Code queries, none of them zero."""
         step, error, length = self.bounds
         exact = queries.astype(np.float64)
         steps = np.abs(exact).max(axis=1, keepdims=True) / _MOST_OF_QUERY
         codes = np.rint(exact / steps)
         missed = np.linalg.norm(exact - codes * steps, axis=1)
         bound = np.linalg.norm(exact, axis=1) * error + missed * length + SLACK
-        return codes.astype(np.int16), np.ceil(2 * bound / (steps[:, 0] * step)).astype(np.int32)
+        slack = np.ceil(2 * bound / (steps[:, 0] * step)).astype(np.int32)
+        return CodedQueries((codes + _MOST_OF_QUERY).astype(np.uint8), slack)
+
+    def block(self, number: int) -> npt.NDArray[np.int8]:
+        """Return the codes of a block, ``(width, rows)``."""
+        first, last = self._starts[number : number + 2]
+        return self.numbers[first * self._width : last * self._width].reshape(self._width, -1)
+
+    def products(
+        self, multiply: Multiply, numbers: npt.NDArray[np.uint8], block: int
+    ) -> npt.NDArray[np.int32]:
+        """Multiply coded queries with the rows of a block, ``(n_queries, rows)``."""
+        products = multiply(numbers, self.block(block))
+        products -= _MOST_OF_QUERY * self.sums[self._starts[block] : self._starts[block + 1]]
+        return products
+
+    def promising(
+        self, queries: Float32Array, k: int, allowed: BoolArray | None, multiply: Multiply
+    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """Return every (query, place) that may be among the `k` best of a query, ties included.
+
+        Queries are not zero; `allowed` is by place. Places of a query rise.
+        """
+        coded = self.coded(queries)
+        found = Promising(k, len(self.sums), coded.slack, np.int32)
+        for blocks in self._runs():
+            each = [self.products(multiply, coded.numbers, block) for block in blocks]
+            scores = each[0] if len(each) == 1 else np.concatenate(each, axis=1)
+            first, last = self._starts[blocks[0]], self._starts[blocks[-1] + 1]
+            if allowed is not None:
+                scores[:, ~allowed[first:last]] = found.lowest
+            found.add(scores, first)
+        return found.pairs()
+
+    def _runs(self) -> Iterator[list[int]]:
+        """Yield runs of blocks, each of about as many rows as are best looked at together."""
+        run: list[int] = []
+        for block in range(len(self._starts) - 1):
+            run.append(block)
+            if self._starts[block + 1] - self._starts[run[0]] >= _BLOCK:
+                yield run
+                run = []
+        if run and self._starts[-1] > self._starts[run[0]]:
+            yield run
 
 
-def _spans(n_rows: int) -> Iterator[slice]:
-    return (slice(first, min(first + _BLOCK, n_rows)) for first in range(0, n_rows, _BLOCK))
+def block_starts(n_rows: int) -> npt.NDArray[np.int64]:
+    """Return the starts of blocks of equal size, and the end of the last."""
+    return np.append(np.arange(0, n_rows, _BLOCK), n_rows)
+
+
+def _fill(
+    codes: npt.NDArray[np.int8],
+    sums: npt.NDArray[np.int32],
+    vectors: Float32Array,
+    starts: npt.NDArray[np.int64],
+    rows: Int32Array | None,
+) -> npt.NDArray[np.float64]:
+    """Code vectors block by block and return the bounds; `rows` is the row at every place."""
+    n, width = vectors.shape
+    spans = (slice(first, first + _BLOCK) for first in range(0, n, _BLOCK))
+    largest = max((float(np.abs(vectors[span]).max()) for span in spans), default=0.0)
+    step = (largest or 1.0) / _MOST
+    error = length = 0.0
+    for first, last in itertools.pairwise(starts.tolist()):
+        span = slice(first, last)
+        if first == last:
+            continue
+        block = vectors[span if rows is None else rows[span]].astype(np.float64)
+        numbers = np.rint(block / step)
+        error = max(error, np.linalg.norm(block - numbers * step, axis=1).max())
+        length = max(length, np.linalg.norm(numbers * step, axis=1).max())
+        codes[first * width : last * width].reshape(width, -1)[:] = numbers.T
+        sums[span] = numbers.sum(axis=1)
+    return np.array([step, error, length])
 
 
 # --- products of whole numbers --------------------------------------------------------------------
@@ -166,9 +237,13 @@ def _is_installed() -> bool:
     return importlib.util.find_spec("onnxruntime") is not None
 
 
+def multiplier(faster: bool) -> Multiply:
+    """Return a product of whole numbers on one thread: of ONNX Runtime, or a slower one."""
+    return _with_onnx() if faster else _without_onnx
+
+
 @functools.cache
-def _multiplier() -> Any:
-    """Return the product of ``(n, w)`` uint8 and ``(w, r)`` int8 as int32, on one thread."""
+def _with_onnx() -> Multiply:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -180,3 +255,10 @@ def _multiplier() -> Any:
         return product
 
     return multiply
+
+
+def _without_onnx(a: npt.NDArray[np.uint8], b: npt.NDArray[np.int8]) -> npt.NDArray[np.int32]:
+    # Whole numbers below 2**24 are exact in single precision, in whatever order they are added.
+    fits = 2 * _MOST_OF_QUERY * _MOST * len(b) < 1 << 24
+    kind = np.float32 if fits else np.float64
+    return (a.astype(kind) @ b.astype(kind)).astype(np.int32)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 from canonym.indexes import BoolArray, check_allowed, check_k, load_array
-from canonym.indexes.codes import FEWEST, Codes, worth_it
+from canonym.indexes.codes import FEWEST, Codes, multiplier, worth_it
 from canonym.indexes.selection import SLACK, Promising, empty_hits, ranked_hits
 from canonym.io.files import asked_threads, n_cores
 from canonym.types import Float32Array, Hits, Int32Array
@@ -78,7 +78,7 @@ class Exact:
         def ranked(start: int) -> Hits:
             block = queries[there[start : start + _QUERIES]]
             if coded is not None:
-                found, rows = self._nearer(block, k, *coded.promising(block, k, allowed))
+                found, rows = self._nearer(block, k, *coded.promising(block, k, allowed, multiplier(True)))
             else:
                 found, rows = self._promising(block, k, allowed, chosen)
             return ranked_hits(len(block), k, found, rows, self._score_pairs(block, found, rows))
