@@ -24,7 +24,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(codes, "FEWEST", 1)
     monkeypatch.setattr(exact, "FEWEST", 1)
     monkeypatch.setattr(codes, "_WARM", 0)
-    monkeypatch.setattr(exact, "_QUERIES", 5)
+    monkeypatch.setattr(Exact, "_at_once", 5)
 
 
 def saved(vectors: np.ndarray, folder: Path) -> Exact:
@@ -92,7 +92,7 @@ def test_codes_are_used_and_leave_few_rows(tmp_path: Path, monkeypatch: pytest.M
 def test_the_error_of_a_coded_product_stays_within_its_bound(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     index = saved(rng.standard_normal((300, 32)).astype(np.float32), tmp_path)
-    queries = exact._unit(rng.standard_normal((50, 32)).astype(np.float32))
+    queries = exact.unit(rng.standard_normal((50, 32)).astype(np.float32))
     coded = Codes.load(tmp_path, *index.vectors.shape)
     numbers, slack = coded.coded(queries)
     step = np.abs(queries.astype(np.float64)).max(axis=1) / 63 * coded.bounds[0]

@@ -21,7 +21,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     queries = rng.standard_normal((10, 16)).astype(np.float32)
     whole = index.search(queries, 9)
     monkeypatch.setattr(exact, "_ROW_BLOCK", 37)
-    monkeypatch.setattr(exact, "_QUERIES", 3)
+    monkeypatch.setattr(Exact, "_at_once", 3)
     split = index.search(queries, 9)
     assert split.rows.tobytes() == whole.rows.tobytes()
     assert split.scores.tobytes() == whole.scores.tobytes()

@@ -14,9 +14,9 @@ from __future__ import annotations
 import functools
 import importlib.util
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -77,12 +77,16 @@ class Codes:
         self._width = len(numbers) // max(len(sums), 1)
 
     @classmethod
-    def of(cls, vectors: Float32Array) -> Codes:
-        """Code vectors as one block, in memory."""
-        codes = np.empty(vectors.size, dtype=np.int8)
-        sums = np.empty(len(vectors), dtype=np.int32)
-        starts = np.array([0, len(vectors)])
-        return cls(codes, sums, _fill(codes, sums, vectors, starts, None), starts)
+    def of(
+        cls,
+        vectors: Float32Array,
+        starts: npt.NDArray[np.int64] | None = None,
+        rows: Int32Array | None = None,
+    ) -> Codes:
+        """Code vectors of length one or zero in memory; `rows` is the row at every place."""
+        starts = block_starts(len(vectors)) if starts is None else starts
+        codes = np.empty(int(starts[-1]) * vectors.shape[1], dtype=np.int8)
+        return cls(codes, *_fill(codes, vectors, starts, rows), starts)
 
     @classmethod
     def write(
@@ -92,19 +96,22 @@ class Codes:
         starts: npt.NDArray[np.int64] | None = None,
         rows: Int32Array | None = None,
     ) -> None:
-        """Code finite vectors of length one, block by block, into an existing folder.
-
-        `rows` is the row at every place, the place itself without it.
-        """
+        """Write the codes that `of` makes, block by block, to an existing folder."""
         starts = block_starts(len(vectors)) if starts is None else starts
+        shape = (int(starts[-1]) * vectors.shape[1],)
         codes = np.lib.format.open_memmap(
-            folder / "codes.npy", mode="w+", dtype=np.int8, shape=(vectors.size,)
+            folder / "codes.npy", mode="w+", dtype=np.int8, shape=shape
         )
-        sums = np.empty(len(vectors), dtype=np.int32)
-        bounds = _fill(codes, sums, vectors, starts, rows)
+        sums, bounds = _fill(codes, vectors, starts, rows)
         codes.flush()
         np.save(folder / "sums.npy", sums)
         np.save(folder / "bounds.npy", bounds)
+
+    def save(self, folder: Path) -> None:
+        """Write the codes to an existing folder."""
+        np.save(folder / "codes.npy", self.numbers)
+        np.save(folder / "sums.npy", self.sums)
+        np.save(folder / "bounds.npy", self.bounds)
 
     @classmethod
     def load(
@@ -158,25 +165,12 @@ class Codes:
         """
         coded = self.coded(queries)
         found = Promising(k, len(self.sums), coded.slack, np.int32)
-        for blocks in self._runs():
-            each = [self.products(multiply, coded.numbers, block) for block in blocks]
-            scores = each[0] if len(each) == 1 else np.concatenate(each, axis=1)
-            first, last = self._starts[blocks[0]], self._starts[blocks[-1] + 1]
+        for block, first in enumerate(self._starts[:-1]):
+            scores = self.products(multiply, coded.numbers, block)
             if allowed is not None:
-                scores[:, ~allowed[first:last]] = found.lowest
+                scores[:, ~allowed[first : self._starts[block + 1]]] = found.lowest
             found.add(scores, first)
         return found.pairs()
-
-    def _runs(self) -> Iterator[list[int]]:
-        """Yield runs of blocks, each of about as many rows as are best looked at together."""
-        run: list[int] = []
-        for block in range(len(self._starts) - 1):
-            run.append(block)
-            if self._starts[block + 1] - self._starts[run[0]] >= _BLOCK:
-                yield run
-                run = []
-        if run and self._starts[-1] > self._starts[run[0]]:
-            yield run
 
 
 def block_starts(n_rows: int) -> npt.NDArray[np.int64]:
@@ -186,13 +180,13 @@ def block_starts(n_rows: int) -> npt.NDArray[np.int64]:
 
 def _fill(
     codes: npt.NDArray[np.int8],
-    sums: npt.NDArray[np.int32],
     vectors: Float32Array,
     starts: npt.NDArray[np.int64],
     rows: Int32Array | None,
-) -> npt.NDArray[np.float64]:
-    """Code vectors block by block and return the bounds; `rows` is the row at every place."""
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
+    """Code vectors block by block, and return the sums and the bounds."""
     n, width = vectors.shape
+    sums = np.empty(int(starts[-1]), dtype=np.int32)
     spans = (slice(first, first + _BLOCK) for first in range(0, n, _BLOCK))
     largest = max((float(np.abs(vectors[span]).max()) for span in spans), default=0.0)
     step = (largest or 1.0) / _MOST
@@ -207,7 +201,7 @@ def _fill(
         length = max(length, np.linalg.norm(numbers * step, axis=1).max())
         codes[first * width : last * width].reshape(width, -1)[:] = numbers.T
         sums[span] = numbers.sum(axis=1)
-    return np.array([step, error, length])
+    return sums, np.array([step, error, length])
 
 
 # --- products of whole numbers --------------------------------------------------------------------
@@ -261,4 +255,5 @@ def _without_onnx(a: npt.NDArray[np.uint8], b: npt.NDArray[np.int8]) -> npt.NDAr
     # Whole numbers below 2**24 are exact in single precision, in whatever order they are added.
     fits = 2 * _MOST_OF_QUERY * _MOST * len(b) < 1 << 24
     kind = np.float32 if fits else np.float64
-    return (a.astype(kind) @ b.astype(kind)).astype(np.int32)
+    product: npt.NDArray[np.int32] = (a.astype(kind) @ b.astype(kind)).astype(np.int32)
+    return product

@@ -18,9 +18,13 @@ from canonym.io.files import asked_threads, n_cores
 from canonym.types import Float32Array, Hits, Int32Array
 
 _ROW_BLOCK = 1 << 16
-_QUERIES = 128  # searched at once: their products stay in the cache
 _PAIR_BLOCK = 1 << 14
 _NARROW = 0.1
+
+Pairs = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
+"""Queries and rows, as many of each."""
+Propose = Callable[[Float32Array], Pairs]
+"""Returns every (query, row) of a block of queries that may be among the best of its query."""
 
 
 class Exact:
@@ -31,6 +35,8 @@ class Exact:
     precision, one by one, and rounded to float32. So a score does not depend on batch mates, block
     sizes or codes, and equal vectors get equal scores.
     """
+
+    _at_once = 128  # queries: their products stay in the cache
 
     def __init__(self, vectors: Float32Array, codes: Codes | None = None) -> None:
         if vectors.ndim != 2:
@@ -43,7 +49,7 @@ class Exact:
     @classmethod
     def build(cls, vectors: Float32Array) -> Exact:
         """Make an index of finite vectors of any length; each is scaled to length one."""
-        return cls(_unit(vectors))
+        return cls(unit(vectors))
 
     @property
     def n_rows(self) -> int:
@@ -57,7 +63,7 @@ class Exact:
                 f"queries have shape {queries.shape}; expected (n, {width}), the width of the "
                 "index: were they made by another encoder?"
             )
-        return _unit(queries)
+        return unit(queries)
 
     def search(self, queries: Float32Array, k: int, *, allowed: BoolArray | None = None) -> Hits:
         """Return the `k` allowed rows of largest cosine for every query, ``(n, k)``, ties by row.
@@ -67,32 +73,41 @@ class Exact:
         check_k(k)
         check_allowed(allowed, self.n_rows)
         queries = self._check(queries)
-        n, width = self.vectors.shape
         directed = queries.any(axis=1)
         there = np.flatnonzero(directed)
-        chosen = None  # a narrow filter is searched among its own rows
-        if allowed is not None and allowed.mean() <= _NARROW:
-            chosen = np.flatnonzero(allowed)
-        coded = self._codes if chosen is None and worth_it(len(there), n, width) else None
+        propose, several = self._plan(len(there), k, allowed)
 
         def ranked(start: int) -> Hits:
-            block = queries[there[start : start + _QUERIES]]
-            if coded is not None:
-                found, rows = self._nearer(block, k, *coded.promising(block, k, allowed, multiplier(True)))
-            else:
-                found, rows = self._promising(block, k, allowed, chosen)
+            block = queries[there[start : start + self._at_once]]
+            found, rows = propose(block)
             return ranked_hits(len(block), k, found, rows, self._score_pairs(block, found, rows))
 
         hits = empty_hits(len(queries), k)
-        starts = range(0, len(there), _QUERIES)
-        # Products of whole numbers take one thread each; others share theirs among threads.
-        for start, each in zip(starts, in_threads(ranked, starts, coded is not None), strict=True):
-            hits.rows[there[start : start + _QUERIES]] = each.rows
-            hits.scores[there[start : start + _QUERIES]] = each.scores
-        first = np.arange(min(k, n)) if allowed is None else np.flatnonzero(allowed)[:k]
+        starts = range(0, len(there), self._at_once)
+        for start, each in zip(starts, in_threads(ranked, starts, several), strict=True):
+            hits.rows[there[start : start + self._at_once]] = each.rows
+            hits.scores[there[start : start + self._at_once]] = each.scores
+        first = np.arange(min(k, self.n_rows)) if allowed is None else np.flatnonzero(allowed)[:k]
         hits.rows[~directed, : len(first)] = first
         hits.scores[~directed, : len(first)] = 0
         return hits
+
+    def _plan(self, n_queries: int, k: int, allowed: BoolArray | None) -> tuple[Propose, bool]:
+        """Return what proposes rows for a block of queries, and whether to do several at once.
+
+        Products of whole numbers take one thread each; others share theirs among threads.
+        """
+        if allowed is not None and is_narrow(allowed):
+            chosen = np.flatnonzero(allowed)
+            return lambda block: self._promising(block, k, None, chosen), False
+        codes = self._codes
+        if codes is None or not worth_it(n_queries, *self.vectors.shape):
+            return lambda block: self._promising(block, k, allowed, None), False
+        multiply = multiplier(True)
+        return (
+            lambda block: self._nearer(block, k, *codes.promising(block, k, allowed, multiply)),
+            True,
+        )
 
     def _promising(
         self,
@@ -159,6 +174,11 @@ class Exact:
         return cls(vectors, Codes.load(folder, *vectors.shape) if coded else None)
 
 
+def is_narrow(allowed: BoolArray) -> bool:
+    """Return whether a filter is best searched among its own rows."""
+    return bool(np.count_nonzero(allowed) <= _NARROW * len(allowed))
+
+
 def in_threads(
     function: Callable[[int], Hits], starts: Sequence[int], several: bool
 ) -> Iterable[Hits]:
@@ -175,7 +195,8 @@ def write_codes(vectors: Float32Array, folder: Path) -> None:
         Codes.write(vectors, folder)
 
 
-def _unit(vectors: Float32Array) -> Float32Array:
+def unit(vectors: Float32Array) -> Float32Array:
+    """Scale finite vectors to length one; zeros stay."""
     vectors = np.asarray(vectors, dtype=np.float32)
     lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
     if not np.isfinite(lengths).all():

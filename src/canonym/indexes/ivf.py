@@ -1,0 +1,238 @@
+"""Dense vectors in lists of similar ones: a search looks at the lists nearest to its query.
+
+Every row stands in the lists of the two centres nearest to it: its neighbours beyond a border of a
+list are then seldom missed. Within the lists it looks at, a search finds what `Exact` finds, with
+the same scores. How many lists it takes is measured when the index is made, see
+`canonym.indexes.recall`.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.indexes import BoolArray, check_numbers, check_starts, load_array
+from canonym.indexes.codes import Codes, Multiply, multiplier, worth_it
+from canonym.indexes.exact import Exact, Pairs, Propose, is_narrow, unit
+from canonym.indexes.kmeans import centres_of, nearest_centres
+from canonym.indexes.recall import Recall, measure_recall
+from canonym.indexes.selection import Promising
+from canonym.types import Float32Array, Int32Array
+
+_COPIES = 2  # lists that a row stands in
+_LISTS = 4  # times the square root of the number of rows
+_SEEN = 20  # rows looked at for every row that is wanted, at least
+_MOST = 0.25  # of all rows: looking at more takes longer than looking at all
+_SCORES = 1 << 24  # held at once
+
+Report = Callable[[str, int, int], None]
+"""Called with a stage, the rows that are done, and of how many."""
+
+
+class Ivf(Exact):
+    """`Exact` that looks at lists only: scores are exact, and a row of another list is missed.
+
+    A narrow filter is searched among its own rows and is exact. Behind a wide one more lists are
+    looked at, so that as many rows are seen as without it.
+    """
+
+    _at_once = 512  # queries: those that look at one list share its product
+
+    def __init__(
+        self,
+        vectors: Float32Array,
+        lists: Lists,
+        codes: Codes,
+    ) -> None:
+        super().__init__(vectors)
+        self.recall = lists.recall
+        self._centres = Exact(lists.centres)
+        self._rows = lists.rows
+        self._starts = lists.starts
+        self._sizes = np.diff(lists.starts)
+        self._lists = codes
+
+    @classmethod
+    def build(cls, vectors: Float32Array) -> Ivf:
+        """Make an index of finite vectors of any length; each is scaled to length one."""
+        vectors = unit(vectors)
+        lists = make_lists(vectors, _silent)
+        return cls(vectors, lists, Codes.of(vectors, lists.starts, lists.rows))
+
+    @property
+    def n_lists(self) -> int:
+        """Number of lists."""
+        return len(self._sizes)
+
+    # --- search ---------------------------------------------------------------------------------
+
+    def _plan(self, n_queries: int, k: int, allowed: BoolArray | None) -> tuple[Propose, bool]:
+        if not len(self._rows) or (allowed is not None and is_narrow(allowed)):
+            return super()._plan(n_queries, k, allowed)
+        there = None if allowed is None else allowed[self._rows]
+        sizes = self._sizes
+        if there is not None:
+            before = np.concatenate([[0], np.cumsum(there)])
+            sizes = before[self._starts[1:]] - before[self._starts[:-1]]
+        seen = int(self._sizes.mean() * self.recall.probes)
+        multiply = multiplier(worth_it(n_queries, seen, self.vectors.shape[1]))
+
+        def propose(queries: Float32Array) -> Pairs:
+            lists, looked_at = self._nearest_lists(queries, k, sizes)
+            n_seen = np.where(looked_at, self._sizes[lists], 0).sum(axis=1)
+            all_rows = np.flatnonzero(n_seen > _MOST * len(self._rows))
+            found = []
+            if len(all_rows):
+                query, row = self._promising(queries[all_rows], k, allowed, None)
+                found.append((all_rows[query], row))
+            few = np.flatnonzero(n_seen <= _MOST * len(self._rows))
+            step = max(1, _SCORES // max(int(n_seen[few].max(initial=1)), 1))
+            for first in range(0, len(few), step):
+                some = few[first : first + step]
+                query, row = self._in_lists(
+                    queries[some], k, lists[some], looked_at[some], there, multiply
+                )
+                found.append((some[query], row))
+            whole_query, whole_row = (np.concatenate(each) for each in zip(*found, strict=True))
+            order = np.argsort(whole_query, kind="stable")
+            return self._nearer(queries, k, whole_query[order], whole_row[order])
+
+        return propose, True
+
+    def _nearest_lists(
+        self, queries: Float32Array, k: int, sizes: npt.NDArray[np.int64]
+    ) -> tuple[Int32Array, BoolArray]:
+        """Return the nearest lists of every query, ``(n, m)``, and which of them to look at.
+
+        `sizes` counts the allowed rows of each list.
+        """
+        n_lists, probes = len(sizes), self.recall.probes
+        n = probes
+        while True:
+            lists = self._centres.search(queries, n).rows
+            seen = np.cumsum(sizes[lists], axis=1)
+            needed = self._sizes[lists[:, :probes]].sum(axis=1).clip(_SEEN * k)[:, None]
+            if n == n_lists or (seen[:, -1:] >= needed).all():
+                return lists, (seen - sizes[lists] < needed) & (sizes[lists] > 0)
+            n = min(4 * n, n_lists)
+
+    def _in_lists(
+        self,
+        queries: Float32Array,
+        k: int,
+        lists: Int32Array,
+        looked_at: BoolArray,
+        there: BoolArray | None,
+        multiply: Multiply,
+    ) -> Pairs:
+        """Return every (query, row) of the lists that may be among the `k` best of a query.
+
+        `there` are the places of allowed rows.
+        """
+        coded = self._lists.coded(queries)
+        owners = np.nonzero(looked_at)[0]
+        chosen = lists[looked_at]
+        # Scores of a query stand in one line, list after list.
+        sizes = self._sizes[chosen]
+        ends = np.cumsum(np.where(looked_at, self._sizes[lists], 0), axis=1)
+        width = int(ends[:, -1].max(initial=0))
+        begins = ends[looked_at] - sizes + owners * width
+        # A row may come twice, so that the k best rows are among the 2k best scores.
+        found = Promising(_COPIES * k, width, coded.slack, np.int32)
+        scores = np.full((len(queries), width), found.lowest, dtype=np.int32)
+        line = scores.reshape(-1)
+        order = np.argsort(chosen, kind="stable")
+        bounds = np.flatnonzero(np.diff(chosen[order], prepend=-1, append=-1)).tolist()
+        for first, last in itertools.pairwise(bounds):
+            same = order[first:last]
+            block = int(chosen[same[0]])
+            products = self._lists.products(multiply, coded.numbers[owners[same]], block)
+            if there is not None:
+                products[:, ~there[self._starts[block] : self._starts[block + 1]]] = found.lowest
+            for begin, product in zip(begins[same].tolist(), products, strict=True):
+                line[begin : begin + len(product)] = product
+        found.add(scores, 0)
+        query, column = found.pairs()
+        place = query * width + column
+        part = np.searchsorted(begins, place, side="right") - 1
+        row = self._rows[self._starts[chosen[part]] + place - begins[part]]
+        return np.divmod(np.unique(query * self.n_rows + row), self.n_rows)
+
+    # --- folders --------------------------------------------------------------------------------
+
+    def save(self, folder: Path) -> None:
+        """Write the index to an existing folder."""
+        np.save(folder / "vectors.npy", np.asarray(self.vectors))
+        Lists(self._centres.vectors, self._starts, self._rows, self.recall).save(folder)
+        self._lists.save(folder)
+
+    @classmethod
+    def load(cls, folder: Path, *, n_rows: int | None = None) -> Ivf:
+        """Open a saved index, memory-mapped; it has to have `n_rows`."""
+        vectors = load_array(folder / "vectors.npy", (n_rows, None), np.float32, np.float16)
+        n, width = vectors.shape
+        lists = Lists.load(folder, n, width)
+        codes = Codes.load(folder, len(lists.rows), width, lists.starts)
+        return cls(vectors, lists, codes)
+
+
+def write_lists(vectors: Float32Array, folder: Path, report: Report) -> None:
+    """Write all of an `Ivf` but its vectors, which have length one or zero and may be mapped."""
+    lists = make_lists(vectors, report)
+    lists.save(folder)
+    Codes.write(vectors, folder, lists.starts, lists.rows)
+
+
+class Lists(NamedTuple):
+    """Rows by the centres they are nearest to: list i is ``rows[starts[i]:starts[i + 1]]``."""
+
+    centres: Float32Array
+    starts: npt.NDArray[np.int64]
+    rows: Int32Array
+    recall: Recall
+
+    def save(self, folder: Path) -> None:
+        """Write a file each."""
+        np.save(folder / "centres.npy", self.centres)
+        np.save(folder / "starts.npy", self.starts)
+        np.save(folder / "rows.npy", self.rows)
+        self.recall.save(folder / "recall.json")
+
+    @classmethod
+    def load(cls, folder: Path, n_rows: int, width: int) -> Lists:
+        """Open the lists of so many rows, memory-mapped."""
+        centres = load_array(folder / "centres.npy", (None, width), np.float32)
+        places = n_rows * min(_COPIES, len(centres))
+        starts = load_array(folder / "starts.npy", (len(centres) + 1,), np.int64)
+        check_starts(folder / "starts.npy", starts, places)
+        rows = load_array(folder / "rows.npy", (places,), np.int32)
+        check_numbers(folder / "rows.npy", rows, n_rows)
+        return cls(centres, starts, rows, Recall.load(folder / "recall.json", len(centres)))
+
+
+def make_lists(vectors: Float32Array, report: Report) -> Lists:
+    """Share vectors of length one or zero out to lists; the same lists whenever it is done."""
+    n = len(vectors)
+    n_lists = min(n, math.ceil(_LISTS * math.sqrt(n)))
+    if not n:
+        nothing = np.empty(vectors.shape, dtype=np.float32), np.zeros(1, dtype=np.int64)
+        return Lists(*nothing, np.empty(0, dtype=np.int32), Recall(0, 1.0, 1.0))
+    centres = centres_of(vectors, n_lists, functools.partial(report, "centres"))
+    copies = min(_COPIES, n_lists)
+    nearest = nearest_centres(vectors, centres, copies, functools.partial(report, "lists"))
+    recall = measure_recall(vectors, Exact(centres), nearest, functools.partial(report, "recall"))
+    flat = nearest.reshape(-1)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(flat, minlength=n_lists))])
+    rows = (np.argsort(flat, kind="stable") // copies).astype(np.int32)
+    return Lists(centres, starts.astype(np.int64), rows, recall)
+
+
+def _silent(stage: str, done: int, total: int) -> None:
+    """Take a report of progress and do nothing with it."""
