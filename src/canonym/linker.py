@@ -97,6 +97,7 @@ class Linker:
         mentions: Iterable[TrainingMention] | None = None,
         fold: str | Path | None = None,
         order: str | Path = "nearest",
+        kind: str = "auto",
         progress: Progress | None = None,
         **settings: Unpack[Settings],
     ) -> Linker:
@@ -123,6 +124,10 @@ class Linker:
             to it become names of this one, and its forbidden pairs are kept.
         order : str or Path
             Of candidates, as `use_order` takes it.
+        kind : str
+            Of the index over dense vectors. ``"exact"`` looks at all names. ``"ivf"`` looks at
+            lists of similar names, and misses about one nearest name in a hundred. ``"auto"`` is
+            ``"ivf"`` from a million names on.
         progress : Progress, optional
             Called with the stage, the names done and their number.
         **settings
@@ -131,7 +136,8 @@ class Linker:
         Raises
         ------
         InvalidInput
-            If an encoder, a search or an order is unknown, or weights or mentions do not fit.
+            If an encoder, a search, an order or a kind is unknown, or weights or mentions do not
+            fit.
         """
         target, temporary = build_index(
             terminology,
@@ -142,6 +148,7 @@ class Linker:
             mentions=mentions,
             fold=fold,
             order=order,
+            kind=kind,
             progress=progress,
             settings=settings,
         )

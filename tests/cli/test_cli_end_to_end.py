@@ -107,6 +107,26 @@ def test_an_existing_index_is_kept_without_overwrite(db: Path, index: Path, tmp_
     assert "trials: yes" in run("info", str(out)).stdout
 
 
+@pytest.mark.parametrize("kind", ["auto", "exact", "ivf"])
+def test_the_kind_of_an_index_is_chosen_said_and_verified(
+    db: Path, tmp_path: Path, kind: str
+) -> None:
+    out = tmp_path / "out"
+    names = json.loads(run("info", str(db), "--format", "json").stdout)["names"]
+    text = run("index", str(db), "-o", str(out), "--kind", kind).stdout
+    said = f"exact: {names} names; ivf from 1,000,000" if kind == "auto" else kind
+    assert re.search(rf"^kind +{said}$", text, re.MULTILINE)
+    (encoder,) = json.loads(run("info", str(out), "--format", "json").stdout)["encoders"]
+    assert encoder["index"] == kind.replace("auto", "exact")
+    if kind == "ivf":
+        assert 1 <= encoder["probes"] <= encoder["lists"] <= names
+        assert encoder["recall@1"] >= 0.99
+        assert 0 < encoder["recall@10"] <= 1
+        assert f"probes: {encoder['probes']}, recall@1: " in text
+    assert "is sound" in run("index", "--verify", str(out)).stdout
+    assert linked(out, "brokn hips")[0]["label"] == "Hip fracture"
+
+
 def test_an_index_is_verified(index: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(index, copy)

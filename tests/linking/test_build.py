@@ -14,6 +14,7 @@ import pytest
 
 from canonym.encoders import save_encoder
 from canonym.encoders.subword import Subword
+from canonym.errors import InvalidInput
 from canonym.io.files import n_cores
 from canonym.linker import Linker
 from canonym.linking import build as building
@@ -61,6 +62,21 @@ def here(terminology: Terminology, tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.mark.usefixtures("many")
+def test_lists_are_made_in_another_process_too(terminology: Terminology, tmp_path: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+    beside = _build(
+        terminology, tmp_path / "beside", kind="ivf", progress=lambda *now: told.append(now)
+    )
+    assert {"index-0/centres.npy", "index-0/recall.json"} <= set(beside)
+    for stage in ("centres", "lists", "recall"):
+        done = [now[1:] for now in told if now[0] == stage]
+        assert done[-1][0] == done[-1][1] > 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(building, "_MANY", 11)
+        assert _build(terminology, tmp_path / "here", kind="ivf") == beside
+
+
+@pytest.mark.usefixtures("many")
 def test_another_process_makes_the_same_bytes(
     terminology: Terminology, here: dict[str, str], tmp_path: Path
 ) -> None:
@@ -68,7 +84,6 @@ def test_another_process_makes_the_same_bytes(
     beside = _build(terminology, tmp_path / "beside", progress=lambda *now: told.append(now))
     assert beside == here
     assert [now for now in told if "vectors" in now[0]] == [
-        ("subword vectors", 0, 10),
         ("subword vectors", 0, 10),
         ("subword vectors", 10, 10),
     ]
@@ -169,11 +184,29 @@ def test_what_the_process_does(
     save_encoder(_small(), tmp_path / "encoder")
     (tmp_path / "index").mkdir()
     paths = [str(terminology.path), str(tmp_path / "index"), str(tmp_path / "encoder")]
+    paths += ["subword", "exact"]
     assert building.main(paths) == 0
-    assert capsys.readouterr().out == "0\n10\n"
+    assert capsys.readouterr().out == "subword vectors 0 10\nsubword vectors 10 10\n"
     made = np.load(tmp_path / "index" / "vectors.npy")
     assert np.array_equal(made, _small().encode([n.text for n in terminology.iter_names()]))
 
 
 def test_the_process_says_by_its_status_that_something_is_wrong(tmp_path: Path) -> None:
-    assert building.main([str(tmp_path / "none.db"), str(tmp_path), str(tmp_path)]) == 1
+    paths = [str(tmp_path / "none.db"), str(tmp_path), str(tmp_path)]
+    assert building.main([*paths, "subword", "exact"]) == 1
+
+
+def test_many_names_get_an_index_of_lists(
+    terminology: Terminology, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def kind(given: str) -> str:
+        linker = Linker.build(
+            terminology, folder=tmp_path / "x", overwrite=True, encoders=[_small()], kind=given
+        )
+        return str(linker.manifest["encoders"][0]["index"])
+
+    assert [kind("auto"), kind("ivf"), kind("exact")] == ["exact", "ivf", "exact"]
+    monkeypatch.setattr(building, "IVF_FROM", 10)
+    assert [kind("auto"), kind("exact")] == ["ivf", "exact"]
+    with pytest.raises(InvalidInput, match="kind is 'hnsw'; expected one of auto, exact, ivf"):
+        kind("hnsw")

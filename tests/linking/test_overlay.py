@@ -643,3 +643,24 @@ def test_without_anything_to_fold_the_terminology_is_the_same(linker: Linker) ->
     assert folded.terminology is linker.terminology
     with pytest.raises(InvalidInput, match="no such folder"):
         build(fold=linker.folder / "nowhere")
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_added_and_training_names_stand_beside_lists_as_beside_an_exact_index(
+    search: str,
+) -> None:
+    mentions = [("the big one", "X:1")] if "D" in search else None
+    answers = []
+    for kind in ("exact", "ivf"):
+        linker = Linker.build(
+            Terminology.build(RECORDS),
+            encoders=["default"],
+            mentions=mentions,
+            search=search,
+            kind=kind,
+        )
+        assert linker.manifest["encoders"][0]["index"] == kind
+        linker.add_synonym("ticker trouble", "X:2")
+        answers.append(linker.link(["big one", "tickers trouble", "myocardial infarct"], k=4))
+    assert answers[0] == answers[1]
+    assert answers[1][1].id == "X:2"

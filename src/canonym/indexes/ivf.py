@@ -23,11 +23,11 @@ from canonym.indexes.codes import Codes, Multiply, multiplier, worth_it
 from canonym.indexes.exact import Exact, Pairs, Propose, is_narrow, unit
 from canonym.indexes.kmeans import centres_of, nearest_centres
 from canonym.indexes.recall import Recall, measure_recall
-from canonym.indexes.selection import Promising
+from canonym.indexes.selection import GROUP, Promising
 from canonym.types import Float32Array, Int32Array
 
 _COPIES = 2  # lists that a row stands in
-_LISTS = 4  # times the square root of the number of rows
+_LISTS = 2  # times the square root of the number of rows
 _SEEN = 20  # rows looked at for every row that is wanted, at least
 _MOST = 0.25  # of all rows: looking at more takes longer than looking at all
 _SCORES = 1 << 24  # held at once
@@ -142,7 +142,7 @@ class Ivf(Exact):
         # Scores of a query stand in one line, list after list.
         sizes = self._sizes[chosen]
         ends = np.cumsum(np.where(looked_at, self._sizes[lists], 0), axis=1)
-        width = int(ends[:, -1].max(initial=0))
+        width = -(-int(ends[:, -1].max(initial=0)) // GROUP) * GROUP
         begins = ends[looked_at] - sizes + owners * width
         # A row may come twice, so that the k best rows are among the 2k best scores.
         found = Promising(_COPIES * k, width, coded.slack, np.int32)

@@ -10,6 +10,9 @@ import numpy.typing as npt
 from canonym.types import Float32Array, Hits, Int32Array
 
 _WIDTH = 128
+GROUP = 32
+"""Blocks of a multiple of so many rows are looked through without a copy."""
+
 SLACK = 1e-5
 """Matrix products of different shapes round differently; rows this close are all kept and scored
 again one by one, so that a query's answer does not depend on its batch mates."""
@@ -29,7 +32,7 @@ class Promising:
         """Stands for a row that is not allowed, or not there."""
         self._k = k
         # Groups wide enough to save work, and far more of them than k.
-        self._width = next((w for w in (32, 8) if 2 * k * w <= n_rows), 1)
+        self._width = next((w for w in (GROUP, 8) if 2 * k * w <= n_rows), 1)
         self._slack = slack
         self._best = np.full((len(slack), k), self.lowest, dtype=dtype)
         none = np.empty(0, dtype=np.intp)

@@ -28,6 +28,7 @@ from canonym.encoders import kind_of, load_encoder, make_encoder, save_encoder
 from canonym.errors import CanonymError, InvalidInput, NotTrained
 from canonym.indexes.exact import write_codes
 from canonym.indexes.inverted import Inverted
+from canonym.indexes.ivf import Ivf, write_lists
 from canonym.indexes.verbatim import VerbatimBuilder
 from canonym.io.files import n_cores, write_folder, write_manifest
 from canonym.linking.extra_names import (
@@ -45,12 +46,18 @@ from canonym.mentions.spelling import SpellerBuilder
 from canonym.terminology import Terminology
 from canonym.text import PLAIN, normalise_all
 from canonym.text.memo import MemoNormaliser
-from canonym.types import Encoder, Float32Array, SparseVectors
+from canonym.types import Encoder, SparseVectors
 
 _log = logging.getLogger(__name__)
 
 FORMAT = 1
 """Format number of the folders this version writes, and the newest it reads."""
+
+KINDS = ("auto", "exact", "ivf")
+"""Kinds of index over dense vectors: ``"ivf"`` is approximate, ``"auto"`` takes it for many."""
+
+IVF_FROM = 1_000_000
+"""Names from which on ``"auto"`` is ``"ivf"``: fewer are searched as fast exactly, in batches."""
 
 _BATCH = 20_000
 _MANY = 50_000  # fewer names are encoded before a second process has begun
@@ -73,6 +80,7 @@ def build_index(
     mentions: Iterable[TrainingMention] | None = None,
     fold: str | Path | None = None,
     order: str | Path = "nearest",
+    kind: str = "auto",
     progress: Progress | None = None,
     settings: Settings,
 ) -> tuple[Path, Path | None]:
@@ -84,6 +92,7 @@ def build_index(
     if folder is not None and overwrite:
         check_overlay(folder, fold)
     check_order(order)
+    index = _chosen_kind(kind, terminology.n_names)
     made = [make_encoder(given) if isinstance(given, str) else given for given in encoders]
     open_order(order, _names_of(made))
     training = None if mentions is None else training_names(terminology, mentions)
@@ -93,7 +102,8 @@ def build_index(
         merged = merge_into(terminology, fold, newest=FORMAT)
 
     def write(place: Path) -> None:
-        _write(merged.terminology, place, made, weights, settings, training, progress or _silent)
+        report = progress or _silent
+        _write(merged.terminology, place, made, weights, settings, training, index, report)
         merged.finish(place)
         if str(order) != "nearest":
             install_order(order, _names_of(made), place)
@@ -120,6 +130,7 @@ def _write(
     weights: Sequence[float] | None,
     settings: Settings,
     training: TrainingNames | None,
+    index: str,
     report: Progress,
 ) -> None:
     """Write everything a linker needs to an existing, empty folder."""
@@ -140,22 +151,21 @@ def _write(
             place.mkdir()
             if not process and EncodingProcess.is_worth_it(terminology, kind):
                 process[number] = stack.enter_context(
-                    EncodingProcess(terminology, place, folder / f"encoder-{number}", kind)
+                    EncodingProcess(terminology, place, folder / f"encoder-{number}", kind, index)
                 )
         speller = SpellerBuilder() if chosen["spelling"] else None
         _add_normal_forms(terminology, folder, chosen_sieves(chosen["sieves"]), speller, report)
         described: list[dict[str, Any]] = []
         for number, name in enumerate(_names_of(encoders)):
             encoder, kind = encoders[number], kinds[number]
-            if number in process and process[number].finished(report):
-                index = "exact"
-            else:
-                index = write_index(terminology, folder / f"index-{number}", encoder, kind, report)
+            place = folder / f"index-{number}"
+            if not (number in process and process[number].finished(report)):
+                write_index(terminology, place, encoder, kind, index, report)
             described.append(
                 {
                     "name": name,
                     "weight": weights[number],
-                    "index": index,
+                    **_described_index(place),
                     "steps": list(encoder_steps(encoder)),
                 }
             )
@@ -173,6 +183,26 @@ def _write(
         "settings": chosen,
     }
     write_manifest(folder, kind="linker", format_number=FORMAT, content=content)
+
+
+def _chosen_kind(kind: str, n_names: int) -> str:
+    if kind not in KINDS:
+        raise InvalidInput(f"kind is {kind!r}; expected one of {', '.join(KINDS)}")
+    if kind == "auto":
+        return "ivf" if n_names >= IVF_FROM else "exact"
+    return kind
+
+
+def _described_index(place: Path) -> dict[str, Any]:
+    """Describe the index in a folder: its kind, a key of `extra_names.INDEXES`, and its recall."""
+    if not (place / "vectors.npy").exists():
+        return {"index": "inverted"}
+    if not (place / "recall.json").exists():
+        return {"index": "exact"}
+    index = Ivf.load(place)
+    probes, at_1, at_10 = index.recall
+    found = {"lists": index.n_lists, "probes": probes, "recall@1": at_1, "recall@10": at_10}
+    return {"index": "ivf", **found}
 
 
 def _checked_weights(weights: Sequence[float] | None, n: int) -> list[float]:
@@ -289,18 +319,31 @@ def reported(terminology: Terminology, stage: str, report: Progress) -> Iterator
 
 
 def write_index(
-    terminology: Terminology, place: Path, encoder: Any, kind: str, report: Progress
-) -> str:
-    """Encode all names and write their index; return its kind, a key of `extra_names.INDEXES`."""
+    terminology: Terminology, place: Path, encoder: Any, kind: str, index: str, report: Progress
+) -> None:
+    """Encode all names and write their index: of the kind `index`, if vectors are dense."""
     steps = encoder_steps(encoder)
     batches = reported(terminology, f"{kind} vectors", report)
     encoded = (encoder.encode(list(normalise_all(batch, steps))) for batch in batches)
     first = next(encoded)
     if isinstance(first, SparseVectors):
         Inverted.build(_stack([first, *encoded])).save(place)
-        return "inverted"
-    _write_vectors(place, itertools.chain([first], encoded), terminology.n_names, first.shape[1])
-    return "exact"
+        return
+    vectors = np.lib.format.open_memmap(
+        place / "vectors.npy",
+        mode="w+",
+        dtype=np.float32,
+        shape=(terminology.n_names, first.shape[1]),
+    )
+    row = 0
+    for batch in itertools.chain([first], encoded):
+        vectors[row : row + len(batch)] = batch
+        row += len(batch)
+    vectors.flush()
+    if index == "ivf":
+        write_lists(vectors, place, report)
+    else:
+        write_codes(vectors, place)
 
 
 class EncodingProcess:
@@ -310,12 +353,13 @@ class EncodingProcess:
     standard input is closed.
     """
 
-    def __init__(self, terminology: Terminology, place: Path, encoder: Path, kind: str) -> None:
-        self._total, self._stage = terminology.n_names, f"{kind} vectors"
+    def __init__(
+        self, terminology: Terminology, place: Path, encoder: Path, kind: str, index: str
+    ) -> None:
+        given = [str(terminology.path), str(place), str(encoder), kind, index]
         self._process = subprocess.Popen(
             # -P: nothing is imported from the current folder.
-            [sys.executable, "-P", "-m", "canonym.linking.build"]
-            + [str(path) for path in (terminology.path, place, encoder)],
+            [sys.executable, "-P", "-m", "canonym.linking.build", *given],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -342,22 +386,10 @@ class EncodingProcess:
     def finished(self, report: Progress) -> bool:
         """Wait for the index; return whether it was written. If not, it has to be made here."""
         assert self._process.stdout is not None
-        report(self._stage, 0, self._total)
         for line in self._process.stdout:
-            report(self._stage, int(line), self._total)
+            stage, done, total = line.rsplit(maxsplit=2)
+            report(stage, int(done), int(total))
         return self._process.wait() == 0
-
-
-def _write_vectors(place: Path, batches: Iterable[Float32Array], n: int, width: int) -> None:
-    vectors = np.lib.format.open_memmap(
-        place / "vectors.npy", mode="w+", dtype=np.float32, shape=(n, width)
-    )
-    row = 0
-    for batch in batches:
-        vectors[row : row + len(batch)] = batch
-        row += len(batch)
-    vectors.flush()
-    write_codes(vectors, place)
 
 
 def _stack(batches: list[SparseVectors]) -> SparseVectors:
@@ -374,16 +406,17 @@ def _stack(batches: list[SparseVectors]) -> SparseVectors:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Encode beside another process: a terminology, the folder of the index, an encoder."""
-    path, place, encoder = map(Path, arguments)
+    """Encode beside another process: a terminology, folders of index and encoder, their kinds."""
+    path, place, encoder, kind, index = arguments
     try:
         with Terminology(path) as terminology:
             write_index(
                 terminology,
-                place,
-                load_encoder(encoder),
-                "",
-                lambda _stage, done, _total: print(done, flush=True),
+                Path(place),
+                load_encoder(Path(encoder)),
+                kind,
+                index,
+                lambda *progress: print(*progress, flush=True),
             )
     except (CanonymError, OSError):
         return 1  # the other process does it again, and reports the error

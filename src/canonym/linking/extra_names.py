@@ -15,6 +15,7 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.indexes import check_numbers, load_array
 from canonym.indexes.exact import Exact
 from canonym.indexes.inverted import Inverted
+from canonym.indexes.ivf import Ivf
 from canonym.indexes.vectors import Vectors, index_of, join_vectors, mean_vectors, take_vectors
 from canonym.indexes.verbatim import Verbatim, keys_of
 from canonym.io.files import parse_json
@@ -25,7 +26,11 @@ from canonym.terminology.ids import ConceptIds
 from canonym.text import normalise, normalise_all
 from canonym.types import SCOPES, Int32Array, Mention, Name
 
-INDEXES: dict[str, type[Exact] | type[Inverted]] = {"exact": Exact, "inverted": Inverted}
+INDEXES: dict[str, type[Exact] | type[Inverted]] = {
+    "exact": Exact,
+    "inverted": Inverted,
+    "ivf": Ivf,
+}
 """Kinds of indexes, by their name in a manifest."""
 
 Encode = Callable[[Sequence[str]], Vectors]
@@ -380,7 +385,8 @@ def _load_names(
 
 
 def _load_indexes(folder: Path, kinds: Sequence[str], n_rows: int) -> tuple[Exact | Inverted, ...]:
+    # Few rows stand beside an index, and are searched exactly.
     return tuple(
-        INDEXES[kind].load(folder / f"index-{number}", n_rows=n_rows)
+        INDEXES["exact" if kind == "ivf" else kind].load(folder / f"index-{number}", n_rows=n_rows)
         for number, kind in enumerate(kinds)
     )

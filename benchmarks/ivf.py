@@ -1,0 +1,185 @@
+"""Lists of similar names (``--kind ivf``) beside the exact search, at growing numbers of names.
+
+Names of MeSH, its supplementary concepts, CTD and MEDIC are real up to their number. Beyond that,
+the first words of one name go before the last words of another, so that lengths and words stay
+those of real names. The questions are the distinct mentions of BC5CDR's development and test parts.
+
+Recall is the share of mentions whose best score is that of the exact search, and the share of its
+ten best rows. "Unknown" are the mentions whose best exact score is below 1: no name has their
+vector. Times are CPU times of one thread, best of several, k = 20, and include all but encoding;
+both indexes scan whole numbers with ONNX Runtime.
+
+    OMP_NUM_THREADS=1 python benchmarks/ivf.py 100000 1000000
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import os
+import random
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from canonym.corpora.pubtator import read_pubtator
+from canonym.encoders import make_encoder
+from canonym.indexes import codes, exact
+from canonym.indexes.exact import Exact, write_codes
+from canonym.indexes.ivf import Ivf, write_lists
+from canonym.terminology.readers.medic import read_medic
+from canonym.types import Encoder, Name
+from record import data_folder, save
+
+FILES = (
+    "mesh-2024/terms.tsv.gz",
+    "mesh-supplementary/scr_names.tsv.gz",
+    "ctd-diseases-2017/CTD_diseases.tsv.gz",
+    "medic-2012/medic_06Jul2012.txt",
+)
+CORPORA = ("bc5cdr/dev.pubtator", "bc5cdr/test.pubtator")
+K = 20
+SINGLE = 60  # queries one at a time
+
+
+def real_names(data: Path) -> Iterator[str]:
+    """Yield the names of four terminologies, repeats included."""
+    mesh, supplementary, ctd, medic = (data / file for file in FILES)
+    for path, column in ((mesh, "term"), (supplementary, "name")):
+        with gzip.open(path, "rt", encoding="utf-8", newline="") as stream:
+            for row in csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE):
+                yield row[column]
+    with gzip.open(ctd, "rt", encoding="utf-8") as stream:
+        for line in stream:
+            if not line.startswith("#"):
+                fields = line.rstrip("\n").split("\t")
+                yield from filter(None, [fields[0], *fields[7].split("|")])
+    yield from (record.text for record in read_medic(medic) if isinstance(record, Name))
+
+
+def recombined(names: list[str], n: int) -> list[str]:
+    """Return `n` distinct names: real ones in a random order, then joined parts of two."""
+    rng = random.Random(1)
+    rng.shuffle(names)
+    found = dict.fromkeys(names[:n])
+    while len(found) < n:
+        head, tail = rng.choice(names).split(), rng.choice(names).split()
+        cut = rng.randint(1, len(head)), rng.randint(0, len(tail) - 1)
+        found[" ".join(head[: cut[0]] + tail[cut[1] :])] = None
+    return list(found)
+
+
+def write_vectors(names: list[str], encoder: Encoder, path: Path) -> np.ndarray[Any, Any]:
+    """Encode names into a file, block by block, and map it."""
+    width = encoder.encode([""]).shape[1]
+    vectors = np.lib.format.open_memmap(
+        path, mode="w+", dtype=np.float32, shape=(len(names), width)
+    )
+    for first in range(0, len(names), 20_000):
+        block = names[first : first + 20_000]
+        vectors[first : first + len(block)] = encoder.encode(block)
+    vectors.flush()
+    return np.load(path, mmap_mode="r")
+
+
+def milliseconds(work: Callable[[], object], queries: int, repeats: int) -> float:
+    """Return the CPU time of `work` per query, the best of several."""
+    best = float("inf")
+    for _ in range(repeats):
+        start = time.process_time()
+        work()
+        best = min(best, time.process_time() - start)
+    return round(best / queries * 1000, 3)
+
+
+def measure(
+    names: list[str], encoder: Encoder, queries: np.ndarray[Any, Any], scratch: Path, repeats: int
+) -> dict[str, Any]:
+    """Build both indexes of the names, and compare answers and times."""
+    vectors = write_vectors(names, encoder, scratch / "vectors.npy")
+    seconds: dict[str, float] = {}
+    for kind in ("exact", "ivf"):
+        (scratch / kind).mkdir()
+        os.link(scratch / "vectors.npy", scratch / kind / "vectors.npy")
+        start = time.process_time()
+        if kind == "exact":
+            write_codes(vectors, scratch / kind)
+        else:
+            write_lists(vectors, scratch / kind, lambda *_: None)
+        seconds[kind] = round(time.process_time() - start, 1)
+    whole, lists = Exact.load(scratch / "exact"), Ivf.load(scratch / "ivf")
+    expected, found = whole.search(queries, 10), lists.search(queries, 10)
+    right = found.scores[:, 0] == expected.scores[:, 0]
+    unknown = expected.scores[:, 0] < 1 - 1e-6
+    both = (found.rows[:, :, None] == expected.rows[:, None]).any(axis=1)
+
+    def times(index: Exact) -> dict[str, float]:
+        def single() -> None:
+            for query in queries[:SINGLE]:
+                index.search(query[None], K)
+
+        return {
+            "single": milliseconds(single, SINGLE, repeats),
+            "batch": milliseconds(lambda: index.search(queries, K), len(queries), repeats),
+        }
+
+    exact_ms, ivf_ms = times(whole), times(lists)
+    return {
+        "names": len(names),
+        "lists": lists.n_lists,
+        "probes": lists.recall.probes,
+        "recall_at_build": [lists.recall.at_1, lists.recall.at_10],
+        "mention_recall_at_1": round(float(right.mean()), 4),
+        "unknown_mention_recall_at_1": round(float(right[unknown].mean()), 4),
+        "unknown_mentions": int(unknown.sum()),
+        "mention_recall_at_10": round(float(both.mean()), 4),
+        "exact_ms": exact_ms,
+        "ivf_ms": ivf_ms,
+        "times_faster": {way: round(exact_ms[way] / ivf_ms[way], 2) for way in exact_ms},
+        "build_seconds": seconds,
+    }
+
+
+def main() -> None:
+    """Measure, print and save."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("sizes", type=int, nargs="+", metavar="NAMES")
+    parser.add_argument("--repeats", type=int, default=3)
+    options = parser.parse_args()
+    if os.environ.get("OMP_NUM_THREADS") != "1":
+        parser.error("times of one thread need OMP_NUM_THREADS=1")
+    exact.n_cores = lambda: 1
+    codes._WARM = 0  # the import of ONNX Runtime is no part of a search
+    data = data_folder()
+    real = list(dict.fromkeys(real_names(data)))
+    corpora = [data / corpus for corpus in CORPORA]
+    mentions = sorted({m.text for path in corpora for d in read_pubtator(path) for m in d.mentions})
+    encoder = make_encoder("default")
+    queries = encoder.encode(mentions)
+    results = []
+    for size in options.sizes:
+        with TemporaryDirectory() as scratch:
+            names = recombined(list(real), size)
+            results.append(
+                measure(names, encoder, queries, Path(scratch), options.repeats)
+                | {"real_names": min(size, len(real))}
+            )
+        print(results[-1], flush=True)
+    path = save(
+        "ivf",
+        {"mentions": len(mentions), "k": K, "sizes": results},
+        packages=["numpy", "onnxruntime"],
+        data=[*(data / file for file in FILES), *corpora],
+    )
+    print(f"saved {path.name}")
+
+
+if __name__ == "__main__":
+    main()
