@@ -30,7 +30,7 @@ _COPIES = 2  # lists that a row stands in
 _LISTS = 2  # times the square root of the number of rows
 _SEEN = 20  # rows looked at for every row that is wanted, at least
 _MOST = 0.25  # of all rows: looking at more takes longer than looking at all
-_SCORES = 1 << 24  # held at once
+_SCORES = 1 << 25  # held at once: 128 MiB
 
 Report = Callable[[str, int, int], None]
 """Called with a stage, the rows that are done, and of how many."""
