@@ -45,12 +45,7 @@ class Ivf(Exact):
 
     _at_once = 512  # queries: those that look at one list share its product
 
-    def __init__(
-        self,
-        vectors: Float32Array,
-        lists: Lists,
-        codes: Codes,
-    ) -> None:
+    def __init__(self, vectors: Float32Array, lists: Lists, codes: Codes) -> None:
         super().__init__(vectors)
         self.recall = lists.recall
         self._centres = Exact(lists.centres)
@@ -76,33 +71,33 @@ class Ivf(Exact):
     def _plan(self, n_queries: int, k: int, allowed: BoolArray | None) -> tuple[Propose, bool]:
         if not len(self._rows) or (allowed is not None and is_narrow(allowed)):
             return super()._plan(n_queries, k, allowed)
-        there = None if allowed is None else allowed[self._rows]
-        sizes = self._sizes
-        if there is not None:
+        sizes, there = self._sizes, None
+        if allowed is not None:
+            there = allowed[self._rows]
             before = np.concatenate([[0], np.cumsum(there)])
-            sizes = before[self._starts[1:]] - before[self._starts[:-1]]
-        seen = int(self._sizes.mean() * self.recall.probes)
-        multiply = multiplier(worth_it(n_queries, seen, self.vectors.shape[1]))
+            sizes = np.diff(before[self._starts])
+        scanned = int(self._sizes.mean() * self.recall.probes)
+        multiply = multiplier(worth_it(n_queries, scanned, self.vectors.shape[1]))
 
         def propose(queries: Float32Array) -> Pairs:
             lists, looked_at = self._nearest_lists(queries, k, sizes)
-            n_seen = np.where(looked_at, self._sizes[lists], 0).sum(axis=1)
-            all_rows = np.flatnonzero(n_seen > _MOST * len(self._rows))
+            n_scores = np.where(looked_at, self._sizes[lists], 0).sum(axis=1)
+            many = n_scores > _MOST * len(self._rows)
+            whole, few = np.flatnonzero(many), np.flatnonzero(~many)
             found = []
-            if len(all_rows):
-                query, row = self._promising(queries[all_rows], k, allowed, None)
-                found.append((all_rows[query], row))
-            few = np.flatnonzero(n_seen <= _MOST * len(self._rows))
-            step = max(1, _SCORES // max(int(n_seen[few].max(initial=1)), 1))
+            if len(whole):
+                pairs = self._promising(queries[whole], k, allowed, None)
+                found.append(_of_queries(whole, pairs))
+            step = max(1, _SCORES // max(int(n_scores[few].max(initial=0)), 1))
             for first in range(0, len(few), step):
                 some = few[first : first + step]
-                query, row = self._in_lists(
+                pairs = self._in_lists(
                     queries[some], k, lists[some], looked_at[some], there, multiply
                 )
-                found.append((some[query], row))
-            whole_query, whole_row = (np.concatenate(each) for each in zip(*found, strict=True))
-            order = np.argsort(whole_query, kind="stable")
-            return self._nearer(queries, k, whole_query[order], whole_row[order])
+                found.append(_of_queries(some, pairs))
+            query, row = (np.concatenate(each) for each in zip(*found, strict=True))
+            order = np.argsort(query, kind="stable")
+            return self._nearer(queries, k, query[order], row[order])
 
         return propose, True
 
@@ -232,6 +227,11 @@ def make_lists(vectors: Float32Array, report: Report) -> Lists:
     starts = np.concatenate([[0], np.cumsum(np.bincount(flat, minlength=n_lists))])
     rows = (np.argsort(flat, kind="stable") // copies).astype(np.int32)
     return Lists(centres, starts.astype(np.int64), rows, recall)
+
+
+def _of_queries(queries: npt.NDArray[np.intp], pairs: Pairs) -> Pairs:
+    """Number the queries of pairs as they are numbered in the whole batch."""
+    return queries[pairs[0]], pairs[1]
 
 
 def _silent(stage: str, done: int, total: int) -> None:
