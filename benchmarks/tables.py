@@ -328,12 +328,35 @@ def _kills() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _ivf() -> str:
+    """Return times and recall of lists beside the exact search, by number of names."""
+    lines = [
+        "| names | lists, of them looked at | recall@1: all, unknown | recall@10 | exact, ms "
+        "| ivf, ms | build, s |",
+        "|---" * 7 + "|",
+    ]
+    for row in _result("ivf")["sizes"]:
+        recalls = [100 * row[f"{who}mention_recall_at_1"] for who in ("", "unknown_")]
+        times = [row[f"{kind}_ms"] for kind in ("exact", "ivf")]
+        cells = [
+            f"{row['names']:,}",
+            f"{row['lists']:,}, {row['probes']:,}",
+            ", ".join(f"{one:.1f} %" for one in recalls),
+            f"{100 * row['mention_recall_at_10']:.1f} %",
+            *(f"{one['single']:.1f}, {one['batch']:.1f}" for one in times),
+            ", ".join(f"{one:.0f}" for one in row["build_seconds"].values()),
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 _TABLES = {
     "accuracy": _accuracy,
     "card": _card,
     "everyday": _everyday,
     "fuzz": _fuzz,
     "glosses": _glosses,
+    "ivf": _ivf,
     "kills": _kills,
     "products": _products,
     "marginal": _marginal,

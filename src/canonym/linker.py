@@ -125,9 +125,8 @@ class Linker:
         order : str or Path
             Of candidates, as `use_order` takes it.
         kind : str
-            Of the index over dense vectors. ``"exact"`` looks at all names. ``"ivf"`` looks at
-            lists of similar names, and misses about one nearest name in a hundred. ``"auto"`` is
-            ``"ivf"`` from a million names on.
+            Of the index over dense vectors: ``"exact"``; ``"ivf"``, which misses about one nearest
+            name in a hundred; or ``"auto"``, which is ``"ivf"`` from a million names on.
         progress : Progress, optional
             Called with the stage, the names done and their number.
         **settings
@@ -136,8 +135,7 @@ class Linker:
         Raises
         ------
         InvalidInput
-            If an encoder, a search, an order or a kind is unknown, or weights or mentions do not
-            fit.
+            If an encoder, search, order or kind is unknown, or weights or mentions do not fit.
         """
         target, temporary = build_index(
             terminology,

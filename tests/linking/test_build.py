@@ -134,7 +134,7 @@ def test_the_process_ends_with_the_one_that_started_it(
         place = tmp_path / f"index-{alive}"
         place.mkdir()
         paths = [str(path) for path in (terminology.path, place, tmp_path / "encoder")]
-        command = [sys.executable, "-m", "canonym.linking.build", *paths]
+        command = [sys.executable, "-m", "canonym.linking.build", *paths, "subword", "exact"]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as one:
             assert one.stdin is not None
             if not alive:  # as the system does when a process is killed

@@ -188,13 +188,8 @@ def index(
         _LOG.info("Wrote %s", output)
         _note_synonyms_left(linker)
         if not is_quiet():
-            print_facts(
-                {
-                    "index": output,
-                    **_facts(linker, kind),
-                    "time": f"{time.monotonic() - began:.1f} s",
-                }
-            )
+            took = f"{time.monotonic() - began:.1f} s"
+            print_facts({"index": output, **_facts(linker, kind), "time": took})
 
 
 def _missing(ctx: click.Context, name: str) -> click.MissingParameter:

@@ -1,4 +1,4 @@
-"""How many lists a search looks at, measured on the rows of an index themselves.
+"""The number of lists that a search looks at, measured on the rows of an index themselves.
 
 A sample of rows is searched as if each were the name of a mention that the index does not know: its
 own row, and rows equal to it, do not count. What is found is compared with the exact answer.
