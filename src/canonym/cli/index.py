@@ -97,7 +97,7 @@ _LOG = logging.getLogger(__name__)
     default="auto",
     show_default=True,
     help="Index of vectors: exact looks at all names; ivf looks at lists of similar names, and "
-    "misses one nearest name in a hundred. auto is ivf from 1,000,000 names on.",
+    "misses about one nearest name in a hundred. auto is ivf from 1,000,000 names on.",
 )
 @click.option(
     "--fold",

@@ -57,7 +57,7 @@ KINDS = ("auto", "exact", "ivf")
 """Kinds of index over dense vectors: ``"ivf"`` is approximate, ``"auto"`` takes it for many."""
 
 IVF_FROM = 1_000_000
-"""Names from which on ``"auto"`` is ``"ivf"``: fewer take an exact search at most about 10 ms."""
+"""Names from which on ``"auto"`` is ``"ivf"``: fewer take an exact search about 12 ms at most."""
 
 _BATCH = 20_000
 _MANY = 50_000  # fewer names are encoded before a second process has begun
