@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from canonym.indexes.codes import _multiplier
+from canonym.indexes.codes import multiplier
 from record import save
 
 WIDTH, REPEATS, TOGETHER = 128, 7, 256
@@ -43,7 +43,7 @@ def engines(n: int) -> dict[str, Engine]:
     transposed = np.ascontiguousarray(rows.T)
     found: dict[str, Engine] = {
         "NumPy, float32": lambda m: queries[:m] @ transposed,
-        "ONNX Runtime, int8": lambda m: [_multiplier()(shifted[:m], block) for block in blocks],
+        "ONNX Runtime, int8": lambda m: [multiplier(True)(shifted[:m], block) for block in blocks],
     }
 
     def faiss_() -> dict[str, Engine]:
