@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import shutil
@@ -117,8 +118,7 @@ class Linker:
         overwrite : bool
             Whether an existing index may be replaced.
         mentions : iterable of Mention or (str, str or sequence of str), optional
-            Training mentions: their names are searched as well, ``search="D-T + OD-T"`` unless
-            another of `canonym.linking.targets.SEARCHES` is named.
+            Training mentions: their names are searched too, ``search="D-T + OD-T"`` by default.
         fold : str or Path, optional
             An index of the terminology, or of another release of it: the synonyms that were added
             to it become names of this one, and its forbidden pairs are kept.
@@ -152,9 +152,7 @@ class Linker:
         )
         linker = cls(target)
         if temporary:
-            linker._finalizer = weakref.finalize(
-                linker, shutil.rmtree, temporary, ignore_errors=True
-            )
+            linker._finalizer = weakref.finalize(linker, shutil.rmtree, temporary, True)
         return linker
 
     @classmethod
@@ -189,10 +187,8 @@ class Linker:
 
         folder = default_folder(everyday=everyday)
         if folder.exists():
-            try:
+            with contextlib.suppress(CanonymError):  # damaged: it can always be built again
                 return cls.load(folder)
-            except CanonymError:
-                pass  # damaged by something else: it can always be built again
         build_default(folder, progress, everyday=everyday)
         return cls.load(folder)
 
@@ -381,9 +377,8 @@ class Linker:
         Parameters
         ----------
         mention : str
-            Stands for every mention of the same normal form, and for strings of that form that
-            preparation makes of others: parts of composite mentions, corrected spellings, the long
-            forms of abbreviations.
+            Stands for every mention of the same normal form, and for what preparation makes of
+            others: parts of composite mentions, corrected spellings, long forms of abbreviations.
         concept_id : str
             The concept, by its id or an alternative one.
 
