@@ -268,7 +268,7 @@ def test_what_cannot_be_trained_is_a_message(place: Path) -> None:
         ((*coder, "--relations", "empty.tsv"), "holds no relation"),
         ((*coder, "--learning-rate", "0"), "0.0 is not in the range x>0"),
         ((*few, "--groups", "bad.json"), "lists of names by concept"),
-        ((*few, "--groups", "none.json"), "lists of names by concept"),
+        ((*few, "--groups", "none.json"), "none.json: there is no such file"),
     ):
         assert message in run(*given, code=2).output, given
         assert not (place / "out").exists()
