@@ -343,14 +343,14 @@ def test_a_file_that_another_run_has_just_finished_is_not_written_to(
 ) -> None:
     first = Journal(tmp_path / "out", {}, resume=False)
     first.stream.write("whole\n")
-    lock = journal_module._lock
+    lock = journal_module.lock
 
     def wait(stream: Any, path: Path) -> None:
         """Get the lock when the first run, which has it, is done."""
         first.finish()
         lock(stream, path)
 
-    monkeypatch.setattr(journal_module, "_lock", wait)
+    monkeypatch.setattr(journal_module, "lock", wait)
     with pytest.raises(InvalidInput, match="another process has just written"):
         Journal(tmp_path / "out", {}, overwrite=True, resume=False)
     assert (tmp_path / "out").read_text() == "whole\n"

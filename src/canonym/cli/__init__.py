@@ -19,6 +19,7 @@ __all__ = ["main"]
 
 _COMMANDS = {
     "link": "canonym.cli.link:link",
+    "bulk": "canonym.cli.bulk:bulk",
     "import": "canonym.cli.import_:import_",
     "index": "canonym.cli.index:index",
     "synonyms": "canonym.cli.synonyms:synonyms",
@@ -99,7 +100,8 @@ def main() -> None:
       canonym evaluate corpus.pubtator --index doid-index --html report.html
 
     Exit codes: 0 done; 2 the input or an option cannot be used; 1 the machine got in the way (disk,
-    permission, memory); 130 stopped with Ctrl-C; 141 the reader of the output has gone.
+    permission, memory); 3 some parts of a bulk run failed; 130 stopped with Ctrl-C; 141 the reader
+    of the output has gone.
     """
 
 

@@ -6,6 +6,7 @@ code  meaning
 0     done
 1     the machine got in the way: a full disk, a missing permission, no memory
 2     the input, an option or a saved file cannot be used; the message says what to do
+3     `canonym bulk` is done but for some parts, which are set aside with their errors
 130   stopped with Ctrl-C
 141   the reader of the output has gone (``canonym link … | head``)
 ====  ==============================================================================
@@ -27,8 +28,8 @@ from canonym.errors import CanonymError
 _INTERRUPTED = 130
 _READER_GONE = 141
 _ARGUMENT = re.compile(
-    r"\b(?P<name>(?:output_)?encoding|overwrite|fold|header(?:_row)?|sheet|skip_incomplete|relations"
-    r"|definitions|device)="
+    r"\b(?P<name>(?:output_)?encoding|overwrite|resume|fold|header(?:_row)?|sheet|skip_incomplete"
+    r"|relations|definitions|device)="
     r"(?:'(?P<text>[^']*)'|(?P<word>True|False|\.\.\.|\d+))(?: \(--fold [^)]*\))?"
 )
 _ANSWERS = {"True": "yes", "False": "no"}

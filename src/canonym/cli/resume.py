@@ -18,7 +18,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import click
 
@@ -26,6 +26,7 @@ from canonym.cli.input import Item
 from canonym.cli.progress import note
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io.files import check_file, failures_name, parse_json, put_file, write_file
+from canonym.io.locks import lock
 
 _LOG = logging.getLogger(__name__)
 _FORMAT = 1
@@ -124,7 +125,7 @@ class Journal:
         self.discarded = not resume and self.partial.exists() and self._record.exists()
         self._file = self.partial.open("r+b" if length else "ab")
         try:
-            _lock(self._file, self.partial)
+            lock(self._file, self.partial)
             self._check_partial(resume=resume)
         except InvalidInput:
             self._file.close()
@@ -264,16 +265,3 @@ class Journal:
         else:
             self.partial.unlink(missing_ok=True)
         return kept
-
-
-def _lock(stream: IO[bytes], path: Path) -> None:
-    try:
-        import fcntl
-    except ImportError:  # pragma: no cover - Windows has no such locks
-        return
-    try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise InvalidInput(f"another process is writing {path}: wait for it or stop it") from error
-    except OSError:  # pragma: no cover - a file system without locks
-        return

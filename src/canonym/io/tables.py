@@ -234,11 +234,12 @@ def _tab_rows(stream: TextStream) -> Iterator[list[str]]:
     for line in stream:
         cells = line.rstrip("\n").split("\t")
         if '"' in line:
-            cells = [_unquoted(cell) for cell in cells]
+            cells = [unquoted(cell) for cell in cells]
         yield cells
 
 
-def _unquoted(cell: str) -> str:
+def unquoted(cell: str) -> str:
+    """Return a cell of a tab-separated file without the quotes around it, if there are any."""
     # Spreadsheets quote cells with quotes in them also where tabs separate; others never quote.
     # Quotes that are not doubled inside belong to the name.
     if len(cell) > 1 and cell[0] == cell[-1] == '"':

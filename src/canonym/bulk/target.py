@@ -1,0 +1,222 @@
+"""Output of bulk runs: a folder of Parquet files, and beside them what is done and how.
+
+::
+
+    TARGET/part-000000.parquet, …      the rows, in the order of the input
+    TARGET/_canonym/job.json           settings, files and shards, written first
+    TARGET/_canonym/part-000000.json   what a part holds, written when the part is there
+    TARGET/_canonym/failed/…           the errors of parts that could not be made
+    TARGET/_canonym/manifest.json      all parts, written last: the output is whole
+
+Readers of Parquet folders pass over names that begin with ``_``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from canonym.bulk.sources import InputFile, Layout, Shard
+from canonym.errors import InvalidInput, Mismatch, ReadError
+from canonym.io.files import failures_name, open_sealed, sealed, write_file
+from canonym.io.locks import lock
+
+_FORMAT = 1
+_AGAIN = "pass overwrite=True instead of resume=True to start over"
+
+
+class Target:
+    """The folder of an output; `open_target` opens it for one process alone."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.records = folder / "_canonym"
+        self.job = self.records / "job.json"
+        self.manifest = self.records / "manifest.json"
+
+    def part(self, shard: Shard) -> Path:
+        """Return the path of the rows of a shard."""
+        return self.folder / f"{shard.name}.parquet"
+
+    def record(self, shard: Shard) -> Path:
+        """Return the path of what is told about a shard."""
+        return self.records / f"{shard.name}.json"
+
+    def failure(self, shard: Shard) -> Path:
+        """Return the path of the error of a shard."""
+        return self.records / "failed" / f"{shard.name}.json"
+
+    # --- the job ----------------------------------------------------------------------------------
+
+    def begin(
+        self,
+        settings: Mapping[str, Any],
+        files: list[InputFile],
+        layout: Layout,
+        shards: list[Shard],
+    ) -> None:
+        """Write down what is to be done."""
+        places = {file: place for place, file in enumerate(files)}
+        write_record(
+            self.job,
+            {
+                "format": _FORMAT,
+                "settings": dict(settings),
+                "layout": layout,
+                "files": [file._asdict() for file in files],
+                "shards": [[places[shard.file], *shard[2:]] for shard in shards],
+            },
+        )
+
+    def resume(
+        self, settings: Mapping[str, Any], files: list[InputFile]
+    ) -> tuple[Layout, list[Shard]]:
+        """Return the shards of an earlier run, if it did the same with the same files."""
+        found = _read(self.job)
+        try:
+            if found["format"] > _FORMAT:
+                raise Mismatch(f"{self.folder} was begun by a newer canonym: upgrade it")
+            kind, columns, delimiter, types = found["layout"]
+            layout = Layout(kind, tuple(columns), delimiter, tuple(types))
+            before = [InputFile(**file) for file in found["files"]]
+            earlier = found["settings"]
+        except (KeyError, TypeError, ValueError) as error:
+            raise ReadError(self.job, f"is damaged ({error!r}): {_AGAIN}") from error
+        changed = [k for k in {**earlier, **settings} if earlier.get(k) != settings.get(k)]
+        if changed:
+            raise Mismatch(
+                f"{self.folder} was begun with another {', another '.join(changed)}: use the same, "
+                f"or {_AGAIN}"
+            )
+        _check_same(before, files, self.folder)
+        now = {file.name: file for file in files}
+        return layout, [
+            Shard(number, now[before[place].name], *rest)
+            for number, (place, *rest) in enumerate(found["shards"])
+        ]
+
+    # --- parts ------------------------------------------------------------------------------------
+
+    def is_done(self, shard: Shard) -> bool:
+        """Tell whether a shard is written, whole."""
+        try:
+            size = _read(self.record(shard))["output"]["bytes"]
+            return bool(self.part(shard).stat().st_size == size)
+        except (OSError, ReadError, KeyError):
+            return False
+
+    def set_aside(self, shard: Shard, problem: str, attempts: int) -> None:
+        """Write down why a shard could not be made."""
+        path = self.failure(shard)
+        path.parent.mkdir(exist_ok=True)
+        rows = {"file": shard.file.name, "first row": shard.first_row, "rows": shard.rows}
+        write_record(path, {"error": problem, "attempts": attempts, "input": rows})
+
+    def finish(self, settings: Mapping[str, Any], shards: list[Shard]) -> None:
+        """Write the manifest of all parts: from now on the output is whole."""
+        parts = [_read(self.record(shard)) for shard in shards]
+        write_record(
+            self.manifest,
+            {
+                "format": _FORMAT,
+                "settings": dict(settings),
+                "rows": sum(part["rows"] for part in parts),
+                "parts": [{k: v for k, v in part.items() if k != "settings"} for part in parts],
+            },
+        )
+
+    def clear(self) -> None:
+        """Remove what an earlier run has written, its manifest first."""
+        self.manifest.unlink(missing_ok=True)
+        for path in self.folder.glob("part-*.parquet"):
+            path.unlink()
+        for path in self.records.glob("*.json"):
+            path.unlink()
+        shutil.rmtree(self.records / "failed", ignore_errors=True)
+
+
+@contextlib.contextmanager
+def open_target(folder: Path, *, resume: bool, overwrite: bool) -> Iterator[Target]:
+    """Open a folder to write in for one process alone, and refuse what must not be written over.
+
+    A run that ends before it has begun leaves nothing.
+    """
+    target = Target(folder)
+    _check_folder(target, resume=resume, overwrite=overwrite)
+    with failures_name(folder, folder):
+        target.records.mkdir(parents=True, exist_ok=True)
+    path = target.records / "lock"
+    with path.open("ab") as stream:
+        lock(stream, folder)
+        if not path.exists() or not os.path.samestat(os.fstat(stream.fileno()), path.stat()):
+            raise InvalidInput(f"another process has just written {folder}")
+        _check_folder(target, resume=resume, overwrite=overwrite)
+        try:
+            yield target
+        finally:
+            path.unlink(missing_ok=True)
+            if not target.job.exists():
+                with contextlib.suppress(OSError):
+                    target.records.rmdir()
+                    folder.rmdir()
+
+
+def write_record(path: Path, content: Mapping[str, Any]) -> None:
+    """Write JSON with its checksum, whole or not at all."""
+    with write_file(path) as partial:
+        text = json.dumps(sealed(content), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+        partial.write_text(text, encoding="utf-8")
+
+
+def _read(path: Path) -> Any:
+    try:
+        return open_sealed(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ReadError(path, f"is damaged ({error}): {_AGAIN}") from error
+
+
+def _check_folder(target: Target, *, resume: bool, overwrite: bool) -> None:
+    folder = target.folder
+    if not folder.parent.is_dir():
+        raise InvalidInput(f"{folder}: the folder {folder.parent} does not exist; create it first")
+    if os.path.lexists(folder) and not folder.is_dir():
+        raise InvalidInput(f"{folder} is a file; the name of a folder is expected")
+    if target.job.exists():
+        if not resume and not overwrite:
+            whole = target.manifest.exists()
+            way = (
+                "pass overwrite=True to replace it"
+                if whole
+                else ("pass resume=True to go on, or overwrite=True to start over")
+            )
+            state = "a finished output" if whole else "what an interrupted run has done"
+            raise InvalidInput(f"{folder} holds {state}: {way}")
+    elif folder.exists() and any(path != target.records for path in folder.iterdir()):
+        raise InvalidInput(
+            f"{folder} was not written by canonym bulk and is left alone; choose another folder"
+        )
+
+
+def _check_same(before: list[InputFile], now: list[InputFile], folder: Path) -> None:
+    """Refuse other files than those of the earlier run."""
+    old = {file.name: file for file in before}
+    new = {file.name: file for file in now}
+    for name in sorted({*old, *new}):
+        if name not in new:
+            problem = "is gone"
+        elif name not in old:
+            problem = "is new"
+        elif old[name].size != new[name].size:
+            problem = f"has {new[name].size:,} bytes and had {old[name].size:,}"
+        elif old[name].version != new[name].version:
+            problem = "was written again"
+        else:
+            continue
+        raise Mismatch(
+            f"the input has changed since {folder} was begun: {name} {problem}: {_AGAIN}"
+        )
