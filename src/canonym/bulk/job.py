@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _ROW_GROUP = 65_536
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
 
 Attempts = Callable[[Iterable[Shard]], Generator["Outcome", None, None]]
 """Tries to link shards, each once, in any order."""

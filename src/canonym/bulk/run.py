@@ -9,9 +9,9 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
-from canonym.bulk.batch import as_linker, check_columns
+from canonym.bulk.batch import as_linker, link_table
 from canonym.bulk.job import Attempts, Job, Outcome
-from canonym.bulk.sources import Shard, find_files, plan
+from canonym.bulk.sources import Shard, find_files, no_rows, plan
 from canonym.bulk.target import Target, open_target
 from canonym.errors import InvalidInput, require
 from canonym.linker import Linker, LinkOptions
@@ -126,7 +126,10 @@ def link_files(
     with open_target(folder, resume=resume, overwrite=overwrite) as output:
         resumed = resume and output.job.exists()
         layout, shards = output.resume(settings, files) if resumed else plan(files, shard_rows)
-        check_columns(layout.columns, [column, context_column])
+        # What no shard could use is refused before anything is removed or written.
+        link_table(
+            opened, no_rows(files[0], layout), column, context_column=context_column, **checked
+        )
         if not resumed:
             output.clear()
             output.begin(settings, files, layout, shards)

@@ -259,6 +259,15 @@ def read_shard(shard: Shard, layout: Layout) -> pa.Table:
     return arrow.Table.from_arrays(arrays, names=list(layout.columns))
 
 
+def no_rows(file: InputFile, layout: Layout) -> pa.Table:
+    """Return a table with the columns of the shards and without rows."""
+    arrow = require("pyarrow", _WHAT, "bulk")
+    if layout.kind == "parquet":
+        with _parquet(file) as opened:
+            return opened.schema_arrow.empty_table()
+    return arrow.schema([(name, arrow.large_string()) for name in layout.columns]).empty_table()
+
+
 def _read_parquet(shard: Shard) -> pa.Table:
     """Read the row groups that hold the rows, and no others."""
     arrow = require("pyarrow", _WHAT, "bulk")
