@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Callable, Generator, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -67,7 +68,10 @@ def attempt(job: Job, shard: Shard) -> Outcome:
         stop = error if isinstance(error, OSError | Mismatch) else None
         return Outcome(shard, str(error), stop=stop)
     except OSError as error:
-        return Outcome(shard, str(error), again=True, stop=error if error.errno in _FULL else None)
+        if error.errno in _FULL:
+            error.strerror = os.strerror(error.errno)  # pyarrow has more words
+            return Outcome(shard, stop=error)
+        return Outcome(shard, str(error), again=True)
     except Exception as error:
         return Outcome(shard, f"{type(error).__name__}: {error}", again=True)
     return Outcome(shard)

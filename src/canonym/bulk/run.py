@@ -116,6 +116,7 @@ def link_files(
         If the earlier run had other settings, or the index changes meanwhile.
     """
     checked = check_options(options)
+    checked["ids"] = tuple(checked["ids"])  # read more than once
     _check(engine, address, workers=workers, shard_rows=shard_rows, retries=retries)
     arrow = require("pyarrow", "linking files in bulk", "bulk")
     opened = as_linker(linker)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +13,7 @@ from canonym.cli.options import Number, index_option, overwrite_option
 
 if TYPE_CHECKING:
     from canonym.bulk import Summary
+    from canonym.cli.progress import Stages
 
 _INCOMPLETE = 3
 _SHOWN = 10
@@ -100,11 +103,32 @@ def bulk(source: str, target: str, index: str | None, column: str, **options: An
     from canonym.cli.sources import open_linker
 
     linker = open_linker(index)
-    with stages(unit="rows") as report:
-        summary = link_files(source, target, column, linker, progress=report, **options)
+    with stages(unit="rows") as report, _kept(target, report) as progress:
+        summary = link_files(source, target, column, linker, progress=progress, **options)
     _sum_up(summary, target)
     if summary.failures:
         sys.exit(_INCOMPLETE)
+
+
+@contextlib.contextmanager
+def _kept(target: str, report: Stages) -> Iterator[Stages]:
+    """Yield `report`; if the run is stopped after that was called, remark that its work is kept."""
+    begun = False
+
+    def told(stage: str, done: int, total: int) -> None:
+        nonlocal begun
+        begun = True
+        report(stage, done, total)
+
+    try:
+        yield told
+    except BaseException:
+        if begun:
+            click.echo(
+                f"What is done is kept in {target}; the same command with --resume goes on.",
+                err=True,
+            )
+        raise
 
 
 def _sum_up(summary: Summary, target: str) -> None:
@@ -119,8 +143,9 @@ def _sum_up(summary: Summary, target: str) -> None:
     for failure in summary.failures[:_SHOWN]:
         click.echo(f"{failure.part}: {failure.problem}", err=True)
     if summary.failures:
+        n = len(summary.failures)
         click.echo(
-            f"{len(summary.failures):,} parts are missing, see {target}/_canonym/failed. Mend the "
-            "cause; the same command with --resume makes them.",
+            f"{n:,} {'part is' if n == 1 else 'parts are'} missing, see {target}/_canonym/failed. "
+            "Mend the cause; the same command with --resume makes what is missing.",
             err=True,
         )
