@@ -80,7 +80,7 @@ def attempt(job: Job, shard: Shard) -> Outcome:
 def _linker(job: Job) -> Linker:
     """Return the linker of this process, if its index is still the one of the job."""
     folder = job.opening[1][1]
-    linker = _opened(job.opening)
+    linker = reopened(job.opening)
     try:
         same = linker.fingerprint == job.fingerprint
     except FileNotFoundError as error:
@@ -91,7 +91,8 @@ def _linker(job: Job) -> Linker:
 
 
 @lru_cache(maxsize=1)
-def _opened(opening: tuple[Any, ...]) -> Linker:
+def reopened(opening: tuple[Any, ...]) -> Linker:
+    """Return the linker that another process has described, opened once in this one."""
     function, arguments = opening
     linker: Linker = function(*arguments)
     return linker

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from importlib import import_module
+from collections.abc import Callable, Generator, Iterable, Mapping
 from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
 from canonym.bulk.batch import as_linker, link_table
 from canonym.bulk.job import Attempts, Job, Outcome
+from canonym.bulk.local import open_local
+from canonym.bulk.ray import check_ray, open_ray
 from canonym.bulk.sources import Shard, find_files, no_rows, plan
+from canonym.bulk.spark import check_spark, open_spark
 from canonym.bulk.target import Target, open_target
 from canonym.errors import InvalidInput, require
 from canonym.linker import Linker, LinkOptions
 from canonym.linking.pipeline import check_options
 
-ENGINES = {
-    "local": "canonym.bulk.local:open_local",
-    "ray": "canonym.bulk.ray:open_ray",
-    "spark": "canonym.bulk.spark:open_spark",
-}
-"""What links shards, and the function that opens it."""
-
+ENGINES = ("local", "ray", "spark")
 SHARD_ROWS = 50_000
 
 
@@ -131,40 +127,45 @@ def link_files(
         link_table(
             opened, no_rows(files[0], layout), column, context_column=context_column, **checked
         )
-        if not resumed:
-            output.clear()
-            output.begin(settings, files, layout, shards)
         opening, fingerprint = opened.__reduce__(), settings["index"]
         job = Job(folder, layout, opening, fingerprint, settings, column, context_column, checked)
-        missing = [shard for shard in shards if not output.is_done(shard)]
-        failures = _link(
-            job, output, shards, missing, (engine, workers, address), retries, progress
-        )
+        missing = [shard for shard in shards if not (resumed and output.is_done(shard))]
+        with _opened(job, engine, workers, address, needed=bool(missing)) as attempts:
+            if not resumed:
+                output.clear()
+                output.begin(settings, files, layout, shards)
+            failures = _link(attempts, output, shards, missing, retries, progress)
         if not failures and (missing or not output.manifest.exists()):
             output.finish(settings, shards)
     rows = sum(shard.rows for shard in shards)
     return Summary(len(shards), rows, len(shards) - len(missing), tuple(failures))
 
 
+def _opened(
+    job: Job, engine: str, workers: int | None, address: str | None, *, needed: bool
+) -> contextlib.AbstractContextManager[Attempts]:
+    if not needed:
+        return contextlib.nullcontext(lambda shards: (Outcome(shard) for shard in shards))
+    if engine == "ray":
+        return open_ray(job, workers, address)
+    if engine == "spark":
+        return open_spark(job, workers, address)
+    return open_local(job, workers)
+
+
 def _link(
-    job: Job,
+    attempts: Attempts,
     output: Target,
     shards: list[Shard],
     missing: list[Shard],
-    how: tuple[str, int | None, str | None],
     retries: int,
     progress: Callable[[str, int, int], None] | None,
 ) -> list[Failure]:
     """Link the shards that are missing; set aside those that fail, and return why."""
-    if not missing:
-        return []
     failures = []
     total = sum(shard.rows for shard in shards)
     done = total - sum(shard.rows for shard in missing)
-    with (
-        _opened(job, *how) as attempts,
-        contextlib.closing(_complete(attempts, missing, retries)) as outcomes,
-    ):
+    with contextlib.closing(_complete(attempts, missing, retries)) as outcomes:
         for outcome, n in outcomes:
             if outcome.problem:
                 output.set_aside(outcome.shard, outcome.problem, n)
@@ -173,14 +174,6 @@ def _link(
             if progress:
                 progress("Linking", done, total)
     return sorted(failures)
-
-
-@contextlib.contextmanager
-def _opened(job: Job, engine: str, workers: int | None, address: str | None) -> Iterator[Attempts]:
-    module, name = ENGINES[engine].split(":")
-    place = {} if engine == "local" else {"address": address}
-    with getattr(import_module(module), name)(job, workers, **place) as attempts:
-        yield attempts
 
 
 def _complete(
@@ -192,6 +185,8 @@ def _complete(
     """
     waiting = list(shards)
     for n in range(1, retries + 2):
+        if not waiting:
+            return
         failed = []
         with contextlib.closing(attempts(waiting)) as outcomes:
             for outcome in outcomes:
@@ -236,7 +231,11 @@ def _check(
 ) -> None:
     if engine not in ENGINES:
         raise InvalidInput(f"engine is {engine!r}; expected one of {', '.join(ENGINES)}")
-    if address and engine == "local":
+    if engine == "ray":
+        check_ray(address)
+    elif engine == "spark":
+        check_spark(address)
+    elif address:
         raise InvalidInput("address is that of a cluster: it goes with the engines ray and spark")
     for name, value, least in (
         ("workers", 1 if workers is None else workers, 1),
