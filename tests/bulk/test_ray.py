@@ -37,24 +37,25 @@ def test_an_address_where_nothing_answers_is_refused_within_seconds(
 
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """A cluster of two machines of one core each."""
+    """A cluster of two machines of one core each; this process belongs to the first."""
     from ray.cluster_utils import Cluster
 
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    cluster = Cluster(initialize_head=True, connect=True, head_node_args={"num_cpus": 1})
     try:
         cluster.add_node(num_cpus=1)
         yield cluster
     finally:
+        ray.shutdown()
         cluster.shutdown()
 
 
 def workers() -> list[Any]:
-    """Processes of Ray, below this one, that do or wait for tasks."""
+    """Processes of Ray, below this one, that do or wait for tasks; without its agents."""
     found = []
     for process in psutil.Process().children(recursive=True):
         try:
-            if process.cmdline()[0].startswith("ray::"):
+            if process.cmdline()[0].startswith(("ray::attempt", "ray::IDLE")):
                 found.append(process)
         except (psutil.Error, IndexError):
             continue
@@ -75,7 +76,7 @@ def test_a_worker_and_a_machine_that_are_killed_change_nothing(
             for process in workers():
                 process.kill()
         elif done == 8:
-            cluster.remove_node(list(cluster.worker_nodes)[0], allow_graceful=False)
+            cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
 
     address = cluster.address
     summary = link_files(
@@ -86,7 +87,7 @@ def test_a_worker_and_a_machine_that_are_killed_change_nothing(
     assert not cluster.worker_nodes
     assert summary == (23, 23, 0, ())
     assert parts(tmp_path / "ray") == parts(tmp_path / "one")
-    assert not ray.is_initialized()
+    assert ray.is_initialized()  # what the caller has begun goes on
 
 
 @QUIET
@@ -103,6 +104,7 @@ def test_ray_of_this_machine_writes_the_same_bytes_and_sets_aside_what_fails(
     assert one == two
     assert [failure.part for failure in two.failures] == ["part-000002"]
     assert parts(tmp_path / "ray") == parts(tmp_path / "local")
+    assert not ray.is_initialized()
 
 
 def test_an_address_without_a_port_is_left_to_the_engine() -> None:
