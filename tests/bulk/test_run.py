@@ -390,7 +390,7 @@ def test_targets_that_would_be_lost_are_refused(visits: Path, tmp_path: Path, in
         ({"context_column": "dy"}, "there is no column 'dy'"),
         ({"engine": "dask"}, "engine is 'dask'; expected one of local, ray, spark"),
         ({"address": "host:1"}, "address is that of a cluster: it goes with the engines ray and"),
-        ({"workers": 0}, "workers is 0; expected a whole number, at least 1"),
+        ({"workers": -1}, "workers is -1; expected a number of processes, at most 256"),
         ({"shard_rows": 1.5}, "shard_rows is 1.5; expected a whole number, at least 1"),
         ({"retries": -1}, "retries is -1; expected a whole number, at least 0"),
         ({"k": 0}, "k is 0"),

@@ -187,6 +187,7 @@ def test_a_protocol_without_its_package_names_the_package(monkeypatch: pytest.Mo
         ("a.csv", "x,dx\n1,2\n3\n", "line 3: the row has 1 cells, and the header has 2"),
         ("a.tsv", "x\tdx\n1\t2\n3\t4\t5\n", "line 3: the row has 3 cells, and the header has 2"),
         ("a.jsonl", '{"dx": 1}\n{"dx"\n', "line 2: is no JSON object on one line"),
+        ("a.jsonl", '{"dx": 1}\n' + "[" * 99_999, "line 2: is no JSON object on one line (it is n"),
         ("a.jsonl", '{"dx": 1}\n[1]\n', "line 2: is no JSON object on one line (it is a list)"),
     ],
 )

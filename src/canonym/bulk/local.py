@@ -16,13 +16,13 @@ from typing import Any
 from canonym.bulk.job import Attempts, Job, Outcome, attempt
 from canonym.bulk.sources import Shard
 from canonym.io.files import n_cores
+from canonym.io.processes import starting
 
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-_starting = threading.Lock()  # the environment and the mask of signals are changed for a moment
+_one_starts = threading.Lock()  # the environment and the mask of signals are changed for a moment
 
 
 @contextlib.contextmanager
-def open_local(job: Job, workers: int | None) -> Iterator[Attempts]:
+def open_local(job: Job, workers: int) -> Iterator[Attempts]:
     """Yield what links shards in so many processes, in this one alone where that is 1."""
     n = workers or n_cores()
     if n == 1:
@@ -56,7 +56,7 @@ def _attempts(crew: list[_Process], shards: Iterable[Shard]) -> Generator[Outcom
     finally:
         threads.shutdown(wait=False, cancel_futures=True)
         for process in crew:
-            process.end()
+            process.kill()
         threads.shutdown()
 
 
@@ -85,37 +85,25 @@ class _Process:
             return Outcome(shard, problem, again=True)
         return outcome
 
-    def end(self) -> None:
+    def kill(self) -> None:
         """End the process at once; a shard that is not renamed yet is not there."""
-        process = self._process
-        if process is not None:
-            process.kill()
+        if self._process is not None:
+            self._process.kill()
+
+    def end(self) -> None:
+        """End the process, and wait until it has ended."""
+        self.kill()
+        if self._process is not None:
+            self._process.join()
 
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")  # safe beside threads, the same everywhere
         self._pipe, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(self._job, theirs), daemon=True)
-        with _starting, _inherited(self._n):
+        with _one_starts, starting(self._n):
             process.start()
         theirs.close()
         self._process = process
-
-
-@contextlib.contextmanager
-def _inherited(n: int) -> Iterator[None]:
-    """Let processes that start meanwhile share the cores, and leave Ctrl-C to this one."""
-    share = str(max(n_cores() // n, 1))
-    unset = [name for name in _THREADS if name not in os.environ]
-    masks = hasattr(signal, "pthread_sigmask")
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if masks else None
-    os.environ.update(dict.fromkeys(unset, share))
-    try:
-        yield
-    finally:
-        for name in unset:
-            del os.environ[name]
-        if before is not None:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _serve(job: Job, pipe: Connection) -> None:  # pragma: no cover - in another process

@@ -28,7 +28,7 @@ def check_ray(address: str | None) -> None:
 
 
 @contextlib.contextmanager
-def open_ray(job: Job, workers: int | None, address: str | None) -> Iterator[Attempts]:
+def open_ray(job: Job, workers: int, address: str | None) -> Iterator[Attempts]:
     """Yield what links shards on a cluster, so many at once; by default as it has cores."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing goes online unasked
     ray = require("ray", _WHAT, "ray")
@@ -45,14 +45,14 @@ def open_ray(job: Job, workers: int | None, address: str | None) -> Iterator[Att
             ray.shutdown()
 
 
-def _connect(ray: Any, workers: int | None, address: str | None) -> None:
+def _connect(ray: Any, workers: int, address: str | None) -> None:
     try:
         if address:
             ray.init(address=address, log_to_driver=False, logging_level="error")
         else:
             ray.init(
                 address="local",
-                num_cpus=workers,
+                num_cpus=workers or None,
                 include_dashboard=False,
                 log_to_driver=False,
                 logging_level="error",

@@ -57,7 +57,6 @@ def link_files(
     *,
     context_column: str | None = None,
     engine: str = "local",
-    workers: int | None = None,
     address: str | None = None,
     shard_rows: int = SHARD_ROWS,
     retries: int = 2,
@@ -84,8 +83,6 @@ def link_files(
         A linker that is saved, or its folder; by default ICD-10-CM.
     engine : {"local", "ray", "spark"}
         What links the shards.
-    workers : int, optional
-        Shards linked at once; by default the cores of the machine or the cluster.
     address : str, optional
         Of a Ray cluster or a Spark master; by default one is started on this machine.
     shard_rows : int
@@ -97,7 +94,8 @@ def link_files(
     progress : function of a str and two ints, optional
         Called with the stage, the number of rows done and of all rows.
     **options
-        See `canonym.LinkOptions`.
+        See `canonym.LinkOptions`. `workers` is the number of shards linked at once; by default, and
+        with 0, there are as many as the machine or the cluster has cores.
 
     Returns
     -------
@@ -113,7 +111,9 @@ def link_files(
     """
     checked = check_options(options)
     checked["ids"] = tuple(checked["ids"])  # read more than once
-    _check(engine, address, workers=workers, shard_rows=shard_rows, retries=retries)
+    workers = options.get("workers", 0)
+    checked["workers"] = 1  # of one shard
+    _check(engine, address, shard_rows=shard_rows, retries=retries)
     arrow = require("pyarrow", "linking files in bulk", "bulk")
     opened = as_linker(linker)
     files = find_files(str(source))
@@ -142,7 +142,7 @@ def link_files(
 
 
 def _opened(
-    job: Job, engine: str, workers: int | None, address: str | None, *, needed: bool
+    job: Job, engine: str, workers: int, address: str | None, *, needed: bool
 ) -> contextlib.AbstractContextManager[Attempts]:
     if not needed:
         return contextlib.nullcontext(lambda shards: (Outcome(shard) for shard in shards))
@@ -213,7 +213,7 @@ def _settings(
     given = {
         name.replace("_", "-"): list(value) if isinstance(value, tuple | list) else value
         for name, value in options.items()
-        if name != "batch"
+        if name not in ("batch", "workers")
     }
     return {
         "canonym": __version__,
@@ -226,9 +226,7 @@ def _settings(
     }
 
 
-def _check(
-    engine: str, address: str | None, *, workers: int | None, shard_rows: int, retries: int
-) -> None:
+def _check(engine: str, address: str | None, *, shard_rows: int, retries: int) -> None:
     if engine not in ENGINES:
         raise InvalidInput(f"engine is {engine!r}; expected one of {', '.join(ENGINES)}")
     if engine == "ray":
@@ -238,7 +236,6 @@ def _check(
     elif address:
         raise InvalidInput("address is that of a cluster: it goes with the engines ray and spark")
     for name, value, least in (
-        ("workers", 1 if workers is None else workers, 1),
         ("shard_rows", shard_rows, 1),
         ("retries", retries, 0),
     ):

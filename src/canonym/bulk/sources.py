@@ -356,7 +356,10 @@ def _objects(lines: _Lines, layout: Layout) -> Iterator[list[str | None]]:
 
 def _object(line: str) -> dict[str, Any]:
     """Read a line of JSON; its numbers are strings, as they are written."""
-    found = json.loads(line, parse_float=str, parse_int=str)
+    try:
+        found = json.loads(line, parse_float=str, parse_int=str)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
     if not isinstance(found, dict):
         raise ValueError(f"it is a {type(found).__name__}")
     if any(isinstance(value, list | dict) for value in found.values()):

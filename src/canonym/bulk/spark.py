@@ -37,7 +37,7 @@ def check_spark(address: str | None) -> None:
 
 
 @contextlib.contextmanager
-def open_spark(job: Job, workers: int | None, address: str | None) -> Iterator[Attempts]:
+def open_spark(job: Job, workers: int, address: str | None) -> Iterator[Attempts]:
     """Yield what links shards with a Spark master, on this machine by default."""
     sql = require("pyspark.sql", _WHAT, "spark")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

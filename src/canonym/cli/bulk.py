@@ -47,8 +47,9 @@ _SHOWN = 10
 )
 @click.option(
     "--workers",
-    type=click.IntRange(1, 4096),
-    help="Parts linked at once. [default: the cores of the machine or of the cluster]",
+    type=click.IntRange(0, 256),
+    default=0,
+    help="Parts linked at once.  [default: as many as the machine or the cluster has cores]",
 )
 @click.option(
     "--address",

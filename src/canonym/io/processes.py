@@ -104,7 +104,7 @@ def _in_processes(
     waiting: deque[Future[_Result]] = deque()
     try:
         for item in items:
-            with _starting(workers):
+            with starting(workers):
                 waiting.append(pool.submit(_work, item))
             if len(waiting) >= _WAITING * workers:
                 yield waiting.popleft().result()
@@ -120,7 +120,7 @@ def _in_processes(
 
 
 @contextlib.contextmanager
-def _starting(workers: int) -> Iterator[None]:
+def starting(workers: int) -> Iterator[None]:
     """Let processes that start meanwhile share the cores, and leave Ctrl-C to this one."""
     share = str(max(n_cores() // workers, 1))
     unset = [name for name in _THREADS if name not in os.environ]
