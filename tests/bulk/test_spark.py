@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sys
@@ -12,8 +13,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from canonym import InvalidInput, Linker
-from canonym.bulk import link_files, link_schema, link_table
+from canonym import Concept, InvalidInput, Linker, Terminology
+from canonym.bulk import job as job_module
+from canonym.bulk import link_files, link_schema, link_table, spark
+from canonym.bulk.sources import find_files, plan
 from canonym.bulk.spark import check_spark
 from canonym.integrations.spark import link_column
 
@@ -64,6 +67,37 @@ def test_spark_writes_the_same_bytes_and_sets_aside_what_fails(
     assert done[:5] == [5, 10, 15, 20, 23]
     assert done[-1] == 23
     assert session.range(3).count() == 3  # the session of the caller goes on
+
+
+def test_an_index_that_is_deleted_meanwhile_ends_a_run_with_spark(
+    visits: Path, tmp_path: Path, session: Any
+) -> None:
+    folder = tmp_path / "index"
+    terminology = Terminology.build([Concept("Y:1", "Gout")])
+    Linker.build(terminology, encoders=["chargrams"]).save(folder)
+
+    def delete(_stage: str, _done: int, _total: int) -> None:
+        if folder.exists():
+            folder.rename(tmp_path / "elsewhere")
+
+    with pytest.raises(InvalidInput, match="the index is gone, or this machine cannot see it"):
+        link_files(
+            visits, tmp_path / "out", "dx", folder, engine="spark", shard_rows=1, progress=delete
+        )
+    assert session.range(3).count() == 3
+
+
+def test_a_full_disk_crosses_from_spark_with_its_path(
+    visits: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layout, shards = plan(find_files(str(visits)), 23)
+    job = job_module.Job(tmp_path / "none", layout, (), "", {}, "dx", None, {})
+    full = OSError(errno.ENOSPC, "No space left on device", "/x")
+    monkeypatch.setattr(spark, "attempt", lambda _, shard: job_module.Outcome(shard, stop=full))
+    (batch,) = spark._link(job, shards, [pa.record_batch({"id": [0]})])
+    stop = spark._stop(pyspark.sql.Row(**batch.to_pylist()[0]))
+    assert isinstance(stop, OSError)
+    assert (stop.errno, stop.strerror, stop.filename) == (full.errno, full.strerror, "/x")
 
 
 def test_a_column_of_a_data_frame_gets_the_links_of_its_rows(session: Any, index: Path) -> None:

@@ -1,4 +1,4 @@
-"""What has to be done for each shard, in whatever process: read, link, write."""
+"""The work on a shard, in whatever process: read, link, write."""
 
 from __future__ import annotations
 

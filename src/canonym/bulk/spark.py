@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pickle
 import shutil
 import sys
 import time
@@ -21,6 +20,7 @@ from canonym.errors import InvalidInput, require
 from canonym.io.files import n_cores
 
 _WHAT = "the engine spark"
+_ROW = "number long, problem string, again boolean, stop string, errno long, path string"
 _LOOK = 0.5  # seconds between two looks at what is written
 
 
@@ -64,7 +64,7 @@ def open_spark(job: Job, workers: int, address: str | None) -> Iterator[Attempts
 def _attempts(session: Any, job: Job, shards: list[Shard]) -> Generator[Outcome, None, None]:
     """Run one job over the shards; tell of each as soon as its record is there."""
     frame = session.range(0, len(shards), 1, len(shards))
-    linked = frame.mapInArrow(partial(_link, job, shards), "outcome binary")
+    linked = frame.mapInArrow(partial(_link, job, shards), _ROW)
     target, waiting = Target(job.target), dict(enumerate(shards))
     with ThreadPoolExecutor(1) as thread:
         running = thread.submit(linked.collect)
@@ -87,9 +87,9 @@ def _told(running: Any, waiting: dict[int, Shard]) -> Iterator[Outcome]:
         yield from (Outcome(shard, problem, again=True) for shard in waiting.values())
         return
     for row in rows:
-        outcome: Outcome = pickle.loads(row.outcome)  # made by `_link`, moments ago
-        if outcome.shard in waiting.values():
-            yield outcome
+        if row.number in waiting:
+            stop = _stop(row) if row.stop is not None else None
+            yield Outcome(waiting[row.number], row.problem, row.again, stop)
 
 
 def _cause(error: Exception) -> str:
@@ -100,6 +100,31 @@ def _cause(error: Exception) -> str:
 def _link(job: Job, shards: list[Shard], batches: Iterable[Any]) -> Iterator[Any]:
     """Link the shards with the numbers in Arrow batches; this runs where Spark wants it."""
     arrow = require("pyarrow", _WHAT, "bulk")
-    for batch in batches:
-        outcomes = [attempt(job, shards[number]) for number in batch.column(0).to_pylist()]
-        yield arrow.record_batch({"outcome": [pickle.dumps(each) for each in outcomes]})
+    numbers = (number for batch in batches for number in batch.column(0).to_pylist())
+    for number in numbers:
+        outcome = attempt(job, shards[number])
+        stop = outcome.stop
+        hindered = stop if isinstance(stop, OSError) and stop.errno is not None else None
+        row = {
+            "number": number,
+            "problem": outcome.problem,
+            "again": outcome.again,
+            "stop": None if stop is None else hindered.strerror if hindered else str(stop),
+            "errno": hindered.errno if hindered else None,
+            "path": str(hindered.filename) if hindered else None,
+        }
+        yield arrow.RecordBatch.from_pylist([row], schema=_schema(arrow))
+
+
+def _schema(arrow: Any) -> Any:
+    return arrow.schema([
+        ("number", arrow.int64()), ("problem", arrow.string()), ("again", arrow.bool_()),
+        ("stop", arrow.string()), ("errno", arrow.int64()), ("path", arrow.string()),
+    ])  # fmt: skip
+
+
+def _stop(row: Any) -> Exception:
+    """Return what has to end the job, as it was where a shard was linked."""
+    if row.errno is None:
+        return InvalidInput(row.stop)
+    return OSError(row.errno, row.stop, row.path)
