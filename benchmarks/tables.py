@@ -328,6 +328,22 @@ def _kills() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _unknown() -> str:
+    lines = [
+        "| terminology | order | one, ms: before, now | together, a second: before, now |",
+        "|---|---|---|---|",
+    ]
+    for row in _result("unknown_mentions")["rows"]:
+        before, now = row["before"], row["now"]
+        lines.append(
+            f"| {row['terminology']} | {row['order']} "
+            f"| {before['p50_ms']:.1f}, {now['p50_ms']:.1f} ({row['single, times faster']:.1f} ×) "
+            f"| {before['per_second']:.0f}, {now['per_second']:.0f} "
+            f"({row['batch, times faster']:.1f} ×) |"
+        )
+    return "\n".join(lines) + "\n"
+
+
 def _ivf() -> str:
     """Return times and recall of lists beside the exact search, by number of names."""
     lines = [
@@ -359,6 +375,7 @@ _TABLES = {
     "ivf": _ivf,
     "kills": _kills,
     "products": _products,
+    "unknown": _unknown,
     "marginal": _marginal,
     "orders": _orders,
     "peers": _peers,
