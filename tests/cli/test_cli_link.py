@@ -74,8 +74,9 @@ def linker(monkeypatch: pytest.MonkeyPatch) -> Linker:
     fake = Linker()
     opened: list[Any] = []
 
-    def open_linker(index: str | None, *, everyday: bool = True) -> Linker:
+    def open_linker(index: str | None, *, everyday: bool, device: str | None) -> Linker:
         assert everyday
+        assert device is None
         opened.append(index)
         return fake
 
@@ -347,7 +348,7 @@ def test_options_reach_the_linker(linker: Linker, tmp_path: Path) -> None:
     run(
         *("x", "-k", "7", "--type", "A", "--type", "B", "--source", "S", "--language", "de"),
         *("--ids", str(ids), "--min-score", "0.25", "--seed", "3"),
-        *("--min-confidence", "0.5", "--no-context"),
+        *("--min-confidence", "0.5", "--no-context", "--workers", "3"),
         *("--index", "some-index"),
     )
     assert linker.options == {
@@ -360,6 +361,7 @@ def test_options_reach_the_linker(linker: Linker, tmp_path: Path) -> None:
         "min_confidence": 0.5,
         "seed": 3,
         "context": False,
+        "workers": 3,
     }
     assert linker.opened == ["some-index"]  # type: ignore[attr-defined]
 
