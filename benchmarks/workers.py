@@ -1,8 +1,10 @@
 """Speed of linking in one process and in two, on the same machine.
 
-The mentions of the BC5CDR corpus, all three parts of it, are linked to MEDIC by the bundled
-encoder, five candidates each. One process and two take turns, and the best of each counts. Starting
-processes is part of their turn. The links are compared.
+Two streams are linked to MEDIC by the bundled encoder, five candidates each: ``repeated``, the
+mentions of all parts of the BC5CDR corpus, and ``distinct``, the names of the Human Phenotype
+Ontology. A process remembers what it has found, so that a stream that repeats itself gains less
+from a second one. One process and two take turns, and the best of each counts. A turn begins with
+opening the index and starting the processes. The links are compared.
 
 Where others use the machine, the seconds say little. The processor time says what the work costs:
 ``first`` is the process that reads and takes the links back, which all others wait for in the end,
@@ -21,10 +23,12 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from canonym import Linker, Terminology
 from canonym.corpora.pubtator import read_pubtator
 from canonym.terminology.readers.medic import read_medic
+from canonym.terminology.readers.obo import read_obo
 from canonym.types import Link
 from record import data_folder, save
 
@@ -43,6 +47,33 @@ def processor_time() -> tuple[float, float]:
     return time.process_time(), used.ru_utime + used.ru_stime
 
 
+def compare(folder: Path, mentions: list[str], workers: int, repeats: int) -> dict[str, Any]:
+    """Link in one process and in several by turns; return rates, their ratio and what it costs."""
+    seconds: dict[int, list[float]] = {1: [], workers: []}
+    processor: dict[int, tuple[float, float]] = {}
+    digests: set[str] = set()
+    for _ in range(repeats):
+        for n, taken in seconds.items():
+            began, used = time.perf_counter(), processor_time()
+            links = list(Linker.load(folder).link_stream(mentions, workers=n))
+            taken.append(round(time.perf_counter() - began, 2))
+            first, others = (b - a for a, b in zip(used, processor_time(), strict=True))
+            processor[n] = min(processor.get(n, (first, others)), (first, others), key=sum)
+            digests.add(digest(links))
+    if len(digests) != 1:
+        raise SystemExit("the links of one process and of several differ")
+    return {
+        "mentions": len(mentions),
+        "mentions_per_second": {n: round(len(mentions) / min(each)) for n, each in seconds.items()},
+        "ratio": round(min(seconds[1]) / min(seconds[workers]), 2),
+        "seconds": seconds,
+        "processor_seconds": {
+            n: {"first": round(first, 2), "others": round(others, 2)}
+            for n, (first, others) in processor.items()
+        },
+    }
+
+
 def main() -> None:
     """Measure, print and save."""
     parser = argparse.ArgumentParser(
@@ -54,43 +85,32 @@ def main() -> None:
     data = data_folder()
     medic = data / "medic-2012" / "medic_06Jul2012.txt"
     parts = [data / "bc5cdr" / f"{part}.pubtator" for part in ("train", "dev", "test")]
-    documents = [document for part in parts for document in read_pubtator(part)]
-    mentions = [mention.text for document in documents for mention in document.mentions]
+    ontology = data / "hpo" / "hp-2014-11-14.obo.gz"
+    with Terminology.build(read_obo(ontology)) as phenotypes:
+        names = dict.fromkeys(text for batch in phenotypes.iter_texts() for text in batch)
+    streams = {
+        "repeated": [
+            mention.text
+            for part in parts
+            for document in read_pubtator(part)
+            for mention in document.mentions
+        ],
+        "distinct": list(names),
+    }
     with TemporaryDirectory() as scratch:
-        terminology = Terminology.build(read_medic(medic), Path(scratch) / "medic.db")
-        linker = Linker.build(terminology)
-        seconds: dict[int, list[float]] = {1: [], options.workers: []}
-        processor: dict[int, tuple[float, float]] = {}
-        found: set[str] = set()
-        for _ in range(options.repeats):
-            for workers, taken in seconds.items():
-                began, used = time.perf_counter(), processor_time()
-                links = list(linker.link_stream(mentions, workers=workers))
-                taken.append(time.perf_counter() - began)
-                first, others = (b - a for a, b in zip(used, processor_time(), strict=True))
-                processor[workers] = min(processor.get(workers, (first, others)), (first, others))
-                found.add(digest(links))
-        if len(found) != 1:
-            raise SystemExit("the links of one process and of several differ")
-    rates = {str(workers): round(len(mentions) / min(taken)) for workers, taken in seconds.items()}
-    ratio = round(min(seconds[1]) / min(seconds[options.workers]), 2)
-    print(f"{len(mentions):,} mentions; a second: {rates}; ratio {ratio}")
+        folder = Path(scratch) / "index"
+        Linker.build(Terminology.build(read_medic(medic)), folder=folder)
+        found = {
+            name: compare(folder, mentions, options.workers, options.repeats)
+            for name, mentions in streams.items()
+        }
+    for name, one in found.items():
+        print(f"{name}: {one}")
     path = save(
         "workers",
-        {
-            "mentions": len(mentions),
-            "names": terminology.n_names,
-            "mentions_per_second": rates,
-            "ratio": ratio,
-            "seconds": {str(w): [round(each, 2) for each in taken] for w, taken in seconds.items()},
-            "processor_seconds": {
-                str(w): {"first": round(first, 2), "others": round(others, 2)}
-                for w, (first, others) in processor.items()
-            },
-            "load_of_the_machine": round(os.getloadavg()[1], 1),
-        },
+        {"streams": found, "load_of_the_machine": round(os.getloadavg()[1], 1)},
         packages=["numpy", "scipy"],
-        data=[medic, *parts],
+        data=[medic, *parts, ontology],
     )
     print(f"saved {path.name}")
 

@@ -62,8 +62,8 @@ workers_option: Decorator = click.option(
     metavar="N",
     default=1,
     show_default=True,
-    help="Link in N processes, 0 for one per core; the output is the same. Worth it from a few "
-    "thousand mentions on.",
+    help="Link in N processes, 0 for one per core; the output is the same. Each takes a second or "
+    "two to start: worth it with slow encoders and orders, and for very many different names.",
 )
 seed_option: Decorator = click.option(
     "--seed",
