@@ -63,7 +63,7 @@ workers_option: Decorator = click.option(
     default=1,
     show_default=True,
     help="Link in N processes, 0 for one per core; the output is the same. Each takes a second or "
-    "two to start: worth it with slow encoders and orders, and for very many different names.",
+    "two to start, so that short files gain nothing.",
 )
 seed_option: Decorator = click.option(
     "--seed",
