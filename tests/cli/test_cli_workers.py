@@ -136,7 +136,7 @@ def test_a_stopped_run_goes_on_with_another_number(index: Path, tmp_path: Path) 
     stopped = _started([*arguments, "--workers", "3"], batches, out, longer_than=done)
     workers = _workers(stopped)
     os.killpg(stopped.pid, signal.SIGINT)  # as a terminal does
-    _, errors = stopped.communicate(timeout=10)
+    _, errors = stopped.communicate(timeout=60)  # workers that still start end when they have
     assert stopped.returncode == 130
     assert errors.endswith("Stopped.\n")
     assert "with --resume continues from there" in errors
