@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from canonym.errors import ReadError
 from canonym.indexes import BoolArray, load_array
-from canonym.indexes.selection import SLACK, Promising
+from canonym.indexes.selection import SLACK, Pairs, Promising
 from canonym.io.forks import Lock
 from canonym.types import Float32Array, Int32Array
 
@@ -158,7 +158,7 @@ class Codes:
 
     def promising(
         self, queries: Float32Array, k: int, allowed: BoolArray | None, multiply: Multiply
-    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    ) -> Pairs:
         """Return every (query, place) that may be among the `k` best of a query, ties included.
 
         Queries are not zero; `allowed` is by place. Places of a query rise.

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput
 from canonym.indexes import BoolArray, check_allowed, check_k, load_array
 from canonym.indexes.codes import FEWEST, Codes, multiplier, worth_it
-from canonym.indexes.selection import SLACK, Promising, empty_hits, ranked_hits
+from canonym.indexes.selection import SLACK, Pairs, Promising, empty_hits, ranked_hits
 from canonym.io.files import asked_threads, n_cores
 from canonym.types import Float32Array, Hits, Int32Array
 
@@ -21,8 +21,6 @@ _ROW_BLOCK = 1 << 16
 _PAIR_BLOCK = 1 << 14
 _NARROW = 0.1
 
-Pairs = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
-"""Queries and rows, as many of each."""
 Propose = Callable[[Float32Array], Pairs]
 """Returns every (query, row) of a block of queries that may be among the best of its query."""
 
@@ -115,7 +113,7 @@ class Exact:
         k: int,
         allowed: BoolArray | None,
         chosen: npt.NDArray[np.intp] | None,
-    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    ) -> Pairs:
         """Return every (query, row) that may be among the `k` best of a query, ties included."""
         n = self.n_rows if chosen is None else len(chosen)
         found = Promising(k, n, np.full(len(queries), SLACK, dtype=np.float32), np.float32)
@@ -131,7 +129,7 @@ class Exact:
 
     def _nearer(
         self, queries: Float32Array, k: int, found: npt.NDArray[Any], rows: npt.NDArray[Any]
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    ) -> Pairs:
         """Drop the rows that single precision tells from the `k` best of their query."""
         kept = np.ones(len(rows), dtype=np.bool_)
         bounds = np.searchsorted(found, np.arange(len(queries) + 1)).tolist()

@@ -20,10 +20,10 @@ import numpy.typing as npt
 
 from canonym.indexes import BoolArray, check_numbers, check_starts, load_array
 from canonym.indexes.codes import Codes, Multiply, multiplier, worth_it
-from canonym.indexes.exact import Exact, Pairs, Propose, is_narrow, unit
+from canonym.indexes.exact import Exact, Propose, is_narrow, unit
 from canonym.indexes.kmeans import centres_of, nearest_centres
 from canonym.indexes.recall import Recall, measure_recall
-from canonym.indexes.selection import GROUP, Promising
+from canonym.indexes.selection import GROUP, Pairs, Promising
 from canonym.types import Float32Array, Int32Array
 
 _COPIES = 2  # lists that a row stands in

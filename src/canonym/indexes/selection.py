@@ -17,7 +17,8 @@ SLACK = 1e-5
 """Matrix products of different shapes round differently; rows this close are all kept and scored
 again one by one, so that a query's answer does not depend on its batch mates."""
 
-_Pairs = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
+Pairs = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
+"""Queries and rows, as many of each."""
 
 
 class Promising:
@@ -44,7 +45,7 @@ class Promising:
         missing = -rows % self._width
         if missing:
             scores = np.pad(scores, ((0, 0), (0, missing)), constant_values=self.lowest)
-        # A group is every so-and-so-many-th row: the maximum of long runs is fast.
+        # Rows a fixed distance apart are a group: the maximum of whole lines is fast.
         maxima = scores.reshape(n, self._width, -1).max(axis=1)
         best = np.concatenate([self._best, maxima], axis=1)
         self._best = np.partition(best, best.shape[1] - self._k, axis=1)[:, -self._k :]
@@ -52,7 +53,7 @@ class Promising:
         queries, columns = np.divmod(flat, scores.shape[1])
         self._found.append((queries, columns + first, scores.ravel()[flat]))
 
-    def pairs(self) -> _Pairs:
+    def pairs(self) -> Pairs:
         """Return queries and rows, as many of each; the rows of a query rise."""
         queries, rows, values = (np.concatenate(each) for each in zip(*self._found, strict=True))
         kept = values >= self._floor()[queries]
