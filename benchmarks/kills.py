@@ -127,6 +127,8 @@ def jobs() -> list[Job]:
         Job("fit --overwrite", 45, (*fit, over), "encoder", _encoder, encoder),
         Job("train --resume", 30, (*train, resume), "encoder", _encoder,
             acknowledged=_newest_step),
+        Job("train --resume --overwrite", 30, (*train, resume, over), "encoder", _encoder, encoder,
+            acknowledged=_newest_step),
     ]  # fmt: skip
 
 

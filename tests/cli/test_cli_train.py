@@ -231,6 +231,28 @@ def test_a_run_is_resumed(recipe: str, place: Path, monkeypatch: pytest.MonkeyPa
     np.testing.assert_array_equal(one, two)
 
 
+@pytest.mark.parametrize("keep", [(), ("--keep-checkpoints",)])
+def test_a_run_that_replaces_is_not_finished_before_its_first_checkpoint(
+    keep: tuple[str, ...], place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    run(*arguments("biosyn"), "-o", "out", "--max-steps", "1")
+    old = (place / "out" / "model.safetensors").read_bytes()
+    again = (*arguments("biosyn"), "-o", "out", "--max-steps", "2", *keep)
+    monkeypatch.setattr("canonym.cli.train.run.prepare", interrupted)
+    CliRunner().invoke(main, [*again, "--overwrite"])
+    monkeypatch.undo()
+    monkeypatch.chdir(place)
+    assert "exists already" in run(*again, "--resume", code=2).output
+    assert (place / "out" / "model.safetensors").read_bytes() == old
+    assert "nothing to do" not in run(*again, "--resume", "--overwrite").output
+    assert (place / "out" / "model.safetensors").read_bytes() != old
+    assert (place / "out.checkpoints").exists() is bool(keep)
+    assert not (place / "out.checkpoints" / "begun").exists()
+
+
 @pytest.mark.parametrize("more", [(), ("--overwrite",)])
 def test_what_a_run_uses_is_no_output(more: tuple[str, ...], place: Path) -> None:
     given = arguments("biosyn")

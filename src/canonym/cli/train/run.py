@@ -36,14 +36,19 @@ class Parts(NamedTuple):
 def run_training(spec: TrainingSpec) -> None:
     """Read, sample, train, and write the encoder; or show what would be sampled."""
     from canonym.cli.progress import activity
+    from canonym.training.loop.checkpoints import begin, remove_checkpoints
     from canonym.training.loop.save import save_trained
     from canonym.training.recipes import PAPERS
 
+    checkpoints = _checkpoint_folder(spec)
     if _is_finished(spec) and not spec.dry_run:
         note(f"{spec.output} is finished: there is nothing to do.")
-        _remove_checkpoints(spec)  # a kill may have left some of them
+        # A kill may have left some of them.
+        remove_checkpoints(checkpoints, keep=spec.keep_checkpoints)
         return
     _check(spec)
+    if not spec.dry_run and _has_encoder(spec):  # it is replaced, and stands there until then
+        begin(checkpoints)
     began = time.monotonic()
     with activity("Reading"):
         parts = prepare(spec)
@@ -62,7 +67,7 @@ def run_training(spec: TrainingSpec) -> None:
         dev=parts.dev_name,
         overwrite=spec.overwrite,
     )
-    _remove_checkpoints(spec)
+    remove_checkpoints(checkpoints, keep=spec.keep_checkpoints)
     if not is_quiet():
         facts: dict[str, Any] = {"encoder": spec.output, "steps": fitted.steps}
         facts["epochs"] = len(fitted.epochs)
@@ -75,13 +80,6 @@ def run_training(spec: TrainingSpec) -> None:
 def _checkpoint_folder(spec: TrainingSpec) -> Path:
     output = Path(spec.output)
     return Path(spec.checkpoints or output.with_name(f"{output.name}.checkpoints"))
-
-
-def _remove_checkpoints(spec: TrainingSpec) -> None:
-    from canonym.training.loop.checkpoints import remove_checkpoints
-
-    if not spec.keep_checkpoints:
-        remove_checkpoints(_checkpoint_folder(spec))
 
 
 def _check(spec: TrainingSpec) -> None:
@@ -114,8 +112,15 @@ def _check_outputs(spec: TrainingSpec) -> None:
 
 def _is_finished(spec: TrainingSpec) -> bool:
     """Tell whether the run that is resumed has written its encoder."""
-    left = any(_checkpoint_folder(spec).glob("step-*"))  # more epochs may be wanted
-    return spec.resume and not left and (Path(spec.output) / MANIFEST).is_file()
+    from canonym.training.loop.checkpoints import BEGUN, list_checkpoints
+
+    folder = _checkpoint_folder(spec)
+    left = (folder / BEGUN).exists() or list_checkpoints(folder)  # more epochs may be wanted
+    return spec.resume and not left and _has_encoder(spec)
+
+
+def _has_encoder(spec: TrainingSpec) -> bool:
+    return (Path(spec.output) / MANIFEST).is_file()
 
 
 def prepare(spec: TrainingSpec) -> Parts:

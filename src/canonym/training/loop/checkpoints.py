@@ -29,6 +29,9 @@ Arrays = Mapping[str, np.ndarray[Any, Any]]
 _KIND, _FORMAT, _KEPT = "training checkpoint", 1, 2
 _BEST = "best weights"
 _NAME = re.compile(r"step-(\d{8})")
+
+BEGUN = "begun"
+"""The file that tells a run that replaces an encoder from one that has written it."""
 _DAMAGED = "the checkpoint is damaged; training goes on from the one before, or from the start"
 
 
@@ -160,6 +163,21 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint, *, step: int) -> Path
     return path
 
 
+def begin(folder: Path) -> None:
+    """Mark a run as begun, in the folder of its checkpoints, until `remove_checkpoints`."""
+    check_folder(folder)
+    folder.mkdir(exist_ok=True)
+    (folder / BEGUN).touch()
+
+
+def check_folder(folder: Path) -> None:
+    """Raise `InvalidInput` if checkpoints cannot be written to a folder."""
+    if folder.exists() and not folder.is_dir():
+        raise InvalidInput(f"{folder} is a file; a folder for checkpoints is expected")
+    if not folder.absolute().parent.is_dir():
+        raise InvalidInput(f"{folder}: the folder {folder.parent} does not exist; create it first")
+
+
 def list_checkpoints(folder: Path) -> list[Path]:
     """Return the checkpoints in `folder`, whole or not, the newest first."""
     if not folder.is_dir():
@@ -168,11 +186,15 @@ def list_checkpoints(folder: Path) -> list[Path]:
     return sorted(found, reverse=True)
 
 
-def remove_checkpoints(folder: Path) -> None:
+def remove_checkpoints(folder: Path, *, keep: bool = False) -> None:
     """Remove the checkpoints in a folder and in the folders below it, and those folders if empty.
 
-    A recipe of several stages has a folder for each. Files that cannot be removed are left.
+    A recipe of several stages has a folder for each. Files that cannot be removed are left. With
+    `keep` the run counts as finished, and its checkpoints stay.
     """
+    (folder / BEGUN).unlink(missing_ok=True)
+    if keep:
+        return
     for place in (*folder.glob("*/"), folder):
         for path in [*place.glob("step-*"), *place.glob("best-*")]:
             files.remove_folder(path)

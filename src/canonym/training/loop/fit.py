@@ -25,6 +25,7 @@ from canonym.training.loop.checkpoints import (
     Checkpoint,
     Keeper,
     all_finite,
+    check_folder,
     check_same_run,
     list_checkpoints,
     module_arrays,
@@ -497,10 +498,7 @@ def _check_folder(folder: Path | None, *, resume: bool) -> None:
         if resume:
             raise InvalidInput("resume needs the folder of the checkpoints; name it")
         return
-    if folder.exists() and not folder.is_dir():
-        raise InvalidInput(f"{folder} is a file; a folder for checkpoints is expected")
-    if not folder.absolute().parent.is_dir():
-        raise InvalidInput(f"{folder}: the folder {folder.parent} does not exist; create it first")
+    check_folder(folder)
     listed = list_checkpoints(folder)
     if listed and not resume:
         raise InvalidInput(
