@@ -1,8 +1,7 @@
 """Lists of similar names (``--kind ivf``) beside the exact search, at growing numbers of names.
 
-Names of MeSH, its supplementary concepts, CTD and MEDIC are real up to their number. Beyond that,
-the first words of one name go before the last words of another, so that lengths and words stay
-those of real names. The questions are the distinct mentions of BC5CDR's development and test parts.
+The names are those that `recombined` makes, with the lengths and words of real ones. The questions
+are the distinct mentions of BC5CDR's development and test parts.
 
 Recall is the share of mentions whose best score is that of the exact search, and the share of its
 ten best rows. "Unknown" are the mentions whose best exact score is below 1: no name has their
@@ -15,12 +14,9 @@ both indexes scan whole numbers with ONNX Runtime.
 from __future__ import annotations
 
 import argparse
-import csv
-import gzip
 import os
-import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -32,46 +28,13 @@ from canonym.encoders import make_encoder
 from canonym.indexes import codes, exact
 from canonym.indexes.exact import Exact, write_codes
 from canonym.indexes.ivf import Ivf, write_lists
-from canonym.terminology.readers.medic import read_medic
-from canonym.types import Encoder, Name
+from canonym.types import Encoder
+from recombined import FILES, real_names, recombined
 from record import data_folder, save
 
-FILES = (
-    "mesh-2024/terms.tsv.gz",
-    "mesh-supplementary/scr_names.tsv.gz",
-    "ctd-diseases-2017/CTD_diseases.tsv.gz",
-    "medic-2012/medic_06Jul2012.txt",
-)
 CORPORA = ("bc5cdr/dev.pubtator", "bc5cdr/test.pubtator")
 K = 20
 SINGLE = 60  # queries one at a time
-
-
-def real_names(data: Path) -> Iterator[str]:
-    """Yield the names of four terminologies, repeats included."""
-    mesh, supplementary, ctd, medic = (data / file for file in FILES)
-    for path, column in ((mesh, "term"), (supplementary, "name")):
-        with gzip.open(path, "rt", encoding="utf-8", newline="") as stream:
-            for row in csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE):
-                yield row[column]
-    with gzip.open(ctd, "rt", encoding="utf-8") as stream:
-        for line in stream:
-            if not line.startswith("#"):
-                fields = line.rstrip("\n").split("\t")
-                yield from filter(None, [fields[0], *fields[7].split("|")])
-    yield from (record.text for record in read_medic(medic) if isinstance(record, Name))
-
-
-def recombined(names: list[str], n: int) -> list[str]:
-    """Return `n` distinct names: real ones in a random order, then joined parts of two."""
-    rng = random.Random(1)
-    rng.shuffle(names)
-    found = dict.fromkeys(names[:n])
-    while len(found) < n:
-        head, tail = rng.choice(names).split(), rng.choice(names).split()
-        cut = rng.randint(1, len(head)), rng.randint(0, len(tail) - 1)
-        found[" ".join(head[: cut[0]] + tail[cut[1] :])] = None
-    return list(found)
 
 
 def write_vectors(names: list[str], encoder: Encoder, path: Path) -> np.ndarray[Any, Any]:
@@ -158,7 +121,7 @@ def main() -> None:
     exact.n_cores = lambda: 1
     codes._WARM = 0  # the import of ONNX Runtime is no part of a search
     data = data_folder()
-    real = list(dict.fromkeys(real_names(data)))
+    real = real_names(data)
     corpora = [data / corpus for corpus in CORPORA]
     mentions = sorted({m.text for path in corpora for d in read_pubtator(path) for m in d.mentions})
     encoder = make_encoder("default")
@@ -166,7 +129,7 @@ def main() -> None:
     results = []
     for size in options.sizes:
         with TemporaryDirectory() as scratch:
-            names = recombined(list(real), size)
+            names = list(recombined(real, size))
             results.append(
                 measure(names, encoder, queries, Path(scratch), options.repeats)
                 | {"real_names": min(size, len(real))}
