@@ -1,0 +1,327 @@
+"""How time and memory grow: with names, with mentions, with workers.
+
+Names are those of `recombined.py`. Mentions are drawn with the repetition of a real corpus: among
+the first n of BC5CDR are about ``a · n ** b`` different ones. A new mention comes at that rate, and
+is a mention of the corpus, or joined from two where those run out; any other repeats one of those
+before it, all with the same chance. Everything runs in processes of its own.
+
+- ``names``: index, opening, one mention and a thousand, from 10,000 names on. Each has the distinct
+  mentions of BC5CDR's test part.
+- ``mentions``: ``canonym bulk`` from start to end, from one mention on, to 500,000 names. The time
+  of ten million is projected: so much for the start, for each mention, and for each that is new.
+- ``workers``: ``canonym bulk`` with 1 to 4 of them, in turn.
+
+    python benchmarks/scaling.py [names mentions workers] [--most-names N] [--most-mentions N]
+
+A part that is not named keeps its figures. The pictures go to ``docs/guides``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from canonym.corpora.pubtator import read_pubtator
+from recombined import FILES, recombined, write_table
+from record import RESULTS, data_folder, save
+
+NAMES = [10_000, 100_000, 500_000, 1_000_000, 5_000_000, 15_000_000]
+MENTIONS = [1, 100, 10_000, 100_000, 500_000, 1_000_000]
+WORKERS = [1, 2, 4]
+PROJECTED = 10_000_000
+BULK_NAMES, WORKER_MENTIONS = 500_000, 200_000
+PARTS = ("train", "dev", "test")
+PICTURES = Path(__file__).parents[1] / "docs" / "guides"
+WARM, SINGLE, TOGETHER = 50, 200, 1_000
+LINK = """
+import json, resource, sys, time
+from canonym import Linker
+
+def anonymous():
+    lines = open("/proc/self/smaps_rollup").read().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Anonymous:"))
+
+folder, warm, single, together = sys.argv[1], *map(int, sys.argv[2:])
+mentions = json.load(sys.stdin)
+before, start = anonymous(), time.perf_counter()
+linker = Linker.load(folder)
+opened = time.perf_counter()
+linker.link(mentions[:1])
+first = time.perf_counter()
+linker.link(mentions[1:warm])
+times = []
+for mention in mentions[warm : warm + single]:
+    begun = time.perf_counter()
+    linker.link([mention])
+    times.append(time.perf_counter() - begun)
+rest = mentions[warm + single :]
+rates = []
+for chosen in (rest[:together], rest[together:]):
+    begun = time.perf_counter()
+    linker.link(chosen)
+    rates.append(len(chosen) / (time.perf_counter() - begun))
+times.sort()
+print(json.dumps({
+    "open_seconds": opened - start,
+    "first_mention_seconds": first - opened,
+    "p50_ms": times[len(times) // 2] * 1000,
+    "p99_ms": times[int(len(times) * 0.99)] * 1000,
+    "per_second": max(rates),
+    "anonymous_bytes": anonymous() - before,
+    "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+}))
+"""
+
+
+# --- one run --------------------------------------------------------------------------------------
+
+
+def run(*arguments: str | Path, given: str = "") -> tuple[str, float, int]:
+    """Run Python; return what it printed, its seconds, and its peak memory in bytes."""
+    start = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, *map(str, arguments)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(given)
+    process.stdin.close()
+    printed = process.stdout.read()
+    _, status, used = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(f"{' '.join(map(str, arguments[:4]))} ended with {status}")
+    return printed, time.perf_counter() - start, used.ru_maxrss * 1024
+
+
+def make_index(folder: Path, n: int) -> dict[str, Any]:
+    """Import and index `n` names; return seconds and peak memory of both."""
+    write_table(folder / "names.tsv", n)
+    columns = ("--id-column", "id", "--name-column", "name", "--type-column", "type")
+    found: dict[str, Any] = {"names": n}
+    for step, command in {
+        "import": ("import", folder / "names.tsv", "-o", folder / "names.db", *columns),
+        "index": ("index", folder / "names.db", "-o", folder / "index"),
+    }.items():
+        _, seconds, peak = run("-m", "canonym", *command, "--quiet")
+        found |= {f"{step}_seconds": round(seconds, 1), f"{step}_peak_bytes": peak}
+    (folder / "names.tsv").unlink()
+    found["index_bytes"] = sum(p.stat().st_size for p in (folder / "index").rglob("*.*"))
+    return found
+
+
+def test_mentions() -> list[str]:
+    """Return the distinct mentions of BC5CDR's test part."""
+    corpus = data_folder() / "bc5cdr" / "test.pubtator"
+    found = {one.text for document in read_pubtator(corpus) for one in document.mentions}
+    mentions = sorted(found)
+    np.random.default_rng(0).shuffle(mentions)
+    return mentions
+
+
+def bulk(folder: Path, mentions: list[str], workers: int) -> float:
+    """Link mentions from a file to Parquet; return the seconds from start to end."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    source = folder / "mentions.parquet"
+    parquet.write_table(pa.table({"mention": mentions}), source)
+    options = ("--column", "mention", "--workers", str(workers), "--overwrite", "--quiet")
+    command = ("bulk", source, folder / "linked", "--index", folder / "index", *options)
+    return run("-m", "canonym", *command)[1]
+
+
+# --- mentions as in a real corpus -----------------------------------------------------------------
+
+
+def growth_of(stream: list[str]) -> tuple[float, float]:
+    """Fit ``a · n ** b`` to the number of different strings among the first n."""
+    seen: set[str] = set()
+    counts = np.array([len(seen) for text in stream if seen.add(text) is None])
+    n = np.arange(1, len(stream) + 1)
+    b, log_a = np.polyfit(np.log(n[100:]), np.log(counts[100:]), 1)
+    return float(np.exp(log_a)), float(b)
+
+
+def draw(n: int) -> tuple[list[str], dict[str, float]]:
+    """Draw a stream of `n` mentions; return it, and how its number of different ones grows."""
+    stream = [
+        one.text
+        for part in PARTS
+        for document in read_pubtator(data_folder() / "bc5cdr" / f"{part}.pubtator")
+        for one in document.mentions
+    ]
+    a, b = growth_of(stream)
+    rng = np.random.default_rng(0)
+    rate = np.minimum(1.0, a * b * np.arange(1, n + 1) ** (b - 1))
+    is_new = rng.random(n) < rate
+    is_new[0] = True
+    earlier = np.minimum((rng.random(n) * np.arange(n)).astype(np.int64), np.arange(n) - 1)
+    source = np.where(is_new, np.arange(n), earlier)
+    while (further := source[source] != source).any():
+        source[further] = source[source[further]]
+    number = np.cumsum(is_new) - 1
+    texts = list(recombined(list(dict.fromkeys(stream)), int(is_new.sum())))
+    return [texts[i] for i in number[source]], {"a": round(a, 3), "b": round(b, 3)}
+
+
+def project(rows: list[dict[str, Any]], law: dict[str, float]) -> dict[str, Any]:
+    """Fit the time of a run by its start, its mentions and its new ones; project ten million."""
+    from scipy.optimize import nnls
+
+    table = np.array([[1, row["mentions"], row["different"]] for row in rows], dtype=float)
+    seconds = np.array([row["seconds"] for row in rows])
+    weights = 1 / seconds  # errors count relative to the whole
+    start, each, new = nnls(table * weights[:, None], np.ones(len(rows)))[0]
+    different = law["a"] * PROJECTED ** law["b"]
+    return {
+        "start_seconds": round(start, 3),
+        "seconds_a_mention": float(f"{each:.3g}"),
+        "seconds_a_new_mention": float(f"{new:.3g}"),
+        "mentions": PROJECTED,
+        "different": round(different),
+        "minutes": round((start + each * PROJECTED + new * different) / 60, 1),
+    }
+
+
+# --- the three parts ------------------------------------------------------------------------------
+
+
+def by_names(most: int) -> list[dict[str, Any]]:
+    """Measure indexes of growing terminologies."""
+    rows = []
+    given = json.dumps(test_mentions())
+    for n in (n for n in NAMES if n <= most):
+        with TemporaryDirectory() as folder:
+            row = make_index(Path(folder), n)
+            place = Path(folder) / "index"
+            numbers = map(str, (WARM, SINGLE, TOGETHER))
+            found = json.loads(run("-c", LINK, place, *numbers, given=given)[0])
+            kind = json.loads((place / "canonym.json").read_text())["encoders"][0]["index"]
+            row |= {"kind": kind} | {
+                key: value if key.endswith("bytes") else round(value, 3)
+                for key, value in found.items()
+            }
+        print(json.dumps(row), flush=True)
+        rows.append(row)
+    return rows
+
+
+def by_mentions(folder: Path, most: int) -> dict[str, Any]:
+    """Measure bulk runs of growing streams."""
+    rows = []
+    stream, law = draw(min(most, MENTIONS[-1]))
+    for n in (n for n in MENTIONS if n <= most):
+        seconds = bulk(folder, stream[:n], len(os.sched_getaffinity(0)))
+        rows.append(
+            {
+                "mentions": n,
+                "different": len(set(stream[:n])),
+                "seconds": round(seconds, 2),
+                "per_second": round(n / seconds, 1),
+            }
+        )
+        print(json.dumps(rows[-1]), flush=True)
+    return {"mentions": rows, "projected": project(rows, law), "different_mentions": law}
+
+
+def by_workers(folder: Path, repeats: int = 2) -> list[dict[str, Any]]:
+    """Measure bulk runs of one stream with more and more workers, in turn; the best counts."""
+    stream, _ = draw(WORKER_MENTIONS)
+    best = dict.fromkeys(WORKERS, math.inf)
+    for _ in range(repeats):
+        for n in WORKERS:
+            best[n] = min(best[n], bulk(folder, stream, n))
+    return [
+        {"workers": n, "seconds": round(seconds, 2), "times_faster": round(best[1] / seconds, 2)}
+        for n, seconds in best.items()
+    ]
+
+
+# --- result ---------------------------------------------------------------------------------------
+
+
+def exponent(rows: list[dict[str, Any]], x: str, y: str, least: int) -> float:
+    """Return the slope of ``log y`` over ``log x``, where x is at least `least`."""
+    pairs = [(row[x], row[y]) for row in rows if row[x] >= least]
+    return round(float(np.polyfit(*np.log(np.array(pairs, dtype=float)).T, 1)[0]), 3)
+
+
+def exponents(result: dict[str, Any]) -> dict[str, float]:
+    """Return how every measured quantity grows."""
+    found = {}
+    names = result.get("names", [])
+    if sum(row["names"] >= 100_000 for row in names) > 1:
+        per_mention = [{**row, "batch_ms": 1000 / row["per_second"]} for row in names]
+        keys = ("p50_ms", "batch_ms", "index_seconds", "index_peak_bytes", "anonymous_bytes")
+        found = {key: exponent(per_mention, "names", key, 100_000) for key in keys}
+    if sum(row["mentions"] >= 10_000 for row in result.get("mentions", [])) > 1:
+        found["seconds_by_mentions"] = exponent(result["mentions"], "mentions", "seconds", 10_000)
+    return found
+
+
+def picture(result: dict[str, Any]) -> None:
+    """Draw time over names and over mentions, with the fitted exponents."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    fitted = result["exponents"]
+    panels = (
+        ("names", "p50_ms", "one mention, ms (median)", "p50_ms"),
+        ("names", "index_seconds", "index, seconds", "index_seconds"),
+        ("mentions", "seconds", "bulk, seconds", "seconds_by_mentions"),
+    )
+    with rc_context({"svg.hashsalt": "canonym", "svg.fonttype": "none", "font.size": 9}):
+        figure = Figure(figsize=(9.6, 3), layout="constrained")
+        for axes, (x, y, label, key) in zip(figure.subplots(1, len(panels)), panels, strict=True):
+            rows = result.get(x, [])
+            axes.plot([r[x] for r in rows], [r[y] for r in rows], "o-", color="#00796b")
+            axes.set(xscale="log", yscale="log", xlabel=x, title=label)
+            if key in fitted:
+                axes.text(0.05, 0.9, f"exponent {fitted[key]:.2f}", transform=axes.transAxes)
+            axes.grid(alpha=0.3)
+        figure.savefig(PICTURES / "scale.svg", metadata={"Date": None})
+
+
+def main() -> None:
+    """Measure, print and save."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("parts", nargs="*", choices=["names", "mentions", "workers", []])
+    parser.add_argument("--most-names", type=int, default=NAMES[-1])
+    parser.add_argument("--most-mentions", type=int, default=MENTIONS[-1])
+    options = parser.parse_args()
+    parts = options.parts or ["names", "mentions", "workers"]
+    path = RESULTS / "scaling.json"
+    result: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    kept = ("names", "mentions", "projected", "different_mentions", "workers")
+    result = {key: result[key] for key in kept if key in result}
+    if "names" in parts:
+        result["names"] = by_names(options.most_names)
+    if {"mentions", "workers"} & set(parts):
+        with TemporaryDirectory() as folder:
+            make_index(Path(folder), BULK_NAMES)
+            if "mentions" in parts:
+                result |= by_mentions(Path(folder), options.most_mentions)
+            if "workers" in parts:
+                result["workers"] = by_workers(Path(folder))
+    result["exponents"] = exponents(result)
+    picture(result)
+    data = [*(data_folder() / file for file in FILES)]
+    save("scaling", result, packages=["numpy", "onnxruntime"], data=data)
+    print(json.dumps(result["exponents"] | result.get("projected", {}), indent=1))
+
+
+if __name__ == "__main__":
+    main()
