@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -55,6 +56,28 @@ def test_options_of_the_link_change_it(visits: Path, tmp_path: Path, index: Path
     run(*arguments(visits, tmp_path / "out", index, "--min-score", "0.99"))
     reasons = pq.read_table(tmp_path / "out").column("canonym_reason").to_pylist()
     assert all(re.fullmatch(r"the best score, [\d.]+, is below 0.99", each) for each in reasons)
+
+
+def test_only_some_concepts_are_found(visits: Path, tmp_path: Path, index: Path) -> None:
+    (tmp_path / "ids").write_text("X:2\n")
+    run(*arguments(visits, tmp_path / "out", index, "--ids", str(tmp_path / "ids")))
+    assert set(pq.read_table(tmp_path / "out").column("canonym_id").to_pylist()) <= {"X:2", None}
+    for option, value in (("--source", "MSH"), ("--language", "de"), ("--type", "T047")):
+        told = run(*arguments(visits, tmp_path / "new", index, option, value), code=2).output
+        assert value in told
+        assert not (tmp_path / "new").exists()
+    (tmp_path / "ids").write_text("")
+    empty = ("--ids", str(tmp_path / "ids"))
+    assert "is empty" in run(*arguments(visits, tmp_path / "new", index, *empty), code=2).output
+
+
+def test_the_surroundings_of_a_row_can_be_ignored(
+    visits: Path, tmp_path: Path, index: Path
+) -> None:
+    for name, more in (("with", ()), ("without", ("--no-context",))):
+        run(*arguments(visits, tmp_path / name, index, *more))
+        job = json.loads((tmp_path / name / "_canonym" / "job.json").read_text())
+        assert job["settings"]["context"] is (name == "with")
 
 
 def test_a_part_that_fails_gives_code_3_and_is_made_when_its_cause_is_mended(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from canonym.cli.options import Number, index_option, overwrite_option
+from canonym.cli.options import choice_options, index_option, overwrite_option
 
 if TYPE_CHECKING:
     from canonym.bulk import Summary
@@ -29,15 +29,7 @@ _SHOWN = 10
     metavar="NAME",
     help="A column with the text around the mention, to look for abbreviations.",
 )
-@click.option(
-    "--type", "types", multiple=True, metavar="TYPE", help="Concepts of this type. Can be repeated."
-)
-@click.option("--min-score", type=Number(0, 1), help="A best score below this makes a mention NIL.")
-@click.option(
-    "--min-confidence",
-    type=Number(0, 1),
-    help="A smaller probability of being right makes a mention NIL.",
-)
+@choice_options
 @click.option(
     "--engine",
     type=click.Choice(("local", "ray", "spark")),
@@ -73,7 +65,15 @@ _SHOWN = 10
 )
 @click.option("--resume", is_flag=True, help="Go on with an interrupted run.")
 @overwrite_option
-def bulk(source: str, target: str, index: str | None, column: str, **options: Any) -> None:
+def bulk(
+    source: str,
+    target: str,
+    index: str | None,
+    column: str,
+    ids: str | None,
+    no_context: bool,
+    **options: Any,
+) -> None:
     """Link a column of the table SOURCE, of any size, and write the folder TARGET.
 
     SOURCE is a file, a folder, a pattern in quotes or a URL (s3://..., with the package of its
@@ -100,9 +100,11 @@ def bulk(source: str, target: str, index: str | None, column: str, **options: An
     parts are. See docs/guides/bulk.md.
     """
     from canonym.bulk import link_files
+    from canonym.cli.input import read_ids
     from canonym.cli.progress import stages
     from canonym.cli.sources import open_linker
 
+    options |= {"ids": read_ids(ids) if ids else (), "context": not no_context}
     linker = open_linker(index)
     with stages(unit="rows") as report, _kept(target, report) as progress:
         summary = link_files(source, target, column, linker, progress=progress, **options)

@@ -11,7 +11,7 @@ import click
 from canonym.cli.annotated import KINDS
 from canonym.cli.device import device_option
 from canonym.cli.options import (
-    Number,
+    choice_options,
     index_option,
     mention_type_option,
     overwrite_option,
@@ -115,51 +115,12 @@ class Options(RowOptions, SheetOptions, Filters, Machine):
     help="Candidates of a mention. [default: 1 for tsv and csv, where each is a row, and for "
     "workbooks, which have no other; else 5]",
 )
-@click.option(
-    "--type", "types", multiple=True, metavar="TYPE", help="Concepts of this type. Can be repeated."
-)
-@click.option(
-    "--source",
-    "sources",
-    multiple=True,
-    metavar="SOURCE",
-    help="Concepts of this source terminology. Can be repeated.",
-)
-@click.option(
-    "--language",
-    "languages",
-    multiple=True,
-    metavar="TAG",
-    help="Names in this language. Can be repeated.",
-)
-@click.option(
-    "--ids",
-    type=click.Path(),
-    metavar="FILE",
-    help="Only the concepts in this file, one id a line.",
-)
-@click.option(
-    "--min-score",
-    type=Number(0, 1),
-    help="A best score below this makes a mention NIL.",
-)
-@click.option(
-    "--min-confidence",
-    type=Number(0, 1),
-    help="A smaller probability of being right makes a mention NIL; 0.9 is 90 %. The index needs "
-    "`canonym fit-confidence` first.",
-)
+@choice_options
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
     help="Break ties between equal scores at random, the same way for the same number.  "
     "[default: the more trusted name first, then the id]",
-)
-@click.option(
-    "--no-context",
-    is_flag=True,
-    help="Ignore the text and the other mentions around a mention, which otherwise choose between "
-    "concepts of the same name and inform the re-ranker.",
 )
 @click.option(
     "--explain", is_flag=True, help="Explain each link: normal forms, scores, runner-up, margin."

@@ -85,6 +85,53 @@ sheet_options: Decorator = with_options(
         help="Row of the sheet that names the columns.  [default: the first that is not empty]",
     ),
 )
+choice_options: Decorator = with_options(
+    click.option(
+        "--type",
+        "types",
+        multiple=True,
+        metavar="TYPE",
+        help="Concepts of this type. Can be repeated.",
+    ),
+    click.option(
+        "--source",
+        "sources",
+        multiple=True,
+        metavar="SOURCE",
+        help="Concepts of this source terminology. Can be repeated.",
+    ),
+    click.option(
+        "--language",
+        "languages",
+        multiple=True,
+        metavar="TAG",
+        help="Names in this language. Can be repeated.",
+    ),
+    click.option(
+        "--ids",
+        type=click.Path(),
+        metavar="FILE",
+        help="Only the concepts in this file, one id a line.",
+    ),
+    click.option(
+        "--min-score",
+        type=Number(0, 1),
+        help="A best score below this makes a mention NIL.",
+    ),
+    click.option(
+        "--min-confidence",
+        type=Number(0, 1),
+        help="A smaller probability of being right makes a mention NIL; 0.9 is 90 %. The index "
+        "needs `canonym fit-confidence` first.",
+    ),
+    click.option(
+        "--no-context",
+        is_flag=True,
+        help="Ignore the text and the other mentions around a mention, which otherwise choose "
+        "between concepts of the same name and inform the re-ranker.",
+    ),
+)
+"""What may be found, and what is good enough."""
 corpus_format_option: Decorator = click.option(
     "--format",
     "format_",
