@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from canonym.errors import ReadError
 from canonym.indexes import BoolArray, load_array
-from canonym.indexes.selection import SLACK, Pairs, Promising
+from canonym.indexes.selection import LOWEST, SLACK, Pairs, Promising
 from canonym.io.forks import Lock
 from canonym.types import Float32Array, Int32Array
 
@@ -168,7 +168,7 @@ class Codes:
         for block, first in enumerate(self._starts[:-1]):
             scores = self.products(multiply, coded.numbers, block)
             if allowed is not None:
-                scores[:, ~allowed[first : self._starts[block + 1]]] = found.lowest
+                scores[:, ~allowed[first : self._starts[block + 1]]] = LOWEST
             found.add(scores, first)
         return found.pairs()
 

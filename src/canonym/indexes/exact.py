@@ -13,7 +13,7 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput
 from canonym.indexes import BoolArray, check_allowed, check_k, load_array
 from canonym.indexes.codes import FEWEST, Codes, multiplier, worth_it
-from canonym.indexes.selection import SLACK, Pairs, Promising, empty_hits, ranked_hits
+from canonym.indexes.selection import LOWEST, SLACK, Pairs, Promising, empty_hits, ranked_hits
 from canonym.io.files import asked_threads, n_cores
 from canonym.types import Float32Array, Hits, Int32Array
 
@@ -122,7 +122,7 @@ class Exact:
             picked = slice(first, last) if chosen is None else chosen[first:last]
             scores = queries @ np.asarray(self.vectors[picked], dtype=np.float32).T
             if allowed is not None and chosen is None:
-                scores[:, ~allowed[first:last]] = found.lowest
+                scores[:, ~allowed[first:last]] = LOWEST
             found.add(scores, first)
         near, rows = found.pairs()
         return near, rows if chosen is None else chosen[rows]

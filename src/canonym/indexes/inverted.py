@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,85 +16,58 @@ from canonym.indexes import (
     check_starts,
     load_array,
 )
-from canonym.indexes.selection import empty_hits, promising, sort_hits
+from canonym.indexes.codes import Multiply, multiplier, worth_it
+from canonym.indexes.exact import in_threads
+from canonym.indexes.folded import Folded, values_of
+from canonym.indexes.selection import LOWEST, Pairs, Promising, empty_hits, ranked_hits
 from canonym.types import Float32Array, Hits, Int32Array, SparseVectors
 
-_QUERY_BLOCK = 64
-_FREQUENT = 0.04
-_DENSE_BYTES = 1 << 28
-_ARRAYS: dict[str, npt.DTypeLike] = {
-    "indptr": np.int64, "indices": np.int32, "data": np.float32,
-    "posting_starts": np.int64, "posting_rows": np.int32, "posting_values": np.float32,
-    "frequent_columns": np.int32, "frequent_values": np.float32,
-}  # fmt: skip
+_AT_ONCE = 128  # queries: their products stay in the cache
+_PAIR_BLOCK = 1 << 10  # their values stay in the cache
+_ROUNDING = 1e-6  # what a score may lie above its bound by rounding alone, of its size
 
 
 class Inverted:
     """Cosine (dot product of unit vectors) between sparse vectors.
 
-    Columns that many rows have are kept as a dense block and go through one matrix product; the
-    others are lists of rows, added up per query. As in `Exact`, the proposed rows are scored again
-    in double precision, so that a score depends on nothing else. `arrays` are those that `build`
-    makes.
-
-    A column in a share ``f`` of the rows is met by about a share ``f`` of the queries. A posting
-    costs many times what one place of the dense block costs; on 72,000 disease names the two were
-    level around ``f = 0.04``.
+    A product of folded vectors gives each row a bound that its score cannot exceed. Rows whose
+    bound reaches the k-th best score so far are scored themselves in double precision, one by one,
+    and rounded to float32. So a score depends on nothing else, and equal vectors get equal scores.
     """
 
-    def __init__(self, arrays: dict[str, npt.NDArray[Any]], n_columns: int) -> None:
-        self._arrays = arrays
-        self.n_columns = n_columns
+    def __init__(self, vectors: SparseVectors, folded: Folded | None = None) -> None:
+        self._vectors = vectors
+        self._folded = folded
         self._unchecked: Path | None = None  # a folder whose numbers nobody has looked at yet
-        self._place = np.full(n_columns, -1, dtype=np.int32)
-        frequent = arrays["frequent_columns"]
-        self._place[frequent] = np.arange(len(frequent), dtype=np.int32)
 
     @classmethod
     def build(cls, vectors: SparseVectors) -> Inverted:
         """Make an index of unit vectors (zero vectors stay zero)."""
-        from scipy import sparse
-
-        n, width = vectors.n_rows, vectors.n_columns
-        matrix = sparse.csr_array(
-            (vectors.data, vectors.indices, vectors.indptr), shape=(n, width)
-        ).tocsc()
-        starts = matrix.indptr.astype(np.int64)
-        counts = np.diff(starts)
-        # The most frequent columns become dense, as many as the memory set aside for them holds.
-        ranked = np.argsort(-counts, kind="stable")[: _DENSE_BYTES // max(4 * n, 1)]
-        frequent = np.sort(ranked[counts[ranked] > max(_FREQUENT * n, 8)]).astype(np.int32)
-        dense = np.zeros((len(frequent), n), dtype=np.float32)
-        for place, column in enumerate(frequent):
-            span = slice(starts[column], starts[column + 1])
-            dense[place, matrix.indices[span]] = matrix.data[span]
-        rare = np.ones(width, dtype=bool)
-        rare[frequent] = False
-        kept = np.repeat(rare, counts)
-        arrays = {
-            "indptr": np.asarray(vectors.indptr, dtype=np.int64),
-            "indices": np.asarray(vectors.indices, dtype=np.int32),
-            "data": np.asarray(vectors.data, dtype=np.float32),
-            "posting_starts": np.concatenate([[0], np.cumsum(counts * rare)]).astype(np.int64),
-            "posting_rows": matrix.indices[kept].astype(np.int32),
-            "posting_values": matrix.data[kept].astype(np.float32),
-            "frequent_columns": frequent,
-            "frequent_values": dense,
-        }
-        return cls(arrays, width)
+        return cls(
+            SparseVectors(
+                np.asarray(vectors.indptr, dtype=np.int64),
+                np.asarray(vectors.indices, dtype=np.int32),
+                np.asarray(vectors.data, dtype=np.float32),
+                vectors.n_columns,
+            )
+        )
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return len(self._arrays["indptr"]) - 1
+        return self._vectors.n_rows
+
+    @property
+    def n_columns(self) -> int:
+        """Width of the vectors."""
+        return self._vectors.n_columns
 
     @property
     def vectors(self) -> SparseVectors:
         """The rows themselves."""
         if self._unchecked is not None:
             self._check_content(self._unchecked)
-        arrays = self._arrays
-        return SparseVectors(arrays["indptr"], arrays["indices"], arrays["data"], self.n_columns)
+        return self._vectors
 
     def _check(self, queries: SparseVectors) -> None:
         if self._unchecked is not None:
@@ -116,97 +87,166 @@ class Inverted:
         check_k(k)
         check_allowed(allowed, self.n_rows)
         self._check(queries)
+        if self._folded is None:
+            self._folded = Folded.of(self._vectors)
+        folded = self._folded
+        # Products of whole numbers take one thread each; others share theirs among threads.
+        several = worth_it(queries.n_rows, self.n_rows, folded.width)
+        multiply = multiplier(several)
         hits = empty_hits(queries.n_rows, k)
-        forbidden = None if allowed is None else ~allowed
-        for i, scores in self._all_scores(queries):
-            if forbidden is not None:
-                scores[forbidden] = -np.inf
-            rows = promising(scores, k).astype(np.int32)
-            best, score = sort_hits(rows, self._score_rows(queries, i, rows), k)
-            hits.rows[i, : len(best)] = best
-            hits.scores[i, : len(best)] = score
+        starts = range(0, queries.n_rows, _AT_ONCE)
+
+        def best(start: int) -> Hits:
+            block = _part(queries, start, start + _AT_ONCE)
+            return self._best(block, k, allowed, folded, multiply)
+
+        for start, found in zip(starts, in_threads(best, starts, several), strict=True):
+            hits.rows[start : start + _AT_ONCE] = found.rows
+            hits.scores[start : start + _AT_ONCE] = found.scores
         return hits
 
-    def _all_scores(self, queries: SparseVectors) -> Iterator[tuple[int, Float32Array]]:
-        """Yield every query's scores with all rows, good to about 1e-6."""
-        frequent = self._arrays["frequent_values"]
-        starts = self._arrays["posting_starts"]
-        rows, values = self._arrays["posting_rows"], self._arrays["posting_values"]
-        for first in range(0, queries.n_rows, _QUERY_BLOCK):
-            n = min(_QUERY_BLOCK, queries.n_rows - first)
-            weights = np.zeros((n, len(frequent)), dtype=np.float32)
-            rare: list[list[tuple[int, float]]] = []
-            for i in range(n):
-                span = slice(queries.indptr[first + i], queries.indptr[first + i + 1])
-                columns, given = queries.indices[span], queries.data[span]
-                places = self._place[columns]
-                weights[i, places[places >= 0]] = given[places >= 0]
-                rare.append(list(zip(columns[places < 0], given[places < 0], strict=True)))
-            block = weights @ frequent
-            for i in range(n):
-                if rare[i]:
-                    spans = [slice(starts[c], starts[c + 1]) for c, _ in rare[i]]
-                    touched = np.concatenate([rows[span] for span in spans])
-                    added = np.concatenate(
-                        [values[span] * w for span, (_, w) in zip(spans, rare[i], strict=True)]
-                    )
-                    block[i] += np.bincount(touched, added, minlength=self.n_rows)
-                yield first + i, block[i]
+    def _best(
+        self,
+        queries: SparseVectors,
+        k: int,
+        allowed: BoolArray | None,
+        folded: Folded,
+        multiply: Multiply,
+    ) -> Hits:
+        """Search block after block; the k-th best score so far is the floor of what is next.
+
+        Without a floor above 0, the rows of largest bound are scored first: ever more rows, until
+        few are left that reach the floor.
+        """
+        score, asked = _Scorer(self._vectors, queries), folded.folded(queries)
+        hits = empty_hits(queries.n_rows, k)
+        for rows, bounds in folded.bounds(asked, multiply):
+            if allowed is not None:
+                bounds[:, ~allowed[rows]] = LOWEST
+            open_, n = np.flatnonzero(hits.scores[:, -1] <= 0), 2 * k
+            _drop_spare_zeros(bounds, rows, k, open_)
+            while len(open_):
+                hits = _kept(hits, score, bounds, rows, _largest(bounds, open_, n))
+                reached = bounds[open_] >= _least(hits.scores[open_, -1], asked.unit[open_])
+                open_, n = open_[np.count_nonzero(reached, axis=1) > 4 * n], 4 * n
+            reached = bounds >= _least(hits.scores[:, -1], asked.unit)
+            pairs = np.divmod(np.flatnonzero(reached), len(rows))
+            hits = _kept(hits, score, bounds, rows, pairs)
+        return hits
 
     def score(self, queries: SparseVectors, rows: Int32Array) -> Float32Array:
         """Return the dot product of every query with chosen rows; −inf for the row −1."""
         self._check(queries)
         scores = np.full(rows.shape, -np.inf, dtype=np.float32)
-        for i, chosen in enumerate(rows):
-            there = chosen >= 0
-            scores[i, there] = self._score_rows(queries, i, chosen[there])
+        for first in range(0, queries.n_rows, _AT_ONCE):
+            block = _part(queries, first, first + _AT_ONCE)
+            found, place = np.nonzero(rows[first : first + _AT_ONCE] >= 0)
+            chosen = rows[found + first, place]
+            scores[found + first, place] = _Scorer(self._vectors, block)(found, chosen)
         return scores
 
-    def _score_rows(self, queries: SparseVectors, i: int, rows: Int32Array) -> Float32Array:
-        span = slice(queries.indptr[i], queries.indptr[i + 1])
-        query = np.zeros(self.n_columns, dtype=np.float64)
-        query[queries.indices[span]] = queries.data[span]
-        starts = self._arrays["indptr"][rows]
-        counts = self._arrays["indptr"][rows + 1] - starts
-        # The places of all chosen rows, one after the other.
-        ends = np.cumsum(counts)
-        places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - ends + counts, counts)
-        products = self._arrays["data"][places] * query[self._arrays["indices"][places]]
-        owner = np.repeat(np.arange(len(rows)), counts)
-        return np.bincount(owner, products, minlength=len(rows)).astype(np.float32)
-
     def save(self, folder: Path) -> None:
-        """Write one ``.npy`` file per array to an existing folder."""
-        for name in _ARRAYS:
-            np.save(folder / f"{name}.npy", self._arrays[name])
+        """Write the rows and what bounds their products to an existing folder."""
+        for name in ("indptr", "indices", "data"):
+            np.save(folder / f"{name}.npy", getattr(self._vectors, name))
         np.save(folder / "n_columns.npy", np.int64(self.n_columns))
+        Folded.write(self._vectors, folder)
 
     @classmethod
     def load(cls, folder: Path, *, n_rows: int | None = None) -> Inverted:
         """Open a saved index, memory-mapped; it has to have `n_rows`."""
-        place = folder / "n_columns.npy"
-        n_columns = int(load_array(place, (), np.int64))
-        arrays: dict[str, npt.NDArray[Any]] = {}
-
-        def load(name: str, *shape: int | None) -> int:
-            arrays[name] = load_array(folder / f"{name}.npy", shape, _ARRAYS[name])
-            return len(arrays[name])
-
-        n = load("indptr", None if n_rows is None else n_rows + 1) - 1
-        load("data", load("indices", None))
-        load("posting_starts", n_columns + 1)
-        load("posting_values", load("posting_rows", None))
-        load("frequent_values", load("frequent_columns", None), n)
-        check_numbers(folder / "frequent_columns.npy", arrays["frequent_columns"], n_columns)
-        found = cls(arrays, n_columns)
+        n_columns = int(load_array(folder / "n_columns.npy", (), np.int64))
+        length = None if n_rows is None else n_rows + 1
+        indptr = load_array(folder / "indptr.npy", (length,), np.int64)
+        indices = load_array(folder / "indices.npy", (None,), np.int32)
+        data = load_array(folder / "data.npy", indices.shape, np.float32)
+        vectors = SparseVectors(indptr, indices, data, n_columns)
+        found = cls(vectors, Folded.load(folder, vectors.n_rows, n_columns))
         found._unchecked = folder
         return found
 
     def _check_content(self, folder: Path) -> None:
         """Refuse numbers that count no column or row; reading them all takes time."""
-        arrays = self._arrays
-        check_numbers(folder / "indices.npy", arrays["indices"], self.n_columns)
-        check_numbers(folder / "posting_rows.npy", arrays["posting_rows"], self.n_rows)
-        for starts, held in (("indptr", "data"), ("posting_starts", "posting_rows")):
-            check_starts(folder / f"{starts}.npy", arrays[starts], len(arrays[held]))
+        check_numbers(folder / "indices.npy", self._vectors.indices, self.n_columns)
+        check_starts(folder / "indptr.npy", self._vectors.indptr, len(self._vectors.data))
         self._unchecked = None
+
+
+class _Scorer:
+    """Scores pairs of some queries and the rows of an index one by one, in double precision."""
+
+    def __init__(self, vectors: SparseVectors, queries: SparseVectors) -> None:
+        self._vectors = vectors
+        used, places = np.unique(queries.indices, return_inverse=True)
+        # All columns that no query has share one place more, of zeros.
+        self._places = np.full(vectors.n_columns, len(used))
+        self._places[used] = np.arange(len(used))
+        self._values = np.zeros((queries.n_rows, len(used) + 1))
+        owner = np.repeat(np.arange(queries.n_rows), np.diff(queries.indptr))
+        self._values[owner, places] = queries.data
+
+    def __call__(self, queries: npt.NDArray[np.intp], rows: Int32Array) -> Float32Array:
+        """Return the dot product of each query with its row."""
+        scores = np.empty(len(rows), dtype=np.float32)
+        values, starts = self._values.ravel(), queries * self._values.shape[1]
+        for first in range(0, len(rows), _PAIR_BLOCK):
+            span = slice(first, first + _PAIR_BLOCK)
+            at, counts = values_of(self._vectors, rows[span])
+            # `take` with "clip" does not look again at numbers that were checked before.
+            places = self._places.take(self._vectors.indices.take(at, mode="clip"), mode="clip")
+            places += starts[span].repeat(counts)
+            products = values.take(places, mode="clip")
+            products *= self._vectors.data.take(at, mode="clip")
+            pair = np.arange(len(counts)).repeat(counts)
+            scores[span] = np.bincount(pair, products, minlength=len(counts))
+        return scores
+
+
+def _part(vectors: SparseVectors, first: int, last: int) -> SparseVectors:
+    starts = vectors.indptr[first : last + 1]
+    span = slice(int(starts[0]), int(starts[-1]))
+    return SparseVectors(
+        starts - starts[0], vectors.indices[span], vectors.data[span], vectors.n_columns
+    )
+
+
+def _least(floor: Float32Array, unit: npt.NDArray[np.float64]) -> Int32Array:
+    """Return the least bound of a score that is not below the floor, ``(n_queries, 1)``."""
+    lowered = floor.astype(np.float64) - _ROUNDING * np.abs(floor)
+    return np.maximum(np.ceil(lowered / unit), 0).astype(np.int32)[:, None]
+
+
+def _largest(bounds: Int32Array, queries: npt.NDArray[np.intp], n: int) -> Pairs:
+    """Return the places of the `n` largest bounds of some queries, and a few more."""
+    largest = Promising(n, bounds.shape[1], np.zeros(len(queries), np.int32), np.int32)
+    largest.add(bounds[queries], 0)
+    found, places = largest.pairs()
+    return queries[found], places
+
+
+def _drop_spare_zeros(
+    bounds: Int32Array, rows: Int32Array, k: int, queries: npt.NDArray[np.intp]
+) -> None:
+    """Forbid all but the first `k` rows of bound 0, where a query has fewer than `k` above.
+
+    They all score 0. Else a query that shares columns with few rows would be scored with them all.
+    """
+    for query in queries[np.count_nonzero(bounds[queries] > 0, axis=1) < k]:
+        zero = np.flatnonzero(bounds[query] == 0)
+        bounds[query, zero[np.argsort(rows[zero])[k:]]] = LOWEST
+
+
+def _kept(hits: Hits, score: _Scorer, bounds: Int32Array, rows: Int32Array, pairs: Pairs) -> Hits:
+    """Score queries and places of rows, which then are done with, and keep the best rows."""
+    found, places = pairs
+    bounds[pairs] = LOWEST
+    scores = score(found, rows[places])
+    good = scores >= hits.scores[found, -1]
+    old, place = np.nonzero(hits.rows >= 0)
+    return ranked_hits(
+        len(hits.rows),
+        hits.rows.shape[1],
+        np.concatenate([old, found[good]]),
+        np.concatenate([hits.rows[old, place], rows[places[good]]]),
+        np.concatenate([hits.scores[old, place], scores[good]]),
+    )

@@ -23,7 +23,7 @@ from canonym.indexes.codes import Codes, Multiply, multiplier, worth_it
 from canonym.indexes.exact import Exact, Propose, is_narrow, unit
 from canonym.indexes.kmeans import centres_of, nearest_centres
 from canonym.indexes.recall import Recall, measure_recall
-from canonym.indexes.selection import GROUP, Pairs, Promising
+from canonym.indexes.selection import GROUP, LOWEST, Pairs, Promising
 from canonym.types import Float32Array, Int32Array
 
 _COPIES = 2  # lists that a row stands in
@@ -141,7 +141,7 @@ class Ivf(Exact):
         begins = ends[looked_at] - sizes + owners * width
         # A row may come twice, so that the k best rows are among the 2k best scores.
         found = Promising(_COPIES * k, width, coded.slack, np.int32)
-        scores = np.full((len(queries), width), found.lowest, dtype=np.int32)
+        scores = np.full((len(queries), width), LOWEST, dtype=np.int32)
         line = scores.reshape(-1)
         order = np.argsort(chosen, kind="stable")
         bounds = np.flatnonzero(np.diff(chosen[order], prepend=-1, append=-1)).tolist()
@@ -150,7 +150,7 @@ class Ivf(Exact):
             block = int(chosen[same[0]])
             products = self._lists.products(multiply, coded.numbers[owners[same]], block)
             if there is not None:
-                products[:, ~there[self._starts[block] : self._starts[block + 1]]] = found.lowest
+                products[:, ~there[self._starts[block] : self._starts[block + 1]]] = LOWEST
             for begin, product in zip(begins[same].tolist(), products, strict=True):
                 line[begin : begin + len(product)] = product
         found.add(scores, 0)

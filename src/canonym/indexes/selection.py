@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from canonym.types import Float32Array, Hits, Int32Array
+from canonym.types import Float32Array, Hits
 
-_WIDTH = 128
 GROUP = 32
 """Blocks of a multiple of so many rows are looked through without a copy."""
 
 SLACK = 1e-5
 """Matrix products of different shapes round differently; rows this close are all kept and scored
 again one by one, so that a query's answer does not depend on its batch mates."""
+
+LOWEST = -(2**30)
+"""Stands for the score of a row that is not allowed, or not there."""
 
 Pairs = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
 """Queries and rows, as many of each."""
@@ -29,13 +31,12 @@ class Promising:
     """
 
     def __init__(self, k: int, n_rows: int, slack: npt.NDArray[Any], dtype: npt.DTypeLike) -> None:
-        self.lowest: Any = np.dtype(dtype).type(-(2**30))
-        """Stands for a row that is not allowed, or not there."""
+        self._lowest: Any = np.dtype(dtype).type(LOWEST)
         self._k = k
         # Groups wide enough to save work, and far more of them than k.
         self._width = next((w for w in (GROUP, 8) if 2 * k * w <= n_rows), 1)
         self._slack = slack
-        self._best = np.full((len(slack), k), self.lowest, dtype=dtype)
+        self._best = np.full((len(slack), k), self._lowest, dtype=dtype)
         none = np.empty(0, dtype=np.intp)
         self._found: list[tuple[npt.NDArray[Any], ...]] = [(none, none, none.astype(dtype))]
 
@@ -44,7 +45,7 @@ class Promising:
         n, rows = scores.shape
         missing = -rows % self._width
         if missing:
-            scores = np.pad(scores, ((0, 0), (0, missing)), constant_values=self.lowest)
+            scores = np.pad(scores, ((0, 0), (0, missing)), constant_values=self._lowest)
         # Rows a fixed distance apart are a group: the maximum of whole lines is fast.
         maxima = scores.reshape(n, self._width, -1).max(axis=1)
         best = np.concatenate([self._best, maxima], axis=1)
@@ -63,38 +64,15 @@ class Promising:
 
     def _floor(self) -> npt.NDArray[Any]:
         # A row that is not allowed never reaches the floor.
-        floor: npt.NDArray[Any] = np.maximum(self._best.min(axis=1) - self._slack, self.lowest // 2)
+        floor: npt.NDArray[Any] = np.maximum(
+            self._best.min(axis=1) - self._slack, self._lowest // 2
+        )
         return floor
-
-
-def promising(scores: Float32Array, k: int) -> npt.NDArray[np.intp]:
-    """Return a superset of the columns of the `k` largest scores of a row, ties included.
-
-    Columns rise; those of −inf are left out. The k-th largest of the maxima of small groups is a
-    lower bound of the k-th largest score, and costs one pass over the row.
-    """
-    n = len(scores)
-    if n > 2 * k * _WIDTH:
-        whole = n - n % _WIDTH
-        maxima = scores[:whole].reshape(-1, _WIDTH).max(axis=1)
-        if whole < n:
-            maxima = np.append(maxima, scores[whole:].max())
-    else:
-        maxima = scores
-    bound = -np.inf if k >= len(maxima) else np.partition(maxima, len(maxima) - k)[-k]
-    keep = scores >= bound - SLACK if np.isfinite(bound) else np.isfinite(scores)
-    return np.flatnonzero(keep)
 
 
 def empty_hits(n: int, k: int) -> Hits:
     """Return hits without any row: −1 and −inf."""
     return Hits(np.full((n, k), -1, dtype=np.int32), np.full((n, k), -np.inf, dtype=np.float32))
-
-
-def sort_hits(rows: Int32Array, scores: Float32Array, k: int) -> tuple[Int32Array, Float32Array]:
-    """Order one query's rows by falling score, ties by row, and keep the first `k`."""
-    order = np.lexsort((rows, -scores))[:k]
-    return rows[order], scores[order]
 
 
 def ranked_hits(

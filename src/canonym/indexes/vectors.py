@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.indexes.exact import Exact
+from canonym.indexes.folded import values_of
 from canonym.indexes.inverted import Inverted
 from canonym.types import Float32Array, Int32Array, SparseVectors
 
@@ -21,15 +22,11 @@ def take_vectors(vectors: Vectors, rows: npt.NDArray[np.intp] | Int32Array) -> V
     """Return the vectors of the given rows, in that order; a row may come several times."""
     if not isinstance(vectors, SparseVectors):
         return np.asarray(vectors[rows], dtype=np.float32)
-    starts = np.asarray(vectors.indptr)[rows]
-    counts = np.asarray(vectors.indptr)[np.asarray(rows) + 1] - starts
-    ends = np.cumsum(counts)
-    total = int(ends[-1]) if len(ends) else 0
-    places = np.arange(total) + np.repeat(starts - ends + counts, counts)
+    at, counts = values_of(vectors, np.asarray(rows))
     return SparseVectors(
-        np.concatenate([[0], ends]).astype(np.int64),
-        np.asarray(vectors.indices[places], dtype=np.int32),
-        np.asarray(vectors.data[places], dtype=np.float32),
+        np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        np.asarray(vectors.indices[at], dtype=np.int32),
+        np.asarray(vectors.data[at], dtype=np.float32),
         vectors.n_columns,
     )
 
