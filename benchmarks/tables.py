@@ -315,6 +315,16 @@ def _products() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _sparse() -> str:
+    lines = ["| names | engine | one query | of 256 together | MiB |", "|--:|---|--:|--:|--:|"]
+    lines += [
+        f"| {row['rows']:,} | {row['engine']} | {row['one, ms']:.2f} | {row['of 256, ms']:.3f} "
+        f"| {row['peak MiB']:.0f} |"
+        for row in _result("sparse")["rows"]
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def _kills() -> str:
     lines = [
         "| command | kills | at a system call | nothing written | as before | begun | whole "
@@ -375,6 +385,7 @@ _TABLES = {
     "ivf": _ivf,
     "kills": _kills,
     "products": _products,
+    "sparse": _sparse,
     "unknown": _unknown,
     "marginal": _marginal,
     "orders": _orders,

@@ -22,6 +22,7 @@ N_COLUMNS = 40
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folded, "_BLOCK", 64)
+    monkeypatch.setattr(folded, "_RUN", 4)
     monkeypatch.setattr(folded, "_WIDTH", 12)
     monkeypatch.setattr(folded, "_AT_ONCE", 256)
     monkeypatch.setattr(inverted, "_AT_ONCE", 5)

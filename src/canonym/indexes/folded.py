@@ -8,8 +8,8 @@ So the product of two folded vectors is never below that of the vectors themselv
 
 It is the same on every machine, and tells most rows from the best ones.
 
-Rows are dealt out to blocks in turn, for neighbours are often names of one concept. So every block
-holds about the same, and the best rows of the first say much about those of the others.
+Short runs of rows are dealt out to blocks in turn, for neighbours are often names of one concept.
+So every block holds about the same, and the best rows of the first say much about all others.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from canonym.indexes.codes import Multiply
 from canonym.types import Int32Array, SparseVectors
 
 _WIDTH = 256  # places; of twice as many the product takes twice the time
-_BLOCK = 1 << 14  # rows
+_BLOCK = 1 << 14  # rows, about
+_RUN = 64  # rows that stay together: they are read from a disk at once
 _AT_ONCE = 1 << 21  # products
 _MOST = 127  # of a number of a row
 _MOST_OF_QUERY = 126  # more of it would overflow 16 bits on processors without VNNI
@@ -44,7 +45,7 @@ class FoldedQueries(NamedTuple):
 class Folded:
     """Folded rows, in blocks that one product takes.
 
-    `numbers` int8 has the blocks one after the other, each ``(width, rows)``; the rows of block i
+    `numbers` int8 has the blocks one after the other, each ``(width, rows)``; the runs of block i
     of n are every n-th from i on. `places` int32 is the place of every column, −1 for one that no
     row has. `step` is α.
     """
@@ -61,19 +62,21 @@ class Folded:
     def of(cls, vectors: SparseVectors) -> Folded:
         """Fold vectors in memory."""
         places = _placed(vectors)
-        numbers = np.empty(vectors.n_rows * _width(places), dtype=np.int8)
-        return cls(numbers, places, _fill(numbers, vectors, places), vectors.n_rows)
+        step = _step(vectors, places)
+        blocks = [np.empty(0, dtype=np.int8), *_coded(vectors, places, step)]
+        return cls(np.concatenate(blocks), places, step, vectors.n_rows)
 
     @classmethod
     def write(cls, vectors: SparseVectors, folder: Path) -> None:
         """Write what `of` makes, block by block, to an existing folder."""
         places = _placed(vectors)
-        shape = (vectors.n_rows * _width(places),)
-        numbers = np.lib.format.open_memmap(
-            folder / "folded.npy", mode="w+", dtype=np.int8, shape=shape
-        )
-        step = _fill(numbers, vectors, places)
-        numbers.flush()
+        step = _step(vectors, places)
+        with (folder / "folded.npy").open("wb") as stream:
+            shape = (vectors.n_rows * _width(places),)
+            header = {"descr": "|i1", "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_1_0(stream, header)
+            for block in _coded(vectors, places, step):
+                stream.write(block.data)
         np.save(folder / "places.npy", places)
         np.save(folder / "step.npy", np.float64(step))
 
@@ -135,10 +138,15 @@ def values_of(
     return at, counts
 
 
-def _blocks(n_rows: int) -> list[npt.NDArray[np.int32]]:
+def _blocks(n_rows: int) -> list[Int32Array]:
     """Deal the rows out to blocks of about equal size."""
     n = -(-n_rows // _BLOCK)
-    return [np.arange(block, n_rows, n, dtype=np.int32) for block in range(n)]
+    run = np.arange(_RUN, dtype=np.int32)
+    every = [
+        (np.arange(block * _RUN, n_rows, n * _RUN, dtype=np.int32)[:, None] + run).ravel()
+        for block in range(n)
+    ]
+    return [rows[rows < n_rows] for rows in every]
 
 
 def _placed(vectors: SparseVectors) -> Int32Array:
@@ -161,20 +169,20 @@ def _width(places: Int32Array) -> int:
     return int(places.max(initial=0)) + 1
 
 
-def _fill(numbers: npt.NDArray[np.int8], vectors: SparseVectors, places: Int32Array) -> float:
-    """Fold vectors block by block, and return the step."""
-    blocks, width = _blocks(vectors.n_rows), _width(places)
+def _step(vectors: SparseVectors, places: Int32Array) -> float:
+    """Return the step with which the largest sum becomes the largest number."""
+    width, blocks = _width(places), _blocks(vectors.n_rows)
+    largest = (float(_sums(vectors, rows, places, width).max()) for rows in blocks)
+    return max(largest, default=0.0) / _MOST or 1.0
 
-    def sums(rows: Int32Array) -> npt.NDArray[np.float64]:
-        return _sums(vectors, rows, places, width)
 
-    step = max((float(sums(rows).max()) for rows in blocks), default=0.0) / _MOST or 1.0
-    first = 0
-    for rows in blocks:
-        coded = np.minimum(np.ceil(sums(rows) / step), _MOST)
-        numbers[first : first + coded.size].reshape(width, -1)[:] = coded.T
-        first += coded.size
-    return step
+def _coded(
+    vectors: SparseVectors, places: Int32Array, step: float
+) -> Iterator[npt.NDArray[np.int8]]:
+    """Yield the numbers of each block."""
+    for rows in _blocks(vectors.n_rows):
+        numbers = np.ceil(_sums(vectors, rows, places, _width(places)) / step)
+        yield np.minimum(numbers, _MOST).astype(np.int8).T.ravel()
 
 
 def _sums(
