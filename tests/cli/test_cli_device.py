@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from canonym.encoders import devices
-from canonym.encoders.devices import DEVICE
+from canonym.io import devices
+from canonym.io.devices import DEVICE
 from tests.cli.running import run
 from tests.encoders.conftest import make_tiny_bert
 
@@ -85,13 +85,27 @@ def test_encoders_that_are_no_transformers_take_no_device(
     monkeypatch.chdir(files)
     result = run(*arguments, "--device", "cuda", code=2)
     assert (
-        "--device cuda is for transformers, and the encoders here are others (CharGrams)"
+        "--device cuda is for transformers and exact indexes, and the encoders here are others"
         in result.stderr
     )
     assert moved == ["cuda"]
     assert not Path("new").exists()
     run(*arguments, "--device", "cpu")
     shutil.rmtree("new", ignore_errors=True)
+
+
+def test_an_exact_index_is_searched_on_the_device(
+    files: Path, moved: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("canonym.indexes.exact.FEWEST", 1)
+    monkeypatch.setattr("canonym.indexes.moved.torch_device", devices.torch_device)
+    index = str(tmp_path / "index")
+    run("index", "-q", str(files / "names.obo"), "-o", index, "-e", "default")
+    expected = run("link", "--index", index, "flus").stdout
+    assert "X:2" in expected
+    assert moved == []
+    assert run("link", "--index", index, "flus", "--device", "cuda").stdout == expected
+    assert moved == ["cuda", "cuda"]  # checked, and used
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")

@@ -1,4 +1,4 @@
-"""``--device``: where the transformers of an index compute."""
+"""``--device``: where the transformers of an index compute, and what searches all vectors."""
 
 from __future__ import annotations
 
@@ -14,19 +14,18 @@ if TYPE_CHECKING:
     from canonym.linker import Linker
 
 _KNOWN = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
-_ANYWHERE = ("auto", "cpu")
 
 
 def _use(ctx: click.Context, _option: click.Parameter, device: str | None) -> str | None:
     """Check that the device is there, and make it the one of encoders opened by this command."""
-    from canonym.encoders.devices import torch_device
     from canonym.errors import require
+    from canonym.io.devices import CPU, torch_device
 
     if device is None:
         return None
     if not _KNOWN.fullmatch(device):
         raise click.BadParameter(f"{device!r} is none of auto, cpu, cuda, cuda:N and mps.")
-    if device not in _ANYWHERE:
+    if device not in CPU:
         require("torch", f"--device {device}", "torch")
         torch_device(device)
     ctx.with_resource(_chosen(device))
@@ -36,7 +35,7 @@ def _use(ctx: click.Context, _option: click.Parameter, device: str | None) -> st
 @contextlib.contextmanager
 def _chosen(device: str) -> Iterator[None]:
     """Let ``"auto"`` stand for a device, in this process and in those that it starts."""
-    from canonym.encoders.devices import DEVICE
+    from canonym.io.devices import DEVICE
 
     before = os.environ.get(DEVICE)
     os.environ[DEVICE] = device
@@ -52,8 +51,8 @@ device_option = click.option(
     "--device",
     metavar="DEVICE",
     callback=_use,
-    help="Where transformers compute: cpu, cuda, cuda:1, mps; auto is a GPU if there is one.  "
-    "[default: auto]",
+    help="Where transformers compute: cpu, cuda, cuda:1, mps; auto is a GPU if there is one. A GPU "
+    "that is named does the exact search too.  [default: auto]",
 )
 
 
@@ -63,17 +62,23 @@ def encoders_of(linker: Linker) -> Iterator[Any]:
         yield one.encoder
 
 
-def check_device(device: str | None, encoders: Iterable[Any]) -> None:
-    """Refuse a device that none of the encoders, or of what describes them, would compute on."""
+def check_device(device: str | None, encoders: Iterable[Any], linker: Linker | None = None) -> None:
+    """Refuse a device that none of the encoders, or of what describes them, would compute on.
+
+    A linker with an exact index of dense vectors is searched there in any case.
+    """
     from canonym.encoders import make_encoder
     from canonym.errors import InvalidInput
+    from canonym.io.devices import CPU
 
-    if device is None or device in _ANYWHERE:
+    if device is None or device in CPU:
+        return
+    if linker and any(one["index"] == "exact" for one in linker.manifest["encoders"]):
         return
     opened = [make_encoder(one) if isinstance(one, str) else one for one in encoders]
     if not any(hasattr(getattr(one, "base", one), "device") for one in opened):
         kinds = ", ".join(dict.fromkeys(type(one).__name__ for one in opened)) or "none"
         raise InvalidInput(
-            f"--device {device} is for transformers, and the encoders here are others ({kinds}), "
-            "which compute on the CPU: leave it out"
+            f"--device {device} is for transformers and exact indexes, and the encoders here are "
+            f"others ({kinds}), which compute on the CPU: leave it out"
         )

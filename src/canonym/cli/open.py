@@ -38,7 +38,7 @@ def open_system(
     """
     system = _open_system(index, terminologies, encoders, weights, protocol)
     raw = system.linker if protocol == "raw" else None
-    check_device(device, encoders_of(raw) if raw else system.encoders)
+    check_device(device, encoders_of(raw) if raw else system.encoders, raw)
     return system
 
 

@@ -47,7 +47,7 @@ def open_linker(index: str | None, *, everyday: bool = True, device: str | None 
     None for the linker of ICD-10-CM, with `everyday` names or without.
     """
     linker = _open_linker(index, everyday=everyday)
-    check_device(device, encoders_of(linker))
+    check_device(device, encoders_of(linker), linker)
     return linker
 
 

@@ -1,18 +1,11 @@
-"""Torch devices, pooling of token vectors, and errors of memory, for transformers."""
+"""What torch devices can, pooling of token vectors, and errors of memory, for transformers."""
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
-
-from canonym.errors import InvalidInput
 
 if TYPE_CHECKING:
     import torch
-
-
-DEVICE = "CANONYM_DEVICE"
-"""Variable of the environment: the device that ``"auto"`` stands for, if it is set."""
 
 
 def pool(hidden: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tensor:
@@ -30,24 +23,6 @@ def pool(hidden: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tensor
         total = wide.masked_fill(~inside, 0).sum(dim=1)
         return (total / inside.sum(dim=1)).to(hidden.dtype)
     return hidden.masked_fill(~inside, -float("inf")).amax(dim=1)
-
-
-def torch_device(name: str) -> torch.device:
-    """Return a device by its name; for ``"auto"`` that of `DEVICE`, or the best one."""
-    import torch
-
-    if name == "auto":
-        name = os.environ.get(DEVICE) or "auto"
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise InvalidInput(
-            f"device={name!r} cannot be used here ({str(error).splitlines()[0]}); try 'cpu'"
-        ) from error
-    return device
 
 
 def bf16_pays(device: torch.device) -> bool:

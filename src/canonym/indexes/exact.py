@@ -13,7 +13,9 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput
 from canonym.indexes import BoolArray, check_allowed, check_k, load_array
 from canonym.indexes.codes import FEWEST, Codes, multiplier, worth_it
+from canonym.indexes.moved import Moved
 from canonym.indexes.selection import LOWEST, SLACK, Pairs, Promising, empty_hits, ranked_hits
+from canonym.io.devices import named_device
 from canonym.io.files import asked_threads, n_cores
 from canonym.types import Float32Array, Hits, Int32Array
 
@@ -43,6 +45,7 @@ class Exact:
             )
         self.vectors = vectors
         self._codes = codes
+        self._moved: dict[str, Moved] = {}  # by device, once it is used
 
     @classmethod
     def build(cls, vectors: Float32Array) -> Exact:
@@ -93,11 +96,18 @@ class Exact:
     def _plan(self, n_queries: int, k: int, allowed: BoolArray | None) -> tuple[Propose, bool]:
         """Return what proposes rows for a block of queries, and whether to do several at once.
 
-        Products of whole numbers take one thread each; others share theirs among threads.
+        Products of whole numbers take one thread each; others share theirs among threads. A device
+        that is named multiplies all vectors but few.
         """
         if allowed is not None and is_narrow(allowed):
             chosen = np.flatnonzero(allowed)
             return lambda block: self._promising(block, k, None, chosen), False
+        device = named_device() if self.n_rows >= FEWEST else None
+        if device is not None:
+            if device not in self._moved:
+                self._moved[device] = Moved(self.vectors, device)
+            moved = self._moved[device]
+            return lambda block: moved.promising(block, k, allowed), False
         codes = self._codes
         if codes is None or not worth_it(n_queries, *self.vectors.shape):
             return lambda block: self._promising(block, k, allowed, None), False

@@ -266,7 +266,7 @@ def _show_plan(spec: TrainingSpec, parts: Parts) -> None:
     from canonym.cli.output import print_table
     from canonym.cli.progress import activity
     from canonym.cli.train.examples import COLUMNS, examples
-    from canonym.encoders.devices import torch_device
+    from canonym.io.devices import torch_device
     from canonym.training.loop.fit import make_step
 
     loop, objective = spec.loop, parts.objective
