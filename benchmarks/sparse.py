@@ -275,7 +275,7 @@ def main() -> None:
             row["kth differs by"] = float(np.abs(np.subtract(found["kth"], ours["kth"])).max())
             table.append(row)
             print(json.dumps(row), flush=True)
-    save("sparse", {"rows": table}, packages=["numpy", "scipy"])
+        save("sparse", {"rows": table}, packages=["numpy", "scipy"])
 
 
 if __name__ == "__main__":

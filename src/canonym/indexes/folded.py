@@ -14,7 +14,9 @@ So every block holds about the same, and the best rows of the first say much abo
 
 from __future__ import annotations
 
+import functools
 import heapq
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -55,8 +57,7 @@ class Folded:
     ) -> None:
         self.width = _width(places)
         self._numbers, self._places, self._step = numbers, places, step
-        self._blocks = _blocks(n_rows)
-        self._ends = np.cumsum([self.width * len(rows) for rows in self._blocks]).tolist()
+        self._n_rows = n_rows
 
     @classmethod
     def of(cls, vectors: SparseVectors) -> Folded:
@@ -121,10 +122,17 @@ class Folded:
             bounds = products[0] if len(products) == 1 else np.concatenate(products, axis=1)
             yield np.concatenate([self._blocks[block] for block in span]), bounds
 
+    @functools.cached_property
+    def _blocks(self) -> list[Int32Array]:
+        return _blocks(self._n_rows)
+
+    @functools.cached_property
+    def _ends(self) -> list[int]:
+        return list(itertools.accumulate(map(len, self._blocks), initial=0))
+
     def _block(self, number: int) -> npt.NDArray[np.int8]:
-        last = self._ends[number]
-        first = last - self.width * len(self._blocks[number])
-        return self._numbers[first:last].reshape(self.width, -1)
+        first, last = self._ends[number : number + 2]
+        return self._numbers[first * self.width : last * self.width].reshape(self.width, -1)
 
 
 def values_of(
@@ -139,7 +147,7 @@ def values_of(
 
 
 def _blocks(n_rows: int) -> list[Int32Array]:
-    """Deal the rows out to blocks of about equal size."""
+    """Deal the rows out, a run at a time, to blocks of about equal size; their rows rise."""
     n = -(-n_rows // _BLOCK)
     run = np.arange(_RUN, dtype=np.int32)
     every = [

@@ -218,6 +218,7 @@ def _least(floor: Float32Array, unit: npt.NDArray[np.float64]) -> Int32Array:
 
 def _largest(bounds: Int32Array, queries: npt.NDArray[np.intp], n: int) -> Pairs:
     """Return the places of the `n` largest bounds of some queries, and a few more."""
+    n = min(n, bounds.shape[1])
     largest = Promising(n, bounds.shape[1], np.zeros(len(queries), np.int32), np.int32)
     largest.add(bounds[queries], 0)
     found, places = largest.pairs()
