@@ -1,4 +1,4 @@
-"""What torch devices can, pooling of token vectors, and errors of memory, for transformers."""
+"""Pooling of token vectors, and what the memory and precision of torch devices allow."""
 
 from __future__ import annotations
 
