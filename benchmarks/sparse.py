@@ -3,8 +3,8 @@
 Names of MEDIC, of MeSH, and recombined ones (`recombined.py`), as character 1- and 2-grams; the 20
 best rows of mentions of BC5CDR, 256 together and one at a time, encoded beforehand. Engines take
 turns in processes of their own, one thread each; the least processor time counts. `peak MiB` is
-what a search of 256 allocates at most beside the index. Engines that are not installed are left
-out:
+what a search of 256 allocates at most beside the index, as far as Python sees it. Engines that are
+not installed are left out:
 
     pip install sparse_dot_topn numba onnxruntime
     git worktree add /tmp/before COMMIT
