@@ -6,8 +6,8 @@ and the others go on. All indexes are built first. Then the peers take turns at 
 of them has met; each turn has others. At last they answer the test parts, which canonym's
 evaluation scores. A run that was stopped goes on where it was.
 
-    python -m peers.run                 # all mentions
-    python -m peers.run --limit 300     # a trial of minutes
+    python -m peers.run
+    python -m peers.run --speed --limit 300   # the times alone; the accuracy stays as it was saved
     python -m peers.run --peers rapidfuzz "canonym, nearest"   # prints and saves nothing
 """
 
@@ -29,7 +29,7 @@ import numpy as np
 from canonym.terminology.formats import read_terminology
 from peers.processes import PeerFailed, PeerProcess
 from peers.scoring import CORPORA, TERMINOLOGY, Task, distinct_documents, make_task
-from record import data_folder, save
+from record import RESULTS, data_folder, save
 
 ADAPTORS = Path(__file__).with_name("adaptors")
 
@@ -75,18 +75,20 @@ class Comparison:
         before = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
         self.found = {name: before.get(name) or json.loads(json.dumps(empty)) for name in peers}
 
-    def run(self, turns: Sequence[Mapping[str, Any]]) -> None:
-        """Build, take turns at the speed, and answer."""
+    def run(self, turns: Sequence[Mapping[str, Any]], corpora: Sequence[str]) -> None:
+        """Build, take turns at the speed, and answer the questions of corpora."""
         for name in self.peers:
             self._attempt(name, "build", lambda one=name: self._process(one, SPEED_NAMES))
         for number, turn in enumerate(turns):
             for name in self.peers:
                 if len(self.found[name]["turns"]) == number:
-                    self._attempt(name, f"turn {number + 1}", lambda one=name: self._time(one, turn))
-        for corpus, task in self.tasks.items():
+                    self._attempt(
+                        name, f"turn {number + 1}", lambda one=name: self._time(one, turn)
+                    )
+        for corpus in corpora:
             for name in self.peers:
                 if corpus not in self.found[name]["scores"]:
-                    self._attempt(name, corpus, lambda one=name: self._answer(one, corpus, task))
+                    self._attempt(name, corpus, lambda one=name: self._answer(one, corpus))
         self.close()
         self._kept.unlink(missing_ok=True)
 
@@ -130,7 +132,8 @@ class Comparison:
         measured = self._process(name, SPEED_NAMES).ask("measure", **turn)
         self.found[name]["turns"].append(measured)
 
-    def _answer(self, name: str, corpus: str, task: Task) -> None:
+    def _answer(self, name: str, corpus: str) -> None:
+        task = self.tasks[corpus]
         found = self._process(name, corpus).ask("answer", documents=task.documents)
         self.found[name]["scores"][corpus] = task.score(found["candidates"])
 
@@ -184,6 +187,13 @@ def row_of(name: str, found: Mapping[str, Any]) -> dict[str, Any]:
     return row
 
 
+def with_saved_accuracy(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows with the accuracy of the result that is saved."""
+    saved = json.loads((RESULTS / "peers.json").read_text(encoding="utf-8"))["rows"]
+    accuracy = {row["peer"]: row["accuracy"] for row in saved}
+    return [{**row, "accuracy": accuracy.get(row["peer"], {})} for row in rows]
+
+
 def _key(options: argparse.Namespace) -> str:
     """Tell runs apart: a run goes on only with the same code and options."""
     root = Path(__file__).parents[2]
@@ -196,7 +206,8 @@ def _key(options: argparse.Namespace) -> str:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--peers", nargs="+", choices=PEERS, help="print these, and save nothing")
-    parser.add_argument("--limit", type=int, default=0, help="mentions of a corpus, and of a batch")
+    parser.add_argument("--speed", action="store_true", help="keep the accuracy that was saved")
+    parser.add_argument("--limit", type=int, default=0, help="mentions of a batch, about")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--budget", type=float, default=20, help="seconds of a batch, about")
@@ -210,10 +221,7 @@ def main() -> None:
     data = data_folder()
     cache = Path(os.environ.get("CANONYM_CACHE", Path.home() / ".cache" / "canonym")) / "peers"
     terminology = read_terminology(data / TERMINOLOGY)
-    tasks = {
-        name: make_task(data, terminology, corpus, options.limit)
-        for name, corpus in CORPORA.items()
-    }
+    tasks = {name: make_task(data, terminology, corpus) for name, corpus in CORPORA.items()}
     names = [text for text, _ in tasks[SPEED_NAMES].names]
     mentions = distinct_documents(data, terminology, CORPORA[SPEED_MENTIONS])
     turns = share_out(mentions, set(names), options.turns, options.limit)
@@ -229,12 +237,14 @@ def main() -> None:
         threads=options.threads, timeout=options.timeout,
     )  # fmt: skip
     try:
-        comparison.run(turns)
+        comparison.run(turns, [] if options.speed else [*CORPORA])
     finally:
         comparison.close()
     rows = [row_of(name, found) for name, found in comparison.found.items()]
+    if options.speed:
+        rows = with_saved_accuracy(rows)
     for row in rows:
-        print(json.dumps(row, indent=1))
+        print(json.dumps(row))
     if not options.peers:
         files = [data / TERMINOLOGY]
         files += [data / corpus.folder / "test.pubtator" for corpus in CORPORA.values()]

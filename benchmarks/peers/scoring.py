@@ -89,8 +89,8 @@ class Task:
         return RankedAnswer(text, tuple(names), tuple(concepts))
 
 
-def make_task(data: Path, terminology: Terminology, corpus: Corpus, limit: int = 0) -> Task:
-    """Prepare the test part of a corpus, or its first `limit` mentions."""
+def make_task(data: Path, terminology: Terminology, corpus: Corpus) -> Task:
+    """Prepare the test part of a corpus."""
     parts = {
         part: list(read_pubtator(data / corpus.folder / f"{part}.pubtator"))
         for part in ("train", "dev", "test")
@@ -105,7 +105,7 @@ def make_task(data: Path, terminology: Terminology, corpus: Corpus, limit: int =
     )
     dictionary = build_dictionary(terminology, asked.learned, encoders=())
     pairs = ((name.text, name.concept_id) for name in dictionary.linker.terminology.iter_names())
-    return Task(asked.questions[: limit or None], dictionary, list(dict.fromkeys(pairs)))
+    return Task(asked.questions, dictionary, list(dict.fromkeys(pairs)))
 
 
 def distinct_documents(
