@@ -78,17 +78,15 @@ class Comparison:
     def run(self, turns: Sequence[Mapping[str, Any]], corpora: Sequence[str]) -> None:
         """Build, take turns at the speed, and answer the questions of corpora."""
         for name in self.peers:
-            self._attempt(name, "build", lambda one=name: self._process(one, SPEED_NAMES))
+            self._attempt("build", self._process, name, SPEED_NAMES)
         for number, turn in enumerate(turns):
             for name in self.peers:
                 if len(self.found[name]["turns"]) == number:
-                    self._attempt(
-                        name, f"turn {number + 1}", lambda one=name: self._time(one, turn)
-                    )
+                    self._attempt(f"turn {number + 1}", self._time, name, turn)
         for corpus in corpora:
             for name in self.peers:
                 if corpus not in self.found[name]["scores"]:
-                    self._attempt(name, corpus, lambda one=name: self._answer(one, corpus))
+                    self._attempt(corpus, self._answer, name, corpus)
         self.close()
         self._kept.unlink(missing_ok=True)
 
@@ -98,17 +96,18 @@ class Comparison:
             process.close()
         self._running.clear()
 
-    def _attempt(self, name: str, step: str, work: Callable[[], Any]) -> None:
+    def _attempt(self, step: str, work: Callable[[str, Any], Any], name: str, given: Any) -> None:
         """Do a step of a peer that has not failed before, and keep what it found."""
         found = self.found[name]
         if found["error"]:
             return
         begun = time.perf_counter()
         try:
-            work()
+            work(name, given)
         except PeerFailed as failure:
             found["error"] = str(failure)
-            self._running.pop(name, None)
+            if name in self._running:
+                self._running.pop(name)[1].close()
         self._kept.parent.mkdir(parents=True, exist_ok=True)
         self._kept.write_text(json.dumps(self.found), encoding="utf-8")
         told = found["error"] or f"{time.perf_counter() - begun:.1f} s"

@@ -19,6 +19,7 @@ from canonym.evaluation.slices import figures
 from canonym.terminology import Terminology
 from canonym.terminology.ids import ConceptIds
 from canonym.types import Document
+from peers.processes import PeerFailed
 
 READINGS = ("lenient", "strict")
 SLICES = ("all", "unseen mention")
@@ -61,6 +62,9 @@ class Task:
 
     def score(self, candidates: Sequence[Sequence[tuple[str, str | None]]]) -> dict[str, Any]:
         """Score the candidates of all strings in both readings."""
+        strings = sum(len(one.parts) for one in self.questions)
+        if len(candidates) != strings:
+            raise PeerFailed(f"it gave {len(candidates)} answers to {strings} strings")
         waiting = iter(candidates)
         answers = [
             tuple(self._answer(text, next(waiting)) for text in one.parts) for one in self.questions
@@ -81,7 +85,7 @@ class Task:
         for name, id_ in found:
             owners = self.dictionary.concepts_named(name)
             if id_ is None and not owners:
-                raise ValueError(f"{name!r} was found for {text!r}, and is no name of a concept")
+                raise PeerFailed(f"it found {name!r} for {text!r}, which is no name of a concept")
             names.append(FoundName(name, owners or (str(id_),), 0.0))
             concepts += [
                 FoundConcept(one, name, 0.0) for one in (owners if id_ is None else (id_,))
