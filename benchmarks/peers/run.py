@@ -8,7 +8,7 @@ evaluation scores. A run that was stopped goes on where it was.
 
     python -m peers.run
     python -m peers.run --speed --limit 300   # the times alone; the accuracy stays as it was saved
-    python -m peers.run --peers rapidfuzz "canonym, nearest"   # prints and saves nothing
+    python -m peers.run --peers rapidfuzz "canonym, nearest" --name few
 """
 
 from __future__ import annotations
@@ -186,9 +186,9 @@ def row_of(name: str, found: Mapping[str, Any]) -> dict[str, Any]:
     return row
 
 
-def with_saved_accuracy(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def with_saved_accuracy(rows: Sequence[dict[str, Any]], result: str) -> list[dict[str, Any]]:
     """Return rows with the accuracy of the result that is saved."""
-    saved = json.loads((RESULTS / "peers.json").read_text(encoding="utf-8"))["rows"]
+    saved = json.loads((RESULTS / f"{result}.json").read_text(encoding="utf-8"))["rows"]
     accuracy = {row["peer"]: row["accuracy"] for row in saved}
     return [{**row, "accuracy": accuracy.get(row["peer"], {})} for row in rows]
 
@@ -204,7 +204,8 @@ def _key(options: argparse.Namespace) -> str:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--peers", nargs="+", choices=PEERS, help="print these, and save nothing")
+    parser.add_argument("--peers", nargs="+", choices=PEERS, default=[*PEERS], help="these alone")
+    parser.add_argument("--name", default="peers", help="save results/NAME.json")
     parser.add_argument("--speed", action="store_true", help="keep the accuracy that was saved")
     parser.add_argument("--limit", type=int, default=0, help="mentions of a batch, about")
     parser.add_argument("--turns", type=int, default=3)
@@ -229,7 +230,7 @@ def main() -> None:
     chosen = {
         name: (ADAPTORS / f"{adaptor}.py", settings)
         for name, (adaptor, settings) in PEERS.items()
-        if name in (options.peers or PEERS)
+        if name in options.peers
     }
     comparison = Comparison(
         chosen, tasks, cache=cache, kept=cache / f"run-{_key(options)}.json",
@@ -241,17 +242,16 @@ def main() -> None:
         comparison.close()
     rows = [row_of(name, found) for name, found in comparison.found.items()]
     if options.speed:
-        rows = with_saved_accuracy(rows)
+        rows = with_saved_accuracy(rows, options.name)
     for row in rows:
         print(json.dumps(row))
-    if not options.peers:
-        files = [data / TERMINOLOGY]
-        files += [data / corpus.folder / "test.pubtator" for corpus in CORPORA.values()]
-        result = {
-            "limit": options.limit, "turns": options.turns, "threads": options.threads,
-            "names": len(set(names)), "rows": rows,
-        }  # fmt: skip
-        save("peers", result, packages=["numpy", "onnxruntime"], data=files)
+    files = [data / TERMINOLOGY]
+    files += [data / corpus.folder / "test.pubtator" for corpus in CORPORA.values()]
+    result = {
+        "limit": options.limit, "turns": options.turns, "threads": options.threads,
+        "names": len(set(names)), "rows": rows,
+    }  # fmt: skip
+    save(options.name, result, packages=["numpy", "onnxruntime"], data=files)
 
 
 if __name__ == "__main__":

@@ -329,6 +329,6 @@ def test_the_times_alone_keep_the_accuracy_that_was_saved(
     (tmp_path / "peers.json").write_text(json.dumps(saved), encoding="utf-8")
     monkeypatch.setattr(run, "RESULTS", tmp_path)
     rows = run.with_saved_accuracy(
-        [{"peer": "one", "accuracy": {}}, {"peer": "two", "accuracy": {}}]
+        [{"peer": "one", "accuracy": {}}, {"peer": "two", "accuracy": {}}], "peers"
     )
     assert [row["accuracy"] for row in rows] == [{"NCBI disease": 1}, {}]
