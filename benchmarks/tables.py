@@ -49,21 +49,28 @@ def _peers() -> str:
 
     rows = {
         "verbatim match": measured(", verbatim"),
-        "TF-IDF of characters": measured(", s-score alone"),
+        **_other_tools("rapidfuzz", "text2term", "scispaCy, candidate generator"),
         "all-MiniLM-L6-v2, untrained": measured(", untrained"),
         "**canonym**, default encoder": measured(""),
         "**canonym**, with the contextual encoder (extra `onnx`)": measured(", both encoders"),
-        "both, `--order marginal --no-context`": measured(", both encoders, by all names"),
         "both, `--order marginal`": measured(", both encoders, by all names and the document"),
         **_PUBLISHED,
     }
     return _table(rows)
 
 
+def _other_tools(*names: str) -> dict[str, list[float]]:
+    """Return accuracy of other tools, of those that were measured on both corpora."""
+    measured = {row["peer"]: row["accuracy"] for row in _result("peers")["rows"]}
+    return {
+        name: [100 * measured[name][corpus]["lenient, all"]["value"] for corpus in _CORPORA]
+        for name in names
+        if len(measured.get(name, ())) == len(_CORPORA)
+    }
+
+
 # Table 2 of Sung et al. (2020), table 1 of Liu et al. (2021), the BioSyn repository.
 _PUBLISHED = {
-    "TaggerOne (2016)": [87.7, 88.9],
-    "BNE (2019)": [87.7, 90.6],
     "BioSyn (2020)": [91.1, 93.2],
     "SapBERT (2021)": [92.0, 93.5],
     "BioSyn trained from SapBERT (2021)": [92.4, 93.5],
@@ -305,6 +312,53 @@ def _nil() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _tools() -> str:
+    """Return accuracy of other tools and of canonym on the same mentions and names."""
+    kinds = [f"{reading}, {of}" for of in ("all", "unseen mention") for reading in _READINGS]
+    lines = [
+        "| | NCBI disease | unseen mentions | BC5CDR disease | unseen mentions |",
+        "|---|---|---|---|---|",
+    ]
+    failures = ""
+    for row in _result("peers")["rows"]:
+        if "error" in row:
+            failures += f"- {row['peer']}: `{row['error']}`\n"
+        cells = []
+        for corpus in _CORPORA:
+            found = row["accuracy"].get(corpus, {})
+            told = [f"{100 * found[kind]['value']:.1f}" if kind in found else "–" for kind in kinds]
+            cells += [f"{told[0]} / {told[1]}", f"{told[2]} / {told[3]}"]
+        if row["accuracy"]:
+            lines.append(f"| {row['peer']} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n" + (failures and f"\nWhat failed:\n\n{failures}")
+
+
+_READINGS = ("lenient", "strict")
+
+
+def _tools_speed() -> str:
+    """Return times and memory of other tools and of canonym, from one run."""
+    lines = [
+        "| | build, s | together, a second: all, unknown | × | one, ms: p50, p99 | memory, MB |",
+        "|---|--:|--:|--:|--:|--:|",
+    ]
+    rows = {row["peer"]: row for row in _result("peers")["rows"] if "single" in row}
+    base = rows.get("sentence-transformers, FAISS flat")
+    for name, row in rows.items():
+        rates = [row[kind]["per_second"] for kind in ("distinct", "unknown")]
+        times = f"{rates[1] / base['unknown']['per_second']:.3g}" if base else "–"
+        single = row["single"]
+        cells = [
+            f"{row['build_seconds']:.1f}",
+            ", ".join(f"{one:,.3g}" if one < 100 else f"{one:,.0f}" for one in rates),
+            times,
+            f"{single['p50_ms']:.3g}, {single['p99_ms']:.3g} ({single['mentions']:,})",
+            f"{row['peak_megabytes']:,.0f}",
+        ]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 def _products() -> str:
     rows = _result("products")["rows"]
     lines = ["| names | engine | one query | of 256 together |", "|--:|---|--:|--:|"]
@@ -393,6 +447,8 @@ _TABLES = {
     "speed": _speed,
     "speed-line": _speed_line,
     "thresholds": _nil,
+    "tools": _tools,
+    "tools-speed": _tools_speed,
 }
 
 
