@@ -342,21 +342,29 @@ def _tools_speed() -> str:
         "| | build, s | together, a second: all, unknown | × | one, ms: p50, p99 | memory, MB |",
         "|---|--:|--:|--:|--:|--:|",
     ]
-    rows = {row["peer"]: row for row in _result("peers")["rows"] if "single" in row}
+    found = _result("peers")
+    rows = {row["peer"]: row for row in found["rows"] if "single" in row}
     base = rows.get("sentence-transformers, FAISS flat")
     for name, row in rows.items():
         rates = [row[kind]["per_second"] for kind in ("distinct", "unknown")]
-        times = f"{rates[1] / base['unknown']['per_second']:.3g}" if base else "–"
         single = row["single"]
         cells = [
-            f"{row['build_seconds']:.1f}",
-            ", ".join(f"{one:,.3g}" if one < 100 else f"{one:,.0f}" for one in rates),
-            times,
-            f"{single['p50_ms']:.3g}, {single['p99_ms']:.3g} ({single['mentions']:,})",
-            f"{row['peak_megabytes']:,.0f}",
+            f"{row['build_seconds']:,.1f}",
+            ", ".join(map(_short, rates)),
+            _short(rates[1] / base["unknown"]["per_second"]) if base else "–",
+            f"{_short(single['p50_ms'])}, {_short(single['p99_ms'])} ({single['mentions']:,})",
+            _short(row["peak_megabytes"]),
         ]
         lines.append(f"| {name} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+    size = f"of about {found['limit']} mentions" if found["limit"] else "of all mentions"
+    threads = f"{found['threads']} thread{'s' * (found['threads'] > 1)}"
+    ran = f"{found['turns']} turns with batches {size}, {threads}, {found['names']:,} names."
+    return "\n".join(lines) + f"\n\n{ran}\n"
+
+
+def _short(number: float) -> str:
+    """Return three digits, or all before the point."""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def _products() -> str:
