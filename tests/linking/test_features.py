@@ -15,8 +15,11 @@ from canonym.linking.features import (
     COUNTED,
     SAME_CONCEPT,
     AnnotationCounts,
+    Candidates,
+    Compared,
     NameScores,
     candidate_features,
+    compare_drafts,
     document_counts,
     feature_names,
     marginals,
@@ -24,7 +27,6 @@ from canonym.linking.features import (
     no_counts,
 )
 from canonym.linking.search import BatchHits, ConceptHit
-from canonym.ranking.pooling import marginal_score
 from canonym.types import SCOPES, SparseVectors
 
 ALL, SHORTER, LONGER, OTHER = range(4)
@@ -39,7 +41,7 @@ def drafts_of(linker: Linker, *mentions: str, k: int = 5) -> tuple[list[Draft], 
 
 def scores_of(linker: Linker, mention: str, k: int = 5) -> tuple[Draft, NameScores]:
     (draft,), found = drafts_of(linker, mention, k=k)
-    return draft, name_scores(draft, found)
+    return draft, name_scores(Candidates([draft], found))
 
 
 def empty_batch(linker: Linker) -> BatchHits:
@@ -53,23 +55,39 @@ def hit(concept: int, row: int, score: float, found_by: str = "search", **scores
 # --- past annotations -----------------------------------------------------------------------------
 
 
+def look(seen: AnnotationCounts, form: str, id: str, name: str) -> list[float]:
+    (row,) = seen.look([form], [id], [name]).tolist()
+    return list(row)
+
+
 def test_annotations_are_counted_and_taken_back() -> None:
     seen = AnnotationCounts()
     for id_ in ("X:1", "X:1", "X:2"):
         seen.add("Tumours", [id_])
-    assert seen.look("tumor", "X:1", "growth") == pytest.approx(
-        (math.log(3), 2 / 3, math.log(3), 0, 1)
+    assert look(seen, "tumor", "X:1", "growth") == pytest.approx(
+        [math.log(3), 2 / 3, math.log(3), 0, 1]
     )
     seen.add("other", ["X:1"])
-    assert seen.look("tumor", "X:1", "other")[2:4] == (math.log(4), math.log(2))
+    assert look(seen, "tumor", "X:1", "other")[2:4] == [math.log(4), math.log(2)]
     seen.add("tumor", ["X:2"], -1)
-    assert seen.look("tumor", "X:2", "growth") == (0, 0, 0, 0, 1)
-    pair, share, concept, *_ = seen.look("never", "X:1", "never")
+    assert look(seen, "tumor", "X:2", "growth") == [0, 0, 0, 0, 1]
+    pair, share, concept, *_ = look(seen, "never", "X:1", "never")
     assert (pair, concept) == (0, math.log(4))
     assert math.isnan(share)
     seen.add("other", ["Y:1"])
-    assert seen.look("never", "Y:9", "never")[-1] == pytest.approx(1 / 4)
-    assert math.isnan(AnnotationCounts().look("never", "X:1", "never")[-1])
+    assert look(seen, "never", "Y:9", "never")[-1] == pytest.approx(1 / 4)
+
+
+def test_several_are_looked_up_as_each_by_itself() -> None:
+    seen = AnnotationCounts()
+    seen.add("tumour", ["X:1", "Y:2"])
+    asked = ["tumor", "tumor", "never"], ["X:1", "Y:2", "Z:3"], ["growth", "tumor", "tumor"]
+    rows = [look(seen, *one) for one in zip(*asked, strict=True)]
+    assert seen.look(*asked).tolist() == [pytest.approx(row, nan_ok=True) for row in rows]
+    nothing = AnnotationCounts()
+    assert look(nothing, "tumor", "X:1", "tumor") == pytest.approx(
+        [0, math.nan, 0, 0, math.nan], nan_ok=True
+    )
 
 
 # --- all names of a concept -----------------------------------------------------------------------
@@ -99,6 +117,12 @@ def dense(vectors: Any) -> np.ndarray:
     return table
 
 
+def marginal_of(scores: np.ndarray) -> float:
+    """Add the best three up; no two are equal."""
+    best = sorted(scores.tolist(), reverse=True)[:3]
+    return math.log(sum(math.exp(20 * score) for score in best)) / 20
+
+
 def test_scores_of_names_are_cosines(linker: Linker) -> None:
     draft, scores = scores_of(linker, "heart attacks", k=2)
     assert [found.concept for found in draft.hits] == [0, 1]
@@ -113,7 +137,7 @@ def test_scores_of_names_are_cosines(linker: Linker) -> None:
         assert scores.mean[0, column] == pytest.approx(cosines.mean(), abs=1e-3)
     assert scores.n_names.tolist() == [3, 1]
     assert scores.second[0] == pytest.approx(sorted(fused)[-2], abs=1e-3)
-    assert scores.marginal[0] == pytest.approx(marginal_score(fused), abs=1e-3)
+    assert scores.marginal[0] == pytest.approx(marginal_of(fused), abs=1e-3)
     assert math.isnan(scores.second[1])
     assert scores.best[1].tolist() == scores.mean[1].tolist()
 
@@ -142,7 +166,7 @@ def test_parts_of_a_composite_mention_have_scores(linker: Linker) -> None:
     assert len(draft.parts) == 2
     for part in draft.parts:
         assert len(part.hits) > 1
-        assert (name_scores(part, found).n_names >= 1).all()
+        assert (name_scores(Candidates([part], found)).n_names >= 1).all()
 
 
 def test_a_concept_without_names_has_no_scores(tmp_path: Path) -> None:
@@ -151,7 +175,7 @@ def test_a_concept_without_names_has_no_scores(tmp_path: Path) -> None:
         Terminology.build(records, tmp_path / "t.db"), encoders=["default"], folder=tmp_path / "i"
     )
     draft = Draft(Mention("fever"), "fever", tuple(hit(n, n - 1, 0.5) for n in range(3)))
-    scores = name_scores(draft, empty_batch(linker))
+    scores = name_scores(Candidates([draft], empty_batch(linker)))
     assert all(math.isnan(one) for one in (scores.n_names[0], scores.marginal[0]))
     assert np.isnan(scores.best[0]).all()
     assert scores.n_names[1:].tolist() == [1, 1]
@@ -161,9 +185,10 @@ def test_a_concept_without_names_has_no_scores(tmp_path: Path) -> None:
 
 def test_nothing_found_has_no_scores(linker: Linker) -> None:
     (draft,), found = drafts_of(linker, "?")
-    scores = name_scores(draft, found)
+    candidates = Candidates([draft], found)
+    scores = name_scores(candidates)
     assert [len(values) for values in scores] == [0] * 5
-    assert marginals(draft, scores, found).shape == (0,)
+    assert marginals(candidates, scores).shape == (0,)
 
 
 def test_without_an_encoder_names_are_counted_only() -> None:
@@ -181,8 +206,9 @@ def test_marginals_are_unknown_where_the_mention_is_a_name(linker: Linker) -> No
     unknown = np.full(4, math.nan)
     near = np.array([0.95, 0.95, 0.75, math.nan])
     scores = NameScores(unknown, unknown[:, None], unknown[:, None], near, unknown)
-    assert marginals(draft, scores, found).tolist()[2:] == [0.75, 0.6]
-    assert np.isnan(marginals(draft, scores, found)[:2]).all()
+    near = marginals(Candidates([draft], found), scores)
+    assert near.tolist()[2:] == [0.75, 0.6]
+    assert np.isnan(near[:2]).all()
 
 
 # --- other mentions of the document ---------------------------------------------------------------
@@ -304,7 +330,9 @@ def fever_features(linker: Linker, mention: Mention) -> list[dict[str, float]]:
     seen.add("type 1 fever", ["X:2"])
     draft = Draft(mention, "Type 1 fevers", hits)
     counts = np.array([[9, 1, 2, 3]] + [[unknown] * 4] * 2)
-    found = candidate_features(draft, scores, counts, empty_batch(linker), seen, ["e", "f"])
+    candidates = Candidates([draft], empty_batch(linker))
+    compared = Compared(candidates, scores, scores.marginal, counts)
+    found = candidate_features(compared, seen, ["e", "f"])
     names = feature_names(["e", "f"])
     assert found.shape == (3, len(names))
     return [dict(zip(names, row.tolist(), strict=True)) for row in found]
@@ -360,14 +388,33 @@ def test_depths_are_those_of_the_hierarchy(linker: Linker) -> None:
     for one, wanted in ((deep, [math.log(3), math.log(2), 0, 0]), (linker, [math.nan] * 3)):
         (draft,), found = drafts_of(one, "fever", k=4)
         draft = draft._replace(hits=tuple(sorted(draft.hits)))
-        scores = name_scores(draft, found)
-        counts, names = no_counts(draft), one.encoder_names
-        rows = candidate_features(draft, scores, counts, found, AnnotationCounts(), names)
+        compared = compare_drafts([[draft]], found)
+        rows = candidate_features(compared, AnnotationCounts(), one.encoder_names)
         assert rows[:, column].tolist()[: len(wanted)] == pytest.approx(wanted, nan_ok=True)
 
 
 def test_no_candidates_have_no_features(linker: Linker) -> None:
     (draft,), found = drafts_of(linker, "?")
-    scores, names = name_scores(draft, found), ["default", "chargrams"]
-    rows = candidate_features(draft, scores, no_counts(draft), found, AnnotationCounts(), names)
+    names = ["default", "chargrams"]
+    rows = candidate_features(compare_drafts([[draft]], found), AnnotationCounts(), names)
     assert rows.shape == (0, len(feature_names(names)))
+
+
+def test_a_batch_has_the_features_of_each_mention_by_itself(linker: Linker) -> None:
+    linker.pipeline.names.snapshot()
+    mentions = ["heart attacks", "breast and ovarian cancer", "?", "fevers 7", "panic"]
+    drafts, found = drafts_of(linker, *mentions, k=20)
+    documents = [drafts[:2], [drafts[2]], [], drafts[3:]]
+    seen, encoders = AnnotationCounts(), linker.encoder_names
+    seen.add("fever", ["X:3"])
+    whole = compare_drafts(documents, found)
+    features = candidate_features(whole, seen, encoders)
+    alone = [compare_drafts([of_document], found) for of_document in documents]
+    each = [candidate_features(one, seen, encoders) for one in alone]
+    assert features.tobytes() == np.concatenate(each).tobytes()
+    assert whole.counts.tobytes() == np.concatenate([one.counts for one in alone]).tobytes()
+    parts = [candidate_features(one, seen, encoders) for one in whole.split()]
+    assert features.tobytes() == np.concatenate(parts).tobytes()
+    assert [one.candidates.drafts[0].string for one in whole.split()] == [
+        *("heart attacks", "breast cancer", "ovarian cancer", "?", "fevers 7", "panic"),
+    ]

@@ -30,7 +30,10 @@ from canonym.linking.decision import Draft
 from canonym.linking.features import (
     SAME_CONCEPT,
     AnnotationCounts,
+    Candidates,
+    Compared,
     NameScores,
+    compare_drafts,
     document_counts,
     feature_names,
     marginals,
@@ -39,7 +42,6 @@ from canonym.linking.reranker import (
     ORDERS,
     RERANKER,
     Reranker,
-    draft_features,
     open_order,
     shipped_file,
 )
@@ -101,23 +103,26 @@ def by_place(sign: float) -> Reranker:
 def test_candidates_get_a_new_order_and_shares() -> None:
     hits = tuple(ConceptHit(n, n, 0.9 - n / 10, {"e": 0.5}, "search") for n in range(3))
     draft = Draft(Mention("m"), "m", hits)
-    names = feature_names(["e"])
+    candidates, names = Candidates([draft], Any), feature_names(["e"])
     features = np.zeros((3, len(names)))
     features[:, names.index("place")] = np.log1p(np.arange(3))
-    turned = by_place(9.0).order_hits(draft, features, 2)
+    (turned,) = by_place(9.0).order_hits(candidates, features, 2)
     assert [one.concept for one in turned.hits] == [2, 1]
     assert turned.hits[0].score > turned.hits[1].score
     assert turned.hits[1].scores == {SIMILARITY: 0.8, "e": 0.5}
-    whole = by_place(9.0).order_hits(draft, features, 3).hits
+    whole = by_place(9.0).order_hits(candidates, features, 3)[0].hits
     assert sum(one.score for one in whole) == pytest.approx(1)
     # Beyond its last knot a curve is level.
     contributions = [one.contributions["place"] for one in whole[:2]]
     assert contributions == [9, pytest.approx(9 * math.log(2))]
     assert not whole[2].contributions
-    kept = by_place(0.0).order_hits(draft, features, 3)
+    (kept,) = by_place(0.0).order_hits(candidates, features, 3)
     assert [one.concept for one in kept.hits] == [0, 1, 2]
     nothing = Draft(Mention("m"), "m", (), True, "no name")
-    assert by_place(1.0).order_hits(nothing, features[:0], 3) == nothing
+    between = Candidates([nothing, draft, nothing, draft], Any)
+    both = np.concatenate([features, features])
+    assert by_place(9.0).order_hits(between, both, 2) == [nothing, turned, nothing, turned]
+    assert by_place(1.0).order_hits(Candidates([nothing], Any), features[:0], 3) == [nothing]
 
 
 def test_scores_are_sums_of_worths() -> None:
@@ -175,14 +180,15 @@ def ranked(
     unknown = np.full(len(hits), math.nan)
     both = unknown[:, None]
     scores = NameScores(unknown, both, both, np.array(list(near.values())), unknown)
-    marginal = marginals(draft, scores, found)
+    candidates = Candidates([draft], found)
+    marginal = marginals(candidates, scores)
     others = [
         Draft(Mention(text), text, (hits[list(near).index(first)],)) for text, first in mentions
     ]
     counts = document_counts([draft, *others], [marginal, *[np.ones(1)] * len(others)])[0]
     order = Reranker.marginal(["e"])
-    features = order.features(draft, scores, marginal, counts, found)
-    return list(order.order_hits(draft, features, k).hits)
+    features = order.features(Compared(candidates, scores, marginal, counts))
+    return list(order.order_hits(candidates, features, k)[0].hits)
 
 
 def letters_of(hits: list[ConceptHit]) -> str:
@@ -537,13 +543,14 @@ def test_parts_of_composite_mentions_are_put_in_order_each(
     pipeline = linker.pipeline
     document = Document("1", "", (Mention(mention), Mention("hip ache"), Mention("?")))
     (drafts,), found = pipeline.draft([document], pipeline.request(), {})
-    compared = draft_features(drafts, found)
-    assert [draft.string for draft, *_ in compared] == ["hip pain", "knee pain", "hip ache", "?"]
-    assert not any(np.isnan(counts).any() for *_, counts in compared)
+    compared = compare_drafts([drafts], found)
+    strings = [draft.string for draft in compared.candidates.drafts]
+    assert strings == ["hip pain", "knee pain", "hip ache", "?"]
+    assert not np.isnan(compared.counts).any()
     # Without the context a mention has its parts alone beside it.
-    *parts, (*_, ache), (*_, nothing) = draft_features(drafts, found, context=False)
-    for one, other in zip(parts, draft_features(drafts[:1], found), strict=True):
-        assert np.array_equal(one[3], other[3])
-        assert not np.isnan(one[3]).any()
-    assert np.isnan(ache).all()
-    assert nothing.shape == (0, 4)
+    *parts, ache, nothing = compare_drafts([[draft] for draft in drafts], found).split()
+    for one, other in zip(parts, compare_drafts([drafts[:1]], found).split(), strict=True):
+        assert np.array_equal(one.counts, other.counts)
+        assert not np.isnan(one.counts).any()
+    assert np.isnan(ache.counts).all()
+    assert nothing.counts.shape == (0, 4)

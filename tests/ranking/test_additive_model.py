@@ -27,8 +27,11 @@ def test_the_score_is_the_sum_of_the_curves() -> None:
 
 def test_shares_come_with_the_largest_first() -> None:
     model = AdditiveModel([LABEL, LEAD])
-    worth = model.worth(np.array([1.0, np.nan]))
-    assert list(model.named(worth).items()) == [("lead", -1.0), ("label", 0.5)]
+    named = model.named(model.worth(np.array([[1.0, np.nan], [0.0, 0.0]])))
+    assert list(named[0].items()) == [("lead", -1.0), ("label", 0.5)]
+    assert [list(one) == sorted(one, key=lambda n: (-abs(one[n]), n)) for one in named] == [
+        True
+    ] * 2
 
 
 def test_weights_count_mentions() -> None:

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from canonym.ranking.overlap import Overlap, overlap
+from canonym.ranking.overlap import Overlap, overlaps
+
+
+def overlap(one: str, other: str) -> Overlap:
+    (found,) = overlaps([one, other], np.array([0]), np.array([1])).tolist()
+    return Overlap(*found)
 
 
 def test_words_letters_and_numerals() -> None:
@@ -40,3 +48,41 @@ def test_an_empty_string_shares_nothing() -> None:
         assert found[:6] == (0, 0, 0, 0, 0, 0)
         assert math.isnan(found.numerals)
         assert math.isfinite(found.length)
+
+
+def by_loops(one: str, other: str) -> list[float]:
+    words = [set(text.split()) for text in (one, other)]
+    grams = [
+        {f" {text} "[i : i + 3] for i in range(len(text))} if text else set()
+        for text in (one, other)
+    ]
+    numbers = [{w for w in each if any(letter.isdigit() for letter in w)} for each in words]
+    both, either = len(words[0] & words[1]), len(words[0] | words[1])
+    first, last = (
+        bool(one and other) and one.split()[place] == other.split()[place] for place in (0, -1)
+    )
+    return [
+        both / max(either, 1),
+        both / max(len(words[0]), 1),
+        both / max(len(words[1]), 1),
+        2 * len(grams[0] & grams[1]) / max(len(grams[0]) + len(grams[1]), 1),
+        float(first),
+        float(last),
+        float(numbers[0] == numbers[1]) if any(numbers) else math.nan,
+        math.log((len(other) + 1) / (len(one) + 1)),
+    ]
+
+
+normal = st.lists(st.text("abé1²", min_size=1, max_size=4), max_size=4).map(" ".join)
+
+
+@given(st.lists(normal, min_size=1, max_size=6), st.data())
+def test_pairs_of_a_batch_are_compared_as_each_by_itself(
+    texts: list[str], data: st.DataObject
+) -> None:
+    place = st.integers(0, len(texts) - 1)
+    pairs = data.draw(st.lists(st.tuples(place, place), max_size=8))
+    ones, others = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    expected = [by_loops(texts[one], texts[other]) for one, other in pairs]
+    found = overlaps(texts, ones, others)
+    assert found.tobytes() == np.array(expected, dtype=np.float64).reshape(-1, 8).tobytes()

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from canonym.errors import InvalidInput, Mismatch
 from canonym.evaluation.dictionary import Dictionary, FoundConcept, FoundName
@@ -17,12 +20,11 @@ from canonym.linker import Linker
 from canonym.linking.confidence import Confidence
 from canonym.linking.features import (
     AnnotationCounts,
-    FloatArray,
-    NameScores,
+    Candidates,
+    Compared,
     document_counts,
     marginals,
     name_scores,
-    no_counts,
 )
 from canonym.linking.pipeline import link_of
 from canonym.linking.reranker import (
@@ -34,9 +36,6 @@ from canonym.linking.reranker import (
 )
 from canonym.linking.search import BatchHits, ConceptHit, Draft
 from canonym.types import SCOPES, Mention
-
-Compared = tuple[Draft, NameScores, FloatArray, FloatArray]
-"""A draft with all that a re-ranker takes, as it takes them."""
 
 
 class RerankedDictionary:
@@ -128,15 +127,15 @@ class RerankedDictionary:
         """
         wanted = list(dict.fromkeys(text for one in question_set.questions for text in one.parts))
         plain = self._dictionary.find(wanted, max(k, POOL))
-        compared, found = compare_documents(self._dictionary, question_set, context=self._context)
+        compared = compare_documents(self._dictionary, question_set, context=self._context)
         known: dict[tuple[str, bytes], RankedAnswer] = {}
 
         def answer(text: str, document: int) -> RankedAnswer:
             one = compared[document][text]
             # Of a string in another document only the counts of other mentions differ.
-            key = text, one[3].tobytes()
+            key = text, one.counts.tobytes()
             if key not in known:
-                known[key] = self._ranked(one, found, plain[text], k)
+                known[key] = self._ranked(one, plain[text], k)
             return known[key]
 
         return tuple(
@@ -147,13 +146,12 @@ class RerankedDictionary:
     def _ranked(
         self,
         compared: Compared,
-        found: BatchHits,
         plain: tuple[tuple[FoundName, ...], tuple[FoundConcept, ...]],
         k: int,
     ) -> RankedAnswer:
-        draft = compared[0]
-        features = self._reranker.features(*compared, found)
-        link = link_of(self._reranker.order_hits(draft, features, POOL), found)
+        candidates, features = compared.candidates, self._reranker.features(compared)
+        (draft,) = self._reranker.order_hits(candidates, features, POOL)
+        link = link_of(draft, candidates.found)
         confidence = None if self._confidence is None else self._confidence.of(link)
         ranked = {one.id: FoundConcept(one.id, one.name, one.score) for one in link.candidates}
         names, concepts = plain
@@ -193,7 +191,7 @@ class _DictionaryHits(BatchHits):
     @functools.cache  # noqa: B019  # it goes with the evaluation
     def _label(self, concept: int) -> str:
         scopes = self.names.base.ties.scope_of_row
-        rows = self.names.rows_of(concept)
+        rows, _ = self.names.rows_of(np.array([concept]), self.names.n_base)
         labels = rows[scopes[rows] == SCOPES.index("label")]
         return self.names.name(int(labels[0])).text if len(labels) else ""
 
@@ -211,7 +209,7 @@ def check_ordering(order: str | Path | Reranker, protocol: Protocol) -> None:
 
 def compare_documents(
     dictionary: Dictionary, question_set: QuestionSet, *, context: bool = True
-) -> tuple[dict[int, dict[str, Compared]], BatchHits]:
+) -> dict[int, dict[str, Compared]]:
     """Find the nearest concepts of all strings of each document, and compare them."""
     strings: dict[int, dict[str, None]] = {}
     for one in question_set.questions:
@@ -224,22 +222,20 @@ def compare_documents(
     found = _DictionaryHits(pipeline.search, pipeline.names.snapshot(), chosen, pipeline.concepts)
     every = list(dict.fromkeys(text for texts in strings.values() for text in texts))
     nearest = pipeline.nearest([text for text in every if text], POOL, chosen, found)
-    drafts = {text: _draft(text, nearest.get(text, ())) for text in every}
-    scores = {text: name_scores(draft, found) for text, draft in drafts.items()}
-    marginal = {text: marginals(drafts[text], scores[text], found) for text in every}
+    candidates = Candidates([_draft(text, nearest.get(text, ())) for text in every], found)
+    scores = name_scores(candidates)
+    unknown = np.full((len(candidates), 4), math.nan)
+    alone = Compared(candidates, scores, marginals(candidates, scores), unknown)
+    of_text = dict(zip(every, alone.split(), strict=True))
     compared: dict[int, dict[str, Compared]] = {}
     for document, texts in strings.items():
-        of_document = [drafts[text] for text in texts]
-        counts = (
-            document_counts(of_document, [marginal[text] for text in texts])
-            if context
-            else [no_counts(draft) for draft in of_document]
-        )
-        compared[document] = {
-            text: (drafts[text], scores[text], marginal[text], of_text)
-            for text, of_text in zip(texts, counts, strict=True)
-        }
-    return compared, found
+        compared[document] = {text: of_text[text] for text in texts}
+        if context:
+            drafts = [of_text[text].candidates.drafts[0] for text in texts]
+            counts = document_counts(drafts, [of_text[text].marginal for text in texts])
+            for text, of_hits in zip(texts, counts, strict=True):
+                compared[document][text] = of_text[text]._replace(counts=of_hits)
+    return compared
 
 
 def _draft(text: str, hits: Sequence[ConceptHit]) -> Draft:

@@ -20,7 +20,7 @@ from canonym.io.files import asked_threads, n_cores
 from canonym.types import Float32Array, Hits, Int32Array
 
 _ROW_BLOCK = 1 << 16
-_PAIR_BLOCK = 1 << 14
+_PAIR_BLOCK = 1 << 11  # their vectors stay in the cache
 _NARROW = 0.1
 
 Propose = Callable[[Float32Array], Pairs]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from canonym.indexes.verbatim import Verbatim, keys_of
 from canonym.io.files import parse_json
 from canonym.linking.settings import Settings, Sieve, chosen_sieves
 from canonym.linking.targets import Target, parse_search
+from canonym.ranking.pooling import RowsByConcept
 from canonym.terminology import Terminology
 from canonym.terminology.ids import ConceptIds
 from canonym.text import normalise, normalise_all
@@ -59,6 +61,11 @@ class ExtraNames:
     repeated: npt.NDArray[np.bool_]
     sieves: tuple[Verbatim, ...]
     indexes: tuple[Exact | Inverted, ...]
+
+    @functools.cached_property
+    def rows(self) -> RowsByConcept:
+        """The rows of each concept."""
+        return RowsByConcept(self.concepts)
 
     @property
     def scopes(self) -> npt.NDArray[np.int8]:

@@ -1,8 +1,9 @@
-"""Features of candidates, for the re-ranker: one array per draft."""
+"""Features of candidates, for the re-ranker: those of a batch of drafts in one array."""
 
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,13 +13,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from canonym.indexes.vectors import take_vectors
 from canonym.linking.search import BatchHits, Draft
 from canonym.linking.settings import SIEVES
 from canonym.linking.targets import TARGETS
-from canonym.ranking.overlap import Overlap, overlap, type_words
-from canonym.ranking.pooling import marginal_score
+from canonym.ranking.overlap import Overlap, overlaps, type_words
+from canonym.ranking.pooling import each, marginal_scores
 from canonym.text import STRONG, normalise
+from canonym.text.memo import KnownForms
 from canonym.types import SCOPES
 
 FloatArray = npt.NDArray[np.float64]
@@ -48,6 +49,7 @@ _NAMES = ("names", "second name", "second name behind the best", "second name be
 _KINDS = ("depth", "depth below the first", "type is the mention's")
 _SCORER = ("", " behind the best", " mean", " mean behind the best")
 _MOST_NAMES = 64  # of a concept; some drugs have thousands of spellings
+_strong = KnownForms(STRONG)  # the same names are candidates again and again
 
 
 # --- past annotations -----------------------------------------------------------------------------
@@ -76,22 +78,29 @@ class AnnotationCounts:
             self.concepts[id_] += n
             self.prefixes[_prefix(id_)] += n
 
-    def look(self, form: str, id: str, name: str) -> tuple[float, ...]:
-        """Return five features of a text and a name in normal form, and a concept.
+    def look(self, forms: Sequence[str], ids: Sequence[str], names: Sequence[str]) -> FloatArray:
+        """Return five features of n texts, concepts and names, ``(n, 5)``; texts in normal form.
 
         ``log(1 + n)`` of the annotations of the text with the concept; their share of all of the
         text; ``log(1 + n)`` of those with the concept, and of those of the name; and the share of
         all annotations with the prefix of the id. Shares of nothing are NaN.
         """
-        of_form = self.pairs.get(form, _NONE)
-        of_text, total = sum(of_form.values()), sum(self.prefixes.values())
-        return (
-            math.log1p(of_form[id]),
-            of_form[id] / of_text if of_text else math.nan,
-            math.log1p(self.concepts[id]),
-            math.log1p(sum(self.pairs.get(name, _NONE).values())),
-            self.prefixes[_prefix(id)] / total if total else math.nan,
-        )
+        if not self.pairs:
+            return np.tile([0, math.nan, 0, 0, math.nan], (len(forms), 1))
+        of_text = {form: self.pairs.get(form, _NONE).total() for form in {*forms, *names}}
+        counts = np.array(
+            [
+                (self.pairs.get(form, _NONE)[id_], of_text[form], self.concepts[id_], of_text[name])
+                for form, id_, name in zip(forms, ids, names, strict=True)
+            ],
+            dtype=np.float64,
+        ).reshape(-1, 4)
+        with_prefix = np.array([self.prefixes[_prefix(id_)] for id_ in ids], dtype=np.float64)
+        found = np.empty((len(forms), 5))
+        found[:, [0, 2, 3]] = each(math.log1p, counts[:, [0, 2, 3]])
+        found[:, 1] = counts[:, 0] / np.where(counts[:, 1], counts[:, 1], math.nan)
+        found[:, 4] = with_prefix / (self.prefixes.total() or math.nan)
+        return found
 
 
 _NONE: Counter[str] = Counter()
@@ -101,6 +110,55 @@ def _prefix(id: str) -> str:
     return id.partition(":")[0] if ":" in id else ""
 
 
+# --- the hits of a batch --------------------------------------------------------------------------
+
+
+class Candidates:
+    """The hits of undivided drafts, one after the other.
+
+    Those of draft i are ``hits[starts[i]:starts[i + 1]]``; `draft_of` is the draft of each.
+    """
+
+    def __init__(self, drafts: Sequence[Draft], found: BatchHits) -> None:
+        self.drafts = tuple(drafts)
+        self.found = found
+        self.hits = [hit for draft in drafts for hit in draft.hits]
+        self.scores = np.array([hit.score for hit in self.hits], dtype=np.float64)
+        self.concepts = np.array([hit.concept for hit in self.hits], dtype=np.int64)
+        self.sieves = np.array([_SIEVES.get(hit.found_by, 0.0) for hit in self.hits])
+        widths = np.array([len(draft.hits) for draft in drafts], dtype=np.intp)
+        self.starts = np.concatenate([[0], np.cumsum(widths)])
+        self.draft_of = np.repeat(np.arange(len(widths)), widths)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def highest(self, values: FloatArray) -> FloatArray:
+        """Return for each hit the largest known value of its draft."""
+        filled = np.diff(self.starts) > 0
+        if not filled.any():
+            return values
+        largest = np.fmax.reduceat(values, self.starts[:-1][filled])
+        return np.asarray(np.repeat(largest, np.diff(self.starts)[filled], axis=0))
+
+    @functools.cached_property
+    def mentions(self) -> list[str]:
+        """The normal form of the string of each draft."""
+        return _strong([draft.string for draft in self.drafts])
+
+    @functools.cached_property
+    def names(self) -> tuple[list[str], list[int]]:
+        """The normal form and the place in `SCOPES` of the name by which each hit was found."""
+        # The mean of a concept's names has the row -1, and goes by the name of the concept.
+        rows = [hit.row if hit.row >= 0 else -1 - hit.concept for hit in self.hits]
+        of_row = dict(zip(rows, self.hits, strict=True))
+        named = {row: self.found.name(hit) for row, hit in of_row.items()}
+        scopes = {row: SCOPES.index(name.scope) for row, name in named.items()}
+        forms = _strong([name.text for name in named.values()])
+        by_row = dict(zip(named, forms, strict=True))
+        return [by_row[row] for row in rows], [scopes[row] for row in rows]
+
+
 # --- all names of a concept -----------------------------------------------------------------------
 
 
@@ -108,8 +166,8 @@ class NameScores(NamedTuple):
     """Scores of all names of every candidate, ``(n,)`` or ``(n, encoders)`` float64.
 
     `n_names` were compared, 64 at most. `best` and `mean` are those of each encoder. `marginal` is
-    `canonym.ranking.pooling.marginal_score` of the weighted mean of the encoders, `second` its
-    second largest value. NaN: unknown, as for a concept whose names were removed.
+    that of `canonym.ranking.pooling.marginal_scores` of the weighted mean of the encoders, `second`
+    its second largest value. NaN: unknown, as for a concept whose names were removed.
     """
 
     n_names: FloatArray
@@ -119,59 +177,50 @@ class NameScores(NamedTuple):
     second: FloatArray
 
 
-def name_scores(draft: Draft, found: BatchHits) -> NameScores:
-    """Compare the string of an undivided draft with all names of its candidates.
+def name_scores(candidates: Candidates) -> NameScores:
+    """Compare the string of each draft with all names of its candidates.
 
     A stray synonym may be as near as a name of the right concept; its other names seldom are.
     """
-    n, encoders = len(draft.hits), found.search.encoders
+    n, found = len(candidates), candidates.found
+    encoders = found.search.encoders
     unknown = functools.partial(np.full, fill_value=math.nan)
     scores = NameScores(
         unknown(n), unknown((n, len(encoders))), unknown((n, len(encoders))), unknown(n), unknown(n)
     )
-    every = [found.names.rows_of(hit.concept)[:_MOST_NAMES] for hit in draft.hits]
-    filled = np.array([place for place, rows in enumerate(every) if len(rows)], dtype=np.intp)
-    widths = np.array([len(every[place]) for place in filled], dtype=np.intp)
+    rows, places = found.names.rows_of(candidates.concepts, _MOST_NAMES)
+    filled, starts, widths = np.unique(places, return_index=True, return_counts=True)
     scores.n_names[filled] = widths
     if not len(filled) or not encoders:
         return scores
-    rows = np.concatenate([every[place] for place in filled])[None, :]
-    starts = np.cumsum([0, *widths[:-1]])
+    strings, drafts = [draft.string for draft in candidates.drafts], candidates.draft_of[places]
     total = sum(encoder.weight for encoder in encoders) or 1.0
-    fused = np.zeros(rows.shape[1])
-    indexes = found.names.rows_of_target(TARGETS["OD-T"]).indexes
-    vectors = found.encoded.of([draft.string])
-    for column, (encoder, index, vector) in enumerate(zip(encoders, indexes, vectors, strict=True)):
-        of_encoder = index.score(take_vectors(vector, np.zeros(1, np.intp)), rows)[0]
+    fused = np.zeros(len(rows))
+    of_encoders = found.scores(strings, drafts, rows, TARGETS["OD-T"])
+    for column, (encoder, of_encoder) in enumerate(zip(encoders, of_encoders, strict=True)):
         of_encoder = of_encoder.astype(np.float64)
         fused += encoder.weight / total * of_encoder
         scores.best[filled, column] = np.maximum.reduceat(of_encoder, starts)
         scores.mean[filled, column] = np.add.reduceat(of_encoder, starts) / widths
-    for place, start, width in zip(filled.tolist(), starts.tolist(), widths.tolist(), strict=True):
-        of_concept = fused[start : start + width]
-        scores.marginal[place] = marginal_score(of_concept)
-        if width > 1:
-            scores.second[place] = np.partition(of_concept, -2)[-2]
+    scores.marginal[filled] = marginal_scores(fused, starts)
+    largest = np.repeat(np.maximum.reduceat(fused, starts), widths)
+    others = np.where(fused == largest, -math.inf, fused)
+    twice = np.add.reduceat((fused == largest).astype(np.intp), starts) > 1
+    second = np.where(twice, largest[starts], np.maximum.reduceat(others, starts))
+    scores.second[filled] = np.where(widths > 1, second, math.nan)
     return scores
 
 
-def marginals(draft: Draft, scores: NameScores, found: BatchHits) -> FloatArray:
+def marginals(candidates: Candidates, scores: NameScores) -> FloatArray:
     """Return the marginal score of every candidate, ``(n,)``.
 
     NaN where a sieve found it, or its name is the mention: no others are as near.
     """
-    mention = normalise(draft.string, STRONG)
-    return np.array(
-        [
-            math.nan
-            if hit.found_by in _SIEVES or _normal(found.name(hit).text) == mention
-            else hit.score
-            if math.isnan(marginal)
-            else marginal
-            for hit, marginal in zip(draft.hits, scores.marginal.tolist(), strict=True)
-        ],
-        dtype=np.float64,
-    )
+    names, _ = candidates.names
+    mentions = [candidates.mentions[draft] for draft in candidates.draft_of.tolist()]
+    named = np.array([one == other for one, other in zip(names, mentions, strict=True)], dtype=bool)
+    known = np.where(np.isnan(scores.marginal), candidates.scores, scores.marginal)
+    return np.where(named | (candidates.sieves > 0), math.nan, known)
 
 
 # --- other mentions of the document ---------------------------------------------------------------
@@ -188,17 +237,18 @@ def document_counts(drafts: Sequence[Draft], marginal: Sequence[FloatArray]) -> 
     that. Less so *attenuated polyposis* beside *polyposis*: a word more may mean a kind of it.
     """
     first: dict[str, int] = {}
-    for draft, scores in zip(drafts, marginal, strict=True):
+    own = _strong([draft.string for draft in drafts])
+    for draft, form, scores in zip(drafts, own, marginal, strict=True):
         if draft.hits and not draft.nil:
             # A candidate found by the mention itself is first, without comparison.
             best = int(np.where(np.isnan(scores), math.inf, scores).argmax())
-            first.setdefault(normalise(draft.string, STRONG), draft.hits[best].concept)
+            first.setdefault(form, draft.hits[best].concept)
     if len(first) < 2:
         return [no_counts(draft) for draft in drafts]
     forms: dict[int, list[tuple[str, frozenset[str]]]] = {}
     for form, concept in first.items():
         forms.setdefault(concept, []).append((form, frozenset(form.split())))
-    return [_counts_of(draft, forms) for draft in drafts]
+    return [_counts_of(draft, form, forms) for draft, form in zip(drafts, own, strict=True)]
 
 
 def no_counts(draft: Draft) -> FloatArray:
@@ -206,8 +256,9 @@ def no_counts(draft: Draft) -> FloatArray:
     return np.full((len(draft.hits), 4), math.nan)
 
 
-def _counts_of(draft: Draft, forms: dict[int, list[tuple[str, frozenset[str]]]]) -> FloatArray:
-    form = normalise(draft.string, STRONG)
+def _counts_of(
+    draft: Draft, form: str, forms: dict[int, list[tuple[str, frozenset[str]]]]
+) -> FloatArray:
     own = frozenset(form.split())
     counts = np.zeros((len(draft.hits), 4))
     for place, hit in enumerate(draft.hits):
@@ -233,94 +284,138 @@ def feature_names(encoders: Sequence[str]) -> tuple[str, ...]:
     )
 
 
+class Compared(NamedTuple):
+    """Candidates, their `name_scores`, `marginals` and ``(n, 4)`` `document_counts`."""
+
+    candidates: Candidates
+    scores: NameScores
+    marginal: FloatArray
+    counts: FloatArray
+
+    def split(self) -> list[Compared]:
+        """Return the same for each draft by itself."""
+        bounds = self.candidates.starts.tolist()
+        spans = [slice(*pair) for pair in itertools.pairwise(bounds)]
+        return [
+            Compared(
+                Candidates([draft], self.candidates.found),
+                NameScores(*(values[span] for values in self.scores)),
+                self.marginal[span],
+                self.counts[span],
+            )
+            for draft, span in zip(self.candidates.drafts, spans, strict=True)
+        ]
+
+
+def compare_drafts(documents: Sequence[Sequence[Draft]], found: BatchHits) -> Compared:
+    """Compare the undivided drafts of documents with all names of their candidates."""
+    parts = [[p for draft in drafts for p in draft.whole_or_parts] for drafts in documents]
+    candidates = Candidates([part for of_document in parts for part in of_document], found)
+    scores = name_scores(candidates)
+    marginal = marginals(candidates, scores)
+    counts = np.full((len(candidates), 4), math.nan)
+    first = 0
+    for of_document in parts:
+        last = first + len(of_document)
+        if len(of_document) > 1:
+            bounds = candidates.starts[first : last + 1]
+            each_marginal = np.split(marginal[bounds[0] : bounds[-1]], bounds[1:-1] - bounds[0])
+            of_hits = document_counts(of_document, each_marginal)
+            counts[bounds[0] : bounds[-1]] = np.concatenate(of_hits)
+        first = last
+    return Compared(candidates, scores, marginal, counts)
+
+
 def candidate_features(
-    draft: Draft,
-    scores: NameScores,
-    counts: FloatArray,
-    found: BatchHits,
-    annotations: AnnotationCounts,
-    encoders: Sequence[str],
+    compared: Compared, annotations: AnnotationCounts, encoders: Sequence[str]
 ) -> FloatArray:
-    """Return the features of the candidates of an undivided draft, one row each; NaN: unknown.
+    """Return the features of candidates, one row each; NaN: unknown.
 
-    `counts` is that of `document_counts`; `annotations` are those of the past, without this
-    mention. The columns are `feature_names`.
+    `annotations` are those of the past, without these mentions. The columns are `feature_names`.
     """
-    hits = draft.hits
-    if not hits:
-        return np.empty((0, len(feature_names(encoders))))
-    mention = normalise(draft.string, STRONG)
-    called = type_words((draft.mention.type,))
-    concepts = [found.concepts[hit.concept] for hit in hits]
-    matched = [found.name(hit) for hit in hits]
-    names = [_normal(name.text) for name in matched]
-    owners = Counter(names)
-    best = max(hit.score for hit in hits)
-    by_scorer = _scorers(draft, scores, encoders)
-    depths = _depths(draft, found)
-    seconds = scores.second.tolist()
-    highest = _highest(scores.second)
-    rows = []
-    for place, (hit, name) in enumerate(zip(hits, names, strict=True)):
-        label = _normal(found.label(hit))
-        types = concepts[place].types
-        as_name = overlap(mention, name)
-        rows.append(
-            [
-                hit.score,
-                hit.score - best,
-                math.log1p(place),
-                _SIEVES.get(hit.found_by, 0.0),
-                float(SCOPES.index(matched[place].scope)),
-                float(name == label),
-                float(name == mention),
-                *as_name,
-                *(as_name if name == label else overlap(mention, label)),
-                math.log(owners[name]),
-                *annotations.look(mention, concepts[place].id, name),
-                math.log(scores.n_names[place]),
-                seconds[place],
-                seconds[place] - highest,
-                seconds[place] - hit.score,
-                depths[place],
-                depths[place] - depths[0],
-                float(bool(called & type_words(types))) if called and types else math.nan,
-                *counts[place, 1:],
-                *by_scorer[place],
-            ]
-        )
-    return np.array(rows, dtype=np.float64)
+    candidates, scores, _, counts = compared
+    found, hits, draft_of = candidates.found, candidates.hits, candidates.draft_of
+    ordinals, place_of = np.unique(candidates.concepts, return_inverse=True)
+    one_of_each = [hits[place] for place in np.unique(candidates.concepts, return_index=True)[1]]
+    concepts = [found.concepts[ordinal] for ordinal in ordinals.tolist()]
+    labels = _strong([found.label(hit) for hit in one_of_each])
+    names, scopes = candidates.names
+    # Every string once, then numbers.
+    number = {
+        form: n for n, form in enumerate(dict.fromkeys([*candidates.mentions, *names, *labels]))
+    }
+    mention = _numbers(candidates.mentions, number)[draft_of]
+    name, label = _numbers(names, number), _numbers(labels, number)[place_of]
+    of_pair, pair = np.unique(
+        np.concatenate([mention * len(number) + name, mention * len(number) + label]),
+        return_inverse=True,
+    )
+    shared = overlaps(list(number), *np.divmod(of_pair, len(number) or 1))[pair]
+    _, same, owners = np.unique(
+        draft_of * len(number) + name, return_inverse=True, return_counts=True
+    )
+    depths = _depths([concept.id for concept in concepts], found)[place_of]
+    places = np.arange(len(hits)) - candidates.starts[draft_of]
+    found_features = [
+        candidates.scores,
+        candidates.scores - candidates.highest(candidates.scores),
+        each(math.log1p, places),
+        candidates.sieves,
+        scopes,
+        name == label,
+        name == mention,
+        shared[: len(hits)],
+        shared[len(hits) :],
+        each(math.log, owners)[same],
+        annotations.look(
+            [candidates.mentions[draft] for draft in draft_of.tolist()],
+            [concepts[place].id for place in place_of.tolist()],
+            names,
+        ),
+        each(math.log, scores.n_names),
+        scores.second,
+        scores.second - candidates.highest(scores.second),
+        scores.second - candidates.scores,
+        depths,
+        depths - depths[candidates.starts[draft_of]],
+        _alike(candidates, [concepts[place].types for place in place_of.tolist()]),
+        counts[:, 1:],
+        _scorers(candidates, scores, encoders),
+    ]
+    return np.column_stack([np.asarray(values, dtype=np.float64) for values in found_features])
 
 
-def _scorers(draft: Draft, scores: NameScores, encoders: Sequence[str]) -> FloatArray:
+def _numbers(forms: Sequence[str], number: Mapping[str, int]) -> npt.NDArray[np.int64]:
+    return np.array([number[form] for form in forms], dtype=np.int64)
+
+
+def _alike(candidates: Candidates, types: Sequence[tuple[str, ...]]) -> FloatArray:
+    """Tell whether the type of a mention is called like one of a concept's; NaN without either."""
+    called = [type_words((draft.mention.type,)) for draft in candidates.drafts]
+    return np.array(
+        [
+            float(bool(called[draft] & type_words(own))) if called[draft] and own else math.nan
+            for draft, own in zip(candidates.draft_of.tolist(), types, strict=True)
+        ],
+        dtype=np.float64,
+    )
+
+
+def _scorers(candidates: Candidates, scores: NameScores, encoders: Sequence[str]) -> FloatArray:
     """Return by encoder the best and the mean score of a concept's names, and their leads."""
     both = np.stack([scores.best, scores.mean], axis=2)  # (n, encoders, 2)
-    for place, hit in enumerate(draft.hits):
-        for column, name in enumerate(encoders):
-            if math.isnan(both[place, column, 0]):
-                both[place, column, 0] = hit.scores.get(name, math.nan)
-    highest = np.array(
-        [[_highest(both[:, column, kind]) for kind in (0, 1)] for column in range(len(encoders))]
-    ).reshape(len(encoders), 2)
-    return np.stack([both, both - highest], axis=3).reshape(len(draft.hits), -1)
+    for place, column in zip(
+        *map(np.ndarray.tolist, np.nonzero(np.isnan(scores.best))), strict=True
+    ):
+        both[place, column, 0] = candidates.hits[place].scores.get(encoders[column], math.nan)
+    leads = both - candidates.highest(both)
+    return np.stack([both, leads], axis=3).reshape(len(both), 4 * len(encoders))
 
 
-def _depths(draft: Draft, found: BatchHits) -> list[float]:
+def _depths(ids: Sequence[str], found: BatchHits) -> FloatArray:
     """Return ``log(1 + n)`` of the steps from each concept up to a root; NaN: unknown."""
     hierarchy = found.concepts.hierarchy
-    depths = []
-    for hit in draft.hits:
-        id_ = found.concepts[hit.concept].id
-        steps = hierarchy.depth(id_) if hierarchy is not None and id_ in hierarchy else None
-        depths.append(math.nan if steps is None else math.log1p(steps))
-    return depths
-
-
-def _highest(values: FloatArray) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.max()) if len(known) else math.nan
-
-
-@functools.lru_cache(maxsize=1 << 15)  # the same names are candidates again and again
-def _normal(text: str) -> str:
-    return normalise(text, STRONG)
+    if hierarchy is None:
+        return np.full(len(ids), math.nan)
+    steps = [hierarchy.depth(id_) if id_ in hierarchy else None for id_ in ids]
+    return np.array([math.nan if n is None else math.log1p(n) for n in steps], dtype=np.float64)

@@ -14,14 +14,15 @@ from canonym.errors import InvalidInput
 from canonym.linking.confidence import METHODS, Confidence, confidence_features, fit_model
 from canonym.linking.features import (
     AnnotationCounts,
+    Compared,
     FloatArray,
-    NameScores,
     candidate_features,
+    compare_drafts,
     feature_names,
 )
 from canonym.linking.pipeline import Pipeline, batches_of
-from canonym.linking.reranker import POOL, Reranker, draft_features
-from canonym.linking.search import BatchHits, Draft
+from canonym.linking.reranker import POOL, Reranker
+from canonym.linking.search import ConceptHit, Draft
 from canonym.mentions.documents import check_document
 from canonym.ranking.additive_model import AdditiveModel, fit_additive_model
 from canonym.ranking.reliability import ece
@@ -189,23 +190,27 @@ class ObservedDraft(NamedTuple):
     """
 
     document: int
-    draft: Draft
-    scores: NameScores
-    counts: FloatArray
-    found: BatchHits
+    compared: Compared
     gold: frozenset[str]
     annotated: bool
 
     @property
+    def draft(self) -> Draft:
+        """The draft alone."""
+        return self.compared.candidates.drafts[0]
+
+    @property
     def right(self) -> list[bool]:
         """Whether each hit is right."""
-        return [self.found.concepts[hit.concept].id in self.gold for hit in self.draft.hits]
+        return [self.is_right(hit) for hit in self.draft.hits]
+
+    def is_right(self, hit: ConceptHit) -> bool:
+        """Tell whether a hit is right."""
+        return self.compared.candidates.found.concepts[hit.concept].id in self.gold
 
     def features(self, annotations: AnnotationCounts, encoders: Sequence[str]) -> FloatArray:
         """Return the features of the hits, given past annotations."""
-        return candidate_features(
-            self.draft, self.scores, self.counts, self.found, annotations, encoders
-        )
+        return candidate_features(self.compared, annotations, encoders)
 
 
 class Pools(NamedTuple):
@@ -239,8 +244,8 @@ def fit_reranker(
         for place in np.flatnonzero(here):
             one = seen[place]
             features = one.features(reranker.annotations, encoders)
-            best = reranker.order_hits(one.draft, features, 1).hits[0]
-            after[place] = one.found.concepts[best.concept].id in one.gold
+            (best,) = reranker.order_hits(one.compared.candidates, features, 1)
+            after[place] = one.is_right(best.hits[0])
     right = [one.right for one in seen]
     return _fitted(seen, encoders), {
         "links": float(len(seen)),
@@ -269,8 +274,9 @@ def observe_drafts(
     number = 0
     for batch in batches_of(documents, mentions=request.batch):
         drafts, found = plain.draft(batch, request, {})
+        compared = iter(compare_drafts(drafts, found).split())
         for document, of_document in zip(batch, drafts, strict=True):
-            seen += _observed(number, document, of_document, found, find)
+            seen += _observed(number, document, of_document, compared, find)
             number += 1
     n_right = sum(any(one.right) for one in seen)
     if n_right < _FEWEST:
@@ -285,18 +291,17 @@ def _observed(
     number: int,
     document: Document,
     drafts: Sequence[Draft],
-    found: BatchHits,
+    compared: Iterator[Compared],
     find: Callable[[str], str | None],
 ) -> Iterator[ObservedDraft]:
-    compared = iter(draft_features(drafts, found))
     for mention, draft in zip(document.mentions, drafts, strict=True):
         gold = frozenset(filter(None, map(find, mention.ids)))
         several = mention.rule == "all" and len(mention.ids) > 1
-        for _ in draft.whole_or_parts:
-            part, scores, _, counts = next(compared)
+        for part in draft.whole_or_parts:
+            one = next(compared)
             if part.hits and (draft.parts or not several):
                 annotated = not several and not draft.parts and bool(gold)
-                yield ObservedDraft(number, part, scores, counts, found, gold, annotated)
+                yield ObservedDraft(number, one, gold, annotated)
 
 
 def _fitted(seen: Sequence[ObservedDraft], encoders: tuple[str, ...]) -> Reranker:

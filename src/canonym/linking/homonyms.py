@@ -139,15 +139,22 @@ def find_homonyms(drafts: Sequence[Draft], found: BatchHits) -> list[Draft]:
         kept = rows if chosen.allowed is None else rows[chosen.allowed[rows]]
         if len(np.unique(chosen.ties.concept_of_row[kept])) > 1:
             several[key] = (part, kept, chosen.ties)
-    scores = found.search.scores(
-        [string for string, _ in several],
-        [rows for _, rows, _ in several.values()],
-        found.names,
-        found.encoded,
-    )
+    widths = [len(rows) for _, rows, _ in several.values()]
+    scores = np.zeros(sum(widths))
+    if several:
+        strings = [string for string, _ in several]
+        places = np.repeat(np.arange(len(widths)), widths)
+        rows = np.concatenate([rows for _, rows, _ in several.values()])
+        encoders = found.search.encoders
+        total = sum(encoder.weight for encoder in encoders)
+        of_encoders = found.scores(strings, places, rows)
+        for encoder, of_encoder in zip(encoders, of_encoders, strict=True):
+            scores += encoder.weight / total * of_encoder
     tied = {
         key: _tied(part, rows, each, ties)
-        for (key, (part, rows, ties)), each in zip(several.items(), scores, strict=True)
+        for (key, (part, rows, ties)), each in zip(
+            several.items(), np.split(scores, np.cumsum(widths)[:-1]), strict=False
+        )
     }
     return [_with_tied(draft, tied) for draft in drafts]
 

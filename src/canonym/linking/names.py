@@ -258,12 +258,24 @@ class Names:
         """Return the indexes of every encoder, in the order of the rows."""
         return list(zip(self.base.indexes, *(n.indexes for n in self._extra), strict=True))
 
-    def rows_of(self, concept: int) -> Int32Array:
-        """Return the rising rows of the names of a concept."""
-        found = [self.base.rows.of(concept)]
-        for names, start in zip(self._extra, self._starts, strict=False):
-            found.append(np.flatnonzero(names.concepts == concept).astype(np.int32) + start)
-        return np.concatenate(found)
+    def rows_of(
+        self, concepts: npt.NDArray[np.integer[Any]], most: int
+    ) -> tuple[Int32Array, npt.NDArray[np.intp]]:
+        """Return the first rows of each concept, rising, and the place in `concepts` of each."""
+        rows, places = self.base.rows.of(concepts, most)
+        if not self._extra:
+            return rows, places
+        further = [
+            (more + np.int32(start), place)
+            for names, start in zip(self._extra, self._starts, strict=False)
+            for more, place in [names.rows.of(concepts, most)]
+        ]
+        rows = _joined(rows, [more for more, _ in further])
+        places = _joined(places, [place for _, place in further])
+        order = np.argsort(places, kind="stable")
+        rows, places = rows[order], places[order]
+        kept = np.arange(len(places)) - np.searchsorted(places, places) < most
+        return rows[kept], places[kept]
 
     def name(self, row: int) -> Name:
         """Return the name of a row."""

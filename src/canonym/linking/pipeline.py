@@ -259,9 +259,9 @@ class Pipeline:
     ) -> Iterator[tuple[Document, Links]]:
         """Link whole documents, all of them against the names of one moment."""
         drafts, found = self.draft(documents, request, abbreviations)
+        drafts = self.order(drafts, found, request)
         for document, of_document in zip(documents, drafts, strict=True):
-            ordered = self.order(of_document, found, request)
-            links = [link_of(draft, found) for draft in ordered]
+            links = [link_of(draft, found) for draft in of_document]
             yield document, Links(self.grade(link, request) for link in links)
 
     def draft(
@@ -487,8 +487,10 @@ class Pipeline:
             for document, of_document in zip(documents, drafts, strict=True)
         ]
 
-    def order(self, drafts: Sequence[Draft], found: BatchHits, request: Request) -> Sequence[Draft]:
-        """Let the re-ranker put the candidates of a document in order, if there is one."""
+    def order(
+        self, drafts: list[list[Draft]], found: BatchHits, request: Request
+    ) -> list[list[Draft]]:
+        """Let the re-ranker put the candidates of each document in order, if there is one."""
         if request.reranker is None:
             return drafts
         return request.reranker.order(drafts, found, request.n_kept, context=request.context)

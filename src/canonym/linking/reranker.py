@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import logging
 from collections.abc import Sequence
@@ -19,15 +20,14 @@ from canonym.linking.features import (
     MARGINAL,
     SAME_CONCEPT,
     AnnotationCounts,
+    Candidates,
+    Compared,
     FloatArray,
-    NameScores,
     candidate_features,
-    document_counts,
+    compare_drafts,
     feature_names,
-    marginals,
-    name_scores,
 )
-from canonym.linking.search import BatchHits, Draft
+from canonym.linking.search import BatchHits, ConceptHit, Draft
 from canonym.linking.settings import SIMILARITY
 from canonym.ranking.additive_model import AdditiveModel, Curve
 from canonym.ranking.pooling import COSINE_SCALE
@@ -41,28 +41,13 @@ POOL = 20
 """Candidates that are put in a new order."""
 
 _FORMAT = 5
+_EXPLAINED = 2  # candidates of a mention with the worth of each feature
 # Features of the order that is fitted to nothing.
 _BY_NAMES = (MARGINAL, SAME_CONCEPT)
 _MOST = 1 << 53  # mentions with a decision
 _DAMAGE = (ValueError, TypeError, OverflowError)
 _MANY = 20.0  # log(1 + n) of more mentions than any document has
 _FOUND = 1000.0  # for a candidate found by the mention itself: more than anything else adds
-
-
-def draft_features(
-    drafts: Sequence[Draft], found: BatchHits, *, context: bool = True
-) -> list[tuple[Draft, NameScores, FloatArray, FloatArray]]:
-    """Compare the undivided drafts of one document with all names of their candidates.
-
-    Returns each with its `name_scores`, its `marginals` and its `document_counts`; without
-    `context` every mention is a document by itself, with its parts.
-    """
-    if not context:
-        return [one for draft in drafts for one in draft_features([draft], found)]
-    parts = [part for draft in drafts for part in draft.whole_or_parts]
-    scores = [name_scores(part, found) for part in parts]
-    marginal = [marginals(part, each, found) for part, each in zip(parts, scores, strict=True)]
-    return list(zip(parts, scores, marginal, document_counts(parts, marginal), strict=True))
 
 
 @dataclass(frozen=True)
@@ -81,7 +66,7 @@ class Reranker:
         """Order candidates by all names of a concept and by the document; fitted to nothing.
 
         A share is the marginal probability of BioSyn among the candidates times 1 + n, see
-        `canonym.ranking.pooling.marginal_score`. Here n other mentions of the document have the
+        `canonym.ranking.pooling.marginal_scores`. Here n other mentions of the document have the
         concept first. A concept found by the mention itself stays first.
         """
         model = AdditiveModel(
@@ -106,58 +91,62 @@ class Reranker:
         }
 
     def order(
-        self, drafts: Sequence[Draft], found: BatchHits, k: int, *, context: bool = True
-    ) -> list[Draft]:
-        """Put the hits of the drafts of one document in order, and keep k of each.
+        self, documents: Sequence[Sequence[Draft]], found: BatchHits, k: int, *, context: bool
+    ) -> list[list[Draft]]:
+        """Put the hits of the drafts of each document in order, and keep k of each.
 
         A score is a share of the hits then, all of which sum to 1; the similarity stands among the
-        scores. Equal shares keep their order.
+        scores. Equal shares keep their order. Without `context` every mention is a document by
+        itself, with its parts.
         """
-        ordered = iter(
-            [
-                self.order_hits(part, self.features(part, scores, marginal, counts, found), k)
-                for part, scores, marginal, counts in draft_features(drafts, found, context=context)
-            ]
-        )
+        alone = documents if context else [[draft] for drafts in documents for draft in drafts]
+        compared = compare_drafts(alone, found)
+        ordered = iter(self.order_hits(compared.candidates, self.features(compared), k))
         return [
-            draft._replace(parts=tuple(next(ordered) for _ in draft.parts))
-            if draft.parts
-            else next(ordered)
-            for draft in drafts
+            [
+                draft._replace(parts=tuple(next(ordered) for _ in draft.parts))
+                if draft.parts
+                else next(ordered)
+                for draft in drafts
+            ]
+            for drafts in documents
         ]
 
-    def features(
-        self,
-        draft: Draft,
-        scores: NameScores,
-        marginal: FloatArray,
-        counts: FloatArray,
-        found: BatchHits,
-    ) -> FloatArray:
+    def features(self, compared: Compared) -> FloatArray:
         """Return the features that the model takes, one row per hit."""
         if self.by_names:
-            return np.stack([marginal, counts[:, 0]], axis=1)
-        return candidate_features(draft, scores, counts, found, self.annotations, self.encoders)
+            return np.stack([compared.marginal, compared.counts[:, 0]], axis=1)
+        return candidate_features(compared, self.annotations, self.encoders)
 
-    def order_hits(self, draft: Draft, features: FloatArray, k: int) -> Draft:
-        """Put the hits of an undivided draft in the order that their features give them."""
-        if not draft.hits:
-            return draft
+    def order_hits(self, candidates: Candidates, features: FloatArray, k: int) -> list[Draft]:
+        """Put the hits of undivided drafts in the order that their features give them."""
         worth = self.model.worth(features)
         scores = worth.sum(axis=1)
-        shares = np.exp(scores - scores.max())
-        shares /= shares.sum()
-        ordered = []
-        for rank, place in enumerate(np.argsort(-shares, kind="stable")[:k].tolist()):
-            hit = draft.hits[place]
-            ordered.append(
-                hit._replace(
-                    score=float(shares[place]),
-                    scores={SIMILARITY: hit.score, **hit.scores},
-                    contributions=self.model.named(worth[place]) if rank < 2 else {},
+        shares = np.exp(scores - candidates.highest(scores))
+        bounds = candidates.starts.tolist()
+        for first, last in itertools.pairwise(bounds):
+            shares[first:last] /= shares[first:last].sum()
+        draft_of = candidates.draft_of
+        order = np.lexsort((-shares, draft_of))  # hits of a draft stay together
+        rank = np.arange(len(order)) - candidates.starts[draft_of]
+        explained = iter(self.model.named(worth[order[rank < min(k, _EXPLAINED)]]))
+        ordered: list[list[ConceptHit]] = [[] for _ in candidates.drafts]
+        kept = order[rank < k]
+        for place, draft, share in zip(
+            kept.tolist(), draft_of[kept].tolist(), shares[kept].tolist(), strict=True
+        ):
+            hit, hits = candidates.hits[place], ordered[draft]
+            scored = {SIMILARITY: hit.score, **hit.scores}
+            contributions = next(explained) if len(hits) < _EXPLAINED else {}
+            hits.append(
+                ConceptHit(
+                    hit.concept, hit.row, share, scored, hit.found_by, contributions, hit.evidence
                 )
             )
-        return draft._replace(hits=tuple(ordered))
+        return [
+            draft._replace(hits=tuple(hits)) if hits else draft
+            for draft, hits in zip(candidates.drafts, ordered, strict=True)
+        ]
 
     @property
     def digest(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -22,7 +22,7 @@ from canonym.ranking.pooling import TieRule, search_concepts
 from canonym.terminology import Terminology
 from canonym.terminology.hierarchy import Hierarchy
 from canonym.text import normalise_all
-from canonym.types import Concept, Int32Array, Mention, Name, Step
+from canonym.types import Concept, Float32Array, Int32Array, Mention, Name, Step
 
 _REMEMBERED = 200_000  # concepts, and as many names
 _MOST_KNOWN = 50_000  # strings with hits; some 2 kB each
@@ -189,27 +189,6 @@ class Search:
                 _fill(found[i], [hit for hit in further if last or hit.score >= least], k)
         return dict(zip(strings, found, strict=True))
 
-    def scores(
-        self,
-        strings: Sequence[str],
-        rows: Sequence[Int32Array],
-        names: Names,
-        encoded: EncodedStrings,
-    ) -> list[npt.NDArray[np.float64]]:
-        """Score chosen names of each string by the weighted mean of the encoders."""
-        if not strings:
-            return []
-        found = [np.zeros(len(each)) for each in rows]
-        total = sum(encoder.weight for encoder in self.encoders)
-        indexes = names.rows_of_target(TARGETS["O-T"]).indexes
-        for encoder, index, vectors in zip(
-            self.encoders, indexes, encoded.of(strings), strict=True
-        ):
-            for place, each in enumerate(rows):
-                query = take_vectors(vectors, np.array([place]))
-                found[place] += encoder.weight / total * index.score(query, each[None, :])[0]
-        return found
-
     def nearest(
         self,
         vectors: Sequence[Vectors],
@@ -348,6 +327,24 @@ class BatchHits:
         self.sieves = sieves
         self.encoded = EncodedStrings(search.encoders)
         self.by_forbidden: dict[frozenset[int], dict[str, StringHits]] = {}
+
+    def scores(
+        self,
+        strings: Sequence[str],
+        places: npt.NDArray[np.intp],
+        rows: Int32Array,
+        target: Target = TARGETS["O-T"],
+    ) -> Iterator[Float32Array]:
+        """Score pairs of a string, by its place, and a row; ``(n,)`` of each encoder in turn.
+
+        Places rise.
+        """
+        indexes = self.names.rows_of_target(target).indexes
+        column = np.arange(len(places)) - np.searchsorted(places, places)
+        table = np.full((len(strings), column.max(initial=-1) + 1), -1, dtype=np.int32)
+        table[places, column] = rows
+        for index, vectors in zip(indexes, self.encoded.of(strings), strict=True):
+            yield index.score(vectors, table)[places, column]
 
     def name(self, hit: ConceptHit) -> Name:
         """Return the name that matched; the label where the mean of a concept's names did."""

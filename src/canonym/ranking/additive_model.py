@@ -96,10 +96,17 @@ class AdditiveModel:
         """
         return np.asarray(self.worth(features).sum(axis=-1), dtype=np.float32)
 
-    def named(self, worth: npt.NDArray[Any]) -> dict[str, float]:
-        """Name the share of each feature of one candidate, a row of `worth`; the largest first."""
-        shares = dict(zip(self.names, worth.tolist(), strict=True))
-        return dict(sorted(shares.items(), key=lambda share: (-abs(share[1]), share[0])))
+    def named(self, worth: npt.NDArray[Any]) -> list[dict[str, float]]:
+        """Name the share of each feature of n candidates, rows of `worth`; the largest first."""
+        by_name = sorted(range(len(self.names)), key=self.names.__getitem__)
+        names = np.array(self.names, dtype=object)[by_name]
+        shares = worth[:, by_name]
+        order = np.argsort(-np.abs(shares), axis=1, kind="stable")
+        sorted_shares = np.take_along_axis(shares, order, axis=1)
+        return [
+            dict(zip(keys, row, strict=True))
+            for keys, row in zip(names[order].tolist(), sorted_shares.tolist(), strict=True)
+        ]
 
 
 def fit_additive_model(

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from canonym.text import STRONG, normalise, tokens
 
@@ -33,25 +37,39 @@ class Overlap(NamedTuple):
     length: float
 
 
-def overlap(one: str, other: str) -> Overlap:
-    """Compare two strings in normal form; all is 0 but `numerals` and `length` if one is empty.
+def overlaps(
+    texts: Sequence[str], ones: npt.NDArray[np.intp], others: npt.NDArray[np.intp]
+) -> npt.NDArray[np.float64]:
+    """Compare pairs of strings in normal form, given by their places; the fields of `Overlap`.
 
-    >>> found = overlap("diabetes type 1", "type 2 diabetes")
-    >>> round(found.words, 2), found.numerals, found.last
-    (0.5, 0.0, 0.0)
+    All is 0 but `numerals` and `length` where one is empty.
+
+    >>> texts = ["diabetes type 1", "type 2 diabetes"]
+    >>> (found,) = overlaps(texts, np.array([0]), np.array([1]))
+    >>> Overlap(*found.round(2).tolist())[:4]
+    (0.5, 0.67, 0.67, 0.57)
     """
-    a, b = _shape(one), _shape(other)
-    shared = len(a.words & b.words)
-    return Overlap(
-        words=shared / max(len(a.words | b.words), 1),
-        covered=shared / max(len(a.words), 1),
-        covering=shared / max(len(b.words), 1),
-        letters=2 * len(a.grams & b.grams) / max(len(a.grams) + len(b.grams), 1),
-        first=float(bool(a.first) and a.first == b.first),
-        last=float(bool(a.last) and a.last == b.last),
-        numerals=float(a.numbers == b.numbers) if a.numbers or b.numbers else math.nan,
-        length=math.log((len(other) + 1) / (len(one) + 1)),
+    shapes = [_shape(text) for text in texts]
+    pairs = list(zip(ones.tolist(), others.tolist(), strict=True))
+    words, grams, numbers, ends = ([shape[kind] for shape in shapes] for kind in range(4))
+    n_words, n_grams, n_numbers, length = (
+        np.array([len(one) for one in kind], dtype=np.int64)
+        for kind in (words, grams, numbers, texts)
     )
+    shared = np.array([len(words[a] & words[b]) for a, b in pairs], dtype=np.int64)
+    letters = np.array([len(grams[a] & grams[b]) for a, b in pairs], dtype=np.int64)
+    found = np.empty((len(pairs), len(Overlap._fields)))
+    found[:, 0] = shared / np.maximum(n_words[ones] + n_words[others] - shared, 1)
+    found[:, 1] = shared / np.maximum(n_words[ones], 1)
+    found[:, 2] = shared / np.maximum(n_words[others], 1)
+    found[:, 3] = 2 * letters / np.maximum(n_grams[ones] + n_grams[others], 1)
+    found[:, 4] = [ends[a][0] == ends[b][0] != "" for a, b in pairs]
+    found[:, 5] = [ends[a][1] == ends[b][1] != "" for a, b in pairs]
+    found[:, 6] = [numbers[a] == numbers[b] for a, b in pairs]
+    found[(n_numbers[ones] == 0) & (n_numbers[others] == 0), 6] = math.nan
+    ratios = (length[others] + 1) / (length[ones] + 1)
+    found[:, 7] = [math.log(ratio) for ratio in ratios.tolist()]
+    return found
 
 
 @functools.lru_cache(maxsize=1 << 12)  # a terminology has a few dozen
@@ -66,11 +84,10 @@ def type_words(types: tuple[str, ...]) -> frozenset[str]:
 
 
 class _Shape(NamedTuple):
-    first: str
-    last: str
     words: frozenset[str]
     grams: frozenset[str]
     numbers: frozenset[str]
+    ends: tuple[str, str]
 
 
 @functools.lru_cache(maxsize=1 << 15)  # the same names are candidates again and again
@@ -78,6 +95,6 @@ def _shape(text: str) -> _Shape:
     words = text.split()
     padded = f" {text} "
     grams = [padded[i : i + 3] for i in range(len(padded) - 2)] if text else []
-    numbers = [word for word in words if any(character.isdigit() for character in word)]
+    numbers = [word for word in words if not word.isalpha() and any(map(str.isdigit, word))]
     ends = (words[0], words[-1]) if words else ("", "")
-    return _Shape(*ends, frozenset(words), frozenset(grams), frozenset(numbers))
+    return _Shape(frozenset(words), frozenset(grams), frozenset(numbers), ends)

@@ -69,6 +69,25 @@ class MemoNormaliser:
         return list(texts)
 
 
+class KnownForms:
+    """Normal forms of strings, remembered: the same strings come again and again."""
+
+    def __init__(self, steps: Sequence[str]) -> None:
+        self._normalise = MemoNormaliser(steps)
+        self._known: dict[str, str] = {}
+
+    def __call__(self, texts: Sequence[str]) -> list[str]:
+        """Return the normal forms of `texts`, in order."""
+        known = self._known
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if len(known) + len(new) > _KEPT:
+            # Another thread may still read the old ones.
+            known, new = {}, list(dict.fromkeys(texts))
+            self._known = known
+        known.update(zip(new, self._normalise(new), strict=True))
+        return [known[text] for text in texts]
+
+
 def _kind(step: str, plain: bool) -> str:
     if step in _WORDWISE:
         return "wordwise"
