@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
+import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -49,27 +51,90 @@ def overlaps(
     >>> Overlap(*found.round(2).tolist())[:4]
     (0.5, 0.67, 0.67, 0.57)
     """
-    shapes = [_shape(text) for text in texts]
-    pairs = list(zip(ones.tolist(), others.tolist(), strict=True))
-    words, grams, numbers, ends = ([shape[kind] for shape in shapes] for kind in range(4))
-    n_words, n_grams, n_numbers, length = (
-        np.array([len(one) for one in kind], dtype=np.int64)
-        for kind in (words, grams, numbers, texts)
-    )
-    shared = np.array([len(words[a] & words[b]) for a, b in pairs], dtype=np.int64)
-    letters = np.array([len(grams[a] & grams[b]) for a, b in pairs], dtype=np.int64)
-    found = np.empty((len(pairs), len(Overlap._fields)))
-    found[:, 0] = shared / np.maximum(n_words[ones] + n_words[others] - shared, 1)
-    found[:, 1] = shared / np.maximum(n_words[ones], 1)
-    found[:, 2] = shared / np.maximum(n_words[others], 1)
-    found[:, 3] = 2 * letters / np.maximum(n_grams[ones] + n_grams[others], 1)
-    found[:, 4] = [ends[a][0] == ends[b][0] != "" for a, b in pairs]
-    found[:, 5] = [ends[a][1] == ends[b][1] != "" for a, b in pairs]
-    found[:, 6] = [numbers[a] == numbers[b] for a, b in pairs]
-    found[(n_numbers[ones] == 0) & (n_numbers[others] == 0), 6] = math.nan
+    split = [text.split() for text in texts]
+    tokens = list(itertools.chain(*split))
+    word_of = {word: n for n, word in enumerate(dict.fromkeys(tokens))}
+    of_text = np.repeat(np.arange(len(texts)), [len(each) for each in split])
+    numbered = np.array([word_of[word] for word in tokens], dtype=np.intp)
+    words, grams = _Sets.of(of_text, numbered, len(texts), len(word_of)), _grams(texts)
+    digits = {word for word in word_of if not word.isalpha() and any(map(str.isdigit, word))}
+    numbers = [digits.intersection(each) for each in split]
+    ends = np.array([(word_of[each[0]], word_of[each[-1]]) if each else (-1, -1) for each in split])
+    both, length = words.shared(ones, others), np.array([len(text) for text in texts])
+    found = np.empty((len(ones), len(Overlap._fields)))
+    found[:, 0] = both / np.maximum(words.sizes[ones] + words.sizes[others] - both, 1)
+    found[:, 1] = both / np.maximum(words.sizes[ones], 1)
+    found[:, 2] = both / np.maximum(words.sizes[others], 1)
+    found[:, 3] = 2 * grams.shared(ones, others)
+    found[:, 3] /= np.maximum(grams.sizes[ones] + grams.sizes[others], 1)
+    found[:, 4:6] = (ends[ones] == ends[others]) & (ends[ones] >= 0)
+    has = np.array([bool(each) for each in numbers], dtype=bool)
+    found[:, 6] = np.where(has[ones] | has[others], 0.0, math.nan)
+    several = np.flatnonzero(has[ones] & has[others])
+    pairs = zip(ones[several].tolist(), others[several].tolist(), strict=True)
+    found[several, 6] = [numbers[one] == numbers[other] for one, other in pairs]
     ratios = (length[others] + 1) / (length[ones] + 1)
     found[:, 7] = [math.log(ratio) for ratio in ratios.tolist()]
     return found
+
+
+class _Sets(NamedTuple):
+    """Sets of whole numbers below `n`, one after the other."""
+
+    members: npt.NDArray[np.intp]
+    sizes: npt.NDArray[np.intp]
+    n: int
+
+    @classmethod
+    def of(
+        cls, owner: npt.NDArray[np.intp], members: npt.NDArray[np.intp], n_sets: int, n: int
+    ) -> _Sets:
+        """Collect the members of each owner, equal ones once."""
+        keys = np.sort(owner * max(n, 1) + members)
+        owner, members = np.divmod(keys[np.diff(keys, prepend=-1) > 0], max(n, 1))
+        return cls(members, np.bincount(owner, minlength=n_sets), n)
+
+    def chosen(self, which: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], ...]:
+        """Return the members of the chosen sets, and the place in `which` of each."""
+        sizes = self.sizes[which]
+        ends, first = np.cumsum(sizes), (np.cumsum(self.sizes) - self.sizes)[which]
+        owner = np.repeat(np.arange(len(which)), sizes)
+        return self.members[np.arange(len(owner)) + (first - ends + sizes)[owner]], owner
+
+    def shared(
+        self, ones: npt.NDArray[np.intp], others: npt.NDArray[np.intp]
+    ) -> npt.NDArray[np.intp]:
+        """Count what the sets of each pair have in common."""
+        distinct, line = np.unique(ones, return_inverse=True)
+        table = np.zeros((len(distinct), self.n), dtype=bool)
+        members, owner = self.chosen(distinct)
+        table[owner, members] = True
+        members, owner = self.chosen(others)
+        return np.bincount(owner[table[line[owner], members]], minlength=len(others))
+
+
+def _grams(texts: Sequence[str]) -> _Sets:
+    """Return the character 3-grams of each text, a space at both ends; none of an empty one."""
+    lengths = np.array([len(text) for text in texts], dtype=np.intp)
+    joined = "".join([f" {text} " for text in texts if text])
+    codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    letters, n = _numbered(codes.astype(np.intp), sys.maxunicode + 1)
+    owner = np.repeat(np.arange(len(texts)), lengths)
+    # A text of n characters has n of them; the next one's begin two places after its last.
+    at = np.arange(len(owner)) + 2 * (np.cumsum(lengths > 0) - 1)[owner]
+    grams, n = _numbered((letters[at] * n + letters[at + 1]) * n + letters[at + 2], n**3)
+    return _Sets.of(owner, grams, len(texts), n)
+
+
+def _numbered(values: npt.NDArray[np.intp], n: int) -> tuple[npt.NDArray[np.intp], int]:
+    """Number values below `n` by their order; return the numbers, and how many differ."""
+    if n > 8 * len(values):
+        distinct, numbers = np.unique(values, return_inverse=True)
+        return numbers, len(distinct)
+    there = np.zeros(n, dtype=bool)
+    there[values] = True
+    number = np.cumsum(there)
+    return number[values] - 1, int(number[-1])
 
 
 @functools.lru_cache(maxsize=1 << 12)  # a terminology has a few dozen
@@ -81,20 +146,3 @@ def type_words(types: tuple[str, ...]) -> frozenset[str]:
     """
     words = (word for each in types for word in tokens(normalise(each, STRONG)))
     return frozenset(word for word in words if len(word) >= _SHORTEST_WORD)
-
-
-class _Shape(NamedTuple):
-    words: frozenset[str]
-    grams: frozenset[str]
-    numbers: frozenset[str]
-    ends: tuple[str, str]
-
-
-@functools.lru_cache(maxsize=1 << 15)  # the same names are candidates again and again
-def _shape(text: str) -> _Shape:
-    words = text.split()
-    padded = f" {text} "
-    grams = [padded[i : i + 3] for i in range(len(padded) - 2)] if text else []
-    numbers = [word for word in words if not word.isalpha() and any(map(str.isdigit, word))]
-    ends = (words[0], words[-1]) if words else ("", "")
-    return _Shape(frozenset(words), frozenset(grams), frozenset(numbers), ends)
