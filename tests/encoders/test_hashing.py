@@ -13,7 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from canonym.encoders import hashing
-from canonym.encoders.hashing import WordSums, hash_features, hash_word, sum_by_words, sum_rows
+from canonym.encoders.hashing import (
+    WordSums,
+    hash_features,
+    hash_word,
+    sum_by_words,
+    sum_rows,
+    sum_whole_rows,
+)
 
 MASK = (1 << 64) - 1
 SPREAD, MIX, BASE = 0xD6E8FEB86659FD93, 0x94D049BB133111EB, 0x9E3779B97F4A7C15
@@ -143,13 +150,26 @@ SPACED_WORDS = st.text(st.characters(exclude_characters=" "), min_size=1, max_si
 SPACED = st.lists(st.lists(SPACED_WORDS, max_size=5).map(" ".join), max_size=12)
 
 
+@given(st.lists(st.lists(st.integers(0, 255), max_size=9), max_size=9), st.integers(1, 20))
+def test_whole_rows_are_added_without_scipy(sums: list[list[int]], block: int) -> None:
+    indptr = np.cumsum([0, *map(len, sums)])
+    rows = np.array([row for each in sums for row in each], dtype=np.int32)
+    expected = (sum_rows(TABLE, indptr, rows) + 0.0).tobytes()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hashing, "_BLOCK_ROWS", block)
+        for table in (TABLE, TABLE.astype(np.int8)):
+            assert (sum_whole_rows(table, indptr, rows) + 0.0).tobytes() == expected
+
+
 @given(SPACED, st.sampled_from([(2, 5), (3, 3)]))
 def test_by_words_or_feature_by_feature_the_sum_is_the_same(
     texts: list[str], grams: tuple[int, int]
 ) -> None:
-    found = sum_by_words(texts, TABLE, grams=grams, n_bits=8, characters=100)
     indptr, buckets = hash_features(texts, grams=grams, n_bits=8)
-    assert found.tobytes() == (sum_rows(TABLE, indptr, buckets) + 0.0).tobytes()
+    expected = (sum_rows(TABLE, indptr, buckets) + 0.0).tobytes()
+    for add in (sum_rows, sum_whole_rows):
+        found = sum_by_words(texts, TABLE, grams=grams, n_bits=8, characters=100, add=add)
+        assert (found + 0.0).tobytes() == expected
 
 
 @given(st.lists(SPACED, max_size=4), st.sampled_from([(2, 5), (3, 3)]), st.integers(0, 20))

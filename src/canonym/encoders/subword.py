@@ -31,7 +31,14 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from canonym.encoders.hashing import WordSums, blocks, hash_features, sum_by_words, sum_rows
+from canonym.encoders.hashing import (
+    WordSums,
+    blocks,
+    hash_features,
+    sum_by_words,
+    sum_rows,
+    sum_whole_rows,
+)
 from canonym.encoders.inputs import check_count, check_grams, checked_names, distinct_names
 from canonym.encoders.saved import (
     checksum,
@@ -52,8 +59,10 @@ NORMAL_STEPS: tuple[str, ...] = (*PLAIN, "possessive", "spelling", "plural", "nu
 """Normalisation of names: variants that change every hash, at a few microseconds a name."""
 
 _TENSORS = "model.safetensors"
-# From so many names on, a table of floats pays for its making.
+# From so many names on, words are summed for all of them together.
 _MANY = 512
+# From so many names on, SciPy and a table of floats pay for import and making.
+_VERY_MANY = 8192
 # Sums of more features of 8 bits than this would leave the integers that float32 holds exactly.
 _MAX_CHARACTERS = 8192
 _MAX_BITS = 26
@@ -199,21 +208,22 @@ class Subword:
         return self._normalise(name[: self.characters] for name in names)
 
     def _encode_many(self, names: list[str], vectors: Float32Array) -> None:
-        floats = self._float_table()
         if self.scale is not None:
+            very_many = len(names) >= _VERY_MANY
             vectors += sum_by_words(
                 self.texts(names),
-                floats,
+                self._float_table() if very_many else self.table,
                 grams=(self.n_min, self.n_max),
                 n_bits=self.table.shape[0].bit_length() - 1,
                 characters=self.characters,
+                add=sum_rows if very_many else sum_whole_rows,
             )
             self._finish(vectors)
             return
 
         def encode_block(place: slice) -> None:
             indptr, buckets = self.features(names[place])
-            vectors[place] = sum_rows(floats, indptr, buckets)
+            vectors[place] = sum_rows(self.table, indptr, buckets)
             self._finish(vectors[place])
 
         places = list(blocks(names, self.characters))
@@ -225,8 +235,6 @@ class Subword:
             list(threads.map(encode_block, places))
 
     def _float_table(self) -> Float32Array:
-        if self.scale is None:
-            return self.table
         with self._lock:
             if self._floats is None:
                 self._floats = self.table.astype(np.float32)

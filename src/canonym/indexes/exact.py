@@ -20,7 +20,7 @@ from canonym.io.files import asked_threads, n_cores
 from canonym.types import Float32Array, Hits, Int32Array
 
 _ROW_BLOCK = 1 << 16
-_PAIR_BLOCK = 1 << 11  # their vectors stay in the cache
+_PAIR_BLOCK = 1 << 9  # their vectors stay in the cache
 _NARROW = 0.1
 
 Propose = Callable[[Float32Array], Pairs]
@@ -143,9 +143,11 @@ class Exact:
         """Drop the rows that single precision tells from the `k` best of their query."""
         kept = np.ones(len(rows), dtype=np.bool_)
         bounds = np.searchsorted(found, np.arange(len(queries) + 1)).tolist()
+        space = np.empty((max(np.diff(bounds), default=0), queries.shape[1]), self.vectors.dtype)
         for query, first, last in zip(queries, bounds[:-1], bounds[1:], strict=True):
             if last - first > 2 * k:
-                scores = np.asarray(self.vectors[rows[first:last]], dtype=np.float32) @ query
+                near = self.vectors.take(rows[first:last], 0, space[: last - first], "clip")
+                scores = np.asarray(near, dtype=np.float32) @ query
                 kept[first:last] = scores >= np.partition(scores, -k)[-k] - SLACK
         return found[kept], rows[kept]
 
@@ -162,11 +164,14 @@ class Exact:
     ) -> Float32Array:
         """Return the cosine of each pair of a query and a row, all in double precision."""
         scores = np.empty(len(rows), dtype=np.float32)
-        exact = queries.astype(np.float64)
+        exact, n = queries.astype(np.float64), min(len(rows), _PAIR_BLOCK)
+        # The same memory for every block: new memory takes longer than the products.
+        near, products = (np.empty((n, queries.shape[1]), t) for t in (self.vectors.dtype, float))
         for first in range(0, len(rows), _PAIR_BLOCK):
-            span = slice(first, first + _PAIR_BLOCK)
-            products = self.vectors[rows[span]].astype(np.float64) * exact[found[span]]
-            scores[span] = products.sum(axis=1)
+            span, last = slice(first, first + _PAIR_BLOCK), len(rows) - first
+            exact.take(found[span], 0, products[:last], "clip")
+            products[:last] *= self.vectors.take(rows[span], 0, near[:last], "clip")
+            scores[span] = products[:last].sum(axis=1)
         return scores
 
     def save(self, folder: Path) -> None:

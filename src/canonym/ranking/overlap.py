@@ -59,7 +59,8 @@ def overlaps(
     words, grams = _Sets.of(of_text, numbered, len(texts), len(word_of)), _grams(texts)
     digits = {word for word in word_of if not word.isalpha() and any(map(str.isdigit, word))}
     numbers = [digits.intersection(each) for each in split]
-    ends = np.array([(word_of[each[0]], word_of[each[-1]]) if each else (-1, -1) for each in split])
+    first_and_last = [(word_of[each[0]], word_of[each[-1]]) if each else (-1, -1) for each in split]
+    ends = np.array(first_and_last, dtype=np.intp).reshape(-1, 2)
     both, length = words.shared(ones, others), np.array([len(text) for text in texts])
     found = np.empty((len(ones), len(Overlap._fields)))
     found[:, 0] = both / np.maximum(words.sizes[ones] + words.sizes[others] - both, 1)
@@ -128,7 +129,7 @@ def _grams(texts: Sequence[str]) -> _Sets:
 
 def _numbered(values: npt.NDArray[np.intp], n: int) -> tuple[npt.NDArray[np.intp], int]:
     """Number values below `n` by their order; return the numbers, and how many differ."""
-    if n > 8 * len(values):
+    if n > 8 * len(values) or not n:
         distinct, numbers = np.unique(values, return_inverse=True)
         return numbers, len(distinct)
     there = np.zeros(n, dtype=bool)
