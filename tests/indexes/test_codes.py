@@ -112,7 +112,7 @@ def test_products_are_whole_numbers_without_overflow(multiply: codes.Multiply, w
     rows[:, 1] = -127
     product = multiply(most, rows)
     assert product.dtype == np.int32
-    assert product.tolist() == [[63 * 127 * width, -63 * 127 * width, 63 * 127 * width]] * 2
+    assert product.tolist() == [[126 * 127 * width, -126 * 127 * width, 126 * 127 * width]] * 2
 
 
 def test_the_model_is_what_onnx_would_write() -> None:

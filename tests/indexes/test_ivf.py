@@ -213,6 +213,7 @@ def _broken(name: str, content: Any) -> Any:
         _broken("rows.npy", np.zeros(3, np.int32)),
         _broken("centres.npy", np.zeros((155, 3), np.float32)),
         _broken("codes.npy", np.zeros(9, np.int8)),
+        _broken("sums.npy", np.zeros(9, np.int32)),
         _broken("bounds.npy", np.zeros(3)),
         _broken("recall.json", {"probes": 0, "at_1": 1.0, "at_10": 1.0}),
         _broken("recall.json", {"probes": 156, "at_1": 1.0, "at_10": 1.0}),

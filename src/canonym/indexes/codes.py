@@ -16,7 +16,7 @@ import importlib.util
 import itertools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,17 +35,16 @@ _MOST = 127  # of a number of a row
 _MOST_OF_QUERY = 63  # more of it would overflow 16 bits on processors without VNNI
 _WARM = 1 << 31  # multiplications that are done before the import of ONNX Runtime pays
 
-# The ONNX model y = MatMulInteger(a, b, z): (a - z) times b, uint8 (n, w) and int8 (w, r), is int32
-# (n, r); z is `_MOST_OF_QUERY`.
+# The ONNX model y = MatMulInteger(a, b): uint8 (n, w) times int8 (w, r) is int32 (n, r).
 _MODEL = (
-    b'\x08\x05:o\n\x1b\n\x01a\n\x01b\n\x01z\x12\x01y"\rMatMulInteger\x12\x01g*\x08\x10\x02B\x01z'
-    b"J\x01?Z\x15\n\x01a\x12\x10\n\x0e\x08\x02\x12\n\n\x03\x12\x01n\n\x03\x12\x01wZ\x15\n\x01b\x12\x10"
-    b"\n\x0e\x08\x03\x12\n\n\x03\x12\x01w\n\x03\x12\x01rb\x15\n\x01y\x12\x10\n\x0e\x08\x06\x12\n\n\x03"
-    b"\x12\x01n\n\x03\x12\x01rB\x02\x10\n"
+    b'\x08\x05\x12\x00:b\n\x18\n\x01a\n\x01b\x12\x01y"\rMatMulInteger\x12\x01gZ\x15\n\x01a\x12\x10\n'
+    b"\x0e\x08\x02\x12\n\n\x03\x12\x01n\n\x03\x12\x01wZ\x15\n\x01b\x12\x10\n\x0e\x08\x03\x12\n\n\x03"
+    b"\x12\x01w\n\x03\x12\x01rb\x15\n\x01y\x12\x10\n\x0e\x08\x06\x12\n\n\x03\x12\x01n\n\x03\x12\x01r"
+    b"B\x04\n\x00\x10\n"
 )
 
 Multiply = Callable[[npt.NDArray[np.uint8], npt.NDArray[np.int8]], npt.NDArray[np.int32]]
-"""The product of ``(n, w)``, less `_MOST_OF_QUERY`, and ``(w, r)`` as whole numbers."""
+"""The product of ``(n, w)`` and ``(w, r)`` as whole numbers."""
 
 
 class CodedQueries(NamedTuple):
@@ -59,21 +58,23 @@ class Codes:
     """Coded rows, in blocks that one product takes; places number the rows block after block.
 
     `numbers` int8 has the blocks one after the other, each ``(width, rows)``; block i has the
-    places from ``starts[i]`` to ``starts[i + 1]``. `bounds` is the step α, the largest
-    ``|x − αc|`` and the largest ``|αc|``.
+    places from ``starts[i]`` to ``starts[i + 1]``. `sums` ``(n_rows,)`` int32 adds up each row.
+    `bounds` is the step α, the largest ``|x − αc|`` and the largest ``|αc|``.
     """
 
     def __init__(
         self,
         numbers: npt.NDArray[np.int8],
+        sums: npt.NDArray[np.int32],
         bounds: npt.NDArray[np.float64],
         starts: npt.NDArray[np.int64],
     ) -> None:
         self.numbers = numbers
+        self.sums = sums
         self.bounds = bounds
         self.starts = starts
         self._starts: list[int] = starts.tolist()
-        self._width = len(numbers) // max(self._starts[-1], 1)
+        self._width = len(numbers) // max(len(sums), 1)
 
     @classmethod
     def of(
@@ -85,7 +86,7 @@ class Codes:
         """Code vectors of length one or zero in memory; `rows` is the row at every place."""
         starts = block_starts(len(vectors)) if starts is None else starts
         codes = np.empty(int(starts[-1]) * vectors.shape[1], dtype=np.int8)
-        return cls(codes, _fill(codes, vectors, starts, rows), starts)
+        return cls(codes, *_fill(codes, vectors, starts, rows), starts)
 
     @classmethod
     def write(
@@ -101,13 +102,15 @@ class Codes:
         codes = np.lib.format.open_memmap(
             folder / "codes.npy", mode="w+", dtype=np.int8, shape=shape
         )
-        bounds = _fill(codes, vectors, starts, rows)
+        sums, bounds = _fill(codes, vectors, starts, rows)
         codes.flush()
+        np.save(folder / "sums.npy", sums)
         np.save(folder / "bounds.npy", bounds)
 
     def save(self, folder: Path) -> None:
         """Write the codes to an existing folder."""
         np.save(folder / "codes.npy", self.numbers)
+        np.save(folder / "sums.npy", self.sums)
         np.save(folder / "bounds.npy", self.bounds)
 
     @classmethod
@@ -124,6 +127,7 @@ class Codes:
             )
         return cls(
             load_array(folder / "codes.npy", (n_rows * width,), np.int8),
+            load_array(folder / "sums.npy", (n_rows,), np.int32),
             bounds,
             block_starts(n_rows) if starts is None else starts,
         )
@@ -148,7 +152,9 @@ class Codes:
         self, multiply: Multiply, numbers: npt.NDArray[np.uint8], block: int
     ) -> npt.NDArray[np.int32]:
         """Multiply coded queries with the rows of a block, ``(n_queries, rows)``."""
-        return multiply(numbers, self.block(block))
+        products = multiply(numbers, self.block(block))
+        products -= _MOST_OF_QUERY * self.sums[self._starts[block] : self._starts[block + 1]]
+        return products
 
     def promising(
         self, queries: Float32Array, k: int, allowed: BoolArray | None, multiply: Multiply
@@ -158,7 +164,7 @@ class Codes:
         Queries are not zero; `allowed` is by place. Places of a query rise.
         """
         coded = self.coded(queries)
-        found = Promising(k, self._starts[-1], coded.slack, np.int32)
+        found = Promising(k, len(self.sums), coded.slack, np.int32)
         for block, first in enumerate(self._starts[:-1]):
             scores = self.products(multiply, coded.numbers, block)
             if allowed is not None:
@@ -177,9 +183,10 @@ def _fill(
     vectors: Float32Array,
     starts: npt.NDArray[np.int64],
     rows: Int32Array | None,
-) -> npt.NDArray[np.float64]:
-    """Code vectors block by block, and return the bounds."""
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
+    """Code vectors block by block, and return the sums and the bounds."""
     n, width = vectors.shape
+    sums = np.empty(int(starts[-1]), dtype=np.int32)
     spans = (slice(first, first + _BLOCK) for first in range(0, n, _BLOCK))
     largest = max((float(np.abs(vectors[span]).max()) for span in spans), default=0.0)
     step = (largest or 1.0) / _MOST
@@ -193,7 +200,8 @@ def _fill(
         error = max(error, np.linalg.norm(block - numbers * step, axis=1).max())
         length = max(length, np.linalg.norm(numbers * step, axis=1).max())
         codes[first * width : last * width].reshape(width, -1)[:] = numbers.T
-    return np.array([step, error, length])
+        sums[span] = numbers.sum(axis=1)
+    return sums, np.array([step, error, length])
 
 
 # --- products of whole numbers --------------------------------------------------------------------
@@ -245,7 +253,7 @@ def _with_onnx() -> Multiply:
 
 def _without_onnx(a: npt.NDArray[np.uint8], b: npt.NDArray[np.int8]) -> npt.NDArray[np.int32]:
     # Whole numbers below 2**24 are exact in single precision, in whatever order they are added.
-    fits = _MOST_OF_QUERY * _MOST * len(b) < 1 << 24
+    fits = 2 * _MOST_OF_QUERY * _MOST * len(b) < 1 << 24
     kind = np.float32 if fits else np.float64
-    product: npt.NDArray[Any] = (a.astype(kind) - kind(_MOST_OF_QUERY)) @ b.astype(kind)
-    return product.astype(np.int32)
+    product: npt.NDArray[np.int32] = (a.astype(kind) @ b.astype(kind)).astype(np.int32)
+    return product
