@@ -221,21 +221,15 @@ class Search:
         names = [encoder.name for encoder in self.encoders]
         # A search of names alone needs no name of its own.
         found_by = "search" if self.steps == (TARGETS["O-T"],) else step.name
-        columns = (ranked.concepts, ranked.rows, ranked.scores, np.stack(ranked.parts, axis=-1))
-        return [
-            [
-                ConceptHit(
-                    concept,
-                    -1 if step.by_concept else row,
-                    score,
-                    dict(zip(names, parts, strict=True)),
-                    found_by,
-                )
-                for concept, row, score, parts in zip(*lists, strict=True)
-                if score > 0
-            ]
-            for lists in zip(*(column.tolist() for column in columns), strict=True)
+        there = ranked.scores > 0
+        rows = np.where(step.by_concept, -1, ranked.rows)[there].tolist()
+        concepts, scores = ranked.concepts[there].tolist(), ranked.scores[there].tolist()
+        parts = [
+            dict(zip(names, each, strict=True))
+            for each in zip(*(part[there].tolist() for part in ranked.parts), strict=True)
         ]
+        hits = map(ConceptHit, concepts, rows, scores, parts, itertools.repeat(found_by))
+        return [list(itertools.islice(hits, n)) for n in there.sum(axis=1).tolist()]
 
 
 class ConceptTable:
@@ -362,10 +356,13 @@ class BatchHits:
 
 def _fill(found: list[ConceptHit], further: Sequence[ConceptHit], k: int) -> None:
     """Add what an earlier step has not found, with scores that fall down the list."""
+    if not found:
+        found.extend(further[:k])
+        return
     taken = {hit.concept for hit in found}
     for hit in further:
         if hit.concept not in taken and len(found) < k:
-            found.append(at_most(hit, found[-1].score if found else hit.score))
+            found.append(at_most(hit, found[-1].score))
 
 
 def at_most(hit: ConceptHit, score: float) -> ConceptHit:

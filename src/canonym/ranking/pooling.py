@@ -59,10 +59,16 @@ def pool(hits: FusedHits, k: int, ties: TieRule) -> RankedConcepts:
     queries, places = np.nonzero(hits.rows >= 0)
     found, score = hits.rows[queries, places], hits.scores[queries, places]
     owners = ties.concept_of_row[found]
-    scope = ties.scope_of_row[found] if ties.by_scope else np.zeros(len(found), dtype=np.int8)
-    order = np.lexsort((found, ties.concept_rank[owners], scope, -score, queries))
+    # Scores of a query fall already: only equal ones, which stand together, change places.
+    begins = np.ones(len(found), dtype=np.bool_)
+    begins[1:] = (queries[1:] != queries[:-1]) | (score[1:] != score[:-1])
+    tied = np.flatnonzero(~(begins & np.append(begins[1:], True)))
+    run, rows = np.cumsum(begins)[tied], found[tied]
+    scope = ties.scope_of_row[rows] if ties.by_scope else np.zeros(len(rows), dtype=np.int8)
+    order = np.arange(len(found))
+    order[tied] = tied[np.lexsort((rows, ties.concept_rank[owners[tied]], scope, run))]
     # The first place of each concept of a query, in their order.
-    _, first = np.unique(queries[order] * len(ties.concept_rank) + owners[order], return_index=True)
+    _, first = np.unique(queries * len(ties.concept_rank) + owners[order], return_index=True)
     best = order[np.sort(first)]
     of = queries[best]
     rank = np.arange(len(best)) - np.searchsorted(of, of)
