@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 import sys
 from collections.abc import Sequence
@@ -51,29 +50,29 @@ def overlaps(
     >>> Overlap(*found.round(2).tolist())[:4]
     (0.5, 0.67, 0.67, 0.57)
     """
-    split = [text.split() for text in texts]
-    tokens = list(itertools.chain(*split))
+    tokens = " ".join(filter(None, texts)).split(" ")
     word_of = {word: n for n, word in enumerate(dict.fromkeys(tokens))}
-    of_text = np.repeat(np.arange(len(texts)), [len(each) for each in split])
-    numbered = np.array([word_of[word] for word in tokens], dtype=np.intp)
-    words, grams = _Sets.of(of_text, numbered, len(texts), len(word_of)), _grams(texts)
-    digits = {word for word in word_of if not word.isalpha() and any(map(str.isdigit, word))}
-    numbers = [digits.intersection(each) for each in split]
-    first_and_last = [(word_of[each[0]], word_of[each[-1]]) if each else (-1, -1) for each in split]
-    ends = np.array(first_and_last, dtype=np.intp).reshape(-1, 2)
-    both, length = words.shared(ones, others), np.array([len(text) for text in texts])
-    found = np.empty((len(ones), len(Overlap._fields)))
+    n_words = np.array([text.count(" ") + 1 if text else 0 for text in texts], dtype=np.intp)
+    written = np.array([word_of[word] for word in tokens], dtype=np.intp)[: n_words.sum()]
+    words = _Sets.of(np.repeat(np.arange(len(texts)), n_words), written, len(texts), len(word_of))
+    numeral = np.array([not word.isalpha() and any(map(str.isdigit, word)) for word in word_of])
+    grams, numbers = _grams(texts), words.only(numeral)
+    length, both = np.array([len(text) for text in texts]), words.shared(ones, others)
+    found = np.zeros((len(ones), len(Overlap._fields)))
     found[:, 0] = both / np.maximum(words.sizes[ones] + words.sizes[others] - both, 1)
     found[:, 1] = both / np.maximum(words.sizes[ones], 1)
     found[:, 2] = both / np.maximum(words.sizes[others], 1)
     found[:, 3] = 2 * grams.shared(ones, others)
     found[:, 3] /= np.maximum(grams.sizes[ones] + grams.sizes[others], 1)
-    found[:, 4:6] = (ends[ones] == ends[others]) & (ends[ones] >= 0)
-    has = np.array([bool(each) for each in numbers], dtype=bool)
-    found[:, 6] = np.where(has[ones] | has[others], 0.0, math.nan)
-    several = np.flatnonzero(has[ones] & has[others])
-    pairs = zip(ones[several].tolist(), others[several].tolist(), strict=True)
-    found[several, 6] = [numbers[one] == numbers[other] for one, other in pairs]
+    there = np.flatnonzero((n_words[ones] > 0) & (n_words[others] > 0))
+    ends = np.cumsum(n_words)
+    for column, place in ((4, ends - n_words), (5, ends - 1)):
+        one, other = place[ones[there]], place[others[there]]
+        found[there, column] = written[one] == written[other]
+    either = np.maximum(numbers.sizes[ones], numbers.sizes[others])
+    several = np.flatnonzero(numbers.sizes[ones] == numbers.sizes[others])
+    equal = numbers.shared(ones[several], others[several]) == either[several]
+    found[several, 6] = np.where(either[several] > 0, equal, math.nan)
     ratios = (length[others] + 1) / (length[ones] + 1)
     found[:, 7] = [math.log(ratio) for ratio in ratios.tolist()]
     return found
@@ -94,6 +93,12 @@ class _Sets(NamedTuple):
         keys = np.sort(owner * max(n, 1) + members)
         owner, members = np.divmod(keys[np.diff(keys, prepend=-1) > 0], max(n, 1))
         return cls(members, np.bincount(owner, minlength=n_sets), n)
+
+    def only(self, chosen: npt.NDArray[np.bool_]) -> _Sets:
+        """Return the sets without the numbers that are not chosen."""
+        kept = chosen[self.members]
+        owner = np.repeat(np.arange(len(self.sizes)), self.sizes)[kept]
+        return _Sets(self.members[kept], np.bincount(owner, minlength=len(self.sizes)), self.n)
 
     def chosen(self, which: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], ...]:
         """Return the members of the chosen sets, and the place in `which` of each."""
