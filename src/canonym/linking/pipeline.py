@@ -412,8 +412,8 @@ class Pipeline:
         filters = [
             names.filter(chosen, step, forbidden, by_name=True) for step in self.search.steps
         ]
-        sifted = sift(strings, self.sieves, names, filters)
         plain = dict(zip(strings, normalise_all(strings, PLAIN), strict=True))
+        sifted = sift(plain, self.sieves, names, filters)
         shortest = int(self.settings["min_length"])
         searched = [
             string

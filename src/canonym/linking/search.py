@@ -22,6 +22,7 @@ from canonym.ranking.pooling import TieRule, search_concepts
 from canonym.terminology import Terminology
 from canonym.terminology.hierarchy import Hierarchy
 from canonym.text import normalise_all
+from canonym.text.memo import MemoNormaliser
 from canonym.types import Concept, Float32Array, Int32Array, Mention, Name, Step
 
 _REMEMBERED = 200_000  # concepts, and as many names
@@ -382,17 +383,18 @@ def _scorer(
 
 
 def sift(
-    strings: Sequence[str], sieves: Sequence[Sieve], names: Names, filters: Sequence[Filter]
+    plain: Mapping[str, str], sieves: Sequence[Sieve], names: Names, filters: Sequence[Filter]
 ) -> dict[str, tuple[Sieve, list[tuple[int, int]]]]:
     """Look strings up in one sieve after the other; the first that knows a string decides.
 
-    Returns the sieve and the (concept, row) pairs of each string that a sieve knows. Of several
-    filters, one per step of the search, the first that leaves any row is used.
+    Strings come with their `PLAIN` forms. Returns the sieve and the (concept, row) pairs of each
+    string that a sieve knows. Of several filters, one per step of the search, the first that leaves
+    any row is used.
     """
     found: dict[str, tuple[Sieve, list[tuple[int, int]]]] = {}
     for number, sieve in enumerate(sieves):
-        left = [string for string in strings if string not in found]
-        forms = list(normalise_all(left, sieve.steps))
+        left = [string for string in plain if string not in found]
+        forms = _normaliser(sieve.steps)(left, [plain[string] for string in left])
         for string, rows in zip(left, names.find(number, forms), strict=True):
             for chosen in filters if len(rows) else ():
                 kept = rows if chosen.allowed is None else rows[chosen.allowed[rows]]
@@ -400,6 +402,9 @@ def sift(
                     found[string] = (sieve, concepts_of(kept, chosen.ties))
                     break
     return found
+
+
+_normaliser = functools.cache(MemoNormaliser)
 
 
 def concepts_of(rows: Int32Array, ties: TieRule) -> list[tuple[int, int]]:
