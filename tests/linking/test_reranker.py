@@ -25,6 +25,7 @@ from canonym import (
 from canonym.cli import main
 from canonym.cli.explanation import explain
 from canonym.evaluation.run import evaluate_corpus
+from canonym.linking import reranker
 from canonym.linking.confidence import CONFIDENCE
 from canonym.linking.decision import Draft
 from canonym.linking.features import (
@@ -508,6 +509,29 @@ def test_an_index_is_built_with_a_fitted_order(tmp_path: Path) -> None:
     assert found.exit_code == 2
     assert "nowhere" in found.output
     assert Linker.load(tmp_path / "made").reranker is not None
+
+
+# --- batches --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", ["marginal", "fitted"])
+@pytest.mark.parametrize("context", [True, False])
+def test_a_batch_is_ordered_as_each_document_by_itself(
+    terminology: Terminology,
+    tmp_path: Path,
+    order: str,
+    context: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    linker = Linker.build(terminology, encoders=["default"], folder=tmp_path / "index")
+    linker.use_order(order)
+    pairs = [("hip and knee pain", "hip ache"), ("?",), (), ("bad hand", "foot swelling", "elbow")]
+    documents = [Document("1", "", tuple(map(Mention, pair))) for pair in pairs]
+    together = list(linker.link_documents(documents, context=context))
+    alone = [pair for each in documents for pair in linker.link_documents([each], context=context)]
+    assert together == alone
+    monkeypatch.setattr(reranker, "_BLOCK_HITS", 1)
+    assert list(linker.link_documents(documents, context=context)) == together
 
 
 # --- composite mentions ---------------------------------------------------------------------------

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from canonym.encoders.subword import NORMAL_STEPS
 from canonym.errors import InvalidInput
 from canonym.text import PLAIN, STRONG, UNORDERED, memo, normalise
-from canonym.text.memo import MemoNormaliser
+from canonym.text.memo import KnownForms, MemoNormaliser
 
+STEPS = (PLAIN, STRONG, UNORDERED)
 NAMES = [
     "Haemorrhagic oedemas of the Tumours, type II",
     "Crohn’s diseases",
@@ -31,9 +32,13 @@ def test_equal_to_normalising_each_name(steps: tuple[str, ...]) -> None:
     assert normaliser(NAMES, [normalise(name) for name in NAMES]) == expected
 
 
-@given(st.lists(st.text(max_size=30), max_size=3))
-def test_equal_for_any_text(names: list[str]) -> None:
-    assert MemoNormaliser(NORMAL_STEPS)(names) == [normalise(name, NORMAL_STEPS) for name in names]
+@given(st.lists(st.text(max_size=30), max_size=3), st.sampled_from([*STEPS, NORMAL_STEPS]))
+def test_equal_for_any_text(names: list[str], steps: tuple[str, ...]) -> None:
+    expected = [normalise(name, steps) for name in names]
+    assert MemoNormaliser(steps)(names) == expected
+    known = KnownForms(steps)
+    assert [known(names), known(names)] == [expected] * 2
+    assert [known([name]) for name in names] == [[form] for form in expected]
 
 
 @given(st.lists(st.text(alphabet="2sbeta-'`_ &\t\x01,Xß", max_size=12), max_size=4))
@@ -52,6 +57,16 @@ WORDS = ["crohn", "s", "disease", "type", "ii", "iv", "i", "xxxix", "iiib", "x",
 @given(st.lists(st.lists(st.sampled_from(WORDS)).map(" ".join), max_size=3))
 def test_steps_that_change_few_names_change_the_same(names: list[str]) -> None:
     assert MemoNormaliser(NORMAL_STEPS)(names) == [normalise(name, NORMAL_STEPS) for name in names]
+
+
+def test_known_forms_are_forgotten_before_there_are_too_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(memo, "_KEPT", 2)
+    known = KnownForms(PLAIN)
+    for names in (["A", "B"], ["C"], ["D", "E", "F", "D"], ["A"]):
+        assert known(names) == [name.lower() for name in names]
+        assert len(known._known) <= max(2, len(set(names)))
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

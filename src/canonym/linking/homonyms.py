@@ -24,7 +24,8 @@ from canonym.mentions.sentences import phrases, sentence_of, without
 from canonym.ranking.overlap import type_words
 from canonym.ranking.pooling import TieRule
 from canonym.terminology import Terminology
-from canonym.text import STRONG, UNORDERED, normalise, normalise_all
+from canonym.text import STRONG, UNORDERED, normalise_all
+from canonym.text.memo import KnownForms
 from canonym.types import SCOPES, Document, Encoder, Float32Array, Int32Array, Mention
 
 MOST_TIED = 50
@@ -47,6 +48,7 @@ AHEAD = ("scope", "first anyway")
 
 _SIEVES = frozenset(sieve.name for sieve in SIEVES)
 _NAMES = 50
+_strong, _unordered = KnownForms(STRONG), KnownForms(UNORDERED)
 _KINDS = (*EVIDENCE, *AHEAD)
 
 # Sums that differ by less are equal and keep the order without a context.
@@ -259,6 +261,7 @@ class _Page:
         self._text = text
         self._found = found
         self._strings = [part.string for draft in drafts for part in draft.whole_or_parts]
+        self._forms = _strong(self._strings)
         self._plain = list(self._plain_mentions(drafts))
         self._vectors: dict[str, Float32Array] = {}
         self._above: dict[str, dict[str, int]] = {}
@@ -308,8 +311,8 @@ class _Page:
         sentence, around = sentence_of(
             self._text or mention.context, mention.text, start=mention.start if self._text else None
         )
-        forms = {normalise(part.string, STRONG), normalise(part.mention.text, STRONG)}
-        others = [string for string in self._strings if normalise(string, STRONG) not in forms]
+        own = set(_strong([part.string, part.mention.text]))
+        others = [s for s, form in zip(self._strings, self._forms, strict=True) if form not in own]
         whole = list(dict.fromkeys([*phrases(without(around, texts)), *others]))
         near = phrases(without(sentence, texts))
         document, beside = [], []
@@ -322,10 +325,12 @@ class _Page:
     def _description(self, hit: ConceptHit, part: Draft, texts: Iterable[str]) -> list[str]:
         # The name that all of them share says nothing.
         matched = self._found.name(hit).text
-        shared = {normalise(text, UNORDERED) for text in (matched, part.string)}
+        shared = set(_unordered([matched, part.string]))
         concept = self._found.concepts[hit.concept]
         names = [name.text for name in self._terminology.names(concept.id)[:_NAMES]]
-        further = [name for name in names if normalise(name, UNORDERED) not in shared]
+        further = [
+            name for name, form in zip(names, _unordered(names), strict=True) if form not in shared
+        ]
         return list(dict.fromkeys([*further, *phrases(without(concept.definition, texts))]))
 
     def _vectors_of(self, texts: Sequence[str]) -> Float32Array:

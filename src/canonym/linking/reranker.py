@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,7 @@ POOL = 20
 """Candidates that are put in a new order."""
 
 _FORMAT = 5
+_BLOCK_HITS = 1 << 15  # whose features are computed at once
 _EXPLAINED = 2  # candidates of a mention with the worth of each feature
 # Features of the order that is fitted to nothing.
 _BY_NAMES = (MARGINAL, SAME_CONCEPT)
@@ -100,8 +101,7 @@ class Reranker:
         itself, with its parts.
         """
         alone = documents if context else [[draft] for drafts in documents for draft in drafts]
-        compared = compare_drafts(alone, found)
-        ordered = iter(self.order_hits(compared.candidates, self.features(compared), k))
+        ordered = chain.from_iterable(self._order(some, found, k) for some in _blocks(alone))
         return [
             [
                 draft._replace(parts=tuple(next(ordered) for _ in draft.parts))
@@ -111,6 +111,10 @@ class Reranker:
             ]
             for drafts in documents
         ]
+
+    def _order(self, documents: Sequence[Sequence[Draft]], found: BatchHits, k: int) -> list[Draft]:
+        compared = compare_drafts(documents, found)
+        return self.order_hits(compared.candidates, self.features(compared), k)
 
     def features(self, compared: Compared) -> FloatArray:
         """Return the features that the model takes, one row per hit."""
@@ -124,7 +128,7 @@ class Reranker:
         scores = worth.sum(axis=1)
         shares = np.exp(scores - candidates.highest(scores))
         bounds = candidates.starts.tolist()
-        for first, last in itertools.pairwise(bounds):
+        for first, last in pairwise(bounds):
             shares[first:last] /= shares[first:last].sum()
         draft_of = candidates.draft_of
         order = np.lexsort((-shares, draft_of))  # hits of a draft stay together
@@ -212,6 +216,20 @@ class Reranker:
                 "the re-ranker again, or remove the file"
             )
         return cls(model, annotations, tuple(encoders))
+
+
+def _blocks(documents: Sequence[Sequence[Draft]]) -> Iterator[list[Sequence[Draft]]]:
+    """Cut documents into blocks of bounded memory, by the number of hits."""
+    block: list[Sequence[Draft]] = []
+    n_hits = 0
+    for drafts in documents:
+        block.append(drafts)
+        n_hits += sum(len(part.hits) for draft in drafts for part in draft.whole_or_parts)
+        if n_hits >= _BLOCK_HITS:
+            yield block
+            block, n_hits = [], 0
+    if block:
+        yield block
 
 
 def _count(given: Any) -> int:
