@@ -40,9 +40,10 @@ from canonym.evaluation.reranked import annotations_of, compare_documents
 from canonym.linking.confidence import confidence_features, fit_model
 from canonym.linking.features import (
     AnnotationCounts,
+    Compared,
     FloatArray,
-    NameScores,
     candidate_features,
+    compare_drafts,
     feature_names,
 )
 from canonym.linking.fitting import (
@@ -58,7 +59,6 @@ from canonym.linking.reranker import (
     POOL,
     Reranker,
     confidence_beside,
-    draft_features,
     shipped_file,
 )
 from canonym.linking.search import BatchHits, Draft
@@ -87,14 +87,21 @@ class TrainingExample(NamedTuple):
     The string stands there `times` times; the example counts as `weight` mentions.
     """
 
-    draft: Draft
-    scores: NameScores
-    counts: FloatArray
-    found: BatchHits
+    compared: Compared
     gold: frozenset[str]
     annotations: AnnotationCounts
     times: int = 1
     weight: float = 1.0
+
+    @property
+    def draft(self) -> Draft:
+        """The string with its hits."""
+        return self.compared.candidates.drafts[0]
+
+    @property
+    def found(self) -> BatchHits:
+        """All that was found beside it."""
+        return self.compared.candidates.found
 
     @property
     def ids(self) -> list[str]:
@@ -103,9 +110,7 @@ class TrainingExample(NamedTuple):
 
     def features(self, encoders: Sequence[str]) -> FloatArray:
         """Return the features of the hits, one row each."""
-        return candidate_features(
-            self.draft, self.scores, self.counts, self.found, self.annotations, encoders
-        )
+        return candidate_features(self.compared, self.annotations, encoders)
 
 
 class LookedUp(NamedTuple):
@@ -131,16 +136,14 @@ def training_examples(dictionary: Dictionary, questions: QuestionSet) -> list[Tr
     for question in questions.questions:
         for text in question.parts:
             gold.setdefault((text, question.document), Counter())[question.concepts] += 1
-    documents, found = compare_documents(dictionary, questions)
+    documents = compare_documents(dictionary, questions)
     annotations = annotations_of(questions)
     examples = []
     for (text, place), times in gold.items():
-        draft, scores, _, counts = documents[place][text]
-        if draft.hits:
+        compared = documents[place][text]
+        if len(compared.candidates):
             right = times.most_common(1)[0][0]
-            examples.append(
-                TrainingExample(draft, scores, counts, found, right, annotations, times.total())
-            )
+            examples.append(TrainingExample(compared, right, annotations, times.total()))
     return weighed(examples)
 
 
@@ -237,9 +240,8 @@ def as_linked(linker: Linker, documents: list[Document], types: Sequence[str]) -
     examples = []
     for where, times in gold.items():
         one, right = drafts[where], times.most_common(1)[0][0]
-        pieces = one.draft, one.scores, one.counts, one.found
         none = AnnotationCounts()
-        examples.append(TrainingExample(*pieces, right, none, times.total()))
+        examples.append(TrainingExample(one.compared, right, none, times.total()))
     return [LookedUp(one, tuple(frozenset([id_]) for id_ in one.ids)) for one in weighed(examples)]
 
 
@@ -285,16 +287,17 @@ def _ordered(
     drafts: Sequence[Draft], found: BatchHits, by_fold: Sequence[Reranker]
 ) -> Iterator[Draft]:
     """Order each undivided draft by a re-ranker that does not know its string."""
-    for part, scores, marginal, counts in draft_features(drafts, found):
-        reranker = by_fold[fold_of(part.string)]
-        yield reranker.order_hits(part, reranker.features(part, scores, marginal, counts, found), 2)
+    for one in compare_drafts([drafts], found).split():
+        reranker = by_fold[fold_of(one.candidates.drafts[0].string)]
+        yield from reranker.order_hits(one.candidates, reranker.features(one), 2)
 
 
 def first_of(one: LookedUp, reranker: Reranker) -> int:
     """Return the place of the hit that a re-ranker puts first."""
     example = one.example
-    best = reranker.order_hits(example.draft, example.features(reranker.encoders), 1).hits[0]
-    return [hit.concept for hit in example.draft.hits].index(best.concept)
+    features = example.features(reranker.encoders)
+    (best,) = reranker.order_hits(example.compared.candidates, features, 1)
+    return [hit.concept for hit in example.draft.hits].index(best.hits[0].concept)
 
 
 def cross_validate(

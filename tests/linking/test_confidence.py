@@ -34,11 +34,16 @@ from canonym.linking.confidence import (
 )
 from canonym.linking.fitting import Observed, cross_fitted, judged, observe
 from canonym.linking.settings import SIMILARITY
-from canonym.ranking.probability import Logistic
+from canonym.ranking.probability import Isotonic, Logistic
 
 
 def candidate(id_: str, score: float, sieve: str = "search", **parts: float) -> Candidate:
     return Candidate(id_, id_, score, id_, "exact", (), sieve, parts)
+
+
+def graded(link: Link, min_confidence: float | None, k: int) -> Link:
+    (found,) = by_score().grade([link], min_confidence, k)
+    return found
 
 
 def features(link: Link) -> dict[str, float]:
@@ -170,31 +175,42 @@ def link_of(*scores: float, **more: Any) -> Link:
 
 
 def test_a_link_gets_its_confidence_and_only_the_candidates_wanted() -> None:
-    link = by_score().grade(link_of(0.7, 0.2), None, 1)
+    link = graded(link_of(0.7, 0.2), None, 1)
     assert link.confidence == pytest.approx(1 / (1 + np.exp(-2)))
     assert len(link.candidates) == 1
     assert (link.nil, link.id) == (False, "X:0.7")
-    assert by_score().grade(link_of(), 0.5, 1).confidence is None
+    assert graded(link_of(), 0.5, 1).confidence is None
 
 
 def test_links_with_a_low_confidence_are_nil() -> None:
-    assert by_score().grade(link_of(0.7), 0.85, 1).id == "X:0.7"
-    low = by_score().grade(link_of(0.7), 0.9, 1)
+    assert graded(link_of(0.7), 0.85, 1).id == "X:0.7"
+    low = graded(link_of(0.7), 0.9, 1)
     assert (low.id, low.nil) == (None, True)
     assert low.reason == "the confidence, 0.881, is below 0.9"
-    already = by_score().grade(link_of(0.7, nil=True, reason="no"), 0.9, 1)
+    already = graded(link_of(0.7, nil=True, reason="no"), 0.9, 1)
     assert already.reason == "no"
 
 
 def test_a_composite_link_has_the_confidence_of_its_least_certain_part() -> None:
     parts = (link_of(0.9), link_of(0.6), link_of(nil=True, reason="nothing"))
-    whole = by_score().grade(Link(Mention("x"), parts=parts), 0.8, 5)
+    whole = graded(Link(Mention("x"), parts=parts), 0.8, 5)
     assert whole.confidence == pytest.approx(1 / (1 + np.exp(-1)))
     assert [part.nil for part in whole.parts] == [False, True, True]
     assert (whole.ids, whole.nil) == (("X:0.9",), False)
-    none = by_score().grade(Link(Mention("x"), parts=parts[1:]), 0.8, 5)
+    none = graded(Link(Mention("x"), parts=parts[1:]), 0.8, 5)
     assert (none.nil, none.reason) == (True, "the confidence, 0.731, is below 0.8; nothing")
-    assert by_score().grade(Link(Mention("x"), parts=parts[2:]), None, 5).confidence is None
+    assert graded(Link(Mention("x"), parts=parts[2:]), None, 5).confidence is None
+
+
+def test_a_batch_is_graded_as_each_link_by_itself() -> None:
+    rng = np.random.default_rng(0)
+    links = [link_of(*rng.random(n).tolist()) for n in (2, 1, 0, 5)]
+    links += [Link(Mention("x"), parts=tuple(links)), *links[:2]]
+    logistic = Logistic(rng.standard_normal(len(FEATURES)), 0.1)
+    for isotonic in (None, Isotonic(np.array([-1.0, 1.0]), np.array([0.1, 0.9]))):
+        known = Confidence(logistic, isotonic, 100, 50)
+        alone = [known.grade([link], 0.5, 1)[0] for link in links]
+        assert known.grade(links, 0.5, 1) == alone
 
 
 def test_links_and_parts_are_judged_by_their_concepts() -> None:

@@ -152,7 +152,7 @@ class RerankedDictionary:
         candidates, features = compared.candidates, self._reranker.features(compared)
         (draft,) = self._reranker.order_hits(candidates, features, POOL)
         link = link_of(draft, candidates.found)
-        confidence = None if self._confidence is None else self._confidence.of(link)
+        confidence = None if self._confidence is None else self._confidence.of([link])[0]
         ranked = {one.id: FoundConcept(one.id, one.name, one.score) for one in link.candidates}
         names, concepts = plain
         for other in concepts:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput, Mismatch, NotTrained, ReadError
 from canonym.io.files import open_sealed, sealed, write_file
 from canonym.linking.settings import SIEVES, SIMILARITY
-from canonym.ranking.probability import Isotonic, Logistic, fit_isotonic, fit_platt
+from canonym.ranking.probability import Isotonic, Logistic, fit_isotonic, fit_platt, sigmoid
 from canonym.types import Link
 
 CONFIDENCE = "confidence.json"
@@ -85,45 +85,32 @@ class Confidence:
 
     def predict(self, features: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return probabilities, ``(n,)`` float64 in (0, 1), for the features of n links."""
-        if self.isotonic is None:
-            found = self.logistic.predict(features)
-        else:
-            found = self.isotonic.predict(self.logistic.logit(features))
+        # One row after the other: the sums of a product of matrices depend on how many there are.
+        logits = np.array([self.logistic.logit(row[None])[0] for row in features])
+        found = sigmoid(logits) if self.isotonic is None else self.isotonic.predict(logits)
         # Clip to [1/(n+2), 1 − 1/(n+2)] (Laplace).
         least = 1 / (self.n + 2)
         return np.clip(found, least, 1 - least)
 
-    def of(self, link: Link) -> float | None:
-        """Return the probability that the best candidate is right, None without one."""
-        if not link.candidates:
-            return None
-        return float(self.predict(confidence_features(link)[None])[0])
+    def of(self, links: Sequence[Link]) -> list[float | None]:
+        """Return the probability that the best candidate of each is right, None without one."""
+        known = [confidence_features(link) for link in links if link.candidates]
+        found = iter(self.predict(np.array(known)).tolist() if known else ())
+        return [next(found) if link.candidates else None for link in links]
 
-    def grade(self, link: Link, min_confidence: float | None, k: int) -> Link:
-        """Return a link with its confidence and k candidates, NIL where the confidence is low.
+    def grade(self, links: Sequence[Link], min_confidence: float | None, k: int) -> list[Link]:
+        """Return links with their confidence and k candidates, NIL where the confidence is low.
 
-        The link has two candidates, if there are so many. A composite link is as certain as the
+        Links have two candidates, if there are so many. A composite link is as certain as the
         least certain of its parts.
         """
-        if link.parts:
-            parts = tuple(self.grade(part, min_confidence, k) for part in link.parts)
-            known = [part.confidence for part in parts if part.confidence is not None]
-            nil = all(part.nil for part in parts)
-            reason = (link.reason or _reasons(parts)) if nil else ""
-            confidence = min(known) if known else None
-            return replace(link, parts=parts, nil=nil, reason=reason, confidence=confidence)
-        found = self.of(link)
-        low = found is not None and min_confidence is not None and found < min_confidence
-        low = low and not link.nil
-        return replace(
-            link,
-            candidates=link.candidates[:k],
-            nil=link.nil or low,
-            reason=f"the confidence, {found:.3f}, is below {min_confidence:g}"
-            if low
-            else link.reason,
-            confidence=found,
-        )
+        graded = iter(self.of([part for link in links for part in (link.parts or (link,))]))
+        return [
+            _whole(link, [_graded(part, next(graded), min_confidence, k) for part in link.parts])
+            if link.parts
+            else _graded(link, next(graded), min_confidence, k)
+            for link in links
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was fitted as plain lists and numbers."""
@@ -180,6 +167,28 @@ class Confidence:
                 f"{path} was written by another version of canonym; fit the confidence again"
             )
         return found
+
+
+def _graded(link: Link, found: float | None, min_confidence: float | None, k: int) -> Link:
+    """Return an undivided link with its confidence, NIL where that is low."""
+    low = found is not None and min_confidence is not None and found < min_confidence
+    low = low and not link.nil
+    return replace(
+        link,
+        candidates=link.candidates[:k],
+        nil=link.nil or low,
+        reason=f"the confidence, {found:.3f}, is below {min_confidence:g}" if low else link.reason,
+        confidence=found,
+    )
+
+
+def _whole(link: Link, parts: Sequence[Link]) -> Link:
+    """Return a composite link with its graded parts."""
+    known = [part.confidence for part in parts if part.confidence is not None]
+    nil = all(part.nil for part in parts)
+    reason = (link.reason or _reasons(parts)) if nil else ""
+    confidence = min(known) if known else None
+    return replace(link, parts=tuple(parts), nil=nil, reason=reason, confidence=confidence)
 
 
 def _is_sound(found: Confidence) -> bool:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypedDict, Unpack
@@ -260,9 +260,10 @@ class Pipeline:
         """Link whole documents, all of them against the names of one moment."""
         drafts, found = self.draft(documents, request, abbreviations)
         drafts = self.order(drafts, found, request)
-        for document, of_document in zip(documents, drafts, strict=True):
-            links = [link_of(draft, found) for draft in of_document]
-            yield document, Links(self.grade(link, request) for link in links)
+        links = [link_of(draft, found) for of_document in drafts for draft in of_document]
+        graded = iter(self.grade(links, request))
+        for document in documents:
+            yield document, Links(islice(graded, len(document.mentions)))
 
     def draft(
         self,
@@ -432,11 +433,9 @@ class Pipeline:
                 for concept, row in pairs[: max(k, MOST_TIED)]
             ]
             taken = {concept for concept, _ in pairs}
-            further = [
-                at_most(hit, score)  # hits of a sieve stay ahead
-                for hit in nearest.get(string, ())
-                if hit.concept not in taken
-            ]
+            further = [hit for hit in nearest.get(string, ()) if hit.concept not in taken]
+            if further and further[0].score > score:  # hits of a sieve stay ahead
+                further = [at_most(hit, score) for hit in further]
             best = tuple([*known[:k], *further][:k])
             tied = tuple(known[:MOST_TIED]) if len(known) > 1 else ()
             reason = "" if best else _why_none(plain[string], shortest)
@@ -495,11 +494,11 @@ class Pipeline:
             return drafts
         return request.reranker.order(drafts, found, request.n_kept, context=request.context)
 
-    def grade(self, link: Link, request: Request) -> Link:
-        """Add the probability that a link is right, if the index knows it."""
+    def grade(self, links: list[Link], request: Request) -> list[Link]:
+        """Add the probability that each link is right, if the index knows it."""
         if request.confidence is None:
-            return link
-        return request.confidence.grade(link, request.min_confidence, request.k)
+            return links
+        return request.confidence.grade(links, request.min_confidence, request.k)
 
 
 def batches_of(documents: Iterable[Document], *, mentions: int) -> Iterator[list[Document]]:

@@ -242,11 +242,12 @@ class ConceptTable:
         self._names: dict[int, Name] = {}
 
     def __getitem__(self, ordinal: int) -> Concept:
-        return _remembered(self._known, ordinal, self.terminology.concepts_at)
+        known = self._known.get(ordinal)
+        return known or _read(self._known, ordinal, self.terminology.concepts_at)
 
     def name(self, row: int) -> Name:
         """Return the name of a row of the terminology."""
-        return _remembered(self._names, row, self.terminology.names_at)
+        return self._names.get(row) or _read(self._names, row, self.terminology.names_at)
 
     def read_ahead(self, hits: Sequence[ConceptHit]) -> None:
         """Read the concepts of hits, and their names in the terminology, in one query each."""
@@ -265,13 +266,11 @@ class ConceptTable:
         return hierarchy if hierarchy.n_edges else None
 
 
-def _remembered(
+def _read(
     known: dict[int, _Record], number: int, read: Callable[[Sequence[int]], list[_Record]]
 ) -> _Record:
-    record = known.get(number)
-    if record is None:
-        record = read([number])[0]
-        _remember(known, {number: record})
+    (record,) = read([number])
+    _remember(known, {number: record})
     return record
 
 

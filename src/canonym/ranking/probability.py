@@ -27,7 +27,7 @@ class Logistic(NamedTuple):
 
     def predict(self, features: npt.ArrayLike) -> FloatArray:
         """Return probabilities, ``(n,)`` float64, for features ``(n, d)``."""
-        return _sigmoid(self.logit(features))
+        return sigmoid(self.logit(features))
 
 
 class Isotonic(NamedTuple):
@@ -84,7 +84,7 @@ def fit_logistic(
 
     now = loss(weights)
     for _ in range(_STEPS):
-        p = _sigmoid(wide @ weights)
+        p = sigmoid(wide @ weights)
         gradient = wide.T @ (p - t) + cost * weights
         curvature = (wide * (p * (1 - p))[:, None]).T @ wide + np.diag(cost)
         step = np.linalg.solve(curvature, gradient)
@@ -152,7 +152,7 @@ def fit_isotonic(given: npt.ArrayLike, targets: npt.ArrayLike) -> Isotonic:
     return Isotonic(np.array(knots), np.array(values))
 
 
-def _sigmoid(logit: FloatArray) -> FloatArray:
+def sigmoid(logit: FloatArray) -> FloatArray:
     # Never the exponential of a large number.
     small = np.exp(-np.abs(logit))
     return np.asarray(np.where(logit >= 0, 1, small) / (1 + small))
