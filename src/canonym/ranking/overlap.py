@@ -48,7 +48,7 @@ def overlaps(
     >>> texts = ["diabetes type 1", "type 2 diabetes"]
     >>> (found,) = overlaps(texts, np.array([0]), np.array([1]))
     >>> Overlap(*found.round(2).tolist())[:4]
-    (0.5, 0.67, 0.67, 0.57)
+    (0.5, 0.67, 0.67, 0.8)
     """
     tokens = " ".join(filter(None, texts)).split(" ")
     word_of = {word: n for n, word in enumerate(dict.fromkeys(tokens))}
