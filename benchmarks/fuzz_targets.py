@@ -496,7 +496,7 @@ def orders(folder: Path) -> list[Case]:
         found = Reranker.load(path, encoders=names)
         if found is not None:
             found.model.worth(np.zeros((2, len(found.model.names))))
-            found.annotations.look("hip", "D1", "hip")
+            found.annotations.look(["hip"], ["D1"], ["hip"])
 
     def confide(path: Path) -> None:
         found = Confidence.load(path)

@@ -19,7 +19,7 @@ from canonym.linking.targets import TARGETS
 from canonym.ranking.overlap import Overlap, overlaps, type_words
 from canonym.ranking.pooling import each, marginal_scores
 from canonym.text import STRONG, normalise
-from canonym.text.memo import KnownForms
+from canonym.text.memo import strong_forms
 from canonym.types import SCOPES
 
 FloatArray = npt.NDArray[np.float64]
@@ -49,7 +49,6 @@ _NAMES = ("names", "second name", "second name behind the best", "second name be
 _KINDS = ("depth", "depth below the first", "type is the mention's")
 _SCORER = ("", " behind the best", " mean", " mean behind the best")
 _MOST_NAMES = 64  # of a concept; some drugs have thousands of spellings
-_strong = KnownForms(STRONG)  # the same names are candidates again and again
 
 
 # --- past annotations -----------------------------------------------------------------------------
@@ -144,7 +143,7 @@ class Candidates:
     @functools.cached_property
     def mentions(self) -> list[str]:
         """The normal form of the string of each draft."""
-        return _strong([draft.string for draft in self.drafts])
+        return strong_forms([draft.string for draft in self.drafts])
 
     @functools.cached_property
     def names(self) -> tuple[list[str], list[int]]:
@@ -154,7 +153,7 @@ class Candidates:
         of_row = dict(zip(rows, self.hits, strict=True))
         named = {row: self.found.name(hit) for row, hit in of_row.items()}
         scopes = {row: SCOPES.index(name.scope) for row, name in named.items()}
-        forms = _strong([name.text for name in named.values()])
+        forms = strong_forms([name.text for name in named.values()])
         by_row = dict(zip(named, forms, strict=True))
         return [by_row[row] for row in rows], [scopes[row] for row in rows]
 
@@ -237,7 +236,7 @@ def document_counts(drafts: Sequence[Draft], marginal: Sequence[FloatArray]) -> 
     that. Less so *attenuated polyposis* beside *polyposis*: a word more may mean a kind of it.
     """
     first: dict[str, int] = {}
-    own = _strong([draft.string for draft in drafts])
+    own = strong_forms([draft.string for draft in drafts])
     for draft, form, scores in zip(drafts, own, marginal, strict=True):
         if draft.hits and not draft.nil:
             # A candidate found by the mention itself is first, without comparison.
@@ -338,7 +337,7 @@ def candidate_features(
     ordinals, place_of = np.unique(candidates.concepts, return_inverse=True)
     one_of_each = [hits[place] for place in np.unique(candidates.concepts, return_index=True)[1]]
     concepts = [found.concepts[ordinal] for ordinal in ordinals.tolist()]
-    labels = _strong([found.label(hit) for hit in one_of_each])
+    labels = strong_forms([found.label(hit) for hit in one_of_each])
     names, scopes = candidates.names
     # Every string once, then numbers.
     number = {

@@ -24,8 +24,8 @@ from canonym.mentions.sentences import phrases, sentence_of, without
 from canonym.ranking.overlap import type_words
 from canonym.ranking.pooling import TieRule
 from canonym.terminology import Terminology
-from canonym.text import STRONG, UNORDERED, normalise_all
-from canonym.text.memo import KnownForms
+from canonym.text import UNORDERED, normalise_all
+from canonym.text.memo import KnownForms, strong_forms
 from canonym.types import SCOPES, Document, Encoder, Float32Array, Int32Array, Mention
 
 MOST_TIED = 50
@@ -48,7 +48,7 @@ AHEAD = ("scope", "first anyway")
 
 _SIEVES = frozenset(sieve.name for sieve in SIEVES)
 _NAMES = 50
-_strong, _unordered = KnownForms(STRONG), KnownForms(UNORDERED)
+_unordered = KnownForms(UNORDERED)
 _KINDS = (*EVIDENCE, *AHEAD)
 
 # Sums that differ by less are equal and keep the order without a context.
@@ -261,7 +261,7 @@ class _Page:
         self._text = text
         self._found = found
         self._strings = [part.string for draft in drafts for part in draft.whole_or_parts]
-        self._forms = _strong(self._strings)
+        self._forms = strong_forms(self._strings)
         self._plain = list(self._plain_mentions(drafts))
         self._vectors: dict[str, Float32Array] = {}
         self._above: dict[str, dict[str, int]] = {}
@@ -311,7 +311,7 @@ class _Page:
         sentence, around = sentence_of(
             self._text or mention.context, mention.text, start=mention.start if self._text else None
         )
-        own = set(_strong([part.string, part.mention.text]))
+        own = set(strong_forms([part.string, part.mention.text]))
         others = [s for s, form in zip(self._strings, self._forms, strict=True) if form not in own]
         whole = list(dict.fromkeys([*phrases(without(around, texts)), *others]))
         near = phrases(without(sentence, texts))

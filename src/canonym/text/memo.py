@@ -138,3 +138,7 @@ class _Words(dict[str, str]):
         together = "\n".join(names).replace("\n", " \n ")
         forms = " ".join(map(self.__getitem__, together.split(" ")))
         return forms.replace(" \n ", "\n").split("\n")
+
+
+strong_forms = KnownForms(STRONG)
+"""The `STRONG` forms of strings, remembered for all that compare them."""
