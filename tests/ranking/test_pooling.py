@@ -83,7 +83,7 @@ def test_only_the_unsettled_are_searched_again() -> None:
     ties = ties_for([*range(300), *[300] * 100])
     ranked = search_concepts(table.search, 2, 400, 2, ties)
     assert ranked.concepts.tolist() == [[0, 1], [300, 299]]
-    assert table.asked == [(2, 32), (1, 128)]
+    assert table.asked == [(2, 32), (1, 64), (1, 128)]
 
 
 def test_rows_that_share_nothing_are_not_chased() -> None:

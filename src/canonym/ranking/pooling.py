@@ -99,7 +99,7 @@ def search_concepts(
     """Search rows until every query has `k` concepts or the rows run out.
 
     The nearest names may all belong to one concept, and ties may be cut off in the middle; such
-    queries are searched again with four times as many rows. ``search(queries, k)`` returns the hits
+    queries are searched again with twice as many rows. ``search(queries, k)`` returns the hits
     of the chosen queries, an array of their numbers; `n_concepts` may be found, where fewer than
     `k` are allowed.
     """
@@ -128,7 +128,7 @@ def search_concepts(
         pending = pending[~settled]
         if not len(pending):
             return result
-        fetch *= 4
+        fetch *= 2
 
 
 def marginal_scores(scores: _Floats, starts: npt.NDArray[np.intp]) -> _Floats:
