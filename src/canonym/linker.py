@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import json
 import shutil
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,11 +11,11 @@ from pathlib import Path
 from typing import Any, Self, Unpack
 
 from canonym.errors import CanonymError, InvalidInput, Mismatch
-from canonym.io.files import MANIFEST, file_digest, write_folder
-from canonym.linking.build import FORMAT, Progress, build_index
+from canonym.io.files import write_folder
+from canonym.linking.build import FORMAT, MEMORY, Progress, build_index
 from canonym.linking.confidence import CONFIDENCE, METHODS, Confidence
 from canonym.linking.decision import as_documents
-from canonym.linking.display import index_facts
+from canonym.linking.display import index_facts, index_fingerprint
 from canonym.linking.extra_names import TrainingMention
 from canonym.linking.links import Links
 from canonym.linking.manifest import read_index_manifest
@@ -99,6 +97,8 @@ class Linker:
         fold: str | Path | None = None,
         order: str | Path = "nearest",
         kind: str = "auto",
+        memory: int | str = MEMORY,
+        reuse: str | Path | None = None,
         progress: Progress | None = None,
         **settings: Unpack[Settings],
     ) -> Linker:
@@ -127,6 +127,11 @@ class Linker:
         kind : str
             Of the index over dense vectors: ``"exact"``; ``"ivf"``, which misses about one nearest
             name in a hundred; or ``"auto"``, which is ``"ivf"`` from a million names on.
+        memory : int or str
+            What sorting may hold at once, such as ``"4GB"``; the rest waits in files.
+        reuse : str or Path, optional
+            An index of an earlier version, with the same encoders: names that it has are not
+            encoded again. The result is the same.
         progress : Progress, optional
             Called with the stage, the names done and their number.
         **settings
@@ -135,7 +140,7 @@ class Linker:
         Raises
         ------
         InvalidInput
-            If an encoder, search, order or kind is unknown, or weights or mentions do not fit.
+            If an encoder, search, order or kind is unknown, or what else is given does not fit.
         """
         target, temporary = build_index(
             terminology,
@@ -147,6 +152,8 @@ class Linker:
             fold=fold,
             order=order,
             kind=kind,
+            memory=memory,
+            reuse=reuse,
             progress=progress,
             settings=settings,
         )
@@ -546,15 +553,8 @@ class Linker:
     @property
     def fingerprint(self) -> str:
         """SHA-256 of the manifest and of what was added: changes with all that links depend on."""
-        digest = file_digest(self.folder / MANIFEST)
         content = self._overlay.read()
-        if content == OverlayContent() and self.confidence is None and self.reranker is None:
-            return digest
-        names = [[name.text, name.concept_id, name.language] for name in content.synonyms]
-        confidence = self.confidence and self.confidence.to_dict()
-        order = [file_digest(self.folder / RERANKER)] if self.reranker else []
-        whole = json.dumps([digest, names, content.forbidden, confidence, *order])
-        return hashlib.sha256(whole.encode("ascii")).hexdigest()
+        return index_fingerprint(self.folder, content, self.confidence, self.reranker)
 
     @property
     def encoder_names(self) -> tuple[str, ...]:

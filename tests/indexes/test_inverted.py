@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from canonym.errors import InvalidInput, ReadError
 from canonym.indexes import codes, folded, inverted
 from canonym.indexes.folded import Folded
-from canonym.indexes.inverted import Inverted
+from canonym.indexes.inverted import Inverted, write_inverted
 from canonym.indexes.selection import ranked_hits
+from canonym.indexes.vectors import take_vectors
 from canonym.types import Hits, SparseVectors
 
 N_COLUMNS = 40
@@ -186,3 +187,17 @@ def test_a_place_that_is_none_is_refused(tmp_path: Path, place: int) -> None:
     np.save(tmp_path / "places.npy", places)
     with pytest.raises(ReadError, match=r"places\.npy.*build the index again"):
         Inverted.load(tmp_path)
+
+
+def test_it_is_written_in_batches_as_it_is_saved(tmp_path: Path) -> None:
+    vectors = sparse(made(300, np.random.default_rng(0)))
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    whole.mkdir()
+    parts.mkdir()
+    Inverted.build(vectors).save(whole)
+    batches = (take_vectors(vectors, np.arange(a, b)) for a, b in ((0, 7), (7, 7), (7, 300)))
+    write_inverted((batch for batch in batches if isinstance(batch, SparseVectors)), parts)
+    names = sorted(path.name for path in whole.iterdir())
+    assert names == sorted(path.name for path in parts.iterdir())
+    for name in names:
+        assert (parts / name).read_bytes() == (whole / name).read_bytes(), name

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from canonym import indexes
 from canonym.errors import ReadError
 from canonym.indexes import codes, ivf, kmeans, recall
 from canonym.indexes.exact import Exact, unit
@@ -233,6 +234,19 @@ def test_a_damaged_file_is_refused(index: Ivf, tmp_path: Path, name: str, conten
         np.save(tmp_path / name, np.asarray(content))
     with pytest.raises(ReadError, match=f"{name}.*build the index again"):
         Ivf.load(tmp_path)
+
+
+def test_of_many_rows_those_in_the_lists_looked_at_are_looked_at(
+    index: Ivf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexes, "LOOKED_AT", 9)
+    index.save(tmp_path)
+    expected = index.search(VECTORS[:3], 5)
+    assert Ivf.load(tmp_path).search(VECTORS[:3], 5).rows.tolist() == expected.rows.tolist()
+    np.save(tmp_path / "rows.npy", np.load(tmp_path / "rows.npy") + len(VECTORS))
+    for allowed in (None, np.arange(len(VECTORS)) > 0):
+        with pytest.raises(ReadError, match=r"rows\.npy.*expected from 0 to"):
+            Ivf.load(tmp_path).search(VECTORS[:3], 5, allowed=allowed)
 
 
 def test_where_no_other_row_is_known_all_lists_are_looked_at() -> None:

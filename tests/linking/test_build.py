@@ -15,6 +15,7 @@ import pytest
 from canonym.encoders import save_encoder
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
+from canonym.indexes.verbatim import VerbatimWriter
 from canonym.io.files import n_cores
 from canonym.linker import Linker
 from canonym.linking import build as building
@@ -134,7 +135,7 @@ def test_the_process_ends_with_the_one_that_started_it(
         place = tmp_path / f"index-{alive}"
         place.mkdir()
         paths = [str(path) for path in (terminology.path, place, tmp_path / "encoder")]
-        command = [sys.executable, "-m", "canonym.linking.build", *paths, "subword", "exact"]
+        command = [sys.executable, "-m", "canonym.linking.build", *paths, "exact", "1000000"]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as one:
             assert one.stdin is not None
             if not alive:  # as the system does when a process is killed
@@ -184,16 +185,43 @@ def test_what_the_process_does(
     save_encoder(_small(), tmp_path / "encoder")
     (tmp_path / "index").mkdir()
     paths = [str(terminology.path), str(tmp_path / "index"), str(tmp_path / "encoder")]
-    paths += ["subword", "exact"]
+    paths += ["exact", "1000000"]
     assert building.main(paths) == 0
     assert capsys.readouterr().out == "subword vectors 0 10\nsubword vectors 10 10\n"
     made = np.load(tmp_path / "index" / "vectors.npy")
     assert np.array_equal(made, _small().encode([n.text for n in terminology.iter_names()]))
 
 
+def test_the_memory_changes_the_blocks_and_not_a_byte(
+    terminology: Terminology, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[int] = []
+    finish = VerbatimWriter.finish
+
+    def remember(self: VerbatimWriter, memory: int) -> None:
+        given.append(memory)
+        finish(self, memory)
+
+    monkeypatch.setattr(VerbatimWriter, "finish", remember)
+    found = []
+    for number, memory in enumerate(("1GB", "1.5KB", 2)):
+        Linker.build(
+            terminology,
+            folder=tmp_path / str(number),
+            encoders=[_small(), "chargrams"],
+            kind="ivf",
+            memory=memory,
+        )
+        found.append(_digests(tmp_path / str(number)))
+    assert found[0] == found[1] == found[2]
+    assert given[::3] == [500_000_000, 750, 1]  # two processes may sort at the same time
+    with pytest.raises(InvalidInput, match="memory is '4 names'; expected a size such as '4GB'"):
+        Linker.build(terminology, memory="4 names")
+
+
 def test_the_process_says_by_its_status_that_something_is_wrong(tmp_path: Path) -> None:
     paths = [str(tmp_path / "none.db"), str(tmp_path), str(tmp_path)]
-    assert building.main([*paths, "subword", "exact"]) == 1
+    assert building.main([*paths, "exact", "1000000"]) == 1
 
 
 def test_many_names_get_an_index_of_lists(

@@ -9,6 +9,7 @@ import mmap
 import random
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +18,8 @@ from hypothesis import strategies as st
 
 from canonym.errors import ReadError
 from canonym.mentions import spelling
-from canonym.mentions.spelling import Speller, is_one_edit, read_spelling_list
+from canonym.mentions.spelling import Speller, SpellerWriter, is_one_edit, read_spelling_list
+from canonym.text import PLAIN, normalise_all
 
 NAMES = [
     "Myocardial infarction",
@@ -319,3 +321,31 @@ def test_frequent_words_are_guessed_first_and_not_all():
 def test_a_long_word_is_corrected_and_not_guessed(speller):
     assert speller.guesses("infarctoin") == ()
     assert speller.guesses("myocardial infarctoin") == ()
+
+
+@pytest.mark.parametrize("memory", [1, 3000, 10**8])
+def test_it_is_written_in_any_memory_as_it_is_saved(tmp_path: Path, memory: int) -> None:
+    names = [*NAMES, "β-thalassaemia 2 alpha", "Heart, heart and HEART", *NAMES[:2]]
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    whole.mkdir()
+    parts.mkdir()
+    Speller.build(names).save(whole)
+    writer = SpellerWriter(parts, memory)
+    for name in names:
+        writer.add(normalise_all([name], PLAIN))
+    writer.finish()
+    assert {path.name: path.read_bytes() for path in parts.iterdir()} == {
+        path.name: path.read_bytes() for path in whole.iterdir()
+    }
+
+
+def test_words_of_an_earlier_one_are_added_and_taken_away(tmp_path: Path) -> None:
+    earlier = Speller.build(["heart attack", "heart failure", "cough"])
+    writer = SpellerWriter(tmp_path, 10**6)
+    writer.add_words(earlier.words())
+    writer.add(["cough", "heart failure"], -1)
+    writer.add(["panic attack"])
+    writer.finish()
+    expected = Speller.build(["heart attack", "panic attack"])
+    assert list(Speller.load(tmp_path).words()) == list(expected.words())
+    assert list(expected.words()) == [(b"attack", 2), (b"heart", 1), (b"panic", 1)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import click
 
 from canonym.cli.device import check_device, device_option
-from canonym.cli.options import Number, mention_type_option, order_option, overwrite_option
+from canonym.cli.options import Number, Size, mention_type_option, order_option, overwrite_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,11 +100,27 @@ _LOG = logging.getLogger(__name__)
     "misses about one nearest name in a hundred. auto is ivf from 1,000,000 names on.",
 )
 @click.option(
+    "--memory",
+    type=Size(),
+    metavar="SIZE",
+    default="1GB",
+    show_default=True,
+    help="What sorting may hold in memory at once, such as 500MB or 4GB; the rest waits in files "
+    "of the output. Any index takes half a gigabyte beside it. The index is the same.",
+)
+@click.option(
     "--fold",
     type=click.Path(),
     metavar="INDEX",
     help="Take over what was added to this index: its synonyms become names of the new one, its "
     "forbidden pairs stay forbidden.",
+)
+@click.option(
+    "--reuse",
+    type=click.Path(),
+    metavar="INDEX",
+    help="An index of an earlier version of TERMINOLOGY, built with the same encoders: only names "
+    "that it does not have are encoded. The index is the same as without it.",
 )
 @overwrite_option
 @click.option(
@@ -128,7 +144,9 @@ def index(
     target: str | None,
     order: str,
     kind: str,
+    memory: int,
     fold: str | None,
+    reuse: str | None,
     overwrite: bool,
     verified: str | None,
     device: str | None,
@@ -144,6 +162,7 @@ def index(
       canonym index doid.obo -o doid-index --encoder doid-encoder --encoder chargrams --weight 1 \\
           --weight 0.3
       canonym index medic.txt -o medic-index --mentions train.pubtator --search "D-T + OD-T"
+      canonym index doid-2026.obo -o doid-2026-index --reuse doid-index
       canonym link --index doid-index "heart attack"
       canonym index --verify doid-index
     """
@@ -155,6 +174,7 @@ def index(
     from canonym.cli.sources import open_terminology
     from canonym.cli.verbosity import is_quiet
     from canonym.linker import Linker
+    from canonym.linking.build import REUSED
 
     if verified is not None:
         _verify(ctx, verified)
@@ -171,7 +191,15 @@ def index(
     _LOG.debug("Settings: %s", settings)
     with open_terminology(terminology) as opened:
         began = time.monotonic()
+        reused: dict[str, str] = {}
         with stages() as report:
+
+            def watch(stage: str, done: int, total: int) -> None:
+                kind, reuses, _ = stage.partition(f" {REUSED}")
+                if reuses:
+                    reused[kind] = f"{done:,} names, {total - done:,} encoded"
+                report(stage, done, total)
+
             linker = Linker.build(
                 opened,
                 encoders=encoders or ("default",),
@@ -180,16 +208,19 @@ def index(
                 fold=fold,
                 order=order,
                 kind=kind,
+                memory=memory,
+                reuse=reuse,
                 folder=output,
                 overwrite=overwrite,
-                progress=report,
+                progress=watch,
                 **settings,
             )
         _LOG.info("Wrote %s", output)
         _note_synonyms_left(linker)
         if not is_quiet():
             took = f"{time.monotonic() - began:.1f} s"
-            print_facts({"index": output, **_facts(linker, kind), "time": took})
+            facts = {"index": output, **_facts(linker, kind)}
+            print_facts(facts | ({"reused": reused} if reused else {}) | {"time": took})
 
 
 def _missing(ctx: click.Context, name: str) -> click.MissingParameter:

@@ -12,6 +12,7 @@ import click
 from canonym.cli.annotated import FORMATS
 from canonym.errors import InvalidInput
 from canonym.io.processes import MOST
+from canonym.io.sizes import parse_size
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 """Adds options to a command."""
@@ -30,6 +31,19 @@ class Number(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{value!r} is not a number that can be used.", param, ctx)
         return number
+
+
+class Size(click.ParamType[int]):
+    """A size such as 4GB, in bytes."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number of bytes."""
+        try:
+            return parse_size(value)
+        except InvalidInput as error:
+            self.fail(f"{error}.", param, ctx)
 
 
 def with_options(*options: Decorator) -> Decorator:

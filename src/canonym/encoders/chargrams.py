@@ -83,6 +83,8 @@ class CharGrams:
     (2, [0, 5, 6])
     """
 
+    independent = True  # of the names encoded together, to the last bit
+
     def __init__(
         self,
         *,

@@ -70,6 +70,8 @@ class StaticVectors:
     [[1.0, 0.0], [0.0, 0.0]]
     """
 
+    independent = True  # of the names encoded together, to the last bit
+
     def __init__(
         self,
         words: Sequence[str],

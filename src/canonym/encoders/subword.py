@@ -98,6 +98,8 @@ class Subword:
     (2, 4)
     """
 
+    independent = True  # of the names encoded together, to the last bit
+
     def __init__(
         self,
         table: npt.NDArray[Any],

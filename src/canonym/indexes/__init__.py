@@ -17,6 +17,7 @@ from canonym.io.arrays import open_array
 from canonym.types import Float32Array, Hits, Int32Array
 
 __all__ = [
+    "LOOKED_AT",
     "BoolArray",
     "Searchable",
     "check_allowed",
@@ -27,6 +28,9 @@ __all__ = [
 ]
 
 BoolArray = npt.NDArray[np.bool_]
+
+LOOKED_AT = 1 << 22
+"""Numbers of rows that opening looks at, one and all; of more it looks at those that are used."""
 
 
 class Searchable(Protocol):

@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ import numpy.typing as npt
 from canonym.errors import ReadError
 from canonym.indexes import BoolArray, load_array
 from canonym.indexes.selection import LOWEST, SLACK, Pairs, Promising
+from canonym.io.arrays import ArrayWriter, Empty
 from canonym.io.forks import Lock
 from canonym.types import Float32Array, Int32Array
 
@@ -84,9 +85,12 @@ class Codes:
         rows: Int32Array | None = None,
     ) -> Codes:
         """Code vectors of length one or zero in memory; `rows` is the row at every place."""
+        coder = _Coder(vectors)
         starts = block_starts(len(vectors)) if starts is None else starts
-        codes = np.empty(int(starts[-1]) * vectors.shape[1], dtype=np.int8)
-        return cls(codes, *_fill(codes, vectors, starts, rows), starts)
+        blocks = [(block.T.ravel(), sums) for block, sums in coder.blocks(starts, rows, np.empty)]
+        codes = np.concatenate([np.empty(0, dtype=np.int8), *(block for block, _ in blocks)])
+        sums = np.concatenate([np.empty(0, dtype=np.int32), *(sums for _, sums in blocks)])
+        return cls(codes, sums, coder.bounds, starts)
 
     @classmethod
     def write(
@@ -95,17 +99,22 @@ class Codes:
         folder: Path,
         starts: npt.NDArray[np.int64] | None = None,
         rows: Int32Array | None = None,
+        empty: Empty = np.empty,
     ) -> None:
-        """Write the codes that `of` makes, block by block, to an existing folder."""
+        """Write the codes that `of` makes, block by block, to an existing folder.
+
+        `empty` makes the array of all coded rows, which is needed where `rows` are given.
+        """
+        coder = _Coder(vectors)
         starts = block_starts(len(vectors)) if starts is None else starts
-        shape = (int(starts[-1]) * vectors.shape[1],)
-        codes = np.lib.format.open_memmap(
-            folder / "codes.npy", mode="w+", dtype=np.int8, shape=shape
-        )
-        sums, bounds = _fill(codes, vectors, starts, rows)
-        codes.flush()
-        np.save(folder / "sums.npy", sums)
-        np.save(folder / "bounds.npy", bounds)
+        with (
+            ArrayWriter(folder / "codes.npy", np.int8) as codes,
+            ArrayWriter(folder / "sums.npy", np.int32) as all_sums,
+        ):
+            for block, sums in coder.blocks(starts, rows, empty):
+                codes.add(block.T.ravel())
+                all_sums.add(sums)
+        np.save(folder / "bounds.npy", coder.bounds)
 
     def save(self, folder: Path) -> None:
         """Write the codes to an existing folder."""
@@ -178,30 +187,40 @@ def block_starts(n_rows: int) -> npt.NDArray[np.int64]:
     return np.append(np.arange(0, n_rows, _BLOCK), n_rows)
 
 
-def _fill(
-    codes: npt.NDArray[np.int8],
-    vectors: Float32Array,
-    starts: npt.NDArray[np.int64],
-    rows: Int32Array | None,
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
-    """Code vectors block by block, and return the sums and the bounds."""
-    n, width = vectors.shape
-    sums = np.empty(int(starts[-1]), dtype=np.int32)
-    spans = (slice(first, first + _BLOCK) for first in range(0, n, _BLOCK))
-    largest = max((float(np.abs(vectors[span]).max()) for span in spans), default=0.0)
-    step = (largest or 1.0) / _MOST
-    error = length = 0.0
-    for first, last in itertools.pairwise(starts.tolist()):
-        span = slice(first, last)
-        if first == last:
-            continue
-        block = vectors[span if rows is None else rows[span]].astype(np.float64)
-        numbers = np.rint(block / step)
-        error = max(error, np.linalg.norm(block - numbers * step, axis=1).max())
-        length = max(length, np.linalg.norm(numbers * step, axis=1).max())
-        codes[first * width : last * width].reshape(width, -1)[:] = numbers.T
-        sums[span] = numbers.sum(axis=1)
-    return sums, np.array([step, error, length])
+class _Coder:
+    """Codes rows; `bounds` are those of `Codes`, right once all rows are coded."""
+
+    def __init__(self, vectors: Float32Array) -> None:
+        self._vectors = vectors
+        spans = _spans(len(vectors))
+        largest = max((float(np.abs(vectors[span]).max()) for span in spans), default=0.0)
+        self.bounds = np.array([(largest or 1.0) / _MOST, 0.0, 0.0])
+
+    def blocks(
+        self, starts: npt.NDArray[np.int64], rows: Int32Array | None, empty: Empty
+    ) -> Iterator[tuple[npt.NDArray[np.int8], npt.NDArray[np.int32]]]:
+        """Yield the coded rows of every block that has any, ``(rows, width)``, and their sums."""
+        if rows is not None:  # a row is coded once, and taken from there wherever it stands
+            coded = empty(self._vectors.shape, np.int8)
+            for span in _spans(len(coded)):
+                coded[span] = self._coded(span)
+        for first, last in itertools.pairwise(starts.tolist()):
+            if first < last:
+                span = slice(first, last)
+                block = self._coded(span) if rows is None else coded[rows[span]]
+                yield block, block.sum(axis=1, dtype=np.int32)
+
+    def _coded(self, span: slice) -> npt.NDArray[np.int8]:
+        step, error, length = self.bounds
+        block = self._vectors[span].astype(np.float64)
+        numbers: npt.NDArray[np.float64] = np.rint(block / step)
+        self.bounds[1] = max(error, np.linalg.norm(block - numbers * step, axis=1).max())
+        self.bounds[2] = max(length, np.linalg.norm(numbers * step, axis=1).max())
+        return numbers.astype(np.int8)
+
+
+def _spans(n: int) -> Iterator[slice]:
+    return (slice(first, first + _BLOCK) for first in range(0, n, _BLOCK))
 
 
 # --- products of whole numbers --------------------------------------------------------------------

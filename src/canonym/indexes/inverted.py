@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from canonym.indexes.codes import Multiply, multiplier, worth_it
 from canonym.indexes.exact import in_threads
 from canonym.indexes.folded import Folded, values_of
 from canonym.indexes.selection import LOWEST, Pairs, Promising, empty_hits, ranked_hits
+from canonym.io.arrays import ArrayWriter, open_array
 from canonym.types import Float32Array, Hits, Int32Array, SparseVectors
 
 _AT_ONCE = 128  # queries: their products stay in the cache
@@ -149,8 +151,7 @@ class Inverted:
         """Write the rows and what bounds their products to an existing folder."""
         for name in ("indptr", "indices", "data"):
             np.save(folder / f"{name}.npy", getattr(self._vectors, name))
-        np.save(folder / "n_columns.npy", np.int64(self.n_columns))
-        Folded.write(self._vectors, folder)
+        _write_rest(self._vectors, folder)
 
     @classmethod
     def load(cls, folder: Path, *, n_rows: int | None = None) -> Inverted:
@@ -170,6 +171,29 @@ class Inverted:
         check_numbers(folder / "indices.npy", self._vectors.indices, self.n_columns)
         check_starts(folder / "indptr.npy", self._vectors.indptr, len(self._vectors.data))
         self._unchecked = None
+
+
+def write_inverted(batches: Iterable[SparseVectors], folder: Path) -> None:
+    """Write what `Inverted.save` would write, batch by batch; there is at least one batch."""
+    n_values = n_columns = 0
+    with (
+        ArrayWriter(folder / "indptr.npy", np.int64) as indptr,
+        ArrayWriter(folder / "indices.npy", np.int32) as indices,
+        ArrayWriter(folder / "data.npy", np.float32) as data,
+    ):
+        indptr.add(np.zeros(1))
+        for batch in batches:
+            indptr.add(batch.indptr[1:] + n_values)
+            indices.add(batch.indices)
+            data.add(batch.data)
+            n_values, n_columns = n_values + len(batch.data), batch.n_columns
+    written = (open_array(folder / f"{name}.npy") for name in ("indptr", "indices", "data"))
+    _write_rest(SparseVectors._make((*written, n_columns)), folder)
+
+
+def _write_rest(vectors: SparseVectors, folder: Path) -> None:
+    np.save(folder / "n_columns.npy", np.int64(vectors.n_columns))
+    Folded.write(vectors, folder)
 
 
 class _Scorer:

@@ -18,12 +18,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from canonym import indexes
 from canonym.indexes import BoolArray, check_numbers, check_starts, load_array
 from canonym.indexes.codes import Codes, Multiply, multiplier, worth_it
 from canonym.indexes.exact import Exact, Propose, is_narrow, unit
 from canonym.indexes.kmeans import centres_of, nearest_centres
 from canonym.indexes.recall import Recall, measure_recall
 from canonym.indexes.selection import GROUP, LOWEST, Pairs, Promising
+from canonym.io.arrays import Empty, scratch_arrays
 from canonym.types import Float32Array, Int32Array
 
 _COPIES = 2  # lists that a row stands in
@@ -31,6 +33,7 @@ _LISTS = 2  # times the square root of the number of rows
 _SEEN = 20  # rows looked at for every row that is wanted, at least
 _MOST = 0.25  # of all rows: looking at more takes longer than looking at all
 _SCORES = 1 << 25  # held at once: 128 MiB
+_SORTED = 1 << 20  # rows at once, when lists are made
 
 Report = Callable[[str, int, int], None]
 """Called with a stage, the rows that are done, and of how many."""
@@ -53,6 +56,7 @@ class Ivf(Exact):
         self._starts = lists.starts
         self._sizes = np.diff(lists.starts)
         self._lists = codes
+        self._unchecked: Path | None = None  # a file of rows that nobody has looked at yet
 
     @classmethod
     def build(cls, vectors: Float32Array) -> Ivf:
@@ -73,6 +77,9 @@ class Ivf(Exact):
             return super()._plan(n_queries, k, allowed)
         sizes, there = self._sizes, None
         if allowed is not None:
+            if self._unchecked is not None:  # now all of them are read
+                check_numbers(self._unchecked, self._rows, self.n_rows)
+                self._unchecked = None
             there = allowed[self._rows]
             before = np.concatenate([[0], np.cumsum(there)])
             sizes = np.diff(before[self._starts])
@@ -158,6 +165,8 @@ class Ivf(Exact):
         place = query * width + column
         part = np.searchsorted(begins, place, side="right") - 1
         row = self._rows[self._starts[chosen[part]] + place - begins[part]]
+        if self._unchecked is not None:
+            check_numbers(self._unchecked, row, self.n_rows)
         return np.divmod(np.unique(query * self.n_rows + row), self.n_rows)
 
     # --- folders --------------------------------------------------------------------------------
@@ -175,14 +184,20 @@ class Ivf(Exact):
         n, width = vectors.shape
         lists = Lists.load(folder, n, width)
         codes = Codes.load(folder, len(lists.rows), width, lists.starts)
-        return cls(vectors, lists, codes)
+        found = cls(vectors, lists, codes)
+        if len(lists.rows) > indexes.LOOKED_AT:
+            found._unchecked = folder / "rows.npy"
+        else:
+            check_numbers(folder / "rows.npy", lists.rows, n)
+        return found
 
 
 def write_lists(vectors: Float32Array, folder: Path, report: Report) -> None:
     """Write all of an `Ivf` but its vectors, which have length one or zero and may be mapped."""
-    lists = make_lists(vectors, report)
-    lists.save(folder)
-    Codes.write(vectors, folder, lists.starts, lists.rows)
+    with scratch_arrays(folder) as empty:
+        lists = make_lists(vectors, report, empty)
+        lists.save(folder)
+        Codes.write(vectors, folder, lists.starts, lists.rows, empty)
 
 
 class Lists(NamedTuple):
@@ -208,12 +223,14 @@ class Lists(NamedTuple):
         starts = load_array(folder / "starts.npy", (len(centres) + 1,), np.int64)
         check_starts(folder / "starts.npy", starts, places)
         rows = load_array(folder / "rows.npy", (places,), np.int32)
-        check_numbers(folder / "rows.npy", rows, n_rows)
         return cls(centres, starts, rows, Recall.load(folder / "recall.json", len(centres)))
 
 
-def make_lists(vectors: Float32Array, report: Report) -> Lists:
-    """Share vectors of length one or zero out to lists; the same lists whenever it is done."""
+def make_lists(vectors: Float32Array, report: Report, empty: Empty = np.empty) -> Lists:
+    """Share vectors of length one or zero out to lists; the same lists whenever it is done.
+
+    `empty` makes the arrays that have a number for every row.
+    """
     n = len(vectors)
     n_lists = min(n, math.ceil(_LISTS * math.sqrt(n)))
     if not n:
@@ -221,12 +238,27 @@ def make_lists(vectors: Float32Array, report: Report) -> Lists:
         return Lists(*nothing, np.empty(0, dtype=np.int32), Recall(0, 1.0, 1.0))
     centres = centres_of(vectors, n_lists, functools.partial(report, "centres"))
     copies = min(_COPIES, n_lists)
-    nearest = nearest_centres(vectors, centres, copies, functools.partial(report, "lists"))
+    nearest = nearest_centres(vectors, centres, copies, functools.partial(report, "lists"), empty)
     recall = measure_recall(vectors, Exact(centres), nearest, functools.partial(report, "recall"))
-    flat = nearest.reshape(-1)
-    starts = np.concatenate([[0], np.cumsum(np.bincount(flat, minlength=n_lists))])
-    rows = (np.argsort(flat, kind="stable") // copies).astype(np.int32)
-    return Lists(centres, starts.astype(np.int64), rows, recall)
+    return Lists(centres, *_rows_by_list(nearest, n_lists, empty), recall)
+
+
+def _rows_by_list(
+    nearest: Int32Array, n_lists: int, empty: Empty
+) -> tuple[npt.NDArray[np.int64], Int32Array]:
+    """Return where lists start, and their rows, rising, from the lists of every row."""
+    n, copies = nearest.shape
+    spans = [slice(first, first + _SORTED) for first in range(0, n, _SORTED)]
+    counts = [np.bincount(nearest[span].reshape(-1), minlength=n_lists) for span in spans]
+    starts = np.concatenate([[0], np.cumsum(np.sum(counts, axis=0))]).astype(np.int64)
+    rows, following = empty((n * copies,), np.int32), starts[:-1].copy()
+    for span, count in zip(spans, counts, strict=True):
+        lists = nearest[span].reshape(-1)
+        order = np.argsort(lists, kind="stable")
+        begins = following - np.cumsum(count) + count  # less what stands before in this block
+        rows[np.repeat(begins, count) + np.arange(len(order))] = span.start + order // copies
+        following += count
+    return starts, rows
 
 
 def _of_queries(queries: npt.NDArray[np.intp], pairs: Pairs) -> Pairs:

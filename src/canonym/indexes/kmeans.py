@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.indexes.codes import Codes, multiplier, worth_it
+from canonym.io.arrays import Empty
 from canonym.types import Float32Array, Int32Array
 
 Report = Callable[[int, int], None]
@@ -56,12 +57,15 @@ def centres_of(vectors: Float32Array, n_centres: int, report: Report) -> Float32
 
 
 def nearest_centres(
-    vectors: Float32Array, centres: Float32Array, n_nearest: int, report: Report
+    vectors: Float32Array,
+    centres: Float32Array,
+    n_nearest: int,
+    report: Report,
+    empty: Empty = np.empty,
 ) -> Int32Array:
     """Return the numbers of the centres nearest to every vector, ``(n, n_nearest)``."""
-    found = np.empty((len(vectors), n_nearest), dtype=np.int32)
-    rows = np.arange(len(vectors))
-    for first, block, nearest in _nearest(vectors, centres, rows, n_nearest):
+    found = empty((len(vectors), n_nearest), np.int32)
+    for first, block, nearest in _nearest(vectors, centres, range(len(vectors)), n_nearest):
         found[first : first + len(block)] = nearest
         report(first + len(block), len(vectors))
     return found
@@ -72,13 +76,18 @@ def _drawn(rng: np.random.Generator, n: int, size: int) -> npt.NDArray[np.int64]
 
 
 def _nearest(
-    vectors: Float32Array, centres: Float32Array, rows: npt.NDArray[np.int64], n_nearest: int
+    vectors: Float32Array,
+    centres: Float32Array,
+    rows: npt.NDArray[np.int64] | range,
+    n_nearest: int,
 ) -> Iterator[tuple[int, Float32Array, npt.NDArray[np.intp]]]:
     """Yield the place of each block of rows, their vectors, and the centres nearest to these."""
     codes = Codes.of(centres, np.array([0, len(centres)]))
     multiply = multiplier(worth_it(len(rows), *centres.shape))
     for first in range(0, len(rows), _BLOCK):
-        block = np.asarray(vectors[rows[first : first + _BLOCK]], dtype=np.float32)
+        some = rows[first : first + _BLOCK]
+        chosen = slice(some.start, some.stop) if isinstance(some, range) else some
+        block = np.asarray(vectors[chosen], dtype=np.float32)
         # A vector of zeros is as near to the first centres as to all others.
         nearest = np.tile(np.arange(n_nearest), (len(block), 1))
         there = np.flatnonzero(block.any(axis=1))

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
+from canonym import indexes
 from canonym.errors import ReadError
 from canonym.indexes import check_numbers, load_array
+from canonym.io.arrays import ArrayWriter, open_array
 from canonym.types import Int32Array
+
+_SORTING = 40  # bytes a row while keys are sorted
+_BLOCK = 1 << 20  # rows
+_MOST_BITS = 16
 
 
 class Verbatim:
@@ -23,17 +31,23 @@ class Verbatim:
     every twenty thousand runs.
     """
 
-    def __init__(self, keys: npt.NDArray[np.uint64], rows: Int32Array) -> None:
+    def __init__(
+        self,
+        keys: npt.NDArray[np.uint64],
+        rows: Int32Array,
+        *,
+        unchecked: tuple[Path, int] | None = None,
+    ) -> None:
         self.keys = keys
         self.rows = rows
+        self._unchecked = unchecked  # the file of rows whose numbers nobody has looked at, and n
 
     @classmethod
     def build(cls, batches: Iterable[Sequence[str]]) -> Verbatim:
         """Index strings given in row order, in batches of any size."""
-        collected = VerbatimBuilder()
-        for batch in batches:
-            collected.add(batch)
-        return collected.finish()
+        strings = [string for batch in batches for string in batch]
+        rows = np.array([row for row, string in enumerate(strings) if string], dtype=np.int32)
+        return cls.of_keys(keys_of([strings[row] for row in rows]), rows)
 
     @classmethod
     def of_keys(cls, keys: npt.NDArray[np.uint64], rows: Int32Array) -> Verbatim:
@@ -47,10 +61,14 @@ class Verbatim:
         starts = np.searchsorted(self.keys, keys, side="left")
         stops = np.searchsorted(self.keys, keys, side="right")
         none = np.empty(0, dtype=np.int32)
-        return [
+        found = [
             np.asarray(self.rows[start:stop]) if string else none
             for string, start, stop in zip(strings, starts, stops, strict=True)
         ]
+        if self._unchecked is not None and found:
+            path, n_rows = self._unchecked
+            check_numbers(path, np.concatenate(found), n_rows)
+        return found
 
     def save(self, folder: Path) -> None:
         """Write ``keys.npy`` and ``rows.npy`` to an existing folder."""
@@ -66,31 +84,68 @@ class Verbatim:
             raise ReadError(
                 folder, f"holds {len(keys):,} keys and {len(rows):,} rows; build the index again"
             )
+        if n_rows is not None and len(rows) > indexes.LOOKED_AT:
+            return cls(keys, rows, unchecked=(folder / "rows.npy", n_rows))
         if n_rows is not None:
             check_numbers(folder / "rows.npy", rows, n_rows)
         return cls(keys, rows)
 
 
-class VerbatimBuilder:
-    """Collects strings in row order, so that one pass over the names can build several indexes."""
+class VerbatimWriter:
+    """Writes the index of strings that come in row order; one pass over them can feed several.
 
-    def __init__(self) -> None:
-        self._keys = [np.empty(0, dtype=np.uint64)]
-        self._rows = [np.empty(0, dtype=np.int32)]
-        self._next = 0
+    Keys wait in a file of the folder, and are sorted range by range.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._unsorted = folder / "unsorted.npy"
+        self._waiting = ArrayWriter(self._unsorted, np.uint64)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._waiting.close()
 
     def add(self, strings: Sequence[str]) -> None:
         """Take the strings of the next rows; an empty string leaves its row out."""
-        there = [place for place, string in enumerate(strings) if string]
-        self._rows.append(self._next + np.array(there, dtype=np.int32))
-        self._keys.append(keys_of([strings[place] for place in there]))
-        self._next += len(strings)
+        self.add_keys(keys_of(strings))
 
-    def finish(self) -> Verbatim:
-        """Return the index of all strings added."""
-        keys, rows = np.concatenate(self._keys), np.concatenate(self._rows)
-        order = np.argsort(keys, kind="stable")
-        return Verbatim(keys[order], rows[order].astype(np.int32))
+    def add_keys(self, keys: npt.NDArray[np.uint64]) -> None:
+        """Take the strings of the next rows by their keys."""
+        self._waiting.add(keys)
+
+    def finish(self, memory: int) -> None:
+        """Write the files that `Verbatim.save` would write, in about `memory` bytes."""
+        self._waiting.close()
+        waiting = open_array(self._unsorted)
+        # Keys are evenly spread, so that their first bits tell ranges of nearly equal size.
+        bits = math.ceil(math.log2(max(len(waiting) * _SORTING / memory, 1)))
+        bits = min(bits, _MOST_BITS)
+        with (
+            ArrayWriter(self._folder / "keys.npy", np.uint64) as keys,
+            ArrayWriter(self._folder / "rows.npy", np.int32) as rows,
+        ):
+            for part in range(1 << bits):
+                found = _rows_of_part(waiting, part, bits)
+                unsorted = waiting[found]
+                order = np.argsort(unsorted, kind="stable")
+                keys.add(unsorted[order])
+                rows.add(found[order])
+        del waiting
+        self._unsorted.unlink()
+
+
+def _rows_of_part(keys: npt.NDArray[np.uint64], part: int, bits: int) -> Int32Array:
+    """Return the rising rows with a string whose keys begin with the given bits."""
+    found = [np.empty(0, dtype=np.int32)]
+    for first in range(0, len(keys), _BLOCK):
+        block = keys[first : first + _BLOCK]
+        begins = block >> np.uint64(1) >> np.uint64(63 - bits)  # 64 at once is not defined
+        there = np.flatnonzero((begins == part) & (block != NO_KEY))
+        found.append((first + there).astype(np.int32))
+    return np.concatenate(found)
 
 
 def keys_of(strings: Sequence[str]) -> npt.NDArray[np.uint64]:
@@ -100,3 +155,7 @@ def keys_of(strings: Sequence[str]) -> npt.NDArray[np.uint64]:
         [blake(s.encode("utf-8", "surrogatepass"), digest_size=8).digest() for s in strings]
     )
     return np.frombuffer(joined, dtype="<u8").astype(np.uint64)
+
+
+NO_KEY = keys_of([""])[0]
+"""The key of the empty string: a row without a string."""

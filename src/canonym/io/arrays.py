@@ -1,13 +1,22 @@
-"""Arrays in ``.npy`` files."""
+"""Arrays in ``.npy`` files: opened as they are, or written block by block."""
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import itertools
+import os
+import tempfile
 import tokenize
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+
+Empty = Callable[[tuple[int, ...], npt.DTypeLike], npt.NDArray[Any]]
+"""Makes an array of a shape and a type whose content is yet to be written, as `numpy.empty`."""
 
 
 def open_array(path: Path) -> npt.NDArray[Any]:
@@ -21,3 +30,71 @@ def open_array(path: Path) -> npt.NDArray[Any]:
         raise ValueError("an archive of arrays")
     # As a plain array: every slice of a memmap object costs microseconds more.
     return array.view(np.ndarray)
+
+
+class ArrayWriter:
+    """Writes a ``.npy`` file block by block: the bytes of `numpy.save`, in the memory of a block.
+
+    `row` is the shape of one row.
+    """
+
+    def __init__(self, path: Path, dtype: npt.DTypeLike, row: tuple[int, ...] = ()) -> None:
+        self._dtype, self._row, self.n_rows = np.dtype(dtype), row, 0
+        self._stream = path.open("wb")
+        self._write_header()
+
+    def _write_header(self) -> None:
+        # NumPy leaves room in a header for a first number of any size.
+        np.lib.format.write_array_header_1_0(
+            self._stream,
+            {
+                "descr": np.lib.format.dtype_to_descr(self._dtype),
+                "fortran_order": False,
+                "shape": (self.n_rows, *self._row),
+            },
+        )
+
+    def add(self, rows: npt.NDArray[Any]) -> None:
+        """Write the next rows."""
+        self._stream.write(np.ascontiguousarray(rows, dtype=self._dtype).data)
+        self.n_rows += len(rows)
+
+    def close(self) -> None:
+        """Write how many rows there are, and close the file, unless that is done."""
+        if self._stream.closed:
+            return
+        with self._stream:
+            self._stream.seek(0)
+            self._write_header()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def new_array(path: Path, shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Make a ``.npy`` file of zeros that is written through memory; a full disk is an error now."""
+    array = np.lib.format.open_memmap(path, mode="w+", dtype=np.dtype(dtype), shape=shape)
+    if hasattr(os, "posix_fallocate"):  # or it would be a signal later
+        with path.open("r+b") as stream, _where_supported():
+            os.posix_fallocate(stream.fileno(), 0, path.stat().st_size)
+    return array.view(np.ndarray)
+
+
+@contextlib.contextmanager
+def _where_supported() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):
+            raise
+
+
+@contextlib.contextmanager
+def scratch_arrays(folder: Path) -> Iterator[Empty]:
+    """Yield a function that makes arrays as files in a folder; they go when the block is left."""
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".scratch-") as place:
+        numbers = itertools.count()
+        yield lambda shape, dtype: new_array(Path(place) / f"{next(numbers)}.npy", shape, dtype)

@@ -8,6 +8,7 @@ is imported again.
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import logging
 import math
@@ -18,6 +19,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -27,10 +29,13 @@ import numpy as np
 from canonym.encoders import kind_of, load_encoder, make_encoder, save_encoder
 from canonym.errors import CanonymError, InvalidInput, NotTrained
 from canonym.indexes.exact import write_codes
-from canonym.indexes.inverted import Inverted
+from canonym.indexes.inverted import write_inverted
 from canonym.indexes.ivf import Ivf, write_lists
-from canonym.indexes.verbatim import VerbatimBuilder
+from canonym.indexes.vectors import Vectors
+from canonym.indexes.verbatim import VerbatimWriter, keys_of
+from canonym.io.arrays import ArrayWriter, open_array, scratch_arrays
 from canonym.io.files import n_cores, write_folder, write_manifest
+from canonym.io.sizes import parse_size
 from canonym.linking.extra_names import (
     TrainingMention,
     TrainingNames,
@@ -40,13 +45,14 @@ from canonym.linking.extra_names import (
 )
 from canonym.linking.overlay import MergedTerminology, check_overlay, merge_into
 from canonym.linking.reranker import check_order, install_order, open_order
+from canonym.linking.reuse import EarlierIndex, completed, completed_keys
 from canonym.linking.search import load_encoders
 from canonym.linking.settings import Settings, Sieve, chosen_sieves, complete
-from canonym.mentions.spelling import SpellerBuilder
+from canonym.mentions.spelling import SpellerWriter
 from canonym.terminology import Terminology
 from canonym.text import PLAIN, normalise_all
 from canonym.text.memo import MemoNormaliser
-from canonym.types import Encoder, SparseVectors
+from canonym.types import Encoder, Int32Array, SparseVectors
 
 _log = logging.getLogger(__name__)
 
@@ -59,6 +65,12 @@ KINDS = ("auto", "exact", "ivf")
 IVF_FROM = 1_000_000
 """Names from which on ``"auto"`` is ``"ivf"``: fewer take an exact search about 12 ms at most."""
 
+MEMORY = "1GB"
+"""Default of the memory that sorting takes."""
+
+REUSED = "vectors reused"
+"""End of the stage that reports how many vectors of an encoder are taken over."""
+
 _BATCH = 20_000
 _MANY = 50_000  # fewer names are encoded before a second process has begun
 _ONE_CORE = {"subword", "static"}  # encoders that keep to one core
@@ -68,6 +80,17 @@ class Progress(Protocol):
     """Called while something long is built: the stage, how much is done, and of how much."""
 
     def __call__(self, stage: str, done: int, total: int) -> None: ...
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is indexed, in which kind of index, in how many bytes; `earlier` is taken over from."""
+
+    terminology: Terminology
+    index: str
+    memory: int
+    report: Progress
+    earlier: EarlierIndex | None = None
 
 
 def build_index(
@@ -81,6 +104,8 @@ def build_index(
     fold: str | Path | None = None,
     order: str | Path = "nearest",
     kind: str = "auto",
+    memory: int | str = MEMORY,
+    reuse: str | Path | None = None,
     progress: Progress | None = None,
     settings: Settings,
 ) -> tuple[Path, Path | None]:
@@ -93,17 +118,21 @@ def build_index(
         check_overlay(folder, fold)
     check_order(order)
     index = _chosen_kind(kind, terminology.n_names)
+    # Two processes may sort at the same time.
+    allowed = max(parse_size(memory, "memory") // 2, 1)
     made = [make_encoder(given) if isinstance(given, str) else given for given in encoders]
+    weights = _checked_weights(weights, len(made))
     open_order(order, _names_of(made))
     training = None if mentions is None else training_names(terminology, mentions)
     settings = with_search(settings, training)
+    earlier = None if reuse is None else _earlier(reuse, folder)
     merged = MergedTerminology(terminology)
     if fold is not None:
         merged = merge_into(terminology, fold, newest=FORMAT)
+    work = Work(merged.terminology, index, allowed, progress or _silent, earlier)
 
     def write(place: Path) -> None:
-        report = progress or _silent
-        _write(merged.terminology, place, made, weights, settings, training, index, report)
+        _write(work, place, made, weights, settings, training)
         merged.finish(place)
         if str(order) != "nearest":
             install_order(order, _names_of(made), place)
@@ -123,50 +152,46 @@ def build_index(
     return target, temporary
 
 
+def _earlier(reuse: str | Path, folder: str | Path | None) -> EarlierIndex:
+    if folder is not None and Path(reuse).resolve() == Path(folder).resolve():
+        raise InvalidInput(
+            f"{folder} is to be replaced, and nothing can be taken over from it meanwhile; write "
+            "the new index to another folder"
+        )
+    return EarlierIndex(reuse, newest=FORMAT)
+
+
 def _write(
-    terminology: Terminology,
+    work: Work,
     folder: Path,
     encoders: Sequence[Encoder],
-    weights: Sequence[float] | None,
+    weights: Sequence[float],
     settings: Settings,
     training: TrainingNames | None,
-    index: str,
-    report: Progress,
 ) -> None:
     """Write everything a linker needs to an existing, empty folder."""
-    chosen = complete(settings)
-    weights = _checked_weights(weights, len(encoders))
+    chosen, terminology = complete(settings), work.terminology
     _log.info("index %s concepts, %s names", terminology.n_concepts, terminology.n_names)
     _copy(terminology.path, folder / "terminology.db")
-    rows = folder / "rows"
-    rows.mkdir()
+    rows = _made(folder / "rows")
     np.save(rows / "concept_of_row.npy", terminology.concept_of_row())
     np.save(rows / "scope_of_row.npy", terminology.scope_of_row())
     np.save(rows / "id_rank.npy", terminology.id_rank())
-    kinds = _add_encoders(terminology, folder, encoders, report)
     with contextlib.ExitStack() as stack:
-        process: dict[int, EncodingProcess] = {}
-        for number, kind in enumerate(kinds):
-            place = folder / f"index-{number}"
-            place.mkdir()
-            if not process and EncodingProcess.is_worth_it(terminology, kind):
-                process[number] = stack.enter_context(
-                    EncodingProcess(terminology, place, folder / f"encoder-{number}", kind, index)
-                )
-        speller = SpellerBuilder() if chosen["spelling"] else None
-        _add_normal_forms(terminology, folder, chosen_sieves(chosen["sieves"]), speller, report)
+        stored = _add_encoders(work, folder, encoders, stack)
+        process = _started(work, folder, encoders, stack)
+        _add_normal_forms(work, folder, chosen_sieves(chosen["sieves"]), chosen["spelling"])
         described: list[dict[str, Any]] = []
         for number, name in enumerate(_names_of(encoders)):
-            encoder, kind = encoders[number], kinds[number]
             place = folder / f"index-{number}"
-            if not (number in process and process[number].finished(report)):
-                write_index(terminology, place, encoder, kind, index, report)
+            if not (number in process and process[number].finished(work.report)):
+                write_index(work, _made(place), encoders[number], stored[number])
             described.append(
                 {
                     "name": name,
                     "weight": weights[number],
                     **_described_index(place),
-                    "steps": list(encoder_steps(encoder)),
+                    "steps": list(encoder_steps(encoders[number])),
                 }
             )
     saved = load_encoders(folder, described) if training else []
@@ -221,13 +246,38 @@ def _checked_weights(weights: Sequence[float] | None, n: int) -> list[float]:
 
 
 def _add_encoders(
-    terminology: Terminology, folder: Path, encoders: Sequence[Encoder], report: Progress
-) -> list[str]:
-    """Make encoders ready and save them; return their kinds."""
+    work: Work, folder: Path, encoders: Sequence[Encoder], stack: contextlib.ExitStack
+) -> list[Vectors | None]:
+    """Make encoders ready and save them; return the vectors that each has in an earlier index.
+
+    `stack` keeps what is known of the earlier index, until it is left.
+    """
+    fitted = []
     for number, encoder in enumerate(encoders):
-        fit_encoder(encoder, terminology, report)
+        fitted.append(fit_encoder(encoder, work.terminology, work.report))
         save_encoder(encoder, folder / f"encoder-{number}")
-    return [kind_of(encoder) for encoder in encoders]
+    if work.earlier is None:
+        return [None] * len(encoders)
+    stored = work.earlier.vectors(
+        [folder / f"encoder-{number}" for number in range(len(encoders))], encoders, fitted
+    )
+    empty = stack.enter_context(scratch_arrays(folder))
+    stack.callback(work.earlier.close)
+    work.earlier.match(work.terminology, folder, empty, work.memory)
+    return stored
+
+
+def _started(
+    work: Work, folder: Path, encoders: Sequence[Encoder], stack: contextlib.ExitStack
+) -> dict[int, EncodingProcess]:
+    """Start the process that encodes for one of the encoders, if that is worth it."""
+    for number, encoder in enumerate(encoders):
+        kind = kind_of(encoder)
+        if work.earlier is None and EncodingProcess.is_worth_it(work.terminology, kind):
+            place = _made(folder / f"index-{number}")
+            started = EncodingProcess(work, place, folder / f"encoder-{number}")
+            return {number: stack.enter_context(started)}
+    return {}
 
 
 def _names_of(encoders: Sequence[Encoder]) -> list[str]:
@@ -241,40 +291,46 @@ def _names_of(encoders: Sequence[Encoder]) -> list[str]:
     return found
 
 
-def _add_normal_forms(
-    terminology: Terminology,
-    folder: Path,
-    sieves: Sequence[Sieve],
-    speller: SpellerBuilder | None,
-    report: Progress,
-) -> None:
+def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spelling: bool) -> None:
     """Write the sieves and the vocabulary of the speller, in one pass over the names."""
-    if not sieves and speller is None:
+    if not sieves and not spelling:
         return
     # A sieve whose steps begin with those of the one before goes on from its strings.
-    onwards: list[tuple[bool, MemoNormaliser, VerbatimBuilder]] = []
+    onwards: list[tuple[bool, MemoNormaliser, VerbatimWriter]] = []
     before: tuple[str, ...] = ()
-    for sieve in sieves:
-        follows = bool(before) and sieve.steps[: len(before)] == before
-        steps = sieve.steps[len(before) :] if follows else sieve.steps
-        onwards.append((follows, MemoNormaliser(steps), VerbatimBuilder()))
-        before = sieve.steps
-    for batch in reported(terminology, "normal forms", report):
-        plain = list(normalise_all(batch, PLAIN))
-        forms = batch
-        for follows, normalise, builder in onwards:
-            forms = normalise(forms) if follows else normalise(batch, plain)
-            builder.add(forms)
+    with contextlib.ExitStack() as stack:
+        for sieve in sieves:
+            follows = bool(before) and sieve.steps[: len(before)] == before
+            steps = sieve.steps[len(before) :] if follows else sieve.steps
+            writer = stack.enter_context(VerbatimWriter(_made(folder / f"sieve-{sieve.name}")))
+            onwards.append((follows, MemoNormaliser(steps), writer))
+            before = sieve.steps
+        speller = SpellerWriter(_made(folder / "speller"), work.memory // 2) if spelling else None
+        known = None
+        if work.earlier is not None:
+            empty = stack.enter_context(scratch_arrays(folder))
+            known = work.earlier.normal_forms(sieves, speller, empty)
+        for batch, rows in _new_names(work, "normal forms", known is not None):
+            plain = list(normalise_all(batch, PLAIN))
+            forms: Sequence[str] = batch
+            for number, (follows, normalise, writer) in enumerate(onwards):
+                forms = normalise(forms) if follows else normalise(batch, plain)
+                keys = keys_of(forms)
+                writer.add_keys(
+                    keys if known is None else completed_keys(known[number], rows, keys)
+                )
+            if speller is not None:
+                speller.add(plain)
         if speller is not None:
-            speller.add(plain)
-    for sieve, (_, _, builder) in zip(sieves, onwards, strict=True):
-        place = folder / f"sieve-{sieve.name}"
-        place.mkdir()
-        builder.finish().save(place)
-    if speller is not None:
-        place = folder / "speller"
-        place.mkdir()
-        speller.finish().save(place)
+            speller.finish()
+        for _, _, writer in onwards:
+            writer.finish(work.memory)
+        del known  # the files below are about to go
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
 
 
 def _silent(stage: str, done: int, total: int) -> None:
@@ -298,14 +354,16 @@ def encoder_steps(encoder: Any) -> tuple[str, ...]:
     return () if hasattr(encoder, "steps") else PLAIN
 
 
-def fit_encoder(encoder: Any, terminology: Terminology, report: Progress) -> None:
-    """Fit an encoder to a terminology's names, unless it is ready for use already."""
+def fit_encoder(encoder: Any, terminology: Terminology, report: Progress) -> bool:
+    """Fit an encoder to the names, unless it is ready for use; return whether it was fitted."""
     try:
         encoder.encode([""])
     except NotTrained:
         steps = encoder_steps(encoder)
         texts = reported(terminology, "counting", report)
         encoder.fit(itertools.chain.from_iterable(normalise_all(b, steps) for b in texts))
+        return True
+    return False
 
 
 def reported(terminology: Terminology, stage: str, report: Progress) -> Iterator[list[str]]:
@@ -318,32 +376,47 @@ def reported(terminology: Terminology, stage: str, report: Progress) -> Iterator
         report(stage, done, total)
 
 
-def write_index(
-    terminology: Terminology, place: Path, encoder: Any, kind: str, index: str, report: Progress
-) -> None:
-    """Encode all names and write their index: of the kind `index`, if vectors are dense."""
-    steps = encoder_steps(encoder)
-    batches = reported(terminology, f"{kind} vectors", report)
-    encoded = (encoder.encode(list(normalise_all(batch, steps))) for batch in batches)
-    first = next(encoded)
+def _new_names(work: Work, stage: str, taken_over: bool) -> Iterator[tuple[list[str], Int32Array]]:
+    """Yield, batch by batch, the names that the earlier index lacks, and the rows of all in it.
+
+    Nothing is `taken_over` from it where it has none of what is made: all names are new then.
+    """
+    first = 0
+    for batch in reported(work.terminology, stage, work.report):
+        rows = np.full(len(batch), -1, dtype=np.int32)
+        if work.earlier is not None and taken_over:
+            rows = work.earlier.rows[first : first + len(batch)].copy()
+            batch = [batch[place] for place in np.flatnonzero(rows < 0).tolist()]
+        yield batch, rows
+        first += len(rows)
+
+
+def write_index(work: Work, place: Path, encoder: Any, stored: Vectors | None = None) -> None:
+    """Write the index of all names, in an existing folder; `stored` vectors are not made anew."""
+    steps, kind = encoder_steps(encoder), kind_of(encoder)
+
+    def vectors_of_batches() -> Iterator[Vectors]:
+        for batch, rows in _new_names(work, f"{kind} vectors", stored is not None):
+            encode = functools.partial(encoder.encode, list(normalise_all(batch, steps)))
+            yield encode() if stored is None else completed(stored, rows, encode)
+
+    if work.earlier is not None:
+        n_reused = 0 if stored is None else work.earlier.n_reused
+        work.report(f"{kind} {REUSED}", n_reused, work.terminology.n_names)
+    batches = vectors_of_batches()
+    first: Any = next(batches)
+    every: Iterator[Any] = itertools.chain([first], batches)
     if isinstance(first, SparseVectors):
-        Inverted.build(_stack([first, *encoded])).save(place)
+        write_inverted(every, place)
         return
-    vectors = np.lib.format.open_memmap(
-        place / "vectors.npy",
-        mode="w+",
-        dtype=np.float32,
-        shape=(terminology.n_names, first.shape[1]),
-    )
-    row = 0
-    for batch in itertools.chain([first], encoded):
-        vectors[row : row + len(batch)] = batch
-        row += len(batch)
-    vectors.flush()
-    if index == "ivf":
-        write_lists(vectors, place, report)
+    with ArrayWriter(place / "vectors.npy", np.float32, first.shape[1:]) as writer:
+        for vectors in every:
+            writer.add(vectors)
+    written = open_array(place / "vectors.npy")
+    if work.index == "ivf":
+        write_lists(written, place, work.report)
     else:
-        write_codes(vectors, place)
+        write_codes(written, place)
 
 
 class EncodingProcess:
@@ -353,10 +426,9 @@ class EncodingProcess:
     standard input is closed.
     """
 
-    def __init__(
-        self, terminology: Terminology, place: Path, encoder: Path, kind: str, index: str
-    ) -> None:
-        given = [str(terminology.path), str(place), str(encoder), kind, index]
+    def __init__(self, work: Work, place: Path, encoder: Path) -> None:
+        self._place = place
+        given = [str(work.terminology.path), str(place), str(encoder), work.index, str(work.memory)]
         self._process = subprocess.Popen(
             # -P: nothing is imported from the current folder.
             [sys.executable, "-P", "-m", "canonym.linking.build", *given],
@@ -389,35 +461,19 @@ class EncodingProcess:
         for line in self._process.stdout:
             stage, done, total = line.rsplit(maxsplit=2)
             report(stage, int(done), int(total))
-        return self._process.wait() == 0
-
-
-def _stack(batches: list[SparseVectors]) -> SparseVectors:
-    offsets = np.cumsum([0, *(batch.indptr[-1] for batch in batches)])
-    return SparseVectors(
-        np.concatenate(
-            [np.zeros(1, np.int64)]
-            + [b.indptr[1:] + offset for b, offset in zip(batches, offsets, strict=False)]
-        ),
-        np.concatenate([batch.indices for batch in batches]),
-        np.concatenate([batch.data for batch in batches]),
-        batches[0].n_columns,
-    )
+        if self._process.wait() == 0:
+            return True
+        shutil.rmtree(self._place)
+        return False
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Encode beside another process: a terminology, folders of index and encoder, their kinds."""
-    path, place, encoder, kind, index = arguments
+    """Encode beside another process: a terminology, folders of index and encoder, `Work`'s rest."""
+    path, place, encoder, index, memory = arguments
     try:
         with Terminology(path) as terminology:
-            write_index(
-                terminology,
-                Path(place),
-                load_encoder(Path(encoder)),
-                kind,
-                index,
-                lambda *progress: print(*progress, flush=True),
-            )
+            work = Work(terminology, index, int(memory), lambda *now: print(*now, flush=True))
+            write_index(work, Path(place), load_encoder(Path(encoder)))
     except (CanonymError, OSError):
         return 1  # the other process does it again, and reports the error
     return 0

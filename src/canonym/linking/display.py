@@ -1,9 +1,17 @@
-"""The description of a linker in a few words, for consoles and notebooks."""
+"""The description of a linker in a few words, for consoles and notebooks, and its fingerprint."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
+
+from canonym.io.files import MANIFEST, file_digest
+from canonym.linking.confidence import Confidence
+from canonym.linking.overlay import OverlayContent
+from canonym.linking.reranker import RERANKER, Reranker
 
 
 def index_facts(info: Mapping[str, Any]) -> dict[str, str]:
@@ -16,3 +24,20 @@ def index_facts(info: Mapping[str, Any]) -> dict[str, str]:
         "encoders": " + ".join(one["name"] for one in info["encoders"]) or "none",
         "order": info["order"],
     }
+
+
+def index_fingerprint(
+    folder: Path,
+    content: OverlayContent,
+    confidence: Confidence | None,
+    reranker: Reranker | None,
+) -> str:
+    """Hash the manifest of an index, what was added to it, and what was fitted to it."""
+    digest = file_digest(folder / MANIFEST)
+    if content == OverlayContent() and confidence is None and reranker is None:
+        return digest
+    names = [[name.text, name.concept_id, name.language] for name in content.synonyms]
+    order = [file_digest(folder / RERANKER)] if reranker else []
+    fitted = confidence and confidence.to_dict()
+    whole = json.dumps([digest, names, content.forbidden, fitted, *order])
+    return hashlib.sha256(whole.encode("ascii")).hexdigest()

@@ -6,11 +6,15 @@ Rules are careful: a wrong correction costs more than a missed one.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import heapq
+import itertools
+import operator
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import ReadError
-from canonym.io.arrays import open_array
+from canonym.io.arrays import ArrayWriter, open_array
 from canonym.io.streams import open_text
 from canonym.text import PLAIN, STRONG, normalise, normalise_all
 
@@ -27,6 +31,8 @@ _SHORTEST = 7
 _GUESSED, _GUESSED_ALONE, _MOST_GUESSES = 4, 5, 5
 _RAREST = 2
 _CLEARLY = 3
+_COUNTING = 250  # bytes a word while words are counted
+_BLOCK = 1 << 16  # words written at once
 _WORD = re.compile(r"[^\W\d_]+")
 _WHOLE = re.compile(r"[\W_]?[^\W\d_]+[\W_]?")
 _ARRAYS = {
@@ -80,9 +86,12 @@ class Speller:
     @classmethod
     def build(cls, names: Iterable[str]) -> Speller:
         """Collect the words of all names."""
-        builder = SpellerBuilder()
-        builder.add(normalise_all(names, PLAIN))
-        return builder.finish()
+        counts: Counter[str] = Counter()
+        for name in normalise_all(names, PLAIN):
+            counts.update(set(name.split()))
+        arrays = _arrays_of(_sorted_words(counts))
+        arrays["starts"] = np.concatenate([np.zeros(1, dtype=np.int64), arrays["starts"]])
+        return cls(arrays)
 
     def __len__(self) -> int:
         return len(self._arrays["counts"])
@@ -185,6 +194,11 @@ class Speller:
                 found.append((int(self._arrays["counts"][place]), known))
         return sorted(found, key=lambda pair: (-pair[0], pair[1]))
 
+    def words(self) -> Iterator[tuple[bytes, int]]:
+        """Yield every word in UTF-8, sorted, with the number of names that have it."""
+        for place, count in enumerate(self._arrays["counts"].tolist()):
+            yield self._word(place), count
+
     def save(self, folder: Path) -> None:
         """Write one ``.npy`` file per array to an existing folder."""
         for name in _ARRAYS:
@@ -209,31 +223,81 @@ class Speller:
         return cls(arrays, folder)
 
 
-class SpellerBuilder:
-    """Collects words, so that one pass over the names can serve other ends too."""
+class SpellerWriter:
+    """Counts words and writes the speller, so that one pass over the names can serve other ends.
 
-    def __init__(self) -> None:
+    What is counted takes about `memory` bytes. Beyond it, words wait in files of the folder.
+    """
+
+    def __init__(self, folder: Path, memory: int) -> None:
+        self._folder = folder
+        self._most = memory // _COUNTING
         self._counts: Counter[str] = Counter()
+        self._files: list[Path] = []
+        self._further: list[Iterable[tuple[bytes, int]]] = []
 
-    def add(self, names: Iterable[str]) -> None:
-        """Take names in `canonym.text.PLAIN` form."""
+    def add(self, names: Iterable[str], times: int = 1) -> None:
+        """Count the words of names in `canonym.text.PLAIN` form."""
+        counts = self._counts
         for name in names:
-            self._counts.update(set(name.split()))
+            words = set(name.split())
+            counts.update(words if times == 1 else dict.fromkeys(words, times))
+        if len(counts) > self._most:
+            self._set_aside()
 
-    def finish(self) -> Speller:
-        """Return the speller of all names added."""
-        words = sorted(
-            (word.encode(), count) for word, count in self._counts.items() if _WORD.fullmatch(word)
-        )
-        lengths = np.array([len(word) for word, _ in words], dtype=np.int64)
-        return Speller(
-            {
-                "letters": np.frombuffer(b"".join(word for word, _ in words), dtype=np.uint8),
-                "starts": np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-                "counts": np.array([count for _, count in words], dtype=np.int32),
-                "signatures": np.array([_signature(word) for word, _ in words], dtype=np.uint32),
+    def add_words(self, words: Iterable[tuple[bytes, int]]) -> None:
+        """Count words that are sorted, as `Speller.words` gives them."""
+        self._further.append(words)
+
+    def _set_aside(self) -> None:
+        path = self._folder / f"words-{len(self._files)}"
+        with path.open("wb") as stream:
+            stream.writelines(b"%b %d\n" % pair for pair in _sorted_words(self._counts))
+        self._files.append(path)
+        self._counts.clear()
+
+    def finish(self) -> None:
+        """Write the files that `Speller.save` would write."""
+        with contextlib.ExitStack() as stack:
+            runs = [stack.enter_context(path.open("rb")) for path in self._files]
+            further = (map(_read_word, run) for run in runs)
+            every = heapq.merge(_sorted_words(self._counts), *further, *self._further)
+            summed = (
+                (word, sum(count for _, count in same))
+                for word, same in itertools.groupby(every, key=operator.itemgetter(0))
+            )
+            words = (pair for pair in summed if pair[1])
+            files = {
+                name: stack.enter_context(ArrayWriter(self._folder / f"{name}.npy", dtype))
+                for name, dtype in _ARRAYS.items()
             }
-        )
+            files["starts"].add(np.zeros(1))
+            while block := list(itertools.islice(words, _BLOCK)):
+                arrays = _arrays_of(block)
+                arrays["starts"] += files["letters"].n_rows
+                for name, array in arrays.items():
+                    files[name].add(array)
+        for path in self._files:
+            path.unlink()
+
+
+def _sorted_words(counts: Mapping[str, int]) -> list[tuple[bytes, int]]:
+    return sorted((word.encode(), count) for word, count in counts.items() if _WORD.fullmatch(word))
+
+
+def _read_word(line: bytes) -> tuple[bytes, int]:
+    word, _, count = line.partition(b" ")
+    return word, int(count)
+
+
+def _arrays_of(words: Sequence[tuple[bytes, int]]) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays of words in order; of ``starts`` those of the words that follow."""
+    return {
+        "letters": np.frombuffer(b"".join(word for word, _ in words), dtype=np.uint8),
+        "starts": np.cumsum([len(word) for word, _ in words], dtype=np.int64),
+        "counts": np.array([count for _, count in words], dtype=np.int32),
+        "signatures": np.array([_signature(word) for word, _ in words], dtype=np.uint32),
+    }
 
 
 def _begin_alike(one: str, other: str) -> bool:
