@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 # What `import canonym` may load beyond a bare interpreter. Nothing of ours but the package itself,
 # nothing of anybody else's: not even numpy.
@@ -67,3 +68,32 @@ def test_the_nouns_need_numpy_and_nothing_heavier() -> None:
         *("pyab3p", "simple_icd_10_cm", "rich", "click"),
     }
     assert not loaded & heavy
+
+
+HEAVY = {
+    *("torch", "transformers", "scipy", "pandas", "pyarrow", "polars", "onnxruntime", "tokenizers"),
+    *("rich", "jinja2", "openpyxl", "asyncio", "multiprocessing", "concurrent.futures.process"),
+    *("urllib.request", "http.client", "ssl", "email.parser", "xml.sax", "importlib.metadata"),
+    *("canonym.corpora", "canonym.terminology.formats", "canonym.terminology.readers"),
+    *("canonym.mentions.trial_fields", "canonym.linking.fitting"),
+}
+"""What linking a few names has no use for, and what takes milliseconds to import."""
+
+
+def test_linking_a_name_imports_nothing_that_it_does_not_need(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("id,name\nX:1,heart attack\nX:2,hip fracture\n")
+    build = f"import canonym.cli; canonym.cli.main(['index', '-q', {str(tmp_path / 'x.csv')!r}, "
+    _run(f"{build}'-o', {str(tmp_path / 'x')!r}], standalone_mode=False)")
+    link = f"['link', 'heart attck', '--index', {str(tmp_path / 'x')!r}]"
+    code = (
+        "import io, sys, contextlib, canonym.cli\n"
+        "with contextlib.redirect_stdout(io.StringIO()) as out:\n"
+        f"    canonym.cli.main({link}, standalone_mode=False)\n"
+        "assert 'X:1' in out.getvalue()"
+    )
+    loaded = {name for name in _loaded_after(code) if name in HEAVY}
+    assert not loaded
+
+
+def _loaded_after(code: str) -> set[str]:
+    return set(json.loads(_run(f"{code}\nimport json; print(json.dumps(sorted(sys.modules)))")))

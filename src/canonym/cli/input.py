@@ -32,9 +32,6 @@ from canonym.cli.annotated import (
     read_items,
 )
 from canonym.cli.encodings import tell_encoding
-from canonym.corpora.jsonl import parse_jsonl_documents, parse_jsonl_mentions
-from canonym.corpora.pubtator import parse_pubtator
-from canonym.corpora.tables import parse_table, sheet_table, split_header
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.encodings import check_encoding
 from canonym.io.streams import MAX_LINE, TextStream, detect_encoding, open_text
@@ -255,6 +252,8 @@ def _open_workbook(
     stack: contextlib.ExitStack, file: Path, path: Path, kind: str | None, table: TableOptions
 ) -> Input:
     """Open the workbook in a file, which messages call `path`."""
+    from canonym.corpora.tables import sheet_table
+
     if kind == "columns":
         given = _read_corpus(kind, file, None, table)
         return given._replace(items=_from_stdin(given.items, path))
@@ -335,10 +334,16 @@ def _is_list(first: str) -> bool:
 
 
 def _columns(header: str) -> str:
+    from canonym.corpora.tables import split_header
+
     return ", ".join(repr(column[:40]) for column in split_header(header)[:30])
 
 
 def _parse(kind: str, lines: Iterable[str], first: str, path: Path, table: TableOptions) -> Input:
+    from canonym.corpora.jsonl import parse_jsonl_documents, parse_jsonl_mentions
+    from canonym.corpora.pubtator import parse_pubtator
+    from canonym.corpora.tables import parse_table
+
     if kind == "pubtator":
         return Input(parse_pubtator(lines, path), documents=True, kind=kind)
     if kind == "jsonl":

@@ -348,7 +348,7 @@ def _settings(
 
     settings = {
         "canonym": __version__,
-        "index": linker.info()["fingerprint"],
+        "index": linker.fingerprint,
         "columns": layout.columns,
         "mention types": list(mention_types),
         "format": layout.format,

@@ -14,7 +14,6 @@ from canonym.cli.failures import printable
 from canonym.cli.input import Entry, Item
 from canonym.cli.place import check_outputs
 from canonym.cli.resume import Journal, open_journal, working_files
-from canonym.corpora.pubtator import pubtator_text
 from canonym.errors import InvalidInput
 from canonym.export import DelimitedWriter, JsonLinesWriter, LinkWriter, ParquetWriter, format_of
 from canonym.export.workbooks import WorkbookWriter
@@ -248,6 +247,8 @@ class _PubTator:
         self._stream = stream
 
     def write(self, item: Item, links: Sequence[Link]) -> None:
+        from canonym.corpora.pubtator import pubtator_text
+
         document = cast(Document, item)  # `canonym link` refuses the format for anything else
         mentions = tuple(_in_text(_with_ids(link), document.text) for link in links)
         self._stream.write(pubtator_text(replace(document, mentions=mentions)))

@@ -9,17 +9,19 @@ is the kind, its value a class with ``encode``, ``save``, ``load`` and ``setting
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from canonym.encoders.saved import ENCODER_MANIFEST, read_encoder_manifest, write_encoder_manifest
 from canonym.errors import InvalidInput, Mismatch
 from canonym.io import files
 from canonym.types import Encoder
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 __all__ = [
     "ENCODERS",
@@ -73,7 +75,13 @@ class EncoderOptions(TypedDict, total=False):
 
 def encoder_kinds() -> list[str]:
     """Return every kind of encoder, those of other packages included, sorted."""
-    return sorted({*ENCODERS, *importlib.metadata.entry_points(group=_GROUP).names})
+    return sorted({*ENCODERS, *(point.name for point in _entry_points())})
+
+
+def _entry_points() -> Iterable[EntryPoint]:
+    from importlib.metadata import entry_points
+
+    return entry_points(group=_GROUP)
 
 
 def encoder_class(kind: str) -> Any:
@@ -81,7 +89,9 @@ def encoder_class(kind: str) -> Any:
     if kind in ENCODERS:
         module, _, attribute = ENCODERS[kind].partition(":")
         return getattr(importlib.import_module(module), attribute)
-    for point in importlib.metadata.entry_points(group=_GROUP, name=kind):
+    for point in _entry_points():
+        if point.name != kind:
+            continue
         try:
             return point.load()
         except (ImportError, AttributeError) as error:
@@ -155,7 +165,7 @@ def kind_of(encoder: Encoder) -> str:
     for kind, known in ENCODERS.items():
         if known == place:
             return kind
-    for point in importlib.metadata.entry_points(group=_GROUP):
+    for point in _entry_points():
         if point.value == place:
             return point.name
     raise InvalidInput(

@@ -11,9 +11,9 @@ import logging
 import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import IO, Any
-from xml.sax.saxutils import escape
 
 from canonym.errors import InvalidInput, ReadError
 from canonym.export.rows import COLUMNS, JOINED_BY, RESULT_COLUMNS, link_to_rows, result_columns
@@ -209,7 +209,7 @@ def _excel_cells(
             continue
         head = f'<{prefix}c r="{column_letters(column)}{row}"{style.decode()}'
         if isinstance(value, str):
-            text = escape(_ESCAPE.sub("_x005F_", _clean(value)))
+            text = escape(_ESCAPE.sub("_x005F_", _clean(value)), quote=False)
             inner = f'<{prefix}t xml:space="preserve">{text}</{prefix}t>'
             cells.append(f'{head} t="inlineStr"><{prefix}is>{inner}</{prefix}is></{prefix}c>')
         elif isinstance(value, bool):
@@ -291,7 +291,7 @@ def _ods_cells(values: Iterable[Value], style: bytes = b"") -> bytes:
 
 def _spaced(text: str) -> str:
     """Write spaces that XML would fold, and tabs, as elements."""
-    text = escape(text).replace("\t", "<text:tab/>")
+    text = escape(text, quote=False).replace("\t", "<text:tab/>")
     return _SPACES.sub(lambda found: f'<text:s text:c="{len(found[0])}"/>', text)
 
 

@@ -11,13 +11,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import chain, islice
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from numbers import Integral
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from canonym.errors import InvalidInput
 from canonym.io.files import n_cores
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -97,6 +98,7 @@ def _in_processes(
 ) -> Iterator[_Result]:
     from concurrent.futures import Future, ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
 
     context = get_context("spawn")  # safe beside threads, and the same on every system
     ours, lifeline = context.Pipe(duplex=False)

@@ -16,8 +16,6 @@ from canonym.io.files import cache_folder, file_digest
 from canonym.linking.build import FORMAT, Progress, build_index
 from canonym.terminology import Terminology
 from canonym.terminology.database import FORMAT as TERMINOLOGY_FORMAT
-from canonym.terminology.readers.everyday import read_everyday
-from canonym.terminology.readers.icd10cm import read_icd10cm
 from canonym.types import Concept, Record
 
 _log = logging.getLogger(__name__)
@@ -29,7 +27,8 @@ def default_folder(*, everyday: bool = True) -> Path:
     """Return the place of the cached index of ICD-10-CM, with or without everyday names.
 
     Its name carries a hash of everything it depends on: the ICD-10-CM package, the everyday names,
-    the embedded encoder and the formats. So an upgrade builds a new one.
+    the embedded encoder and the formats. So an upgrade builds a new one. The manifest of the
+    encoder has a checksum of its arrays, which need not be read for that.
     """
     return cache_folder() / f"icd10cm-{_fingerprint(everyday)[:16]}"
 
@@ -77,6 +76,9 @@ def _no_collection() -> Iterator[None]:
 
 
 def _records(everyday: bool) -> Iterator[Record]:
+    from canonym.terminology.readers.everyday import read_everyday
+    from canonym.terminology.readers.icd10cm import read_icd10cm
+
     known = set()
     for record in read_icd10cm():
         if isinstance(record, Concept):
@@ -91,6 +93,6 @@ def _fingerprint(everyday: bool) -> str:
     whole.update(f"{version('simple-icd-10-cm')} {FORMAT} {TERMINOLOGY_FORMAT}\n".encode())
     for name in ("default", *(("everyday",) if everyday else ())):
         for file in sorted((_MODELS / name).rglob("*")):
-            if file.is_file() and file.suffix != ".md":
+            if file.is_file() and file.suffix not in (".md", ".safetensors"):
                 whole.update(f"{file.name} {file_digest(file)}\n".encode())
     return whole.hexdigest()

@@ -14,7 +14,6 @@ from typing import NamedTuple
 from canonym.mentions.abbreviations import expand
 from canonym.mentions.composites import split_composite
 from canonym.mentions.spelling import Speller
-from canonym.mentions.trial_fields import clean_trial_field
 from canonym.types import Step
 
 LONGEST = 1_000
@@ -89,6 +88,8 @@ class Preparation:
                 text = expanded
         pieces: tuple[str, ...] = (text,)
         if self.trials:
+            from canonym.mentions.trial_fields import clean_trial_field  # large expressions
+
             pieces = clean_trial_field(text) or (text,)
             if pieces != (text,):
                 steps.append(Step("trial field", text, " | ".join(pieces)))
