@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from canonym import indexes
 from canonym.errors import ReadError
-from canonym.indexes.verbatim import Verbatim, VerbatimWriter
+from canonym.indexes.verbatim import Verbatim, VerbatimWriter, keys_of
 
 
 @given(st.lists(st.text(max_size=3), max_size=40), st.lists(st.text(max_size=3), max_size=10))
@@ -54,8 +54,8 @@ def test_it_is_written_in_any_memory_as_it_is_saved(names: list[str], memory: in
     with TemporaryDirectory() as whole, TemporaryDirectory() as parts:
         Verbatim.build([names]).save(Path(whole))
         with VerbatimWriter(Path(parts)) as writer:
-            writer.add(names[:7])
-            writer.add(names[7:])
+            writer.add(keys_of(names[:7]))
+            writer.add(keys_of(names[7:]))
         writer.finish(memory)
         files = sorted(path.name for path in Path(parts).iterdir())
         assert files == ["keys.npy", "rows.npy"]

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from canonym import Concept, InvalidInput, Linker, Name
 from canonym.cli import main
 from canonym.linking import default
+from canonym.terminology.readers import icd10cm
 from canonym.terminology.readers.everyday import SOURCE
 from canonym.types import Record
 
@@ -24,7 +25,7 @@ def small_icd10cm() -> Iterator[Record]:
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("CANONYM_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(default, "read_icd10cm", small_icd10cm)
+    monkeypatch.setattr(icd10cm, "read_icd10cm", small_icd10cm)
     return tmp_path / "cache"
 
 
@@ -39,7 +40,7 @@ def test_the_default_is_built_once_and_kept(cache: Path, monkeypatch: pytest.Mon
     def never() -> Iterator[Record]:
         raise AssertionError("the kept index should have been opened")
 
-    monkeypatch.setattr(default, "read_icd10cm", never)
+    monkeypatch.setattr(icd10cm, "read_icd10cm", never)
     again = Linker.default()
     assert again.folder == folder
     assert again.fingerprint == linker.fingerprint

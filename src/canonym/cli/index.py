@@ -11,7 +11,7 @@ from canonym.cli.device import check_device, device_option
 from canonym.cli.options import Number, Size, mention_type_option, order_option, overwrite_option
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from canonym.linker import Linker
     from canonym.linking.settings import Settings
@@ -166,15 +166,10 @@ def index(
       canonym link --index doid-index "heart attack"
       canonym index --verify doid-index
     """
-    import time
+    from functools import partial
 
-    from canonym.cli.description import print_facts
     from canonym.cli.place import check_outputs
-    from canonym.cli.progress import stages
-    from canonym.cli.sources import open_terminology
-    from canonym.cli.verbosity import is_quiet
     from canonym.linker import Linker
-    from canonym.linking.build import REUSED
 
     if verified is not None:
         _verify(ctx, verified)
@@ -189,32 +184,45 @@ def index(
     known = _read_mentions(mentions, mention_types)
     settings |= {"search": target} if target else {}
     _LOG.debug("Settings: %s", settings)
+    build = partial(
+        Linker.build,
+        encoders=encoders or ("default",),
+        weights=weights or None,
+        mentions=known,
+        fold=fold,
+        order=order,
+        kind=kind,
+        memory=memory,
+        reuse=reuse,
+        folder=output,
+        overwrite=overwrite,
+        **settings,
+    )
+    _build(terminology, output, kind, build)
+
+
+def _build(terminology: str, output: str, kind: str, build: Callable[..., Linker]) -> None:
+    """Build an index with progress, and report what it is."""
+    import time
+
+    from canonym.cli.description import print_facts
+    from canonym.cli.progress import stages
+    from canonym.cli.sources import open_terminology
+    from canonym.cli.verbosity import is_quiet
+    from canonym.linking.build import REUSED
+
+    reused: dict[str, str] = {}
     with open_terminology(terminology) as opened:
         began = time.monotonic()
-        reused: dict[str, str] = {}
         with stages() as report:
 
             def watch(stage: str, done: int, total: int) -> None:
-                kind, reuses, _ = stage.partition(f" {REUSED}")
+                encoder, reuses, _ = stage.partition(f" {REUSED}")
                 if reuses:
-                    reused[kind] = f"{done:,} names, {total - done:,} encoded"
+                    reused[encoder] = f"{done:,} names, {total - done:,} encoded"
                 report(stage, done, total)
 
-            linker = Linker.build(
-                opened,
-                encoders=encoders or ("default",),
-                weights=weights or None,
-                mentions=known,
-                fold=fold,
-                order=order,
-                kind=kind,
-                memory=memory,
-                reuse=reuse,
-                folder=output,
-                overwrite=overwrite,
-                progress=watch,
-                **settings,
-            )
+            linker = build(opened, progress=watch)
         _LOG.info("Wrote %s", output)
         _note_synonyms_left(linker)
         if not is_quiet():

@@ -70,6 +70,15 @@ class Verbatim:
             check_numbers(path, np.concatenate(found), n_rows)
         return found
 
+    def first_rows(self, keys: npt.NDArray[np.uint64]) -> Int32Array:
+        """Return the first row of each key, −1 for a key that no row has."""
+        places = np.searchsorted(self.keys, keys)
+        there = places < len(self.keys)
+        there[there] = self.keys[places[there]] == keys[there]
+        rows = np.full(len(keys), -1, dtype=np.int32)
+        rows[there] = self.rows[places[there]]
+        return rows
+
     def save(self, folder: Path) -> None:
         """Write ``keys.npy`` and ``rows.npy`` to an existing folder."""
         np.save(folder / "keys.npy", np.asarray(self.keys))
@@ -108,12 +117,8 @@ class VerbatimWriter:
     def __exit__(self, *_: object) -> None:
         self._waiting.close()
 
-    def add(self, strings: Sequence[str]) -> None:
-        """Take the strings of the next rows; an empty string leaves its row out."""
-        self.add_keys(keys_of(strings))
-
-    def add_keys(self, keys: npt.NDArray[np.uint64]) -> None:
-        """Take the strings of the next rows by their keys."""
+    def add(self, keys: npt.NDArray[np.uint64]) -> None:
+        """Take the keys of the next rows; `NO_KEY` leaves its row out."""
         self._waiting.add(keys)
 
     def finish(self, memory: int) -> None:

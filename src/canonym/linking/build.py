@@ -316,9 +316,7 @@ def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spellin
             for number, (follows, normalise, writer) in enumerate(onwards):
                 forms = normalise(forms) if follows else normalise(batch, plain)
                 keys = keys_of(forms)
-                writer.add_keys(
-                    keys if known is None else completed_keys(known[number], rows, keys)
-                )
+                writer.add(keys if known is None else completed_keys(known[number], rows, keys))
             if speller is not None:
                 speller.add(plain)
         if speller is not None:

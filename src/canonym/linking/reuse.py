@@ -1,4 +1,4 @@
-"""What an earlier index knows about the names of a new terminology: their vectors, normal forms.
+"""An earlier index, whose vectors and normal forms serve the names of a new terminology.
 
 Names are compared by 128 bits of BLAKE2b. What is taken over is what would be made anew, bit by
 bit: vectors only of the same encoder, and only where it encodes each name by itself.
@@ -84,24 +84,24 @@ class EarlierIndex:
         self.rows, self._uses = empty((terminology.n_names,), np.int32), empty((n_old,), np.int32)
         self._uses[:] = 0
         with tempfile.TemporaryDirectory(dir=folder, prefix=".scratch-") as scratch:
+            checks, first = empty((n_old,), np.uint64), 0
             with VerbatimWriter(Path(scratch)) as writer:
                 for texts in self.terminology.iter_texts():
-                    writer.add(texts)
+                    keys, further = _digests_of(texts)
+                    writer.add(keys)
+                    checks[first : first + len(texts)] = further
+                    first += len(texts)
             writer.finish(memory)
-            self._find(terminology, Verbatim.load(Path(scratch)), empty((n_old,), np.uint64))
+            self._find(terminology, Verbatim.load(Path(scratch)), checks)
 
     def _find(
         self, terminology: Terminology, known: Verbatim, checks: npt.NDArray[np.uint64]
     ) -> None:
         first = 0
-        for texts in self.terminology.iter_texts():
-            checks[first : first + len(texts)] = _checks_of(texts)
-            first += len(texts)
-        first = 0
         for texts in terminology.iter_texts():
-            found = known.find(texts)
-            rows = np.array([one[0] if len(one) else -1 for one in found], dtype=np.int32)
-            rows[checks[rows] != _checks_of(texts)] = -1
+            keys, further = _digests_of(texts)
+            rows = known.first_rows(keys)
+            rows[checks[rows] != further] = -1
             self.rows[first : first + len(rows)] = rows
             np.add.at(self._uses, rows[rows >= 0], 1)
             self.n_reused += int(np.count_nonzero(rows >= 0))
@@ -211,8 +211,8 @@ def completed_keys(
     return keys
 
 
-def _checks_of(texts: Sequence[str]) -> npt.NDArray[np.uint64]:
-    """Return further 64 bits of each string, beside those of `keys_of`."""
+def _digests_of(texts: Sequence[str]) -> npt.NDArray[np.uint64]:
+    """Return 128 bits of each string, in two rows."""
     blake = hashlib.blake2b
-    joined = b"".join([blake(text.encode(), digest_size=16).digest()[:8] for text in texts])
-    return np.frombuffer(joined, dtype="<u8").astype(np.uint64)
+    joined = b"".join([blake(text.encode(), digest_size=16).digest() for text in texts])
+    return np.frombuffer(joined, dtype="<u8").reshape(-1, 2).T.astype(np.uint64)
