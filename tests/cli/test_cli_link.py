@@ -31,9 +31,6 @@ class Linker:
         self.mentions: list[Mention] = []
         self.fingerprint = "f1"
 
-    def info(self) -> dict[str, Any]:
-        return {"fingerprint": self.fingerprint}
-
     def link_stream(
         self, mentions: Iterable[str | Mention], *, long: str = "", **options: Any
     ) -> Iterator[Link]:

@@ -20,8 +20,7 @@ def test_without_an_index_the_default_linker_is_opened(monkeypatch: pytest.Monke
     from canonym.types import Link, Mention
 
     class Default:
-        def info(self) -> dict[str, Any]:
-            return {"fingerprint": "x"}
+        fingerprint = "x"
 
         def link_stream(self, mentions: Any, **_: Any) -> Any:
             return (Link(Mention("default was here")) for _ in mentions)

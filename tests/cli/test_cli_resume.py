@@ -28,9 +28,6 @@ class Linker:
         self.fingerprint = "f1"
         self.linked: list[str] = []
 
-    def info(self) -> dict[str, Any]:
-        return {"fingerprint": self.fingerprint}
-
     def link_stream(self, mentions: Iterable[Mention], **_: Any) -> Iterator[Link]:
         for mention in mentions:
             if mention.text == self.stop_at:

@@ -23,10 +23,8 @@ class Linker:
     def __init__(self) -> None:
         self.stop_at: str | None = None
         self.label = "=Label"
+        self.fingerprint = "f1"
         self.mentions: list[str] = []
-
-    def info(self) -> dict[str, Any]:
-        return {"fingerprint": "f1"}
 
     def link_stream(self, mentions: Iterable[Mention], **_: Any) -> Iterator[Link]:
         for mention in mentions:
