@@ -28,6 +28,8 @@ _COMMANDS = {
     "fit-confidence": "canonym.cli.fit_confidence:fit_confidence",
     "evaluate": "canonym.cli.evaluate:evaluate",
     "picture": "canonym.cli.picture:picture",
+    "serve": "canonym.cli.serve:serve",
+    "keys": "canonym.cli.keys:keys",
     "terminology": "canonym.cli.terminology:terminology",
     "info": "canonym.cli.info:info",
     "completion": "canonym.cli:completion",

@@ -1,0 +1,95 @@
+"""Access to routes: API keys with scopes, and limits of requests."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+
+from fastapi import Request
+
+from canonym.service.keys import Key, Keys
+from canonym.service.problems import Problem
+
+_MOST_CALLERS = 10_000
+
+
+class Access:
+    """Checks who may do what, and how often.
+
+    Without keys everybody may read and nobody may change anything: a page in the browser of the
+    same machine could otherwise do so.
+    """
+
+    def __init__(self, keys: str, rate_limit: int) -> None:
+        self._keys = Keys(keys) if keys else None
+        self._buckets = Buckets(rate_limit) if rate_limit else None
+
+    def needs(self, scope: str) -> Callable[[Request], Awaitable[None]]:
+        """Return a dependency that refuses requests without a key of a scope."""
+
+        async def check(request: Request) -> None:
+            key = self._key(request)
+            caller = key.id if key else f"address {request.client.host if request.client else ''}"
+            if key:
+                request.state.facts = {"key": key.id}
+            wait = self._buckets.take(caller) if self._buckets else 0.0
+            if wait:
+                raise Problem(
+                    HTTPStatus.TOO_MANY_REQUESTS,
+                    f"more requests than the {self._buckets and self._buckets.per_minute} a minute "
+                    "that are allowed; try again later",
+                    {"Retry-After": str(math.ceil(wait))},
+                )
+            self._check_scope(key, scope)
+
+        return check
+
+    def _key(self, request: Request) -> Key | None:
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            given = request.headers.get("x-api-key", "")
+        return self._keys.find(given.strip()) if self._keys and given else None
+
+    def _check_scope(self, key: Key | None, scope: str) -> None:
+        if self._keys is None:
+            if scope != "read":
+                raise Problem(
+                    HTTPStatus.FORBIDDEN,
+                    f"this needs a key of the scope {scope}, and the service was started without "
+                    "keys: `canonym keys add NAME --scope review`, `canonym serve --keys FILE`",
+                )
+        elif key is None:
+            raise Problem(
+                HTTPStatus.UNAUTHORIZED,
+                "a key is expected, in the header `Authorization: Bearer KEY` or `X-API-Key: KEY`; "
+                "none that is in use was given",
+                {"WWW-Authenticate": "Bearer"},
+            )
+        elif not key.allows(scope):
+            raise Problem(
+                HTTPStatus.FORBIDDEN,
+                f"the key {key.id} has the scope {key.scope}; {scope} is expected",
+            )
+
+
+class Buckets:
+    """A bucket of tokens for each caller: full at first, refilled evenly, one token a request."""
+
+    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self.per_minute = per_minute
+        self._clock = clock
+        self._levels: dict[str, tuple[float, float]] = {}
+
+    def take(self, caller: str) -> float:
+        """Take a token, and return 0; or return the seconds until there is one."""
+        now = self._clock()
+        # A caller that was taken out has a full bucket again, so the one seen longest ago goes.
+        level, since = self._levels.pop(caller, (float(self.per_minute), now))
+        level = min(self.per_minute, level + (now - since) * self.per_minute / 60)
+        taken = level >= 1
+        self._levels[caller] = (level - taken, now)
+        if len(self._levels) > _MOST_CALLERS:
+            del self._levels[next(iter(self._levels))]
+        return 0.0 if taken else (1 - level) * 60 / self.per_minute

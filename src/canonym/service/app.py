@@ -1,0 +1,60 @@
+"""The application: settings in, routes out."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+
+from fastapi import FastAPI
+from fastapi.middleware.cors import CORSMiddleware
+
+from canonym import __version__
+from canonym.service import problems
+from canonym.service.access import Access
+from canonym.service.health import health_router
+from canonym.service.metrics import Metrics
+from canonym.service.middleware import Surroundings
+from canonym.service.served import open_served
+from canonym.service.settings import Settings
+from canonym.service.state import State
+from canonym.service.work import Work
+
+
+def make_app(settings: Settings) -> FastAPI:
+    """Make the application; its indexes are opened when it starts."""
+    metrics = Metrics()
+    state = State(
+        settings,
+        open_served(settings.folders()),
+        metrics,
+        Work(settings.threads, settings.queue, metrics.count_open),
+        Access(settings.keys, settings.rate_limit),
+    )
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        for served in state.served.values():
+            served.open()
+        yield
+        state.work.close()
+
+    app = FastAPI(
+        title="canonym",
+        version=__version__,
+        summary="Find the concept a biomedical name stands for.",
+        lifespan=lifespan,
+        # Their pages would fetch scripts from another host.
+        docs_url=None,
+        redoc_url=None,
+    )
+    problems.add_handlers(app)
+    app.include_router(health_router(state))
+    app.add_middleware(Surroundings, metrics=metrics, max_body=settings.max_body)
+    app.add_middleware(
+        CORSMiddleware,
+        allow_origins=["*"],
+        allow_methods=["GET", "POST", "DELETE"],
+        allow_headers=["*"],
+        expose_headers=["X-Request-ID", "Retry-After", "Content-Language"],
+    )
+    return app

@@ -1,0 +1,97 @@
+"""Around every request: its id, its log line, its counts, its limits, and headers of safety."""
+
+from __future__ import annotations
+
+import logging
+import re
+import secrets
+import time
+from typing import Any
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from canonym.service import logs
+from canonym.service.metrics import Metrics
+from canonym.service.problems import ProblemResponse, too_large
+
+_log = logging.getLogger(__name__)
+_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cache-Control": "no-store",
+}
+
+
+class Surroundings:
+    """Gives a request its id and headers, limits its body, and reports how it was answered."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, max_body: int) -> None:
+        self._app = app
+        self._metrics = metrics
+        self._max_body = max_body
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        given = Headers(scope=scope).get("x-request-id", "")
+        id_ = given if _ID.fullmatch(given) else secrets.token_hex(8)
+        token = logs.request_id.set(id_)
+        began, statuses = time.perf_counter(), [0]
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                statuses[0] = message["status"]
+                headers = MutableHeaders(scope=message)
+                headers["X-Request-ID"] = id_
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        try:
+            limited = self._limited(scope, receive)
+            await self._app(scope, limited, send_with_headers)
+        except Exception:
+            _log.exception("a request failed")
+            if statuses[0]:  # too late for another answer
+                raise
+            detail = "the service failed; its log says why, under this request id"
+            failed = ProblemResponse(500, detail, request_id=id_)
+            await failed(scope, receive, send_with_headers)
+        finally:
+            self._report(scope, statuses[0], time.perf_counter() - began)
+            logs.request_id.reset(token)
+
+    def _limited(self, scope: Scope, receive: Receive) -> Receive:
+        """Return a `receive` that refuses a body that is too long."""
+        length = Headers(scope=scope).get("content-length", "")
+        announced = int(length) if length.isascii() and length.isdigit() else 0
+        received = 0
+
+        async def limited() -> Message:
+            nonlocal received
+            if announced > self._max_body:
+                raise too_large("bytes", self._max_body, announced)
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > self._max_body:
+                raise too_large("bytes", self._max_body)
+            return message
+
+        return limited
+
+    def _report(self, scope: Scope, status: int, seconds: float) -> None:
+        route = getattr(scope.get("route"), "path", "no route")
+        self._metrics.count_request(route, scope["method"], status, seconds)
+        facts: dict[str, Any] = {
+            "route": route,  # not the path, which may hold a mention
+            "method": scope["method"],
+            "status": status,
+            "seconds": round(seconds, 4),
+            **scope.get("state", {}).get("facts", {}),
+        }
+        logs.access.info("request", extra={"facts": facts})

@@ -1,0 +1,91 @@
+"""Errors as problem details (RFC 9457): status, title, detail, and what helps to mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from canonym.errors import CanonymError, InvalidInput, NotTrained, ReadError
+
+MEDIA_TYPE = "application/problem+json"
+_MOST_ERRORS = 20
+
+
+class Problem(HTTPException):
+    """An error with an explanation; `members` are further members of its answer."""
+
+    def __init__(
+        self,
+        status: HTTPStatus,
+        detail: str,
+        headers: Mapping[str, str] | None = None,
+        **members: Any,
+    ) -> None:
+        super().__init__(status, detail, headers)
+        self.members = members
+
+
+class ProblemResponse(JSONResponse):
+    """A problem as an answer."""
+
+    media_type = MEDIA_TYPE
+
+    def __init__(
+        self, status: int, detail: str, headers: Mapping[str, str] | None = None, **members: Any
+    ) -> None:
+        title = HTTPStatus(status).phrase
+        content = {"type": "about:blank", "title": title, "status": status}
+        super().__init__({**content, "detail": _text(detail), **members}, status, headers)
+
+
+def too_large(what: str, limit: int, given: int | None = None) -> Problem:
+    """Return the problem of a body or batch over its limit."""
+    found = "" if given is None else f", and {given:,} were given"
+    detail = f"at most {limit:,} {what} are taken at once{found}; send several requests"
+    return Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail, limit=limit)
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Let an application answer errors with problem details."""
+    app.add_exception_handler(HTTPException, _of_http)
+    app.add_exception_handler(RequestValidationError, _of_validation)
+    app.add_exception_handler(CanonymError, _of_canonym)
+
+
+async def _of_http(_request: Request, error: Exception) -> ProblemResponse:
+    assert isinstance(error, HTTPException)
+    members = error.members if isinstance(error, Problem) else {}
+    return ProblemResponse(error.status_code, error.detail, error.headers, **members)
+
+
+async def _of_validation(_request: Request, error: Exception) -> ProblemResponse:
+    """Say where the input is wrong; what was given is not repeated, for it may be anything."""
+    assert isinstance(error, RequestValidationError)
+    errors = [
+        {"where": _text("/".join(map(str, one["loc"]))), "problem": _text(one["msg"])}
+        for one in error.errors()[:_MOST_ERRORS]
+    ]
+    first = f"{errors[0]['where']}: {errors[0]['problem']}" if errors else "it is malformed"
+    return ProblemResponse(
+        HTTPStatus.UNPROCESSABLE_ENTITY, f"the request cannot be used: {first}", errors=errors
+    )
+
+
+async def _of_canonym(_request: Request, error: Exception) -> ProblemResponse:
+    """Answer 422 for input of the caller; what is wrong with files here is for the log only."""
+    if isinstance(error, NotTrained):
+        return ProblemResponse(HTTPStatus.CONFLICT, str(error))
+    if isinstance(error, InvalidInput) and not isinstance(error, ReadError):
+        return ProblemResponse(HTTPStatus.UNPROCESSABLE_ENTITY, str(error))
+    raise error
+
+
+def _text(given: object) -> str:
+    """Return text that UTF-8 can hold."""
+    return str(given).encode("utf-8", "backslashreplace").decode("utf-8")

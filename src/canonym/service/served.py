@@ -1,0 +1,163 @@
+"""The indexes that are served: opened once, and opened again when their folder is replaced."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import logging
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from canonym.errors import CanonymError, InvalidInput, Mismatch
+from canonym.indexes.prefixes import Prefixes
+from canonym.io.files import MANIFEST, cache_folder, write_folder
+from canonym.linker import Linker
+from canonym.text import normalise, normalise_all
+from canonym.types import Concept, Name
+
+_log = logging.getLogger(__name__)
+_T = TypeVar("_T")
+
+
+class Opened:
+    """A linker, and what the service looks up beside linking."""
+
+    def __init__(self, linker: Linker) -> None:
+        self.linker = linker
+        self.terminology = linker.terminology
+        self.prefixes = _open_prefixes(linker)
+        languages = {tag: n for tag, n in self.terminology.languages().items() if tag}
+        self.language = max(languages, key=languages.__getitem__) if languages else "en"
+        # Opens and maps what the first mention of all would otherwise wait for.
+        linker.link(["a first mention"])
+
+    @functools.cached_property
+    def types(self) -> dict[str, int]:
+        """Numbers of concepts by type."""
+        return self.terminology.types()
+
+    def names(self, id: str) -> list[Name]:
+        """Return the names of a concept, the added ones last."""
+        added = (name for name in self.linker.synonyms() if name.concept_id == id)
+        return [*self.terminology.names(id), *added]
+
+    def search(self, prefix: str, limit: int) -> list[tuple[Concept, str]]:
+        """Return concepts with a name that begins with a prefix, and that name.
+
+        The concept whose id is the prefix comes first, then names as `Prefixes.find` orders them.
+        """
+        found: dict[str, str] = {}
+        own = self.terminology.resolve(prefix.strip())
+        if own is not None:
+            found[own] = self.terminology.concept(own).label
+        form = normalise(prefix)
+        if form:
+            for name in self.linker.synonyms():
+                if normalise(name.text).startswith(form):
+                    found.setdefault(name.concept_id, name.text)
+            self._add_names(form, limit, found)
+        return [(self.terminology.concept(id_), text) for id_, text in found.items()][:limit]
+
+    def _add_names(self, form: str, limit: int, found: dict[str, str]) -> None:
+        """Add concepts by their names; twice as many names are read until there are enough."""
+        wanted = 4 * limit
+        while True:
+            rows = self.prefixes.find(form, wanted, self._form)
+            for name in self.terminology.names_at(rows):
+                found.setdefault(name.concept_id, name.text)
+            if len(found) >= limit or len(rows) < wanted:
+                return
+            wanted *= 2
+
+    def _form(self, row: int) -> str:
+        return normalise(self.terminology.names_at([row])[0].text)
+
+
+class Served:
+    """One index, under a name. Requests use it through `use`."""
+
+    def __init__(self, name: str, folder: Path | None) -> None:
+        self.name = name
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._opened: Opened | None = None
+        self._known: tuple[int, int] | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the index was opened."""
+        return self._opened is not None
+
+    def open(self) -> None:
+        """Open the index, or open it again if its folder was replaced.
+
+        What cannot be opened is an error the first time; later the old index stays in use.
+        """
+        with self._lock:
+            known = self._identity()
+            if self._opened is not None and known in (None, self._known):
+                return
+            try:
+                linker = Linker.default() if self._folder is None else Linker.load(self._folder)
+                opened = Opened(linker)
+            except (CanonymError, OSError):
+                if self._opened is None:
+                    raise
+                self._known = known
+                _log.exception("the new index %s cannot be opened; the old one stays", self.name)
+                return
+            if self._opened is not None:
+                _log.info("the index %s was replaced and is open again", self.name)
+            self._opened, self._known = opened, known
+
+    def _identity(self) -> tuple[int, int] | None:
+        """Tell one manifest from another; None while there is none, in between two."""
+        if self._folder is None:
+            return None
+        with contextlib.suppress(OSError):
+            status = (self._folder / MANIFEST).stat()
+            return status.st_ino, status.st_mtime_ns
+        return None
+
+    def use(self, work: Callable[[Opened], _T]) -> _T:
+        """Do some work that only reads, with the newest index.
+
+        An index that is replaced in the midst of it may refuse; the work is then done once more.
+        """
+        self._follow()
+        opened = self._opened
+        assert opened is not None, "indexes are opened before requests are answered"
+        try:
+            return work(opened)
+        except Mismatch:
+            self.open()
+            if self._opened is opened or self._opened is None:
+                raise
+            return work(self._opened)
+
+    def _follow(self) -> None:
+        """Open a replaced index, in one thread; the others go on with the old one."""
+        if self._identity() not in (None, self._known) and not self._lock.locked():
+            self.open()
+
+
+def open_served(folders: dict[str, Path | None]) -> dict[str, Served]:
+    """Return the indexes by name, not yet opened."""
+    return {name: Served(name, folder) for name, folder in folders.items()}
+
+
+def _open_prefixes(linker: Linker) -> Prefixes:
+    """Open the sorted names of a terminology; the cache keeps them, where that is possible."""
+    terminology = linker.terminology
+    folder = cache_folder() / f"prefixes-{terminology.digest[:16]}"
+    with contextlib.suppress(CanonymError):
+        return Prefixes.load(folder, n_rows=terminology.n_names)
+    texts = (text for batch in terminology.iter_texts() for text in batch)
+    prefixes = Prefixes.build(normalise_all(texts), terminology.scope_of_row() == 0)
+    with contextlib.suppress(OSError, InvalidInput):  # a place that cannot be written to
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with write_folder(folder) as partial:
+            prefixes.save(partial)
+    return prefixes

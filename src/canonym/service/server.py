@@ -1,0 +1,102 @@
+"""The server process: one socket, one worker or several, and a stop that drops nothing."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from canonym.errors import InvalidInput, require
+from canonym.service.keys import Keys
+from canonym.service.settings import Settings
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+_PATIENCE = 30  # seconds that open requests have to end in
+
+
+def check_host(host: str, keys: str) -> None:
+    """Refuse to be open to other machines without a key in use, and a file that holds none."""
+    used = any(key.revoked is None for key in Keys(keys).list()) if keys else False
+    if not used and not _is_local(host):
+        raise InvalidInput(
+            f"--host {host} opens the service to other machines, and there is no key: make one "
+            "with `canonym keys add NAME --keys FILE` and pass --keys FILE, or stay with --host "
+            "127.0.0.1"
+        )
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def run_server(
+    settings: Settings, *, host: str, port: int, workers: int, started: Callable[[str], None]
+) -> None:
+    """Serve until a signal stops it; `started` is called with the address once it is bound.
+
+    Raises
+    ------
+    InvalidInput
+        If the host is open to other machines and there are no keys.
+    OSError
+        If the address is in use, or is none of this machine.
+    """
+    uvicorn = require("uvicorn", "the service", "service")
+    check_host(host, settings.keys)
+    shown = f"[{host}]" if ":" in host else host
+    with _bind(host, port) as bound, tempfile.TemporaryDirectory(prefix="canonym-") as scratch:
+        started(f"http://{shown}:{bound.getsockname()[1]}")
+        # Workers are new processes: the environment tells them everything.
+        os.environ.update(settings.to_environment())
+        if workers > 1:
+            from canonym.service.metrics import FOLDER
+
+            os.environ[FOLDER] = scratch
+        config = uvicorn.Config(
+            "canonym.service.server:application",
+            factory=True,
+            workers=workers,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            lifespan="on",
+            timeout_graceful_shutdown=_PATIENCE,
+        )
+        if workers > 1:
+            from uvicorn.supervisors import Multiprocess
+
+            Multiprocess(config, sockets=[bound]).run()
+        else:
+            # uvicorn ends its work, then raises the signal again: a wanted end is no failure.
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+            uvicorn.Server(config).run(sockets=[bound])
+
+
+def application() -> FastAPI:
+    """Make the application of a server process, with its log."""
+    from canonym.service import create_app
+    from canonym.service.logs import start_logging
+
+    settings = Settings.from_environment()
+    start_logging(quote=settings.log_mentions)
+    return create_app(settings)
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise OSError(
+            error.errno, f"cannot be listened on ({error.strerror})", f"{host}:{port}"
+        ) from error

@@ -1,0 +1,148 @@
+"""Settings of the service, from flags or from ``CANONYM_*`` variables of the environment."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from canonym.errors import InvalidInput
+
+_PREFIX = "CANONYM_"
+_YES = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_RESERVED = {"v1", "match", "suggest", "flyout", "preview", "view", "extend"}
+
+DEFAULT_NAME = "icd10cm"
+"""Name of the packaged terminology, which is served where no index is named."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is served, and within what limits.
+
+    Parameters
+    ----------
+    index : tuple of str
+        Folders of indexes, each ``FOLDER`` or ``NAME=FOLDER``; the packaged ICD-10-CM without any.
+    keys : str
+        File of API keys, made by ``canonym keys``; empty for none.
+    threads : int
+        Batches that one worker links at a time.
+    queue : int
+        Further batches that wait; a worker answers 503 to those beyond.
+    max_batch : int
+        Most mentions or queries of a request.
+    max_body : int
+        Most bytes of a request.
+    rate_limit : int
+        Most requests a minute and worker, by key or else by address; 0 for no limit.
+    match_confidence : float
+        From this confidence on a candidate is a match that needs no review, 0 to 1.
+    log_mentions : bool
+        Whether the log may hold texts of requests.
+    public_url : str
+        Address at which clients reach the service; that of each request where it is empty.
+    """
+
+    index: tuple[str, ...] = ()
+    keys: str = ""
+    threads: int = 2
+    queue: int = 32
+    max_batch: int = 1000
+    max_body: int = 10_000_000
+    rate_limit: int = 0
+    match_confidence: float = 0.95
+    log_mentions: bool = False
+    public_url: str = ""
+
+    def __post_init__(self) -> None:
+        least = {"threads": 1, "queue": 0, "max_batch": 10, "max_body": 1000, "rate_limit": 0}
+        for name, bound in least.items():
+            if getattr(self, name) < bound:
+                raise InvalidInput(
+                    f"{_variable(name)} is {getattr(self, name)}; at least {bound} is expected"
+                )
+        if not 0 <= self.match_confidence <= 1:
+            raise InvalidInput(
+                f"{_variable('match_confidence')} is {self.match_confidence}; a probability from "
+                "0 to 1 is expected"
+            )
+        if self.public_url and not re.match(r"https?://[^\s/]", self.public_url):
+            raise InvalidInput(
+                f"{_variable('public_url')} is {self.public_url!r}; an address that begins with "
+                "http:// or https:// is expected"
+            )
+        self.folders()
+
+    def folders(self) -> dict[str, Path | None]:
+        """Return the folder of every index by its name; None is the packaged one."""
+        named: dict[str, Path | None] = {}
+        for given in self.index:
+            name, folder = split_name(given)
+            if name in named:
+                raise InvalidInput(
+                    f"two indexes are called {name!r}; name one of them: --index NAME={folder}"
+                )
+            named[name] = folder
+        return named or {DEFAULT_NAME: None}
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
+        """Read ``CANONYM_INDEX`` (several, separated as in ``PATH``), ``CANONYM_KEYS``, ….
+
+        Every setting has a variable; empty ones count as missing.
+
+        Raises
+        ------
+        InvalidInput
+            If a value cannot be used.
+        """
+        given: dict[str, Any] = {}
+        for field in fields(cls):
+            text = environment.get(_variable(field.name), "").strip()
+            if text:
+                given[field.name] = _converted(field.name, text, str(field.type))
+        return cls(**given)
+
+    def to_environment(self) -> dict[str, str]:
+        """Return the variables that `from_environment` reads, for worker processes."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            _variable(name): os.pathsep.join(value) if isinstance(value, tuple) else str(value)
+            for name, value in values.items()
+        }
+
+
+def split_name(given: str) -> tuple[str, Path]:
+    """Return the name and the folder of ``FOLDER`` or ``NAME=FOLDER``."""
+    name, equals, folder = given.partition("=")
+    if not equals or Path(given).exists():
+        name, folder = Path(given).resolve().name, given
+    if not folder or not _NAME.fullmatch(name) or name in _RESERVED:
+        raise InvalidInput(
+            f"{given!r} gives no name that an address can hold: {name!r}; name the index with "
+            "letters, digits, . _ and -: --index NAME=FOLDER"
+        )
+    return name, Path(folder)
+
+
+def _variable(name: str) -> str:
+    return _PREFIX + name.upper()
+
+
+def _converted(name: str, text: str, kind: str) -> Any:
+    if kind.startswith("tuple"):
+        return tuple(part for part in text.split(os.pathsep) if part)
+    if kind == "bool":
+        if text.lower() not in _YES:
+            raise InvalidInput(f"{_variable(name)} is {text!r}; yes or no is expected")
+        return _YES[text.lower()]
+    numbers: dict[str, Callable[[str], Any]] = {"int": int, "float": float}
+    try:
+        return numbers.get(kind, str)(text)
+    except ValueError as error:
+        raise InvalidInput(f"{_variable(name)} is {text!r}; a number is expected") from error

@@ -1,0 +1,41 @@
+"""Everything that the routes of one application share."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import NamedTuple
+
+from fastapi import Request
+
+from canonym.service.access import Access
+from canonym.service.metrics import Metrics
+from canonym.service.problems import Problem
+from canonym.service.served import Served
+from canonym.service.settings import Settings
+from canonym.service.work import Work
+
+
+class State(NamedTuple):
+    """Settings, indexes by name, counts, threads and access."""
+
+    settings: Settings
+    served: dict[str, Served]
+    metrics: Metrics
+    work: Work
+    access: Access
+
+    def find(self, name: str | None) -> Served:
+        """Return the index of that name; where there is one index only, it needs no name."""
+        if name is None and len(self.served) == 1:
+            return next(iter(self.served.values()))
+        if name is None or name not in self.served:
+            given = "none is named" if name is None else f"there is no terminology {name!r:.80}"
+            status = HTTPStatus.UNPROCESSABLE_ENTITY if name is None else HTTPStatus.NOT_FOUND
+            raise Problem(
+                status, f"{given}; there are {', '.join(self.served)}", terminologies=[*self.served]
+            )
+        return self.served[name]
+
+    def base_url(self, request: Request) -> str:
+        """Return the address of the service as clients see it, without a slash at its end."""
+        return (self.settings.public_url or str(request.base_url)).rstrip("/")
