@@ -9,18 +9,23 @@ import signal
 import socket
 import subprocess
 import threading
+import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from canonym import Name
 from canonym.errors import InvalidInput
 from canonym.service.keys import Keys
 from canonym.service.server import check_host
 from tests.cli.running import command, run
 from tests.conftest import clean_environment
+from tests.service.conftest import RECORDS, build
 
 
 class Server:
@@ -77,24 +82,68 @@ def started() -> Iterator[list[Server]]:
         server.join()
 
 
-def test_a_server_answers_follows_its_index_and_stops(
-    index: Path, tmp_path: Path, started: list[Server]
-) -> None:
-    folder = Path(shutil.copytree(index, tmp_path / "small"))
-    server = Server("--index", str(folder), "--index", f"other={index}")
+def test_a_server_answers_and_logs_without_mentions(index: Path, started: list[Server]) -> None:
+    server = Server("--index", str(index), "--index", f"other={index}")
     started.append(server)
     assert server.names == "small, other"
     assert server.get("/readyz") == {"status": "ready"}
-    assert 'route="/readyz"' in server.get("/metrics")
+    link = server.get("/v1/link", {"terminology": "other", "mentions": ["heart attack"]})
+    assert link["links"][0]["id"] == "X:1"
+    server.get("/v1/search?terminology=other&prefix=heart")
     assert server.stop() == 0
     server.join()
     lines = [json.loads(line) for line in server.lines]
     requests = [line for line in lines if line["logger"] == "canonym.service.requests"]
     assert [(line["route"], line["status"]) for line in requests] == [
         ("/readyz", 200),
-        ("/metrics", 200),
+        ("/v1/link", 200),
+        ("/v1/search", 200),
     ]
     assert all(re.fullmatch(r"[0-9a-f]{16}", line["request_id"]) for line in requests)
+    assert "heart" not in "".join(server.lines)
+
+
+def test_a_rebuilt_index_is_followed_without_a_lost_request(
+    index: Path, tmp_path: Path, started: list[Server]
+) -> None:
+    folder = Path(shutil.copytree(index, tmp_path / "small"))
+    server = Server("--index", str(folder), "--threads", "4")
+    started.append(server)
+
+    def ask() -> str:
+        links = server.get("/v1/link", {"mentions": ["coronary"], "k": 1})["links"]
+        return str(links[0]["candidates"][0]["name"])
+
+    assert ask() != "coronary"
+    with ThreadPoolExecutor(4) as pool:
+        asked = [pool.submit(ask) for _ in range(100)]
+        build(folder, [*RECORDS, Name("coronary", "X:1")], overwrite=True)
+        asked += [pool.submit(ask) for _ in range(20)]
+        names = [one.result() for one in asked]
+    assert names[-1] == "coronary"
+    assert set(names) <= {names[0], "coronary"}
+
+
+def test_a_stop_waits_for_open_requests(index: Path, started: list[Server]) -> None:
+    server = Server("--index", str(index))
+    started.append(server)
+    server.get("/readyz")
+    body = json.dumps({"mentions": ["heart attack"]}).encode()
+    host, port = server.address.removeprefix("http://").split(":")
+    head = f"POST /v1/link HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
+        connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body[:10])
+        time.sleep(0.3)
+        server.process.send_signal(signal.SIGTERM)
+        time.sleep(0.3)
+        assert server.process.poll() is None
+        connection.sendall(body[10:])
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert answer.startswith(b"HTTP/1.1 200 OK")
+    assert b'"id":"X:1"' in answer
+    assert server.process.wait(timeout=60) == 0
+    with pytest.raises(urllib.error.URLError):
+        server.get("/healthz")
 
 
 def test_workers_share_a_socket_and_their_counts(index: Path, started: list[Server]) -> None:

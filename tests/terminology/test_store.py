@@ -164,6 +164,12 @@ def naive_mask(terminology: Terminology, **filters: tuple[str, ...]) -> list[boo
     return mask
 
 
+def test_cross_references_of_one_concept(terminology: Terminology) -> None:
+    assert terminology.xrefs("X:1") == (Xref("X:1", "X:9", "alternative"), Xref("X:1", "Y:1"))
+    assert terminology.xrefs("X:9") == terminology.xrefs("X:1")
+    assert terminology.xrefs("nothing") == ()
+
+
 @pytest.mark.parametrize(
     "filters",
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from http import HTTPStatus
 
 from fastapi import Request
@@ -26,31 +26,22 @@ class Access:
         self._keys = Keys(keys) if keys else None
         self._buckets = Buckets(rate_limit) if rate_limit else None
 
-    def needs(self, scope: str) -> Callable[[Request], Awaitable[None]]:
-        """Return a dependency that refuses requests without a key of a scope."""
-
-        async def check(request: Request) -> None:
-            key = self._key(request)
-            caller = key.id if key else f"address {request.client.host if request.client else ''}"
-            if key:
-                request.state.facts = {"key": key.id}
-            wait = self._buckets.take(caller) if self._buckets else 0.0
+    def check(self, request: Request, given: str, scope: str) -> None:
+        """Refuse a request that came too early, or without a key of a scope."""
+        key = self._keys.find(given) if self._keys and given else None
+        if key:
+            request.state.facts = {"key": key.id}
+        if self._buckets:
+            address = request.client.host if request.client else ""
+            wait = self._buckets.take(key.id if key else f"address {address}")
             if wait:
                 raise Problem(
                     HTTPStatus.TOO_MANY_REQUESTS,
-                    f"more requests than the {self._buckets and self._buckets.per_minute} a minute "
-                    "that are allowed; try again later",
+                    f"more than the {self._buckets.per_minute} requests a minute that are allowed; "
+                    "try again later",
                     {"Retry-After": str(math.ceil(wait))},
                 )
-            self._check_scope(key, scope)
-
-        return check
-
-    def _key(self, request: Request) -> Key | None:
-        scheme, _, given = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer":
-            given = request.headers.get("x-api-key", "")
-        return self._keys.find(given.strip()) if self._keys and given else None
+        self._check_scope(key, scope)
 
     def _check_scope(self, key: Key | None, scope: str) -> None:
         if self._keys is None:

@@ -9,9 +9,8 @@ from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from canonym import __version__
-from canonym.service import problems
+from canonym.service import health, problems, rest
 from canonym.service.access import Access
-from canonym.service.health import health_router
 from canonym.service.metrics import Metrics
 from canonym.service.middleware import Surroundings
 from canonym.service.served import open_served
@@ -47,8 +46,10 @@ def make_app(settings: Settings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
     )
+    app.state.canonym = state
     problems.add_handlers(app)
-    app.include_router(health_router(state))
+    for router in (health.router, rest.router):
+        app.include_router(router)
     app.add_middleware(Surroundings, metrics=metrics, max_body=settings.max_body)
     app.add_middleware(
         CORSMiddleware,

@@ -4,33 +4,31 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from fastapi import APIRouter, Depends, Response
+from fastapi import APIRouter, Response
 
 from canonym.service.problems import Problem
-from canonym.service.state import State
+from canonym.service.state import Shared, needs
+
+router = APIRouter(tags=["health"])
 
 
-def health_router(state: State) -> APIRouter:
-    """Return ``/healthz``, ``/readyz`` and ``/metrics``."""
-    router = APIRouter(tags=["health"])
+@router.get("/healthz")
+async def healthz() -> dict[str, str]:
+    """Answer for as long as the process works."""
+    return {"status": "ok"}
 
-    @router.get("/healthz")
-    async def healthz() -> dict[str, str]:
-        """Answer for as long as the process works."""
-        return {"status": "ok"}
 
-    @router.get("/readyz")
-    async def readyz() -> dict[str, str]:
-        """Answer 200 when all indexes are open, else 503."""
-        waiting = [name for name, served in state.served.items() if not served.is_open]
-        if waiting:
-            detail = f"not open yet: {', '.join(waiting)}"
-            raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, {"Retry-After": "1"})
-        return {"status": "ready"}
+@router.get("/readyz")
+async def readyz(state: Shared) -> dict[str, str]:
+    """Answer 200 when all indexes are open, else 503."""
+    waiting = [name for name, served in state.served.items() if not served.is_open]
+    if waiting:
+        detail = f"not open yet: {', '.join(waiting)}"
+        raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, {"Retry-After": "1"})
+    return {"status": "ready"}
 
-    @router.get("/metrics", dependencies=[Depends(state.access.needs("read"))])
-    async def metrics() -> Response:
-        """Return counts and times in the format of Prometheus."""
-        return Response(state.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
-    return router
+@router.get("/metrics", dependencies=[needs("read")], response_class=Response)
+async def metrics(state: Shared) -> Response:
+    """Return counts and times in the format of Prometheus."""
+    return Response(state.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")

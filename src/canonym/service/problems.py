@@ -61,14 +61,17 @@ def add_handlers(app: FastAPI) -> None:
 async def _of_http(_request: Request, error: Exception) -> ProblemResponse:
     assert isinstance(error, HTTPException)
     members = error.members if isinstance(error, Problem) else {}
-    return ProblemResponse(error.status_code, error.detail, error.headers, **members)
+    detail = error.detail
+    if error.status_code == HTTPStatus.NOT_FOUND and detail == HTTPStatus.NOT_FOUND.phrase:
+        detail = "there is nothing at this address; /openapi.json lists what there is"
+    return ProblemResponse(error.status_code, detail, error.headers, **members)
 
 
 async def _of_validation(_request: Request, error: Exception) -> ProblemResponse:
     """Say where the input is wrong; what was given is not repeated, for it may be anything."""
     assert isinstance(error, RequestValidationError)
     errors = [
-        {"where": _text("/".join(map(str, one["loc"]))), "problem": _text(one["msg"])}
+        {"where": _text("/".join(map(str, one["loc"]))), "problem": _problem(one)}
         for one in error.errors()[:_MOST_ERRORS]
     ]
     first = f"{errors[0]['where']}: {errors[0]['problem']}" if errors else "it is malformed"
@@ -77,8 +80,17 @@ async def _of_validation(_request: Request, error: Exception) -> ProblemResponse
     )
 
 
+def _problem(error: Mapping[str, Any]) -> str:
+    if tuple(error["loc"]) == ("body",):
+        return "a JSON object is expected, and the header Content-Type: application/json"
+    return _text(error["msg"])
+
+
 async def _of_canonym(_request: Request, error: Exception) -> ProblemResponse:
-    """Answer 422 for input of the caller; what is wrong with files here is for the log only."""
+    """Answer 422 for input of the caller, and 409 for what an index has not learned.
+
+    What is wrong with files here is for the log only.
+    """
     if isinstance(error, NotTrained):
         return ProblemResponse(HTTPStatus.CONFLICT, str(error))
     if isinstance(error, InvalidInput) and not isinstance(error, ReadError):

@@ -5,15 +5,18 @@ from __future__ import annotations
 import contextlib
 import functools
 import logging
+import re
 import threading
 from collections.abc import Callable
+from http import HTTPStatus
 from pathlib import Path
 from typing import TypeVar
 
-from canonym.errors import CanonymError, InvalidInput, Mismatch
+from canonym.errors import CanonymError, InvalidInput, Mismatch, ReadError
 from canonym.indexes.prefixes import Prefixes
 from canonym.io.files import MANIFEST, cache_folder, write_folder
 from canonym.linker import Linker
+from canonym.service.problems import Problem
 from canonym.text import normalise, normalise_all
 from canonym.types import Concept, Name
 
@@ -28,8 +31,9 @@ class Opened:
         self.linker = linker
         self.terminology = linker.terminology
         self.prefixes = _open_prefixes(linker)
-        languages = {tag: n for tag, n in self.terminology.languages().items() if tag}
-        self.language = max(languages, key=languages.__getitem__) if languages else "en"
+        self.languages = self.terminology.languages()
+        named = {tag: n for tag, n in self.languages.items() if tag}
+        self.language = max(named, key=named.__getitem__) if named else "en"
         # Opens and maps what the first mention of all would otherwise wait for.
         linker.link(["a first mention"])
 
@@ -37,6 +41,11 @@ class Opened:
     def types(self) -> dict[str, int]:
         """Numbers of concepts by type."""
         return self.terminology.types()
+
+    def label(self, id: str) -> str:
+        """Return the label of a concept; of an id beyond the terminology, the id."""
+        known = self.terminology.resolve(id)
+        return self.terminology.concept(known).label if known else id
 
     def names(self, id: str) -> list[Name]:
         """Return the names of a concept, the added ones last."""
@@ -130,12 +139,30 @@ class Served:
         opened = self._opened
         assert opened is not None, "indexes are opened before requests are answered"
         try:
-            return work(opened)
-        except Mismatch:
-            self.open()
-            if self._opened is opened or self._opened is None:
-                raise
-            return work(self._opened)
+            try:
+                return work(opened)
+            except Mismatch:
+                self.open()
+                if self._opened is opened or self._opened is None:
+                    raise
+                return work(self._opened)
+        except ReadError:
+            raise
+        except InvalidInput as error:
+            raise InvalidInput(self._worded(str(error))) from error
+
+    def _worded(self, message: str) -> str:
+        """Say in the words of the service what is said in those of Python, with no path."""
+        message = re.sub(r"List all with .*", "GET /v1/terminologies lists all", message)
+        return message.replace("terminology.db", self.name)
+
+    def change(self, work: Callable[[Opened], _T]) -> _T:
+        """Do some work that changes the index, and may be done twice."""
+        try:
+            return self.use(work)
+        except OSError as error:
+            detail = f"the folder of {self.name} cannot be written to: nothing was changed"
+            raise Problem(HTTPStatus.CONFLICT, detail) from error
 
     def _follow(self) -> None:
         """Open a replaced index, in one thread; the others go on with the old one."""

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from http import HTTPStatus
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from fastapi import Request
+from fastapi import Depends, Request
+from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
 from canonym.service.access import Access
+from canonym.service.keys import SCOPES
 from canonym.service.metrics import Metrics
 from canonym.service.problems import Problem
 from canonym.service.served import Served
 from canonym.service.settings import Settings
 from canonym.service.work import Work
+
+_BEARER = HTTPBearer(auto_error=False, description="A key made by `canonym keys add`.")
+_HEADER = APIKeyHeader(name="X-API-Key", auto_error=False, description="The same key.")
 
 
 class State(NamedTuple):
@@ -39,3 +45,34 @@ class State(NamedTuple):
     def base_url(self, request: Request) -> str:
         """Return the address of the service as clients see it, without a slash at its end."""
         return (self.settings.public_url or str(request.base_url)).rstrip("/")
+
+
+def _state(request: Request) -> State:
+    state: State = request.app.state.canonym
+    return state
+
+
+Shared = Annotated[State, Depends(_state)]
+"""The state of the application that a request came to, for routes."""
+
+
+def needs(scope: str) -> Any:
+    """Return the dependency that refuses requests without a key of a scope."""
+    return Depends(_checks[scope])
+
+
+def _check(scope: str) -> Callable[..., Awaitable[None]]:
+    async def check(
+        request: Request,
+        state: Shared,
+        bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
+        header: Annotated[str | None, Depends(_HEADER)],
+    ) -> None:
+        given = bearer.credentials if bearer else header or ""
+        state.access.check(request, given.strip(), scope)
+
+    return check
+
+
+# One function for each scope, so that a request is checked once.
+_checks = {scope: _check(scope) for scope in SCOPES}

@@ -310,6 +310,11 @@ class Terminology:
         for row in self._database.rows(sql):
             yield Xref(*row)
 
+    def xrefs(self, id: str) -> tuple[Xref, ...]:
+        """Return the cross-references and alternative ids of a concept, in order."""
+        sql = "SELECT concept_id, target, kind FROM xrefs WHERE concept_id = ? ORDER BY 3, 2"
+        return tuple(Xref(*row) for row in self._database.rows(sql, (self.resolve(id) or id,)))
+
     def parents(self, id: str) -> tuple[str, ...]:
         """Return the ids of the direct parents."""
         sql = "SELECT tail FROM relations WHERE head = ? AND relation = 'is_a' ORDER BY 1"

@@ -1,0 +1,237 @@
+"""The routes of ``/v1``: link, look up, and change synonyms."""
+
+from __future__ import annotations
+
+from functools import partial
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import JSONResponse
+
+from canonym.errors import InvalidInput
+from canonym.service import schemas
+from canonym.service.problems import Problem, too_large
+from canonym.service.served import Opened
+from canonym.service.state import Shared, needs
+from canonym.types import Document, Link, Mention, Name
+
+router = APIRouter(
+    prefix="/v1", tags=["v1"], dependencies=[needs("read")], responses=schemas.PROBLEMS
+)
+
+_OPTIONS = (
+    *("k", "types", "sources", "languages", "ids", "min_score", "min_confidence"),
+    *("context", "seed"),
+)
+_EXPLANATION = {"searched", "steps", "scope", "sieve", "worth", "context"}
+_MOST_CHILDREN = 100
+
+Terminology = Annotated[
+    str | None, Query(description="Its name; not needed where only one is served.")
+]
+
+
+# --- linking --------------------------------------------------------------------------------------
+
+
+@router.post("/link", response_model=schemas.LinkResponse)
+async def link(given: schemas.LinkRequest, state: Shared) -> Response:
+    """Link mentions to concepts, one link for each, in order."""
+    served = state.find(given.terminology)
+    if len(given.mentions) > state.settings.max_batch:
+        raise too_large("mentions", state.settings.max_batch, len(given.mentions))
+    documents = _documents(given)
+    options: Any = {name: getattr(given, name) for name in _OPTIONS}
+
+    def work(opened: Opened) -> dict[str, Any]:
+        linked = opened.linker.pipeline.link_documents(documents, options, given.abbreviations)
+        links = [link for _, of_document in linked for link in of_document]
+        state.metrics.count_links(served.name, links)
+        return {
+            "terminology": served.name,
+            "fingerprint": opened.linker.fingerprint,
+            "links": [_link(link, explain=given.explain) for link in links],
+        }
+
+    return JSONResponse(await state.work.run(lambda: served.use(work)))
+
+
+def _documents(given: schemas.LinkRequest) -> list[Document]:
+    """Return the document with its mentions, or each mention as a document."""
+    text = given.document.text if given.document else ""
+    mentions = [_mention(one, text) for one in given.mentions]
+    if given.document:
+        return [Document(given.document.id, text, tuple(mentions))]
+    return [Document("", "", (mention,)) for mention in mentions]
+
+
+def _mention(given: str | schemas.GivenMention, text: str) -> Mention:
+    if isinstance(given, str):
+        return Mention(given)
+    found = given.text
+    if found is None:
+        if not text or given.start is None or given.end is None:
+            raise InvalidInput(
+                "a mention without a text needs a document with a text, start and end"
+            )
+        found = text[given.start : given.end]
+    return Mention(found, given.start, given.end, given.type, context=given.context)
+
+
+def _link(link: Link, *, explain: bool) -> dict[str, Any]:
+    """Return a link for an answer, without its explanation unless that is wanted."""
+    whole = link.to_dict()
+    whole.update(id=link.id, label=link.label, score=link.score)
+    whole["parts"] = [_link(part, explain=explain) for part in link.parts]
+    if explain:
+        return whole
+    whole["candidates"] = [
+        {key: one[key] for key in ("id", "label", "score", "name", "types")}
+        for one in whole["candidates"]
+    ]
+    return {key: value for key, value in whole.items() if key not in _EXPLANATION}
+
+
+# --- looking up -----------------------------------------------------------------------------------
+
+
+@router.get("/terminologies", response_model=schemas.TerminologiesResponse)
+def terminologies(request: Request, state: Shared) -> dict[str, Any]:
+    """Describe the terminologies that are served."""
+
+    def describe(name: str, opened: Opened) -> dict[str, Any]:
+        linker, terminology = opened.linker, opened.terminology
+        return {
+            "name": name,
+            "fingerprint": linker.fingerprint,
+            "concepts": terminology.n_concepts,
+            "names": terminology.n_names,
+            "sources": [" ".join(pair).strip() for pair in terminology.sources() if any(pair)],
+            "types": opened.types,
+            "languages": opened.languages,
+            "encoders": list(linker.encoder_names),
+            "order": linker.order,
+            "confidence": linker.confidence is not None,
+            "reconciliation": f"{state.base_url(request)}/reconcile/{name}",
+        }
+
+    return {
+        "terminologies": [
+            served.use(partial(describe, name)) for name, served in state.served.items()
+        ]
+    }
+
+
+@router.get("/concepts/{id:path}", response_model=schemas.ConceptAnswer)
+def concept(id: str, state: Shared, terminology: Terminology = None) -> dict[str, Any]:
+    """Describe a concept: names, definition, parents, children, ids elsewhere."""
+    served = state.find(terminology)
+
+    def work(opened: Opened) -> dict[str, Any]:
+        if opened.terminology.resolve(id) is None:
+            raise Problem(
+                HTTPStatus.NOT_FOUND, f"{served.name} has no concept with the id {id!r:.200}"
+            )
+        return {"terminology": served.name, **_concept(opened, id)}
+
+    return served.use(work)
+
+
+def _concept(opened: Opened, id: str) -> dict[str, Any]:
+    found, terminology = opened.terminology.concept(id), opened.terminology
+    children = terminology.children(found.id)
+    xrefs = terminology.xrefs(found.id)
+    return {
+        **{key: getattr(found, key) for key in ("id", "label", "definition", "source", "version")},
+        "types": list(found.types),
+        "deprecated": found.deprecated,
+        "replaced_by": list(found.replaced_by),
+        "alternative_ids": [one.target for one in xrefs if one.kind == "alternative"],
+        "names": [
+            {key: getattr(name, key) for key in ("text", "scope", "language", "source")}
+            for name in opened.names(found.id)
+        ],
+        "parents": _neighbours(opened, terminology.parents(found.id)),
+        "children": _neighbours(opened, children[:_MOST_CHILDREN]),
+        "n_children": len(children),
+        "xrefs": [one.target for one in xrefs if one.kind != "alternative"],
+    }
+
+
+def _neighbours(opened: Opened, ids: tuple[str, ...]) -> list[dict[str, str]]:
+    return [{"id": id_, "label": opened.label(id_)} for id_ in ids]
+
+
+@router.get("/search", response_model=schemas.SearchResponse)
+def search(
+    state: Shared,
+    prefix: Annotated[str, Query(max_length=1000, examples=["heart att"])],
+    terminology: Terminology = None,
+    limit: Annotated[int, Query(ge=1, le=100)] = 10,
+) -> dict[str, Any]:
+    """Complete a name: concepts with names that begin with a prefix."""
+    served = state.find(terminology)
+    found = served.use(lambda opened: opened.search(prefix, limit))
+    return {
+        "terminology": served.name,
+        "concepts": [
+            {"id": one.id, "label": one.label, "name": name, "types": list(one.types)}
+            for one, name in found
+        ],
+    }
+
+
+# --- synonyms and forbidden pairs -----------------------------------------------------------------
+
+
+@router.get("/synonyms", response_model=schemas.SynonymsResponse)
+def synonyms(state: Shared, terminology: Terminology = None) -> dict[str, Any]:
+    """List the names that were added."""
+    served = state.find(terminology)
+    found = served.use(lambda opened: opened.linker.synonyms())
+    listed = [{"name": one.text, "id": one.concept_id, "language": one.language} for one in found]
+    return {"terminology": served.name, "synonyms": listed}
+
+
+@router.post("/synonyms", response_model=schemas.AddedResponse, dependencies=[needs("review")])
+def add_synonyms(given: schemas.SynonymsRequest, state: Shared) -> dict[str, Any]:
+    """Add names, all of them or none; they count from the next request on."""
+    served = state.find(given.terminology)
+    if len(given.synonyms) > state.settings.max_batch:
+        raise too_large("synonyms", state.settings.max_batch, len(given.synonyms))
+    names = [Name(one.name, one.id, language=one.language) for one in given.synonyms]
+    added = served.change(lambda opened: opened.linker.add_synonyms(names))
+    return {"terminology": served.name, "added": added}
+
+
+@router.delete("/synonyms", status_code=HTTPStatus.NO_CONTENT, dependencies=[needs("review")])
+def remove_synonym(name: str, id: str, state: Shared, terminology: Terminology = None) -> None:
+    """Remove a name that was added."""
+    state.find(terminology).change(lambda opened: opened.linker.remove_synonym(name, id))
+
+
+@router.get("/forbidden", response_model=schemas.ForbiddenResponse)
+def forbidden(state: Shared, terminology: Terminology = None) -> dict[str, Any]:
+    """List the forbidden pairs of a mention and a concept."""
+    served = state.find(terminology)
+    found = served.use(lambda opened: opened.linker.forbidden())
+    listed = [{"mention": mention, "id": id_} for mention, id_ in found]
+    return {"terminology": served.name, "forbidden": listed}
+
+
+@router.post("/forbidden", response_model=schemas.AddedResponse, dependencies=[needs("review")])
+def forbid(given: schemas.ForbiddenRequest, state: Shared) -> dict[str, Any]:
+    """Forbid pairs, all of them or none; they count from the next request on."""
+    served = state.find(given.terminology)
+    if len(given.forbidden) > state.settings.max_batch:
+        raise too_large("pairs", state.settings.max_batch, len(given.forbidden))
+    pairs = [(one.mention, one.id) for one in given.forbidden]
+    added = served.change(lambda opened: opened.linker.teach(forbidden=pairs)[1])
+    return {"terminology": served.name, "added": added}
+
+
+@router.delete("/forbidden", status_code=HTTPStatus.NO_CONTENT, dependencies=[needs("review")])
+def allow(mention: str, id: str, state: Shared, terminology: Terminology = None) -> None:
+    """Allow a forbidden pair again."""
+    state.find(terminology).change(lambda opened: opened.linker.allow(mention, id))

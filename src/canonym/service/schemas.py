@@ -1,0 +1,264 @@
+"""The JSON of ``/v1``: what requests hold, checked, and what answers hold."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+_LONGEST = 10_000
+Text = Annotated[str, Field(max_length=_LONGEST)]
+"""A text of a limited length: a mention or a name."""
+
+_TERMINOLOGY = Field(
+    None, description="Name of the terminology; not needed where only one is served."
+)
+Filter = Annotated[list[str], Field(max_length=10_000)]
+"""Values that a concept or name has to have one of."""
+
+
+class _Given(BaseModel):
+    """Part of a request; what it does not know is refused."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class GivenMention(_Given):
+    """A mention with its place in the document, or with the text around it."""
+
+    text: Text | None = Field(None, description="Without it, the text at the offsets.")
+    start: int | None = Field(None, ge=0, description="First code point in the document.")
+    end: int | None = Field(None, ge=0, description="The code point after the last.")
+    type: Text = ""
+    context: str = Field("", max_length=100_000, description="Text around it, of no document.")
+
+
+class GivenDocument(_Given):
+    """The text that all mentions of a request are from."""
+
+    id: Text = ""
+    text: str = ""
+
+
+class LinkRequest(_Given):
+    """Mentions to link, and how."""
+
+    terminology: str | None = _TERMINOLOGY
+    mentions: list[Text | GivenMention] = Field(description="Strings or objects, as many as fit.")
+    document: GivenDocument | None = None
+    abbreviations: dict[str, str] = Field(
+        default_factory=dict, description="Short forms and their long forms."
+    )
+    k: int = Field(5, ge=1, le=100, description="Most candidates of a mention.")
+    types: Filter = []
+    sources: Filter = []
+    languages: Filter = []
+    ids: Filter = []
+    min_score: float | None = Field(None, ge=-1, le=1, description="NIL below it.")
+    min_confidence: float | None = Field(None, ge=0, le=1, description="NIL below it.")
+    context: bool = Field(True, description="Whether surroundings choose between homonyms.")
+    seed: int | None = Field(None, ge=0, description="Break ties at random.")
+    explain: bool = Field(False, description="Whether candidates come with their scores.")
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"mentions": ["heart attack", "type 2 diabetes"], "k": 1},
+                {
+                    "document": {"text": "History of myocardial infarction (MI). MI in 2019."},
+                    "mentions": [{"start": 39, "end": 41}],
+                    "explain": True,
+                },
+            ]
+        }
+    )
+
+
+class CandidateAnswer(BaseModel):
+    """A concept that may be meant; with `explain` all members of a `canonym.types.Candidate`."""
+
+    model_config = ConfigDict(extra="allow")
+    id: str
+    label: str
+    score: float
+    name: str
+    types: list[str]
+
+
+class LinkAnswer(BaseModel):
+    """The decision for a mention."""
+
+    model_config = ConfigDict(extra="allow")
+    mention: str
+    id: str | None
+    label: str | None
+    score: float | None
+    ids: list[str]
+    confidence: float | None
+    nil: bool
+    reason: str
+    candidates: list[CandidateAnswer]
+    parts: list[LinkAnswer]
+
+
+class LinkResponse(BaseModel):
+    """One link for each mention, in order; the fingerprint changes with all they depend on."""
+
+    terminology: str
+    fingerprint: str
+    links: list[LinkAnswer]
+
+
+class NameAnswer(BaseModel):
+    """A name of a concept."""
+
+    text: str
+    scope: str
+    language: str
+    source: str
+
+
+class NeighbourAnswer(BaseModel):
+    """A parent or child."""
+
+    id: str
+    label: str
+
+
+class ConceptAnswer(BaseModel):
+    """A concept and what stands around it; of many children only the first are listed."""
+
+    terminology: str
+    id: str
+    label: str
+    definition: str
+    types: list[str]
+    source: str
+    version: str
+    deprecated: bool
+    replaced_by: list[str]
+    alternative_ids: list[str]
+    names: list[NameAnswer]
+    parents: list[NeighbourAnswer]
+    children: list[NeighbourAnswer]
+    n_children: int
+    xrefs: list[str]
+
+
+class FoundAnswer(BaseModel):
+    """A concept, and the name that begins with the prefix."""
+
+    id: str
+    label: str
+    name: str
+    types: list[str]
+
+
+class SearchResponse(BaseModel):
+    """Concepts whose id is the prefix, or with a name that begins with it."""
+
+    terminology: str
+    concepts: list[FoundAnswer]
+
+
+class TerminologyAnswer(BaseModel):
+    """A terminology that is served."""
+
+    name: str
+    fingerprint: str
+    concepts: int
+    names: int
+    sources: list[str]
+    types: dict[str, int]
+    languages: dict[str, int]
+    encoders: list[str]
+    order: str
+    confidence: bool
+    reconciliation: str
+
+
+class TerminologiesResponse(BaseModel):
+    """All terminologies that are served."""
+
+    terminologies: list[TerminologyAnswer]
+
+
+class Synonym(_Given):
+    """A name that was or will be added to a concept."""
+
+    name: Text
+    id: Text
+    language: str = Field("en", max_length=100)
+
+
+class Forbidden(_Given):
+    """A mention, and a concept that it does not stand for."""
+
+    mention: Text
+    id: Text
+
+
+class SynonymsRequest(_Given):
+    """Names to add, all or none."""
+
+    terminology: str | None = _TERMINOLOGY
+    synonyms: list[Synonym]
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"synonyms": [{"name": "widow maker", "id": "I21.02"}]}]}
+    )
+
+
+class ForbiddenRequest(_Given):
+    """Pairs to forbid, all or none."""
+
+    terminology: str | None = _TERMINOLOGY
+    forbidden: list[Forbidden]
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"forbidden": [{"mention": "cold", "id": "J00"}]}]}
+    )
+
+
+class SynonymsResponse(BaseModel):
+    """Added names, in the order in which they came."""
+
+    terminology: str
+    synonyms: list[Synonym]
+
+
+class ForbiddenResponse(BaseModel):
+    """Forbidden pairs, in order."""
+
+    terminology: str
+    forbidden: list[Forbidden]
+
+
+class AddedResponse(BaseModel):
+    """How many were new."""
+
+    terminology: str
+    added: int
+
+
+class ProblemAnswer(BaseModel):
+    """An error, as problem details (RFC 9457)."""
+
+    model_config = ConfigDict(extra="allow")
+    type: str
+    title: str
+    status: int
+    detail: str
+
+
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    "4XX": {
+        "description": "The request cannot be answered.",
+        "content": {"application/problem+json": {"schema": ProblemAnswer.model_json_schema()}},
+    },
+    "5XX": {
+        "description": "The service cannot answer now.",
+        "content": {"application/problem+json": {"schema": ProblemAnswer.model_json_schema()}},
+    },
+}
+"""Answers that every route may give."""

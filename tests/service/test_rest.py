@@ -1,0 +1,388 @@
+"""The routes of ``/v1``, compared with the linker that they stand before."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from hypothesis import given
+from hypothesis import strategies as st
+
+from canonym import Document, Linker, Mention
+from canonym.service import schemas
+from canonym.service.keys import Keys
+
+Serving = Callable[..., TestClient]
+EXPLAINED = "History of myocardial infarction (MI). MI in 2019."
+
+
+def _link(client: TestClient, **body: Any) -> Any:
+    answer = client.post("/v1/link", json=body)
+    assert answer.status_code == 200, answer.text
+    schemas.LinkResponse.model_validate(answer.json())
+    return answer.json()["links"]
+
+
+def _refused(answer: Any, status: int) -> str:
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    schemas.ProblemAnswer.model_validate(answer.json())
+    return str(answer.json()["detail"])
+
+
+@pytest.fixture(scope="module")
+def linker(index: Path) -> Linker:
+    """The linker of the small index."""
+    return Linker.load(index)
+
+
+# --- linking --------------------------------------------------------------------------------------
+
+
+def test_a_batch_is_linked_as_by_the_linker(client: TestClient, linker: Linker) -> None:
+    names = ["heart attack", "Diabetes, type 2", "zz", "cold", ""]
+    expected = linker.link(names, k=3)
+    found = _link(client, mentions=names, k=3, explain=True)
+    for one, link in zip(found, json.loads(json.dumps(expected.to_dicts())), strict=True):
+        assert {key: one[key] for key in link} == link
+    assert [one["id"] for one in found] == [link.id for link in expected]
+    assert found[0]["score"] == 1.0
+    assert found[0]["candidates"][0]["sieve"] == "verbatim"
+
+
+def test_links_are_short_unless_an_explanation_is_wanted(client: TestClient) -> None:
+    (link,) = _link(client, mentions=["heart attack"], k=1)
+    assert link["candidates"] == [
+        {
+            "id": "X:1",
+            "label": "Myocardial infarction",
+            "score": 1.0,
+            "name": "heart attack",
+            "types": ["Disease"],
+        }
+    ]
+    assert not {"steps", "searched"} & set(link)
+
+
+def test_a_document_explains_its_mentions(client: TestClient, linker: Linker) -> None:
+    document = Document("d1", EXPLAINED, (Mention("MI", 39, 41),))
+    (link,) = _link(
+        client, document={"id": "d1", "text": EXPLAINED}, mentions=[{"start": 39, "end": 41}]
+    )
+    assert link["mention"] == "MI"
+    assert (link["id"], link["start"], link["end"]) == ("X:1", 39, 41)
+    assert linker.link_document(document)[0].id == "X:1"
+    (alone,) = _link(client, mentions=[{"text": "HA", "context": "heart attack (HA)"}])
+    assert alone["id"] == "X:1"
+    (given,) = _link(client, mentions=["HIPFX"], abbreviations={"HIPFX": "hip fracture"})
+    assert given["id"] == "X:6"
+
+
+@pytest.mark.parametrize(
+    ("mention", "options", "expected"),
+    [
+        ("cold", {"types": ["phenomenon"]}, ["X:5"]),
+        ("cold", {"ids": ["X:4", "X:6"]}, ["X:4", "X:6"]),
+        ("cold", {"k": 1}, ["X:4"]),
+        ("heart", {"languages": ["de"]}, ["X:1"]),
+        ("hip", {"sources": ["Tests"]}, ["X:1"]),
+    ],
+)
+def test_every_filter_changes_the_candidates(
+    client: TestClient, mention: str, options: dict[str, Any], expected: list[str]
+) -> None:
+    (link,) = _link(client, mentions=[mention], **options)
+    assert [one["id"] for one in link["candidates"]] == expected
+
+
+def test_thresholds_make_mentions_nil(
+    client: TestClient, serving: Serving, sure_index: Path
+) -> None:
+    (link,) = _link(client, mentions=["heart of stone"], min_score=0.9)
+    assert (link["nil"], link["id"]) == (True, None)
+    assert "below 0.9" in link["reason"]
+    sure = serving(index=(str(sure_index),))
+    (link,) = _link(sure, mentions=["heart of stone"], min_confidence=0.999)
+    assert (link["nil"], link["id"]) == (True, None)
+    assert 0 < link["confidence"] < 0.999
+    refused = client.post("/v1/link", json={"mentions": ["x"], "min_confidence": 0.5})
+    assert "does not know how sure its links are" in _refused(refused, 409)
+
+
+def test_several_terminologies_are_named(serving: Serving, index: Path, sure_index: Path) -> None:
+    client = serving(index=(f"a={index}", f"b={sure_index}"))
+    assert _link(client, terminology="a", mentions=["cold"])[0]["confidence"] is None
+    assert _link(client, terminology="b", mentions=["cold"])[0]["confidence"] is not None
+    unnamed = client.post("/v1/link", json={"mentions": ["x"]})
+    assert _refused(unnamed, 422) == "none is named; there are a, b"
+    unknown = client.get("/v1/search", params={"prefix": "x", "terminology": "c"})
+    assert _refused(unknown, 404) == "there is no terminology 'c'; there are a, b"
+    assert unknown.json()["terminologies"] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({}, "body/mentions: Field required"),
+        ({"mentions": ["x"], "kk": 1}, "body/kk: Extra inputs are not permitted"),
+        ({"mentions": ["x"], "k": 0}, "body/k: Input should be greater than or equal to 1"),
+        ({"mentions": ["x"], "types": ["Drug"]}, "types: 'Drug' does not occur in small; it has"),
+        ({"mentions": ["x"], "ids": ["X:99"]}, "'X:99' of 1 are not in small"),
+        ({"mentions": [{"start": 1, "end": 2}]}, "needs a document with a text"),
+        ({"mentions": [{"text": "x", "start": 3, "end": 9}], "document": {"text": "x"}}, "no span"),
+        ({"mentions": ["x" * 10_001]}, "at most 10000 characters"),
+    ],
+)
+def test_wrong_requests_are_explained(
+    client: TestClient, body: dict[str, Any], message: str
+) -> None:
+    detail = _refused(client.post("/v1/link", json=body), 422)
+    assert message in detail
+    assert "terminology.db" not in detail
+
+
+def test_what_is_no_json_is_explained(client: TestClient) -> None:
+    assert "a JSON object is expected" in _refused(client.post("/v1/link", content=b"["), 422)
+    json_type = {"Content-Type": "application/json"}
+    broken = client.post("/v1/link", content=b"{", headers=json_type)
+    assert "JSON decode error" in _refused(broken, 422)
+    deep = client.post("/v1/link", content=b"[" * 100_000, headers=json_type)
+    assert deep.status_code in (400, 422)
+
+
+def test_limits_are_named(serving: Serving, index: Path) -> None:
+    client = serving(index=(str(index),), max_batch=10, max_body=1000)
+    batch = client.post("/v1/link", json={"mentions": ["x"] * 11})
+    assert _refused(batch, 413).startswith("at most 10 mentions are taken at once, and 11 were")
+    assert batch.json()["limit"] == 10
+    assert len(_link(client, mentions=["x"] * 10)) == 10
+    body = client.post("/v1/link", json={"mentions": ["x" * 1000]})
+    assert _refused(body, 413).startswith("at most 1,000 bytes are taken at once, and 1,")
+    assert body.json()["limit"] == 1000
+
+    def chunks() -> Any:
+        yield from [b"x" * 600] * 2
+
+    # The length of a body that comes in pieces is not announced.
+    assert _refused(client.post("/v1/link", content=chunks()), 413).startswith("at most 1,000 byt")
+
+
+def test_a_full_queue_refuses_whole_batches(
+    serving: Serving, index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = serving(index=(str(index),), threads=1, queue=0)
+    monkeypatch.setattr(client.app.state.canonym.work, "_room", 0)  # type: ignore[attr-defined]
+    refused = client.post("/v1/link", json={"mentions": ["x"]})
+    assert "too many batches are waiting" in _refused(refused, 503)
+    assert refused.headers["retry-after"] == "1"
+    monkeypatch.undo()
+    assert len(_link(client, mentions=["x"])) == 1
+
+
+def test_links_are_counted_by_what_became_of_them(serving: Serving, index: Path) -> None:
+    client = serving(index=(f"mine={index}",))
+    _link(client, mentions=["heart attack", "cold", ""])
+    counted = client.get("/metrics").text
+    assert 'canonym_mentions_total{outcome="linked",terminology="mine"} 2.0' in counted
+    assert 'canonym_mentions_total{outcome="nil",terminology="mine"} 1.0' in counted
+    assert "canonym_batches_open 0.0" in counted
+
+
+# --- looking up -----------------------------------------------------------------------------------
+
+
+def test_a_concept_is_described_with_its_neighbours(client: TestClient, linker: Linker) -> None:
+    answer = client.get("/v1/concepts/X:1").json()
+    schemas.ConceptAnswer.model_validate(answer)
+    assert answer["label"] == "Myocardial infarction"
+    assert answer["definition"] == "Death of heart muscle <by> lack of blood."
+    assert [(one["text"], one["scope"], one["language"]) for one in answer["names"]] == [
+        ("Myocardial infarction", "label", "en"),
+        ("heart attack", "exact", "en"),
+        ("MI", "abbreviation", "en"),
+        ("Herzinfarkt", "exact", "de"),
+    ]
+    assert answer["parents"] == [{"id": "X:0", "label": "Disease"}]
+    assert (answer["children"], answer["n_children"]) == ([], 0)
+    assert answer["xrefs"] == ["ICD10:I21"]
+    assert (answer["source"], answer["version"], answer["deprecated"]) == ("Tests", "1", False)
+    assert [one.target for one in linker.terminology.xrefs("X:1")] == answer["xrefs"]
+
+
+def test_a_concept_is_found_by_an_alternative_id(client: TestClient) -> None:
+    answer = client.get("/v1/concepts/D434", params={"terminology": "small"}).json()
+    assert (answer["id"], answer["alternative_ids"]) == ("X:3", ["D434"])
+    assert answer["xrefs"] == ["ICD10:E11"]
+    old = client.get("/v1/concepts/X:7").json()
+    assert (old["deprecated"], old["replaced_by"]) == (True, ["X:6"])
+    missing = client.get("/v1/concepts/http://example.org/1")
+    assert "no concept with the id 'http://example.org/1'" in _refused(missing, 404)
+
+
+def test_only_the_first_children_are_listed(serving: Serving, tmp_path: Path) -> None:
+    from canonym import Concept, Relation
+    from tests.service.conftest import build
+
+    children = [Concept(f"Y:{number:03d}", f"child {number}") for number in range(150)]
+    below = [Relation(one.id, "is_a", "Y") for one in children]
+    build(tmp_path / "wide", [Concept("Y", "parent"), *children, *below])
+    answer = serving(index=(str(tmp_path / "wide"),)).get("/v1/concepts/Y").json()
+    assert answer["n_children"] == 150
+    assert [one["label"] for one in answer["children"]] == [f"child {n}" for n in range(100)]
+
+
+def test_names_are_completed(client: TestClient) -> None:
+    answer = client.get("/v1/search", params={"prefix": "heart", "limit": 3}).json()
+    assert answer == {
+        "terminology": "small",
+        "concepts": [
+            {
+                "id": "X:1",
+                "label": "Myocardial infarction",
+                "name": "heart attack",
+                "types": ["Disease"],
+            }
+        ],
+    }
+    assert _refused(client.get("/v1/search", params={"prefix": "x", "limit": 0}), 422)
+
+
+def test_terminologies_are_described(client: TestClient, linker: Linker) -> None:
+    (found,) = client.get("/v1/terminologies").json()["terminologies"]
+    assert found == {
+        "name": "small",
+        "fingerprint": linker.fingerprint,
+        "concepts": 8,
+        "names": 15,
+        "sources": ["Tests 1"],
+        "types": {"Disease": 5, "Finding": 2, "Phenomenon": 1},
+        "languages": {"de": 1, "en": 14},
+        "encoders": ["chargrams"],
+        "order": "nearest",
+        "confidence": False,
+        "reconciliation": "http://testserver/reconcile/small",
+    }
+
+
+# --- synonyms and forbidden pairs -----------------------------------------------------------------
+
+
+@pytest.fixture
+def reviewing(serving: Serving, index: Path, tmp_path: Path) -> TestClient:
+    """A client with a key of the scope review, of a service with an index of its own."""
+    keys = Keys.create(tmp_path / "keys.db")
+    folder = shutil.copytree(index, tmp_path / "index")
+    client = serving(index=(str(folder),), keys=str(keys.path))
+    client.headers["Authorization"] = f"Bearer {keys.add('reviewer', 'review')}"
+    return client
+
+
+def test_synonyms_are_added_listed_and_removed(reviewing: TestClient) -> None:
+    body = {"synonyms": [{"name": "the big one", "id": "X:1"}, {"name": "zap", "id": "D434"}]}
+    assert reviewing.post("/v1/synonyms", json=body).json() == {"terminology": "index", "added": 2}
+    assert reviewing.post("/v1/synonyms", json=body).json()["added"] == 0
+    assert _link(reviewing, mentions=["The Big One"])[0]["id"] == "X:1"
+    assert reviewing.get("/v1/synonyms").json()["synonyms"] == [
+        {"name": "the big one", "id": "X:1", "language": "en"},
+        {"name": "zap", "id": "X:3", "language": "en"},
+    ]
+    assert reviewing.get("/v1/concepts/X:1").json()["names"][-1]["source"] == "added"
+    gone = reviewing.delete("/v1/synonyms", params={"name": "zap", "id": "X:3"})
+    assert (gone.status_code, gone.text) == (204, "")
+    assert len(reviewing.get("/v1/synonyms").json()["synonyms"]) == 1
+    again = reviewing.delete("/v1/synonyms", params={"name": "zap", "id": "X:3"})
+    assert "was not added" in _refused(again, 422)
+
+
+def test_a_wrong_synonym_adds_none(reviewing: TestClient) -> None:
+    body = {"synonyms": [{"name": "fine", "id": "X:1"}, {"name": "lost", "id": "X:99"}]}
+    assert "no concept has the id 'X:99' in index" in _refused(
+        reviewing.post("/v1/synonyms", json=body), 422
+    )
+    assert reviewing.get("/v1/synonyms").json()["synonyms"] == []
+
+
+def test_pairs_are_forbidden_and_allowed_again(reviewing: TestClient) -> None:
+    body = {"forbidden": [{"mention": "heart attack", "id": "X:1"}]}
+    assert reviewing.post("/v1/forbidden", json=body).json()["added"] == 1
+    assert _link(reviewing, mentions=["heart attack"])[0]["id"] != "X:1"
+    assert reviewing.get("/v1/forbidden").json()["forbidden"] == body["forbidden"]
+    pair = {"mention": "heart attack", "id": "X:1"}
+    assert reviewing.delete("/v1/forbidden", params=pair).status_code == 204
+    assert _link(reviewing, mentions=["heart attack"])[0]["id"] == "X:1"
+
+
+def test_changes_need_a_key_of_the_right_scope(
+    client: TestClient, serving: Serving, index: Path, tmp_path: Path
+) -> None:
+    body = {"synonyms": [{"name": "the big one", "id": "X:1"}]}
+    assert "was started without keys" in _refused(client.post("/v1/synonyms", json=body), 403)
+    assert client.get("/v1/synonyms").status_code == 200
+    keys = Keys.create(tmp_path / "keys.db")
+    key = keys.add("robot", "read")
+    locked = serving(index=(str(index),), keys=str(keys.path))
+    assert locked.get("/v1/synonyms").status_code == 401
+    reading = {"X-API-Key": key}
+    assert locked.get("/v1/synonyms", headers=reading).status_code == 200
+    refused = locked.post("/v1/synonyms", json=body, headers=reading)
+    assert "has the scope read; review is expected" in _refused(refused, 403)
+
+
+def test_an_index_that_cannot_be_written_to_says_so(
+    reviewing: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise PermissionError(13, "Permission denied", "/somewhere")
+
+    monkeypatch.setattr("canonym.linking.overlay.Overlay._write", fail)
+    body = {"synonyms": [{"name": "the big one", "id": "X:1"}]}
+    detail = _refused(reviewing.post("/v1/synonyms", json=body), 409)
+    assert detail == "the folder of index cannot be written to: nothing was changed"
+
+
+# --- the description, and anything at all ---------------------------------------------------------
+
+
+def test_the_description_has_examples_that_work(client: TestClient) -> None:
+    description = client.get("/openapi.json").json()
+    examples = description["components"]["schemas"]["LinkRequest"]["examples"]
+    for example in examples:
+        _link(client, **example)
+    answers = description["paths"]["/v1/link"]["post"]["responses"]
+    assert "application/problem+json" in answers["4XX"]["content"]
+    assert {"HTTPBearer", "APIKeyHeader"} <= set(description["components"]["securitySchemes"])
+
+
+_ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+_MEMBERS = st.sampled_from([*schemas.LinkRequest.model_fields, *schemas.GivenMention.model_fields])
+_BODIES = _ANYTHING | st.dictionaries(_MEMBERS, _ANYTHING, max_size=4).map(
+    lambda body: {"mentions": ["x", {"text": "y"}], **body}
+)
+
+
+@given(st.sampled_from(["/v1/link", "/v1/link", "/v1/synonyms", "/v1/forbidden"]), _BODIES)
+def test_no_body_breaks_the_service(client: TestClient, path: str, body: Any) -> None:
+    json_type = {"Content-Type": "application/json"}
+    answer = client.post(path, content=json.dumps(body).encode(), headers=json_type)
+    assert answer.status_code in (200, 400, 403, 409, 413, 422), answer.text
+
+
+@given(st.text(), st.text())
+def test_no_query_breaks_the_service(client: TestClient, one: str, other: str) -> None:
+    one, other = (text.encode("utf-8", "replace").decode() for text in (one, other))
+    for path, query in (
+        ("/v1/search", {"prefix": one}),
+        ("/v1/search", {"prefix": one, "terminology": other}),
+        ("/v1/search", {"prefix": one, "limit": other}),
+        ("/v1/synonyms", {"terminology": one}),
+    ):
+        assert client.get(path, params=query).status_code in (200, 404, 422)
