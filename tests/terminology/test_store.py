@@ -166,8 +166,10 @@ def naive_mask(terminology: Terminology, **filters: tuple[str, ...]) -> list[boo
 
 def test_cross_references_of_one_concept(terminology: Terminology) -> None:
     assert terminology.xrefs("X:1") == (Xref("X:1", "X:9", "alternative"), Xref("X:1", "Y:1"))
-    assert terminology.xrefs("X:9") == terminology.xrefs("X:1")
+    assert terminology.xrefs("X:9") == terminology.xrefs("X:2") != ()
     assert terminology.xrefs("nothing") == ()
+    assert terminology.with_xref("Y:1") == ("X:1",)
+    assert terminology.with_xref("X:9") == ()  # alternative ids are no cross-references
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,14 @@ class Access:
         self._keys = Keys(keys) if keys else None
         self._buckets = Buckets(rate_limit) if rate_limit else None
 
-    def check(self, request: Request, given: str, scope: str) -> None:
+    @property
+    def needs_keys(self) -> bool:
+        """Whether every request needs a key."""
+        return self._keys is not None
+
+    def check(self, request: Request, scope: str) -> None:
         """Refuse a request that came too early, or without a key of a scope."""
+        given = _given_key(request)
         key = self._keys.find(given) if self._keys and given else None
         if key:
             request.state.facts = {"key": key.id}
@@ -63,6 +69,11 @@ class Access:
                 HTTPStatus.FORBIDDEN,
                 f"the key {key.id} has the scope {key.scope}; {scope} is expected",
             )
+
+
+def _given_key(request: Request) -> str:
+    scheme, _, given = request.headers.get("authorization", "").partition(" ")
+    return (given if scheme.lower() == "bearer" else request.headers.get("x-api-key", "")).strip()
 
 
 class Buckets:

@@ -13,6 +13,7 @@ from canonym.service import health, problems, rest
 from canonym.service.access import Access
 from canonym.service.metrics import Metrics
 from canonym.service.middleware import Surroundings
+from canonym.service.reconcile.routes import make_router
 from canonym.service.served import open_served
 from canonym.service.settings import Settings
 from canonym.service.state import State
@@ -48,7 +49,12 @@ def make_app(settings: Settings) -> FastAPI:
     )
     app.state.canonym = state
     problems.add_handlers(app)
-    for router in (health.router, rest.router):
+    for router in (
+        health.router,
+        rest.router,
+        make_router("/reconcile", described=False),
+        make_router("/reconcile/{terminology}", described=True),
+    ):
         app.include_router(router)
     app.add_middleware(Surroundings, metrics=metrics, max_body=settings.max_body)
     app.add_middleware(

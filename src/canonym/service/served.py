@@ -22,6 +22,7 @@ from canonym.types import Concept, Name
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
+_MOST_NAMED = 1000
 
 
 class Opened:
@@ -68,6 +69,14 @@ class Opened:
                     found.setdefault(name.concept_id, name.text)
             self._add_names(form, limit, found)
         return [(self.terminology.concept(id_), text) for id_, text in found.items()][:limit]
+
+    def named(self, name: str) -> list[str]:
+        """Return the ids of the concepts with a name, up to case and punctuation."""
+        form = normalise(name)
+        added = [one for one in self.linker.synonyms() if normalise(one.text) == form]
+        rows = self.prefixes.find(form, _MOST_NAMED, self._form) if form else []
+        found = (one for one in self.terminology.names_at(rows) if normalise(one.text) == form)
+        return list(dict.fromkeys(one.concept_id for one in (*added, *found)))
 
     def _add_names(self, form: str, limit: int, found: dict[str, str]) -> None:
         """Add concepts by their names; twice as many names are read until there are enough."""

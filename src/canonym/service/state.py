@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import Annotated, Any, NamedTuple
 
 from fastapi import Depends, Request
-from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
+from fastapi.security import APIKeyHeader, HTTPBearer
 
 from canonym.service.access import Access
 from canonym.service.keys import SCOPES
@@ -65,11 +65,10 @@ def _check(scope: str) -> Callable[..., Awaitable[None]]:
     async def check(
         request: Request,
         state: Shared,
-        bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
-        header: Annotated[str | None, Depends(_HEADER)],
+        _bearer: Annotated[object, Depends(_BEARER)],  # for the description in /openapi.json
+        _header: Annotated[object, Depends(_HEADER)],
     ) -> None:
-        given = bearer.credentials if bearer else header or ""
-        state.access.check(request, given.strip(), scope)
+        state.access.check(request, scope)
 
     return check
 

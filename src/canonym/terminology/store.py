@@ -315,6 +315,11 @@ class Terminology:
         sql = "SELECT concept_id, target, kind FROM xrefs WHERE concept_id = ? ORDER BY 3, 2"
         return tuple(Xref(*row) for row in self._database.rows(sql, (self.resolve(id) or id,)))
 
+    def with_xref(self, target: str) -> tuple[str, ...]:
+        """Return the ids of the concepts that have a cross-reference, in order."""
+        sql = "SELECT concept_id FROM xrefs WHERE target = ? AND kind != 'alternative' ORDER BY 1"
+        return tuple(id_ for (id_,) in self._database.rows(sql, (target,)))
+
     def parents(self, id: str) -> tuple[str, ...]:
         """Return the ids of the direct parents."""
         sql = "SELECT tail FROM relations WHERE head = ? AND relation = 'is_a' ORDER BY 1"

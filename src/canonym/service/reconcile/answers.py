@@ -1,0 +1,272 @@
+"""From queries to candidates: search, weigh conditions, say what may be accepted unseen."""
+
+from __future__ import annotations
+
+import functools
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from canonym.linking.settings import SIMILARITY
+from canonym.service.reconcile.properties import concepts_with
+from canonym.service.reconcile.queries import Condition, Query
+from canonym.service.served import Opened
+from canonym.text import normalise
+from canonym.types import Candidate, Link, Mention
+
+_COST = 0.8  # what is left of a score for each wish that others meet
+_LEAST = 10  # candidates that are looked at, so that a homonym is seen
+_MOST_WISHED = 1000
+_LONGEST_DESCRIPTION = 200
+_TRUSTED = {"label", "exact"}
+_Concepts = Callable[[Condition], set[str]]
+
+
+class Restriction(NamedTuple):
+    """Concepts that may be found: with one of these types, and one of these ids unless None."""
+
+    types: tuple[str, ...] = ()
+    ids: tuple[str, ...] | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing may be found."""
+        return self.ids == ()
+
+
+class Wish(NamedTuple):
+    """A condition that candidates had better meet, and the concepts that do."""
+
+    feature: str
+    meets: Callable[[str, Sequence[str]], bool]
+    restriction: Restriction
+
+
+class Plan(NamedTuple):
+    """What a query asks for: a hard restriction, concepts to leave out, and wishes."""
+
+    query: Query
+    hard: Restriction
+    barred: frozenset[str]
+    wishes: tuple[Wish, ...]
+
+
+@dataclass
+class Found:
+    """A candidate of a query: its score from 0 to 100, and what speaks for it."""
+
+    id: str
+    score: float
+    exact: bool
+    name: str = ""
+    features: dict[str, float | bool] = field(default_factory=dict)
+
+
+# --- from queries to candidates -------------------------------------------------------------------
+
+
+def answer(
+    opened: Opened, queries: Sequence[Query | None], match_confidence: float
+) -> tuple[list[list[dict[str, Any]]], list[Link]]:
+    """Return the candidates of every query, best first, and the links that they come from."""
+    concepts = functools.cache(functools.partial(concepts_with, opened))
+    plans = [None if query is None else _plan(opened, query, concepts) for query in queries]
+    links = _link(opened, plans)
+    answers = [
+        [] if plan is None else _candidates(opened, plan, links[place], match_confidence)
+        for place, plan in enumerate(plans)
+    ]
+    return answers, [link for of_query in links.values() for restricted, link in of_query]
+
+
+def _plan(opened: Opened, query: Query, concepts: _Concepts) -> Plan:
+    required = [one for one in query.conditions if one.required and one.quantifier != "none"]
+    wishes = [_wish(one, concepts) for one in query.conditions if not one.required]
+    known = tuple(one for one in query.types if _is_type(opened, one))
+    types: tuple[str, ...] = ()
+    if query.type_strict == "should" and known:
+        wishes.append(Wish("type", functools.partial(_has_type, known), Restriction(known)))
+    elif query.type_strict == "all" and query.types:
+        required.append(Condition("type", query.types, required=True, quantifier="all"))
+    elif query.type_strict == "any":
+        types = known
+    sets = [concepts(one) for one in required]
+    if query.type_strict == "any" and query.types and not known:
+        sets.append(set())
+    ids = tuple(sorted(set.intersection(*sets))) if sets else None
+    barred = [concepts(one) for one in query.conditions if one.quantifier == "none"]
+    return Plan(query, Restriction(types, ids), frozenset().union(*barred), tuple(wishes))
+
+
+def _wish(condition: Condition, concepts: _Concepts) -> Wish:
+    found = concepts(condition)
+    few = tuple(sorted(found)) if len(found) <= _MOST_WISHED else ()
+    return Wish(condition.property, lambda id_, _: id_ in found, Restriction((), few))
+
+
+def _is_type(opened: Opened, type_: str) -> bool:
+    return type_.casefold() in {one.casefold() for one in opened.types}
+
+
+def _has_type(wanted: Sequence[str], _id: str, types: Sequence[str]) -> bool:
+    return bool({one.casefold() for one in wanted} & {one.casefold() for one in types})
+
+
+# --- linking --------------------------------------------------------------------------------------
+
+
+def _link(opened: Opened, plans: Sequence[Plan | None]) -> dict[int, list[tuple[bool, Link]]]:
+    """Return the links of every query, and whether each was restricted to a wish.
+
+    Names with the same restriction are linked together.
+    """
+    together: dict[Restriction, list[tuple[int, bool, Mention, int]]] = defaultdict(list)
+    for place, plan in enumerate(plans):
+        if plan is not None and plan.query.names:
+            for restriction, wished in _restrictions(plan):
+                together[restriction] += [
+                    (place, wished, Mention(name, context=plan.query.context), plan.query.limit)
+                    for name in plan.query.names
+                ]
+    found: dict[int, list[tuple[bool, Link]]] = defaultdict(list)
+    for restriction, several in together.items():
+        links = opened.linker.link(
+            [mention for _, _, mention, _ in several],
+            k=max([_LEAST, *(limit for *_, limit in several)]),
+            types=restriction.types,
+            ids=restriction.ids or (),
+        )
+        for (place, wished, _, _), link in zip(several, links, strict=True):
+            found[place].append((wished, link))
+    return found
+
+
+def _restrictions(plan: Plan) -> Iterator[tuple[Restriction, bool]]:
+    """Yield the hard restriction, and those that find what meets the wishes within it."""
+    if plan.hard.is_empty:
+        return
+    yield plan.hard, False
+    for wish in plan.wishes:
+        types, ids = wish.restriction
+        if plan.hard.ids is not None and ids is not None:
+            ids = tuple(sorted(set(ids) & set(plan.hard.ids)))
+        narrowed = Restriction(types or plan.hard.types, plan.hard.ids if ids is None else ids)
+        if not narrowed.is_empty and narrowed != plan.hard:
+            yield narrowed, True
+
+
+# --- weighing -------------------------------------------------------------------------------------
+
+
+def _candidates(
+    opened: Opened, plan: Plan, links: Sequence[tuple[bool, Link]], match_confidence: float
+) -> list[dict[str, Any]]:
+    found = _found(opened, plan, links)
+    types = {one.id: opened.terminology.concept(one.id).types for one in found}
+    allowed = [
+        one
+        for one in found
+        if one.id not in plan.barred
+        and (not plan.hard.types or _has_type(plan.hard.types, one.id, types[one.id]))
+    ]
+    met = _weigh(plan, allowed, types)
+    ranked = sorted(allowed, key=lambda one: -one.score)
+    sure = _sure(links, match_confidence)
+    exact = [one for one in ranked if one.exact and one.id in met]
+    described = [_described(opened, one) for one in ranked[: plan.query.limit]]
+    for one, best in zip(described[:1], ranked, strict=False):
+        one["match"] = best.id in met and (exact == [best] or best.id == sure)
+    return described
+
+
+def _found(opened: Opened, plan: Plan, links: Sequence[tuple[bool, Link]]) -> list[Found]:
+    """Return all candidates, each with its best score."""
+    if not plan.query.names and not plan.query.ids:
+        return [*_by_conditions(plan)]
+    found = {one.id: one for one in _by_id(opened, plan)}
+    # Shares of a re-ranker compare the candidates of one search only.
+    merged = len(links) > 1
+    for _, link in links:
+        for one in _of_link(link, merged):
+            if one.id not in found or found[one.id].score < one.score:
+                found[one.id] = one
+    return [*found.values()]
+
+
+def _by_id(opened: Opened, plan: Plan) -> Iterator[Found]:
+    """Yield the concepts that are named by an id, in the place of a name or as one."""
+    for given in (*plan.query.ids, *plan.query.names):
+        known = opened.terminology.resolve(given.strip())
+        if known and not plan.hard.is_empty and (plan.hard.ids is None or known in plan.hard.ids):
+            yield Found(known, 100.0, exact=True, features={"exact": True})
+
+
+def _of_link(link: Link, merged: bool) -> Iterator[Found]:
+    for part in link.parts:
+        for found in _of_link(part, merged):
+            found.exact = False  # a part of a name is not the name
+            yield found
+    form = normalise(link.mention.text)
+    for place, one in enumerate(link.candidates):
+        exact = one.sieve == "verbatim" and one.scope in _TRUSTED and normalise(one.name) == form
+        score = one.parts.get(SIMILARITY, one.score) if merged else one.score
+        features = _features(one) | {"exact": exact}
+        if place == 0 and link.confidence is not None:
+            features["confidence"] = round(link.confidence, 4)
+        yield Found(one.id, 100 * min(1.0, max(0.0, float(score))), exact, one.name, features)
+
+
+def _features(candidate: Candidate) -> dict[str, float | bool]:
+    parts = {SIMILARITY: candidate.score} | candidate.parts
+    return {name: round(float(part), 4) for name, part in parts.items()}
+
+
+def _by_conditions(plan: Plan) -> Iterator[Found]:
+    """Yield the concepts that meet conditions where nothing else was asked for."""
+    wished = (id_ for wish in plan.wishes for id_ in wish.restriction.ids or ())
+    ids = plan.hard.ids if plan.hard.ids is not None else sorted(set(wished))
+    return (Found(id_, 100.0, exact=True) for id_ in ids)
+
+
+def _weigh(plan: Plan, found: Sequence[Found], types: dict[str, tuple[str, ...]]) -> set[str]:
+    """Lower the scores of candidates that do not meet wishes which others do.
+
+    Returns the ids of those that meet all such wishes.
+    """
+    met = {one.id for one in found}
+    for wish in plan.wishes:
+        meeting = {one.id for one in found if wish.meets(one.id, types[one.id])}
+        for one in found:
+            one.features[wish.feature] = one.id in meeting
+            if meeting and one.id not in meeting:
+                one.score *= _COST
+        if meeting:
+            met &= meeting
+    return met
+
+
+def _sure(links: Sequence[tuple[bool, Link]], match_confidence: float) -> str | None:
+    """Return the id of which the linker is sure enough, if there is one."""
+    for wished, link in links:
+        certain = link.confidence is not None and link.confidence >= match_confidence
+        if not wished and certain and not link.parts:
+            return link.id
+    return None
+
+
+def _described(opened: Opened, found: Found) -> dict[str, Any]:
+    concept = opened.terminology.concept(found.id)
+    also = f"also called {found.name}" if found.name not in ("", concept.label) else ""
+    return {
+        "id": found.id,
+        "name": concept.label,
+        "score": round(found.score, 2),
+        "match": False,
+        "type": [{"id": one, "name": one} for one in concept.types],
+        "description": concept.definition[:_LONGEST_DESCRIPTION] or also,
+        "features": [
+            {"id": id_, "name": id_.replace("_", " "), "value": value}
+            for id_, value in found.features.items()
+        ],
+    }

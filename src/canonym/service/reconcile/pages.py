@@ -1,0 +1,66 @@
+"""HTML about concepts: cards, and pages that hold one."""
+
+from __future__ import annotations
+
+import functools
+import secrets
+from typing import TYPE_CHECKING
+
+from fastapi.responses import HTMLResponse
+
+from canonym.service.served import Opened
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_FEW = 8
+
+
+def card(opened: Opened, id: str, *, whole: bool = False) -> str:
+    """Return HTML about a concept: the first few names and neighbours, or all of them."""
+    concept, terminology = opened.terminology.concept(id), opened.terminology
+    most = None if whole else _FEW
+    names = dict.fromkeys(name.text for name in opened.names(id) if name.text != concept.label)
+    lists = {
+        "Also called": list(names),
+        "Parents": [opened.label(one) for one in terminology.parents(id)],
+        "Children": [opened.label(one) for one in terminology.children(id)],
+        "Other ids": [one.target for one in terminology.xrefs(id)],
+    }
+    return _render(
+        "card.html",
+        concept=concept,
+        lists={title: (items[:most], len(items)) for title, items in lists.items() if items},
+    )
+
+
+def line(name: str, description: str) -> str:
+    """Return a line of HTML about a type or property."""
+    return _render("line.html", name=name, description=description)
+
+
+def as_page(inner: str, *, framed: bool = False) -> HTMLResponse:
+    """Return a page with some HTML of ours; nothing runs in it, and nothing is fetched."""
+    nonce = secrets.token_urlsafe(16)
+    framing = "frame-ancestors *" if framed else "frame-ancestors 'none'"
+    policy = f"default-src 'none'; style-src 'nonce-{nonce}'; base-uri 'none'; {framing}"
+    return HTMLResponse(
+        _render("page.html", inner=inner, nonce=nonce),
+        headers={"Content-Security-Policy": policy},
+    )
+
+
+@functools.cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader
+
+    return Environment(
+        loader=PackageLoader("canonym.service"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _render(template: str, **values: object) -> str:
+    return _environment().get_template(template).render(**values)

@@ -1,0 +1,168 @@
+"""Properties of concepts: values for data extension, and conditions on candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from canonym.errors import InvalidInput
+from canonym.service.reconcile.queries import CONTEXT, Condition
+from canonym.service.served import Opened
+from canonym.text import normalise
+
+_MOST_BELOW = 50_000
+
+
+class Property(NamedTuple):
+    """A property: `values` of a concept, and `concepts` that have a value."""
+
+    id: str
+    name: str
+    description: str
+    values: Callable[[Opened, str], Iterable[Any]] | None = None
+    concepts: Callable[[Opened, str], Iterable[str]] | None = None
+
+    def described(self) -> dict[str, str]:
+        """Return id, name and description, for clients."""
+        return {"id": self.id, "name": self.name, "description": self.description}
+
+
+# --- values ---------------------------------------------------------------------------------------
+
+
+def _of_concept(attribute: str) -> Callable[[Opened, str], Iterable[Any]]:
+    def values(opened: Opened, id: str) -> Iterable[Any]:
+        found = getattr(opened.terminology.concept(id), attribute)
+        several = found if isinstance(found, tuple) else (found,)
+        return [{"str": one} for one in several if one]
+
+    return values
+
+
+def _names(opened: Opened, id: str) -> Iterable[Any]:
+    label = opened.terminology.concept(id).label
+    texts = dict.fromkeys(name.text for name in opened.names(id))
+    return [{"str": text} for text in texts if text != label]
+
+
+def _entities(opened: Opened, ids: Iterable[str]) -> Iterable[Any]:
+    return [{"id": id_, "name": opened.label(id_)} for id_ in ids]
+
+
+def _parents(opened: Opened, id: str) -> Iterable[Any]:
+    return _entities(opened, opened.terminology.parents(id))
+
+
+def _children(opened: Opened, id: str) -> Iterable[Any]:
+    return _entities(opened, opened.terminology.children(id))
+
+
+def _replaced_by(opened: Opened, id: str) -> Iterable[Any]:
+    return _entities(opened, opened.terminology.concept(id).replaced_by)
+
+
+def _others(*, alternative: bool) -> Callable[[Opened, str], Iterable[Any]]:
+    def values(opened: Opened, id: str) -> Iterable[Any]:
+        xrefs = opened.terminology.xrefs(id)
+        return [{"str": one.target} for one in xrefs if (one.kind == "alternative") is alternative]
+
+    return values
+
+
+# --- concepts with a value ------------------------------------------------------------------------
+
+
+def _filtered(name: str) -> Callable[[Opened, str], Iterable[str]]:
+    """Return a function that finds concepts as the filter of that name does."""
+
+    def concepts(opened: Opened, value: str) -> Iterable[str]:
+        try:
+            rows = opened.terminology.rows_where(**{name: [value]})  # type: ignore[arg-type]
+        except InvalidInput:
+            return []
+        ordinals = np.unique(opened.terminology.concept_of_row()[rows])
+        return [one.id for one in opened.terminology.concepts_at(ordinals)]
+
+    return concepts
+
+
+def _same(opened: Opened, value: str) -> Iterable[str]:
+    known = opened.terminology.resolve(value)
+    return [known] if known else []
+
+
+def _meant(opened: Opened, value: str) -> list[str]:
+    """Return the concepts that a value names, by id or by name."""
+    return [*_same(opened, value)] or opened.named(value)
+
+
+def _below(opened: Opened, value: str) -> Iterable[str]:
+    return [child for id_ in _meant(opened, value) for child in opened.terminology.children(id_)]
+
+
+def _far_below(opened: Opened, value: str) -> Iterable[str]:
+    found = dict.fromkeys(_meant(opened, value))
+    waiting = [*found]
+    for id_ in waiting:
+        for child in opened.terminology.children(id_):
+            if child not in found and len(found) < _MOST_BELOW:
+                found[child] = None
+                waiting.append(child)
+    return found
+
+
+def _referring(opened: Opened, value: str) -> Iterable[str]:
+    return opened.terminology.with_xref(value)
+
+
+_ALL = (
+    Property("label", "label", "The preferred name.", _of_concept("label")),
+    Property("synonym", "synonym", "Another name.", _names, Opened.named),
+    Property("definition", "definition", "The definition.", _of_concept("definition")),
+    Property("type", "type", "A semantic type.", _of_concept("types"), _filtered("types")),
+    Property("parent", "parent", "A concept directly above.", _parents, _below),
+    Property("child", "child", "A concept directly below.", _children),
+    Property("ancestor", "ancestor", "A concept above, or itself.", None, _far_below),
+    Property("xref", "cross-reference", "An id elsewhere.", _others(alternative=False), _referring),
+    Property("id", "id", "An alternative id.", _others(alternative=True), _same),
+    Property("source", "source", "Where it is from.", _of_concept("source"), _filtered("sources")),
+    Property("language", "language", "That of one of its names.", None, _filtered("languages")),
+    Property("replaced_by", "replaced by", "What replaces a deprecated concept.", _replaced_by),
+    Property(CONTEXT, "context", "The text around the name, which decides between homonyms."),
+)
+PROPERTIES: dict[str, Property] = {one.id: one for one in _ALL}
+"""All properties by id."""
+
+
+def concepts_with(opened: Opened, condition: Condition) -> set[str]:
+    """Return the ids of the concepts that meet a condition, whatever its quantifier forbids."""
+    found = PROPERTIES.get(condition.property)
+    if found is None or found.concepts is None:
+        return set()
+    sets = [set(found.concepts(opened, value)) for value in condition.values]
+    if condition.quantifier == "all" and sets:
+        return set.intersection(*sets)
+    return set().union(*sets)
+
+
+def values_of(opened: Opened, id: str, property: str, most: int) -> list[Any]:
+    """Return the values of a concept for a property, none for what is unknown; 0 for all."""
+    found = PROPERTIES.get(property)
+    known = opened.terminology.resolve(id)
+    if found is None or found.values is None or known is None:
+        return []
+    values = list(found.values(opened, known))
+    return values[:most] if most else values
+
+
+def find_properties(prefix: str) -> list[Property]:
+    """Return the properties whose id or name begins with a prefix, the id itself first."""
+    form = normalise(prefix)
+    found = [
+        one
+        for one in PROPERTIES.values()
+        if any(normalise(text).startswith(form) for text in (one.id, one.name))
+    ]
+    return sorted(found, key=lambda one: one.id != prefix)

@@ -1,0 +1,146 @@
+"""Queries of both versions, checked, and turned into one kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+MOST = 100
+"""Candidates of a query, at most."""
+
+_LONGEST = 10_000
+_FEW = 5
+CONTEXT = "context"
+"""The property that is no property of a concept but the text around the name."""
+
+_Text = Annotated[str, Field(max_length=_LONGEST)]
+
+
+class _Entity(BaseModel):
+    model_config = ConfigDict(strict=True)
+    id: _Text
+
+
+_One = _Text | bool | int | float | _Entity
+_Values = _One | list[_One]
+
+
+class _Property(BaseModel):
+    model_config = ConfigDict(strict=True)
+    pid: _Text
+    v: _Values
+
+
+class _Query02(BaseModel):
+    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+    query: _Text = ""
+    type: _Text | list[_Text] = []
+    limit: int | float = Field(_FEW, ge=1)
+    properties: list[_Property] = []
+    type_strict: Literal["any", "all", "should"] = "any"
+
+
+class _Condition10(BaseModel):
+    model_config = ConfigDict(strict=True)
+    match_type: Literal["name", "id", "property"] = Field(alias="matchType")
+    property_id: _Text = Field("", alias="propertyId")
+    values: _Values = Field(alias="propertyValue")
+    required: bool = False
+    quantifier: Literal["any", "all", "none"] = Field("any", alias="matchQuantifier")
+
+
+class _Query10(BaseModel):
+    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+    type: _Text = ""
+    limit: int | float = Field(_FEW, ge=1)
+    conditions: list[_Condition10] = Field(min_length=1)
+
+
+class Condition(NamedTuple):
+    """A property that candidates have to have, or had better have, one or all values of."""
+
+    property: str
+    values: tuple[str, ...]
+    required: bool = False
+    quantifier: str = "any"
+
+
+class Query(NamedTuple):
+    """What is looked for: names or ids, types, conditions."""
+
+    names: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    type_strict: str = "any"
+    limit: int = _FEW
+    conditions: tuple[Condition, ...] = ()
+    context: str = ""
+
+
+_ADAPTER_02: TypeAdapter[_Query02] = TypeAdapter(_Query02)
+_ADAPTER_10: TypeAdapter[_Query10] = TypeAdapter(_Query10)
+
+
+def read_query_02(given: Any) -> Query | None:
+    """Return a query of version 0.2; None if it is broken."""
+    try:
+        found = _ADAPTER_02.validate_python(given)
+    except ValidationError:
+        return None
+    if not found.query.strip() and not found.properties:
+        return None
+    pairs = [(one.pid, _strings(one.v)) for one in found.properties]
+    return Query(
+        names=(found.query,) if found.query.strip() else (),
+        types=tuple(filter(None, [found.type] if isinstance(found.type, str) else found.type)),
+        type_strict=found.type_strict,
+        limit=_at_most(found.limit),
+        conditions=tuple(Condition(pid, values) for pid, values in pairs if pid != CONTEXT),
+        context=_context(dict(pairs)),
+    )
+
+
+def read_query_10(given: Any) -> Query | None:
+    """Return a query of version 1.0-draft; None if it is broken."""
+    try:
+        found = _ADAPTER_10.validate_python(given)
+    except ValidationError:
+        return None
+    names: list[str] = []
+    ids: list[str] = []
+    conditions: list[Condition] = []
+    pairs: dict[str, tuple[str, ...]] = {}
+    for one in found.conditions:
+        values = _strings(one.values)
+        if one.match_type == "property" and one.property_id == CONTEXT:
+            pairs[CONTEXT] = values
+        elif one.match_type == "property" or one.quantifier == "none":
+            key = one.property_id if one.match_type == "property" else one.match_type
+            required = one.required or one.quantifier == "none"
+            conditions.append(Condition(key, values, required, one.quantifier))
+        else:
+            (names if one.match_type == "name" else ids).extend(filter(str.strip, values))
+    return Query(
+        names=tuple(names),
+        ids=tuple(ids),
+        types=(found.type,) if found.type else (),
+        limit=_at_most(found.limit),
+        conditions=tuple(conditions),
+        context=_context(pairs),
+    )
+
+
+def _at_most(limit: float) -> int:
+    return int(min(limit, MOST))
+
+
+def _context(values: Mapping[str, tuple[str, ...]]) -> str:
+    return "\n".join(values.get(CONTEXT, ()))
+
+
+def _strings(values: Any) -> tuple[str, ...]:
+    """Return values as strings; an entity is its id."""
+    several = values if isinstance(values, list) else [values]
+    return tuple(one.id if isinstance(one, _Entity) else str(one) for one in several)

@@ -1,0 +1,336 @@
+"""The routes of the Reconciliation API: one set for both versions, which differ in few."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from http import HTTPStatus
+from typing import Annotated, Any
+from urllib.parse import parse_qsl
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+
+from canonym.errors import InvalidInput
+from canonym.service.problems import Problem, too_large
+from canonym.service.reconcile import pages
+from canonym.service.reconcile.answers import answer
+from canonym.service.reconcile.manifest import manifest_02, manifest_10
+from canonym.service.reconcile.properties import PROPERTIES, find_properties, values_of
+from canonym.service.reconcile.queries import read_query_02, read_query_10
+from canonym.service.served import Opened, Served
+from canonym.service.state import Shared, State, needs
+from canonym.text import normalise
+
+V1 = "application/reconciliation.v1+json"
+"""The media type by which a client asks for 1.0-draft at an address of 0.2."""
+
+_Prefix = Annotated[str, Query(max_length=1000)]
+_Limit = Annotated[int, Query(ge=1, le=100)]
+_Offset = Annotated[int, Query(ge=0, le=10_000)]
+_Candidates = list[list[dict[str, Any]]]
+
+
+def _served(request: Request, state: Shared) -> Served:
+    return state.find(request.path_params.get("terminology"))
+
+
+Named = Annotated[Served, Depends(_served)]
+"""The terminology in the path; where one is served only, it may be left out."""
+
+
+def _json(served: Served, content: Any) -> JSONResponse:
+    language = served.use(lambda opened: opened.language)
+    return JSONResponse(content, headers={"Content-Language": language})
+
+
+# --- manifest and matching ------------------------------------------------------------------------
+
+
+async def base_02(request: Request, state: Shared, served: Named) -> Response:
+    """Answer queries or data extension of 0.2; without either, the manifest of either version."""
+    given = await _parameters(request)
+    if "queries" in given or "extend" in given:
+        state.access.check(request, "read")
+        if "extend" in given:
+            wanted = _parsed(given["extend"])
+            return await run_in_threadpool(_extend_02, state, served, wanted)
+        return await _match_02(state, served, _parsed(given["queries"]))
+    if request.method == "POST":
+        raise InvalidInput("queries or extend is expected, in a form or in a JSON object")
+    if V1 in request.headers.get("accept", ""):
+        return manifest_of_10(request, state, served)
+    url = f"{state.base_url(request)}/reconcile/{served.name}"
+    content = served.use(lambda opened: manifest_02(served.name, url, opened, state))
+    return _json(served, content)
+
+
+def manifest_of_10(request: Request, state: Shared, served: Named) -> Response:
+    """Return the manifest of 1.0-draft."""
+    url = f"{state.base_url(request)}/reconcile/{served.name}"
+    content = served.use(lambda opened: manifest_10(served.name, url, opened, state))
+    return _json(served, content)
+
+
+async def _parameters(request: Request) -> dict[str, Any]:
+    """Return the parameters of the query string and of a body, which is a form or JSON."""
+    given: dict[str, Any] = dict(request.query_params)
+    body = await request.body()
+    if not body:
+        return given
+    if "json" in request.headers.get("content-type", ""):
+        found = _parsed(body)
+        if not isinstance(found, dict):
+            raise InvalidInput("the body is no JSON object; an object with queries is expected")
+        return given | found
+    try:
+        form = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=100)
+    except ValueError as error:
+        raise InvalidInput(f"the body is no form in UTF-8 ({type(error).__name__})") from error
+    return given | dict(form)
+
+
+def _parsed(given: Any) -> Any:
+    """Return what a JSON text says; what is parsed already stays."""
+    if not isinstance(given, str | bytes):
+        return given
+    try:
+        return json.loads(given)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"no JSON that can be read ({type(error).__name__})") from error
+
+
+async def _match_02(state: State, served: Served, queries: Any) -> Response:
+    if not isinstance(queries, dict):
+        raise InvalidInput("queries is no JSON object; queries by their keys are expected")
+    answers = await _match(state, served, [*queries.values()], read_query_02)
+    return _json(
+        served,
+        {key: {"result": found} for key, found in zip(queries, answers, strict=True)},
+    )
+
+
+class MatchRequest(BaseModel):
+    """Queries of 1.0-draft; each is checked on its own."""
+
+    queries: list[Any]
+
+
+async def match_10(given: MatchRequest, state: Shared, served: Named) -> Response:
+    """Answer queries of 1.0-draft, in their order."""
+    answers = await _match(state, served, given.queries, read_query_10)
+    return _json(served, {"results": [{"candidates": found} for found in answers]})
+
+
+async def _match(
+    state: State, served: Served, queries: Sequence[Any], read: Callable[[Any], Any]
+) -> _Candidates:
+    if len(queries) > state.settings.max_batch:
+        raise too_large("queries", state.settings.max_batch, len(queries))
+
+    def work(opened: Opened) -> _Candidates:
+        found, links = answer(opened, [*map(read, queries)], state.settings.match_confidence)
+        state.metrics.count_links(served.name, links)
+        return found
+
+    return await state.work.run(lambda: served.use(work))
+
+
+# --- suggestions ----------------------------------------------------------------------------------
+
+
+def suggest_entity(
+    served: Named,
+    prefix: _Prefix = "",
+    limit: _Limit = 10,
+    offset: _Offset = 0,
+    cursor: _Offset = 0,
+) -> Response:
+    """Complete the name of a concept; an id as prefix comes first."""
+    first = offset or cursor
+    found = served.use(lambda opened: opened.search(prefix, first + limit))
+    result = [
+        {
+            "id": one.id,
+            "name": one.label,
+            "description": "" if name == one.label else f"also called {name}",
+            "notable": [{"id": type_, "name": type_} for type_ in one.types],
+        }
+        for one, name in found[first:]
+    ]
+    return _json(served, {"result": result})
+
+
+def suggest_type(
+    served: Named, prefix: _Prefix = "", limit: _Limit = 10, offset: _Offset = 0
+) -> Response:
+    """Complete the name of a type."""
+    form = normalise(prefix)
+    types = served.use(lambda opened: opened.types)
+    found = [one for one in types if f" {normalise(one)}".find(f" {form}") >= 0 or one == prefix]
+    found.sort(key=lambda one: (one != prefix, -types[one], one))
+    result = [
+        {"id": one, "name": one, "description": f"{types[one]:,} concepts"}
+        for one in found[offset : offset + limit]
+    ]
+    return _json(served, {"result": result})
+
+
+def suggest_property(
+    served: Named, prefix: _Prefix = "", limit: _Limit = 100, offset: _Offset = 0
+) -> Response:
+    """Complete the name of a property."""
+    found = [one.described() for one in find_properties(prefix)]
+    return _json(served, {"result": found[offset : offset + limit]})
+
+
+# --- pages ----------------------------------------------------------------------------------------
+
+
+def flyout(kind: str, id: str, served: Named) -> Response:
+    """Return a few words of HTML about a concept, type or property."""
+
+    def work(opened: Opened) -> str:
+        if kind == "entity":
+            return pages.card(opened, _known(opened, id))
+        if kind == "type" and id in opened.types:
+            return pages.line(id, f"{opened.types[id]:,} concepts")
+        if kind == "property" and id in PROPERTIES:
+            return pages.line(PROPERTIES[id].name, PROPERTIES[id].description)
+        raise Problem(HTTPStatus.NOT_FOUND, f"there is no {kind:.20} {id!r:.200}")
+
+    return _json(served, {"id": id, "html": served.use(work)})
+
+
+def preview(id: str, served: Named) -> Response:
+    """Return a small page about a concept, which other pages may frame."""
+    return pages.as_page(served.use(lambda o: pages.card(o, _known(o, id))), framed=True)
+
+
+def view(id: str, served: Named) -> Response:
+    """Return a page about a concept."""
+    return pages.as_page(served.use(lambda o: pages.card(o, _known(o, id), whole=True)))
+
+
+def _known(opened: Opened, id: str) -> str:
+    known = opened.terminology.resolve(id)
+    if known is None:
+        raise Problem(HTTPStatus.NOT_FOUND, f"there is no concept with the id {id!r:.200}")
+    return known
+
+
+# --- data extension -------------------------------------------------------------------------------
+
+
+class _Wanted(BaseModel):
+    id: str
+    settings: dict[str, Any] = Field(default_factory=dict)
+
+
+class ExtendRequest(BaseModel):
+    """Concepts, and the properties whose values are wanted."""
+
+    ids: list[str]
+    properties: list[_Wanted]
+
+
+def _extend_02(state: State, served: Served, given: Any) -> Response:
+    try:
+        wanted = ExtendRequest.model_validate(given)
+    except ValueError as error:
+        raise InvalidInput("extend is no object with ids and properties") from error
+    values = _values(state, served, wanted)
+    rows = {id_: {one.id: values[id_][one.id] for one in wanted.properties} for id_ in wanted.ids}
+    return _json(served, {"meta": _meta(wanted), "rows": rows})
+
+
+def extend_10(given: ExtendRequest, state: Shared, served: Named) -> Response:
+    """Return values of properties, for 1.0-draft."""
+    values = _values(state, served, given)
+    rows = [
+        {
+            "id": id_,
+            "properties": [
+                {"id": one.id, "values": values[id_][one.id]} for one in given.properties
+            ],
+        }
+        for id_ in given.ids
+    ]
+    return _json(served, {"meta": _meta(given), "rows": rows})
+
+
+def _meta(given: ExtendRequest) -> list[dict[str, str]]:
+    return [
+        {"id": one.id, "name": PROPERTIES[one.id].name if one.id in PROPERTIES else one.id}
+        for one in given.properties
+    ]
+
+
+def _values(state: State, served: Served, given: ExtendRequest) -> dict[str, dict[str, list[Any]]]:
+    for what, several in (("ids", given.ids), ("properties", given.properties)):
+        if len(several) > state.settings.max_batch:
+            raise too_large(what, state.settings.max_batch, len(several))
+    most = {one.id: _most(one.settings) for one in given.properties}
+
+    def work(opened: Opened) -> dict[str, dict[str, list[Any]]]:
+        return {
+            id_: {property: values_of(opened, id_, property, n) for property, n in most.items()}
+            for id_ in given.ids
+        }
+
+    return served.use(work)
+
+
+def _most(settings: dict[str, Any]) -> int:
+    """Return the most values that are wanted; 0 for all of them."""
+    given = str(settings.get("limit") or 0)
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 10 else 0
+
+
+def propose(
+    served: Named,
+    type: str | None = None,
+    limit: Annotated[int | None, Query(ge=1, le=1000)] = None,
+) -> Response:
+    """Propose properties for data extension; they are the same for all types."""
+    found = [one.described() for one in PROPERTIES.values() if one.values is not None]
+    given = {"type": type, "limit": limit}
+    content = {"properties": found[:limit], **{k: v for k, v in given.items() if v is not None}}
+    return _json(served, content)
+
+
+# --- routers --------------------------------------------------------------------------------------
+
+_SHARED: tuple[tuple[str, Callable[..., Any], str], ...] = (
+    ("/match", match_10, "POST"),
+    ("/suggest/entity", suggest_entity, "GET"),
+    ("/suggest/type", suggest_type, "GET"),
+    ("/suggest/property", suggest_property, "GET"),
+    ("/flyout/{kind}", flyout, "GET"),
+    ("/preview", preview, "GET"),
+    ("/view", view, "GET"),
+    ("/extend", extend_10, "POST"),
+    ("/extend/propose", propose, "GET"),
+)
+
+
+def make_router(prefix: str, *, described: bool) -> APIRouter:
+    """Return the routes below a prefix: both versions there, 1.0-draft alone below ``/v1``."""
+    router = APIRouter(prefix=prefix, tags=["reconciliation"], include_in_schema=described)
+    for slash in ("", "/"):
+        shown = described and not slash
+        # The manifest says how keys are given, so it needs none.
+        for method in ("GET", "POST"):
+            name = f"base_02_{method.lower()}"
+            router.add_api_route(
+                slash, base_02, methods=[method], name=name, include_in_schema=shown
+            )
+        router.add_api_route(f"/v1{slash}", manifest_of_10, include_in_schema=shown)
+    for version in ("", "/v1"):
+        for path, handler, method in _SHARED:
+            router.add_api_route(
+                version + path, handler, methods=[method], dependencies=[needs("read")]
+            )
+    return router
