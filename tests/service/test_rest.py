@@ -333,6 +333,23 @@ def test_changes_need_a_key_of_the_right_scope(
     assert "has the scope read; review is expected" in _refused(refused, 403)
 
 
+def test_an_admin_lists_and_revokes_keys(serving: Serving, index: Path, tmp_path: Path) -> None:
+    keys = Keys.create(tmp_path / "keys.db")
+    robot, admin = keys.add("robot", "review"), {"X-API-Key": keys.add("admin", "admin")}
+    client = serving(index=(str(index),), keys=str(keys.path))
+    assert client.get("/v1/keys", headers={"X-API-Key": robot}).status_code == 403
+    listed = client.get("/v1/keys", headers=admin).json()["keys"]
+    assert [(one["name"], one["scope"], one["revoked"]) for one in listed] == [
+        ("robot", "review", None),
+        ("admin", "admin", None),
+    ]
+    assert robot.split("_")[2] not in json.dumps(listed)
+    path = f"/v1/keys/{listed[0]['id']}"
+    assert client.delete(path, headers=admin).status_code == 204
+    assert client.get("/v1/terminologies", headers={"X-API-Key": robot}).status_code == 401
+    assert "no key in use" in _refused(client.delete(path, headers=admin), 422)
+
+
 def test_an_index_that_cannot_be_written_to_says_so(
     reviewing: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

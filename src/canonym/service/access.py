@@ -23,18 +23,13 @@ class Access:
     """
 
     def __init__(self, keys: str, rate_limit: int) -> None:
-        self._keys = Keys(keys) if keys else None
+        self.keys = Keys(keys) if keys else None
         self._buckets = Buckets(rate_limit) if rate_limit else None
-
-    @property
-    def needs_keys(self) -> bool:
-        """Whether every request needs a key."""
-        return self._keys is not None
 
     def check(self, request: Request, scope: str) -> None:
         """Refuse a request that came too early, or without a key of a scope."""
         given = _given_key(request)
-        key = self._keys.find(given) if self._keys and given else None
+        key = self.keys.find(given) if self.keys and given else None
         if key:
             request.state.facts = {"key": key.id}
         if self._buckets:
@@ -50,7 +45,7 @@ class Access:
         self._check_scope(key, scope)
 
     def _check_scope(self, key: Key | None, scope: str) -> None:
-        if self._keys is None:
+        if self.keys is None:
             if scope != "read":
                 raise Problem(
                     HTTPStatus.FORBIDDEN,

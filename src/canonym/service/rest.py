@@ -1,4 +1,4 @@
-"""The routes of ``/v1``: link, look up, and change synonyms."""
+"""The routes of ``/v1``: link, look up, change synonyms, see who has keys."""
 
 from __future__ import annotations
 
@@ -235,3 +235,20 @@ def forbid(given: schemas.ForbiddenRequest, state: Shared) -> dict[str, Any]:
 def allow(mention: str, id: str, state: Shared, terminology: Terminology = None) -> None:
     """Allow a forbidden pair again."""
     state.find(terminology).change(lambda opened: opened.linker.allow(mention, id))
+
+
+# --- keys -----------------------------------------------------------------------------------------
+
+
+@router.get("/keys", response_model=schemas.KeysResponse, dependencies=[needs("admin")])
+def keys(state: Shared) -> dict[str, Any]:
+    """List the keys of the service."""
+    listed = state.access.keys.list() if state.access.keys else []
+    return {"keys": [key._asdict() for key in listed]}
+
+
+@router.delete("/keys/{id}", status_code=HTTPStatus.NO_CONTENT, dependencies=[needs("admin")])
+def revoke_key(id: str, state: Shared) -> None:
+    """Revoke a key, for good; keys are made on the machine of the service only."""
+    if state.access.keys:
+        state.access.keys.revoke(id)

@@ -241,6 +241,22 @@ class AddedResponse(BaseModel):
     added: int
 
 
+class KeyAnswer(BaseModel):
+    """A key without its secret; times are seconds since 1970."""
+
+    id: str
+    name: str
+    scope: str
+    created: int
+    revoked: int | None
+
+
+class KeysResponse(BaseModel):
+    """All keys, the revoked ones as well."""
+
+    keys: list[KeyAnswer]
+
+
 class ProblemAnswer(BaseModel):
     """An error, as problem details (RFC 9457)."""
 

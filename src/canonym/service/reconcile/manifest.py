@@ -72,5 +72,5 @@ def _shared(name: str, opened: Opened, state: State) -> dict[str, Any]:
         "serviceVersion": __version__,
         "defaultTypes": [{"id": one, "name": one} for one in types],
         "batchSize": min(_BATCH, state.settings.max_batch),
-        **({"authentication": key} if state.access.needs_keys else {}),
+        **({"authentication": key} if state.access.keys else {}),
     }
