@@ -7,13 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from canonym import Concept, Linker, Mention, Name, Relation, Terminology, Xref
-
-pytest.importorskip("fastapi", reason="needs the extra service")
-
 from fastapi.testclient import TestClient
 
+from canonym import Concept, Linker, Mention, Name, Relation, Terminology, Xref
 from canonym.service import Settings, create_app
 
 RECORDS = [

@@ -8,6 +8,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 import urllib.error
@@ -170,10 +171,18 @@ def test_other_machines_need_a_key(index: Path, tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_served_is_a_message(index: Path, tmp_path: Path) -> None:
-    assert "no such index" in run("serve", "--index", str(tmp_path / "none"), code=2).output
+    assert "no such folder" in run("serve", "--index", str(tmp_path / "none"), code=2).output
+    file = index / "terminology.db"
+    assert "not a saved linker" in run("serve", "--index", f"x={file}", code=2).output
     missing = run("serve", "--keys", str(tmp_path / "keys.db"), "--index", str(index), code=2)
     assert "no such file" in missing.output
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         said = run("serve", "--index", str(index), "--port", port, code=1).output
     assert f"127.0.0.1:{port}: cannot be listened on" in said
+
+
+def test_a_missing_extra_is_named(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fastapi", None)
+    said = run("serve", "--index", str(index), code=2).output
+    assert "pip install 'canonym[service]'" in said

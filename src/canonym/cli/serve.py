@@ -131,6 +131,7 @@ def serve(host: str, port: int, workers: int, **settings: Any) -> None:
     from canonym.cli.progress import note
     from canonym.cli.sources import open_linker
     from canonym.errors import require
+    from canonym.linker import Linker
     from canonym.service import Settings
     from canonym.service.server import check_host, run_server
 
@@ -139,7 +140,7 @@ def serve(host: str, port: int, workers: int, **settings: Any) -> None:
     check_host(host, chosen.keys)
     # What cannot be opened is refused before anything is bound; ICD-10-CM is built here.
     for folder in chosen.folders().values():
-        open_linker(None if folder is None else str(folder))
+        open_linker(None) if folder is None else Linker.load(folder)
     names = ", ".join(chosen.folders())
     run_server(
         chosen,

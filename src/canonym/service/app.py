@@ -37,6 +37,7 @@ def make_app(settings: Settings) -> FastAPI:
             served.open()
         yield
         state.work.close()
+        metrics.close()
 
     app = FastAPI(
         title="canonym",

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 from canonym.types import Link
 
@@ -61,6 +61,11 @@ class Metrics:
     def count_open(self, change: int) -> None:
         """Count a batch that comes (1) or goes (-1)."""
         self._open.inc(change)
+
+    def close(self) -> None:
+        """Leave the gauges of a worker that ends out of the sums."""
+        if os.environ.get(FOLDER):
+            mark_process_dead(os.getpid())  # type: ignore[no-untyped-call]
 
     def text(self) -> bytes:
         """Return everything in the format of Prometheus."""

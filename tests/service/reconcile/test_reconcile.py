@@ -297,7 +297,8 @@ def test_a_request_that_is_no_batch_is_explained(
 
 
 def test_too_many_queries_are_refused_with_the_limit(serving: Serving, index: Path) -> None:
-    client = serving(index=(f"small={index}",), max_batch=10)
+    client = serving(index=(f"small={index}",), max_batch=10, max_body=5000)
+    assert client.post(BASE, data={"queries": "x" * 5000}).json()["limit"] == 5000
     assert client.get(BASE).json()["batchSize"] == 10
     ten = {f"q{number}": {"query": "cold"} for number in range(10)}
     assert len(post_form(client, queries=ten)) == 10
