@@ -23,7 +23,7 @@ import pytest
 from canonym import Name
 from canonym.errors import InvalidInput
 from canonym.service.keys import Keys
-from canonym.service.server import check_host
+from canonym.service.server import bind, check_host
 from tests.cli.running import command, run
 from tests.conftest import clean_environment
 from tests.service.conftest import RECORDS, build
@@ -155,6 +155,15 @@ def test_workers_share_a_socket_and_their_counts(index: Path, started: list[Serv
     counted = server.get("/metrics")
     assert 'canonym_requests_total{method="GET",route="/healthz",status="200"} 10.0' in counted
     assert server.stop() == 0
+
+
+def test_answers_on_open_connections_do_not_wait() -> None:
+    with (
+        bind("127.0.0.1", 0) as bound,
+        socket.create_connection(bound.getsockname()),
+        bound.accept()[0] as accepted,
+    ):
+        assert accepted.proto == socket.IPPROTO_TCP  # asyncio then sets TCP_NODELAY
 
 
 def test_other_machines_need_a_key(index: Path, tmp_path: Path) -> None:

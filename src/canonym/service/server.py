@@ -54,7 +54,7 @@ def run_server(
     uvicorn = require("uvicorn", "the service", "service")
     check_host(host, settings.keys)
     shown = f"[{host}]" if ":" in host else host
-    with _bind(host, port) as bound, tempfile.TemporaryDirectory(prefix="canonym-") as scratch:
+    with bind(host, port) as bound, tempfile.TemporaryDirectory(prefix="canonym-") as scratch:
         started(f"http://{shown}:{bound.getsockname()[1]}")
         # Workers are new processes: the environment tells them everything.
         os.environ.update(settings.to_environment())
@@ -92,11 +92,15 @@ def application() -> FastAPI:
     return create_app(settings)
 
 
-def _bind(host: str, port: int) -> socket.socket:
+def bind(host: str, port: int) -> socket.socket:
+    """Return a socket that listens."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family)
+        bound = socket.create_server((host, port), family=family)
     except OSError as error:
         raise OSError(
             error.errno, f"cannot be listened on ({error.strerror})", f"{host}:{port}"
         ) from error
+    # asyncio sends small parts at once only where the protocol is named; otherwise each answer
+    # on an open connection waits 40 ms.
+    return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP, bound.detach())

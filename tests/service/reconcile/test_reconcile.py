@@ -69,6 +69,7 @@ def test_only_the_verbatim_name_of_one_concept_is_a_match(client: TestClient) ->
         ("MI", False),  # an abbreviation
         ("hart attack", False),  # corrected
         ("heart attack and hip fracture", False),
+        ("Old name of nothing", False),  # deprecated
     ):
         found = ask(client, query=query)
         assert [one["match"] for one in found[:1]] == [expected], query

@@ -163,7 +163,8 @@ def _candidates(
     opened: Opened, plan: Plan, links: Sequence[tuple[bool, Link]], match_confidence: float
 ) -> list[dict[str, Any]]:
     found = _found(opened, plan, links)
-    types = {one.id: opened.terminology.concept(one.id).types for one in found}
+    concepts = {one.id: opened.terminology.concept(one.id) for one in found}
+    types = {id_: concept.types for id_, concept in concepts.items()}
     allowed = [
         one
         for one in found
@@ -176,7 +177,8 @@ def _candidates(
     exact = [one for one in ranked if one.exact and one.id in met]
     described = [_described(opened, one) for one in ranked[: plan.query.limit]]
     for one, best in zip(described[:1], ranked, strict=False):
-        one["match"] = best.id in met and (exact == [best] or best.id == sure)
+        alone = exact == [best] or best.id == sure
+        one["match"] = alone and best.id in met and not concepts[best.id].deprecated
     return described
 
 
