@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from canonym import Concept, Name
+from canonym import Concept, Linker, Name
 from canonym.errors import Mismatch, ReadError
 from canonym.service.served import Opened, Served
 from tests.service.conftest import RECORDS, build
@@ -43,7 +43,62 @@ def test_a_replaced_index_is_used_from_the_next_request_on(folder: Path) -> None
     assert served.use(_link) == "coronary"
 
 
-def test_work_that_meets_a_replacement_is_done_again(folder: Path) -> None:
+def test_another_order_of_the_same_index_is_used_too(folder: Path) -> None:
+    served = Served("small", folder)
+    served.open()
+
+    def orders(opened: Opened) -> tuple[str, str]:
+        return opened.linker.order, opened.linker.fingerprint
+
+    before = served.use(orders)
+    other = Linker.load(folder)
+    other.use_order("marginal")
+    after = served.use(orders)
+    assert (before[0], after[0]) == ("nearest", "marginal")
+    assert after[1] == other.fingerprint != before[1]
+    other.use_order("nearest")
+    assert served.use(orders) == before
+
+
+def test_work_during_which_the_index_is_replaced_is_done_again(folder: Path) -> None:
+    served = Served("small", folder)
+    served.open()
+    met = []
+
+    def work(opened: Opened) -> str:
+        met.append(opened)
+        if len(met) == 1:
+            build(folder, [*RECORDS, Name("coronary", "X:1")], overwrite=True)
+        return _link(opened)
+
+    assert served.use(work) == "coronary"
+    assert len(met) == 2
+
+
+def test_work_that_fails_between_two_indexes_waits_for_the_second(folder: Path) -> None:
+    served = Served("small", folder)
+    served.open()
+    aside = folder.with_name("aside")
+    met = []
+
+    def work(opened: Opened) -> str:
+        met.append(opened)
+        if len(met) == 1:
+            folder.rename(aside)
+            opened.terminology.close()
+            raise FileNotFoundError(str(folder))
+        if len(met) == 2:
+            aside.rename(folder)
+            (folder / "canonym.json").touch()
+            raise ReadError(folder, "has gone")
+        return _link(opened)
+
+    assert served.use(work) != "coronary"
+    assert len(met) == 3
+    assert met[0] is met[1] is not met[2]
+
+
+def test_work_that_fails_because_of_a_replacement_is_done_again(folder: Path) -> None:
     served = Served("small", folder)
     served.open()
     met = []

@@ -7,6 +7,7 @@ import functools
 import logging
 import re
 import threading
+import time
 from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
@@ -16,6 +17,8 @@ from canonym.errors import CanonymError, InvalidInput, Mismatch, ReadError
 from canonym.indexes.prefixes import Prefixes
 from canonym.io.files import MANIFEST, cache_folder, write_folder
 from canonym.linker import Linker
+from canonym.linking.confidence import CONFIDENCE
+from canonym.linking.reranker import RERANKER
 from canonym.service.problems import Problem
 from canonym.text import normalise, normalise_all
 from canonym.types import Concept, Name
@@ -23,6 +26,8 @@ from canonym.types import Concept, Name
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 _MOST_NAMED = 1000
+_FOLLOWED = (MANIFEST, RERANKER, CONFIDENCE)
+_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.0)  # seconds between attempts
 
 
 class Opened:
@@ -101,7 +106,13 @@ class Served:
         self._folder = folder
         self._lock = threading.Lock()
         self._opened: Opened | None = None
-        self._known: tuple[int, int] | None = None
+        self._known: tuple[tuple[int, int], ...] | None = None
+
+    @property
+    def opened(self) -> Opened:
+        """The index as it was opened last."""
+        assert self._opened is not None, "indexes are opened before requests are answered"
+        return self._opened
 
     @property
     def is_open(self) -> bool:
@@ -130,53 +141,60 @@ class Served:
                 _log.info("the index %s was replaced and is open again", self.name)
             self._opened, self._known = opened, known
 
-    def _identity(self) -> tuple[int, int] | None:
-        """Tell one manifest from another; None while there is none, in between two."""
+    def _identity(self) -> tuple[tuple[int, int], ...] | None:
+        """Tell one state of the folder from another; None while there is none, between two."""
         if self._folder is None:
             return None
-        with contextlib.suppress(OSError):
-            status = (self._folder / MANIFEST).stat()
-            return status.st_ino, status.st_mtime_ns
-        return None
+        found = []
+        for name in _FOLLOWED:
+            with contextlib.suppress(OSError):
+                status = (self._folder / name).stat()
+                found.append((status.st_ino, status.st_mtime_ns))
+            if not found:
+                return None
+        return tuple(found)
 
     def use(self, work: Callable[[Opened], _T]) -> _T:
         """Do some work that only reads, with the newest index.
 
-        An index that is replaced in the midst of it may refuse; the work is then done once more.
+        Where the index is replaced in the midst of it, the work is done again.
         """
-        self._follow()
-        opened = self._opened
-        assert opened is not None, "indexes are opened before requests are answered"
+        while True:
+            found = self._attempt(work)
+            if self._identity() in (None, self._known):
+                return found
+
+    def change(self, work: Callable[[Opened], _T]) -> _T:
+        """Do some work that changes the index."""
         try:
+            return self._attempt(work)
+        except OSError as error:
+            detail = f"the folder of {self.name} cannot be written to: nothing was changed"
+            raise Problem(HTTPStatus.CONFLICT, detail) from error
+
+    def _attempt(self, work: Callable[[Opened], _T]) -> _T:
+        """Do some work; what fails while the index is replaced is tried again."""
+        for pause in _PAUSES:
             try:
-                return work(opened)
-            except Mismatch:
-                self.open()
-                if self._opened is opened or self._opened is None:
+                return work(self._newest())
+            except (Mismatch, ReadError, OSError):
+                if not pause or self._folder is None or self._identity() == self._known:
                     raise
-                return work(self._opened)
-        except ReadError:
-            raise
-        except InvalidInput as error:
-            raise InvalidInput(self._worded(str(error))) from error
+                time.sleep(pause)
+            except InvalidInput as error:
+                raise InvalidInput(self._worded(str(error))) from error
+        raise AssertionError("the last pause is none")
+
+    def _newest(self) -> Opened:
+        """Return the index, opened again if it was replaced; several threads wait for one."""
+        if self._identity() not in (None, self._known):
+            self.open()
+        return self.opened
 
     def _worded(self, message: str) -> str:
         """Say in the words of the service what is said in those of Python, with no path."""
         message = re.sub(r"List all with .*", "GET /v1/terminologies lists all", message)
         return message.replace("terminology.db", self.name)
-
-    def change(self, work: Callable[[Opened], _T]) -> _T:
-        """Do some work that changes the index, and may be done twice."""
-        try:
-            return self.use(work)
-        except OSError as error:
-            detail = f"the folder of {self.name} cannot be written to: nothing was changed"
-            raise Problem(HTTPStatus.CONFLICT, detail) from error
-
-    def _follow(self) -> None:
-        """Open a replaced index, in one thread; the others go on with the old one."""
-        if self._identity() not in (None, self._known) and not self._lock.locked():
-            self.open()
 
 
 def open_served(folders: dict[str, Path | None]) -> dict[str, Served]:

@@ -42,8 +42,7 @@ Named = Annotated[Served, Depends(_served)]
 
 
 def _json(served: Served, content: Any) -> JSONResponse:
-    language = served.use(lambda opened: opened.language)
-    return JSONResponse(content, headers={"Content-Language": language})
+    return JSONResponse(content, headers={"Content-Language": served.opened.language})
 
 
 # --- manifest and matching ------------------------------------------------------------------------
@@ -60,18 +59,20 @@ async def base_02(request: Request, state: Shared, served: Named) -> Response:
         return await _match_02(state, served, _parsed(given["queries"]))
     if request.method == "POST":
         raise InvalidInput("queries or extend is expected, in a form or in a JSON object")
-    if V1 in request.headers.get("accept", ""):
-        return manifest_of_10(request, state, served)
-    url = f"{state.base_url(request)}/reconcile/{served.name}"
-    content = served.use(lambda opened: manifest_02(served.name, url, opened, state))
-    return _json(served, content)
+    make = manifest_10 if V1 in request.headers.get("accept", "") else manifest_02
+    return await run_in_threadpool(_manifest, make, request, state, served)
 
 
-def manifest_of_10(request: Request, state: Shared, served: Named) -> Response:
+def base_10(request: Request, state: Shared, served: Named) -> Response:
     """Return the manifest of 1.0-draft."""
+    return _manifest(manifest_10, request, state, served)
+
+
+def _manifest(
+    make: Callable[..., dict[str, Any]], request: Request, state: State, served: Served
+) -> Response:
     url = f"{state.base_url(request)}/reconcile/{served.name}"
-    content = served.use(lambda opened: manifest_10(served.name, url, opened, state))
-    return _json(served, content)
+    return _json(served, served.use(lambda opened: make(served.name, url, opened, state)))
 
 
 async def _parameters(request: Request) -> dict[str, Any]:
@@ -327,7 +328,7 @@ def make_router(prefix: str, *, described: bool) -> APIRouter:
             router.add_api_route(
                 slash, base_02, methods=[method], name=name, include_in_schema=shown
             )
-        router.add_api_route(f"/v1{slash}", manifest_of_10, include_in_schema=shown)
+        router.add_api_route(f"/v1{slash}", base_10, include_in_schema=shown)
     for version in ("", "/v1"):
         for path, handler, method in _SHARED:
             router.add_api_route(
