@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -102,6 +104,31 @@ def test_an_index_that_fails_gives_500_without_a_trace(
     assert secret not in json.dumps(line)
     quoted = json.loads(logs.JsonFormatter(quote=True).format(failed[0]))
     assert quoted["error_message"] == secret
+
+
+@pytest.mark.parametrize("part", ["receive", "send"])
+def test_a_client_that_goes_away_is_no_failure(
+    client: TestClient, caplog: pytest.LogCaptureFixture, part: str
+) -> None:
+    caplog.set_level(logging.INFO)
+    path = "/v1/link" if part == "receive" else "/healthz"
+    scope: dict[str, Any] = {
+        **{"type": "http", "method": "POST" if part == "receive" else "GET", "path": path},
+        **{"headers": [], "query_string": b"", "root_path": "", "scheme": "http"},
+        **{"client": ("127.0.0.1", 1), "server": ("127.0.0.1", 2), "http_version": "1.1"},
+    }
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.disconnect"}
+
+    async def send(_: Any) -> None:
+        raise OSError("the connection is closed")
+
+    asyncio.run(client.app(scope, receive, send))
+    assert "the client went away" in caplog.messages
+    assert not [record for record in caplog.records if record.levelno > logging.INFO]
+    (line,) = (one for one in caplog.records if one.name == "canonym.service.requests")
+    assert (line.facts["route"], line.facts["status"]) == (path, 499)  # type: ignore[attr-defined]
 
 
 def test_the_log_has_a_line_for_each_request(

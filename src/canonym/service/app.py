@@ -47,6 +47,8 @@ def make_app(settings: Settings) -> FastAPI:
         # Their pages would fetch scripts from another host.
         docs_url=None,
         redoc_url=None,
+        # A redirect would be to the host that the client names.
+        redirect_slashes=False,
     )
     app.state.canonym = state
     problems.add_handlers(app)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import re
 import secrets
@@ -9,6 +10,7 @@ import time
 from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from canonym.service import logs
@@ -16,6 +18,7 @@ from canonym.service.metrics import Metrics
 from canonym.service.problems import ProblemResponse, too_large
 
 _log = logging.getLogger(__name__)
+_GONE = 499  # what nginx calls a client that went away
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -50,18 +53,25 @@ class Surroundings:
                 headers["X-Request-ID"] = id_
                 for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
-            await send(message)
+            try:
+                await send(message)
+            except Exception as error:
+                raise ClientDisconnect from error
 
         try:
             limited = self._limited(scope, receive)
             await self._app(scope, limited, send_with_headers)
+        except ClientDisconnect:
+            statuses[0] = _GONE
+            _log.info("the client went away")
         except Exception:
             _log.exception("a request failed")
             if statuses[0]:  # too late for another answer
                 raise
             detail = "the service failed; its log says why, under this request id"
             failed = ProblemResponse(500, detail, request_id=id_)
-            await failed(scope, receive, send_with_headers)
+            with contextlib.suppress(ClientDisconnect):
+                await failed(scope, receive, send_with_headers)
         finally:
             self._report(scope, statuses[0], time.perf_counter() - began)
             logs.request_id.reset(token)
