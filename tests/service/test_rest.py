@@ -307,6 +307,21 @@ def test_a_wrong_synonym_adds_none(reviewing: TestClient) -> None:
     assert reviewing.get("/v1/synonyms").json()["synonyms"] == []
 
 
+def test_too_many_changes_at_once_are_refused(
+    serving: Serving, index: Path, tmp_path: Path
+) -> None:
+    keys = Keys.create(tmp_path / "keys.db")
+    key = {"X-API-Key": keys.add("reviewer", "review")}
+    client = serving(index=(str(index),), keys=str(keys.path), max_batch=10)
+    for path, one in (
+        ("synonyms", {"name": "x", "id": "X:1"}),
+        ("forbidden", {"mention": "x", "id": "X:1"}),
+    ):
+        answer = client.post(f"/v1/{path}", json={path: [one] * 11}, headers=key)
+        assert "at most 10" in _refused(answer, 413)
+        assert client.get(f"/v1/{path}", headers=key).json()[path] == []
+
+
 def test_pairs_are_forbidden_and_allowed_again(reviewing: TestClient) -> None:
     body = {"forbidden": [{"mention": "heart attack", "id": "X:1"}]}
     assert reviewing.post("/v1/forbidden", json=body).json()["added"] == 1
@@ -343,7 +358,7 @@ def test_an_admin_lists_and_revokes_keys(serving: Serving, index: Path, tmp_path
         ("robot", "review", None),
         ("admin", "admin", None),
     ]
-    assert robot.split("_")[2] not in json.dumps(listed)
+    assert robot.split("_", 2)[2] not in json.dumps(listed)
     path = f"/v1/keys/{listed[0]['id']}"
     assert client.delete(path, headers=admin).status_code == 204
     assert client.get("/v1/terminologies", headers={"X-API-Key": robot}).status_code == 401

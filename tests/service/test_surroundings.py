@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from canonym.service import logs
+from canonym.service import Settings, create_app, logs
 from canonym.service.access import Buckets
 from canonym.service.keys import Keys
 
@@ -23,6 +23,15 @@ Serving = Callable[..., TestClient]
 def test_the_service_is_alive_and_ready(client: TestClient) -> None:
     assert client.get("/healthz").json() == {"status": "ok"}
     assert client.get("/readyz").json() == {"status": "ready"}
+
+
+def test_a_service_whose_indexes_are_not_open_is_not_ready(index: Path) -> None:
+    # Without the lifespan nothing is opened.
+    client = TestClient(create_app(Settings(index=(f"a={index}", f"b={index}"))))
+    assert client.get("/healthz").status_code == 200
+    waiting = client.get("/readyz")
+    assert (waiting.status_code, waiting.json()["detail"]) == (503, "not open yet: a, b")
+    assert waiting.headers["retry-after"] == "1"
 
 
 def test_errors_are_problem_details_with_all_headers(client: TestClient) -> None:
