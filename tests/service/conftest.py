@@ -34,6 +34,7 @@ RECORDS = [
     Name("cold", "X:5"),
     Concept("X:6", "Hip fracture", types=("Finding",)),
     Name("broken hip", "X:6"),
+    Name("hip crack", "X:6", source="canonym everyday names"),
     Concept("X:7", "Old name of nothing", deprecated=True, replaced_by=("X:6",)),
     Relation("X:1", "is_a", "X:0"),
     Relation("X:2", "is_a", "X:0"),

@@ -70,6 +70,8 @@ def test_only_the_verbatim_name_of_one_concept_is_a_match(client: TestClient) ->
         ("hart attack", False),  # corrected
         ("heart attack and hip fracture", False),
         ("Old name of nothing", False),  # deprecated
+        ("hip crack", False),  # an everyday name, which is no coding advice
+        ("broken hip", True),
     ):
         found = ask(client, query=query)
         assert [one["match"] for one in found[:1]] == [expected], query

@@ -12,6 +12,7 @@ from canonym.linking.settings import SIMILARITY
 from canonym.service.reconcile.properties import concepts_with
 from canonym.service.reconcile.queries import Condition, Query
 from canonym.service.served import Opened
+from canonym.terminology.readers.everyday import SOURCE as EVERYDAY
 from canonym.text import normalise
 from canonym.types import Candidate, Link, Mention
 
@@ -163,8 +164,7 @@ def _candidates(
     opened: Opened, plan: Plan, links: Sequence[tuple[bool, Link]], match_confidence: float
 ) -> list[dict[str, Any]]:
     found = _found(opened, plan, links)
-    concepts = {one.id: opened.terminology.concept(one.id) for one in found}
-    types = {id_: concept.types for id_, concept in concepts.items()}
+    types = {one.id: opened.terminology.concept(one.id).types for one in found}
     allowed = [
         one
         for one in found
@@ -178,8 +178,14 @@ def _candidates(
     described = [_described(opened, one) for one in ranked[: plan.query.limit]]
     for one, best in zip(described[:1], ranked, strict=False):
         alone = exact == [best] or best.id == sure
-        one["match"] = alone and best.id in met and not concepts[best.id].deprecated
+        one["match"] = alone and best.id in met and _is_sound(opened, best)
     return described
+
+
+def _is_sound(opened: Opened, found: Found) -> bool:
+    """Tell whether a concept is in use, and its name more than an everyday one."""
+    sources = {name.source for name in opened.names(found.id) if name.text == found.name}
+    return sources != {EVERYDAY} and not opened.terminology.concept(found.id).deprecated
 
 
 def _found(opened: Opened, plan: Plan, links: Sequence[tuple[bool, Link]]) -> list[Found]:
