@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from hypothesis import strategies as st
 
 from canonym import Concept, Linker, Mention, Name, Relation, Terminology, Xref
 from canonym.service import Settings, create_app
@@ -44,6 +45,13 @@ RECORDS = [
     Xref("X:3", "ICD10:E11"),
     Xref("X:3", "D434", "alternative"),
 ]
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+"""Whatever JSON may say."""
 
 
 def build(folder: Path, records: list[Any] = RECORDS, **options: Any) -> Linker:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from canonym import Document, Linker, Mention
 from canonym.service import schemas
 from canonym.service.keys import Keys
+from tests.service.conftest import ANYTHING
 
 Serving = Callable[..., TestClient]
 EXPLAINED = "History of myocardial infarction (MI). MI in 2019."
@@ -390,13 +391,8 @@ def test_the_description_has_examples_that_work(client: TestClient) -> None:
     assert {"HTTPBearer", "APIKeyHeader"} <= set(description["components"]["securitySchemes"])
 
 
-_ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-    max_leaves=8,
-)
 _MEMBERS = st.sampled_from([*schemas.LinkRequest.model_fields, *schemas.GivenMention.model_fields])
-_BODIES = _ANYTHING | st.dictionaries(_MEMBERS, _ANYTHING, max_size=4).map(
+_BODIES = ANYTHING | st.dictionaries(_MEMBERS, ANYTHING, max_size=4).map(
     lambda body: {"mentions": ["x", {"text": "y"}], **body}
 )
 
