@@ -233,6 +233,9 @@ BROKEN: list[Any] = [
     *({"query": "x", "properties": [{}]}, {"query": "x", "properties": [{"pid": "p"}]}),
     *({"query": "x", "properties": [{"pid": "p", "v": {}}]}, {"query": "x" * 10_001}),
     {"query": "x", "properties": [{"pid": "p", "v": None}]},
+    {"query": "x", "properties": [{"pid": "p", "v": ["x"] * 101}]},
+    {"query": "x", "properties": [{"pid": "p", "v": "x"}] * 51},
+    {"query": "x", "type": ["x"] * 101},
 ]
 
 

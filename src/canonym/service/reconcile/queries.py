@@ -11,6 +11,8 @@ MOST = 100
 """Candidates of a query, at most."""
 
 _LONGEST = 10_000
+_MOST_VALUES = 100
+_MOST_CONDITIONS = 50
 _FEW = 5
 CONTEXT = "context"
 """The property that is no property of a concept but the text around the name."""
@@ -24,7 +26,7 @@ class _Entity(BaseModel):
 
 
 _One = _Text | bool | int | float | _Entity
-_Values = _One | list[_One]
+_Values = _One | Annotated[list[_One], Field(max_length=_MOST_VALUES)]
 
 
 class _Property(BaseModel):
@@ -36,9 +38,9 @@ class _Property(BaseModel):
 class _Query02(BaseModel):
     model_config = ConfigDict(strict=True, allow_inf_nan=False)
     query: _Text = ""
-    type: _Text | list[_Text] = []
+    type: _Text | Annotated[list[_Text], Field(max_length=_MOST_VALUES)] = []
     limit: int | float = Field(_FEW, ge=1)
-    properties: list[_Property] = []
+    properties: list[_Property] = Field([], max_length=_MOST_CONDITIONS)
     type_strict: Literal["any", "all", "should"] = "any"
 
 
@@ -55,7 +57,7 @@ class _Query10(BaseModel):
     model_config = ConfigDict(strict=True, allow_inf_nan=False)
     type: _Text = ""
     limit: int | float = Field(_FEW, ge=1)
-    conditions: list[_Condition10] = Field(min_length=1)
+    conditions: list[_Condition10] = Field(min_length=1, max_length=_MOST_CONDITIONS)
 
 
 class Condition(NamedTuple):
