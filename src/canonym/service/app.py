@@ -14,7 +14,7 @@ from canonym.service.access import Access
 from canonym.service.metrics import Metrics
 from canonym.service.middleware import Surroundings
 from canonym.service.reconcile.routes import make_router
-from canonym.service.served import open_served
+from canonym.service.served import Served
 from canonym.service.settings import Settings
 from canonym.service.state import State
 from canonym.service.work import Work
@@ -25,7 +25,7 @@ def make_app(settings: Settings) -> FastAPI:
     metrics = Metrics()
     state = State(
         settings,
-        open_served(settings.folders()),
+        {name: Served(name, folder) for name, folder in settings.folders().items()},
         metrics,
         Work(settings.threads, settings.queue, metrics.count_open),
         Access(settings.keys, settings.rate_limit),

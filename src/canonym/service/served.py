@@ -197,11 +197,6 @@ class Served:
         return message.replace("terminology.db", self.name)
 
 
-def open_served(folders: dict[str, Path | None]) -> dict[str, Served]:
-    """Return the indexes by name, not yet opened."""
-    return {name: Served(name, folder) for name, folder in folders.items()}
-
-
 def _open_prefixes(linker: Linker) -> Prefixes:
     """Open the sorted names of a terminology; the cache keeps them, where that is possible."""
     terminology = linker.terminology
