@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 
+from build_memory import watched
 from canonym.corpora.pubtator import read_pubtator
 from recombined import FILES, recombined, write_table
 from record import RESULTS, data_folder, save
@@ -42,18 +43,18 @@ PROJECTED = 10_000_000
 BULK_NAMES, WORKER_MENTIONS = 500_000, 200_000
 PARTS = ("train", "dev", "test")
 PICTURES = Path(__file__).parents[1] / "docs" / "guides"
-WARM, SINGLE, TOGETHER = 50, 200, 1_000
+WARM, SINGLE, TOGETHER = 400, 200, 1_000
 LINK = """
-import json, resource, sys, time
+import json, sys, time
 from canonym import Linker
 
-def anonymous():
-    lines = open("/proc/self/smaps_rollup").read().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Anonymous:"))
+def memory():
+    lines = dict(line.split(":") for line in open("/proc/self/status") if "kB" in line)
+    return [int(lines[kind].split()[0]) // 1024 for kind in ("RssAnon", "RssFile")]
 
 folder, warm, single, together = sys.argv[1], *map(int, sys.argv[2:])
 mentions = json.load(sys.stdin)
-before, start = anonymous(), time.perf_counter()
+start = time.perf_counter()
 linker = Linker.load(folder)
 opened = time.perf_counter()
 linker.link(mentions[:1])
@@ -77,8 +78,8 @@ print(json.dumps({
     "p50_ms": times[len(times) // 2] * 1000,
     "p99_ms": times[int(len(times) * 0.99)] * 1000,
     "per_second": max(rates),
-    "anonymous_bytes": anonymous() - before,
-    "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+    "linking_megabytes": memory()[0],
+    "linking_mapped_megabytes": memory()[1],
 }))
 """
 
@@ -86,37 +87,39 @@ print(json.dumps({
 # --- one run --------------------------------------------------------------------------------------
 
 
-def run(*arguments: str | Path, given: str = "") -> tuple[str, float, int]:
-    """Run Python; return what it printed, its seconds, and its peak memory in bytes."""
+def run(*arguments: str | Path, given: str = "") -> tuple[str, float]:
+    """Run Python; return what it printed, and its seconds."""
     start = time.perf_counter()
-    process = subprocess.Popen(
-        [sys.executable, *map(str, arguments)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write(given)
-    process.stdin.close()
-    printed = process.stdout.read()
-    _, status, used = os.wait4(process.pid, 0)
-    if status:
-        raise SystemExit(f"{' '.join(map(str, arguments[:4]))} ended with {status}")
-    return printed, time.perf_counter() - start, used.ru_maxrss * 1024
+    done = subprocess.run(
+        [sys.executable, *map(str, arguments)], input=given, stdout=subprocess.PIPE, text=True
+    )
+    if done.returncode:
+        raise SystemExit(f"{' '.join(map(str, arguments[:4]))} ended with {done.returncode}")
+    return done.stdout, time.perf_counter() - start
 
 
 def make_index(folder: Path, n: int) -> dict[str, Any]:
-    """Import and index `n` names; return seconds and peak memory of both."""
-    write_table(folder / "names.tsv", n)
-    columns = ("--id-column", "id", "--name-column", "name", "--type-column", "type")
-    found: dict[str, Any] = {"names": n}
+    """Import and index `n` names, unless that is done; return seconds and peak memory of both."""
+    done = folder / "made.json"
+    if done.exists():
+        found: dict[str, Any] = json.loads(done.read_text())
+        return found
+    folder.mkdir(exist_ok=True)
+    table, terminology, index = (str(folder / name) for name in ("names.tsv", "names.db", "index"))
+    write_table(Path(table), n)
+    found = {"names": n}
     for step, command in {
-        "import": ("import", folder / "names.tsv", "-o", folder / "names.db", *columns),
-        "index": ("index", folder / "names.db", "-o", folder / "index"),
+        "import": (table, "-o", terminology, "--type-column", "type"),
+        "index": (terminology, "-o", index),
     }.items():
-        _, seconds, peak = run("-m", "canonym", *command, "--quiet")
-        found |= {f"{step}_seconds": round(seconds, 1), f"{step}_peak_bytes": peak}
-    (folder / "names.tsv").unlink()
-    found["index_bytes"] = sum(p.stat().st_size for p in (folder / "index").rglob("*.*"))
+        told = watched(step, *command, "--overwrite")
+        found[f"{step}_seconds"] = told["seconds"]
+        found[f"{step}_peak_megabytes"] = told["peak_megabytes"]["anonymous"]
+        found[f"{step}_peak_mapped_megabytes"] = told["peak_megabytes"]["mapped"]
+    Path(table).unlink()
+    files = [file for file in Path(index).rglob("*") if file.is_file()]
+    found["index_megabytes"] = round(sum(file.stat().st_size for file in files) / 1e6)
+    done.write_text(json.dumps(found))
     return found
 
 
@@ -197,23 +200,18 @@ def project(rows: list[dict[str, Any]], law: dict[str, float]) -> dict[str, Any]
 # --- the three parts ------------------------------------------------------------------------------
 
 
-def by_names(most: int) -> list[dict[str, Any]]:
-    """Measure indexes of growing terminologies."""
-    rows = []
+def by_names(folder: Path, most: int) -> list[dict[str, Any]]:
+    """Measure indexes of growing terminologies: all are made, then mentions linked to each."""
+    rows = [make_index(folder / str(n), n) for n in NAMES if n <= most]
     given = json.dumps(test_mentions())
-    for n in (n for n in NAMES if n <= most):
-        with TemporaryDirectory() as folder:
-            row = make_index(Path(folder), n)
-            place = Path(folder) / "index"
-            numbers = map(str, (WARM, SINGLE, TOGETHER))
-            found = json.loads(run("-c", LINK, place, *numbers, given=given)[0])
-            kind = json.loads((place / "canonym.json").read_text())["encoders"][0]["index"]
-            row |= {"kind": kind} | {
-                key: value if key.endswith("bytes") else round(value, 3)
-                for key, value in found.items()
-            }
+    for row in rows:
+        place = folder / str(row["names"]) / "index"
+        found = json.loads(
+            run("-c", LINK, place, *map(str, (WARM, SINGLE, TOGETHER)), given=given)[0]
+        )
+        row["kind"] = json.loads((place / "canonym.json").read_text())["encoders"][0]["index"]
+        row |= {key: round(value, 3) for key, value in found.items()}
         print(json.dumps(row), flush=True)
-        rows.append(row)
     return rows
 
 
@@ -263,7 +261,7 @@ def exponents(result: dict[str, Any]) -> dict[str, float]:
     names = result.get("names", [])
     if sum(row["names"] >= 100_000 for row in names) > 1:
         per_mention = [{**row, "batch_ms": 1000 / row["per_second"]} for row in names]
-        keys = ("p50_ms", "batch_ms", "index_seconds", "index_peak_bytes", "anonymous_bytes")
+        keys = ("p50_ms", "batch_ms", "index_seconds", "index_peak_megabytes", "linking_megabytes")
         found = {key: exponent(per_mention, "names", key, 100_000) for key in keys}
     if sum(row["mentions"] >= 10_000 for row in result.get("mentions", [])) > 1:
         found["seconds_by_mentions"] = exponent(result["mentions"], "mentions", "seconds", 10_000)
@@ -299,6 +297,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("parts", nargs="*", choices=["names", "mentions", "workers", []])
+    parser.add_argument("--folder", type=Path, help="keep indexes here, and use those that are")
     parser.add_argument("--most-names", type=int, default=NAMES[-1])
     parser.add_argument("--most-mentions", type=int, default=MENTIONS[-1])
     options = parser.parse_args()
@@ -307,15 +306,17 @@ def main() -> None:
     result: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
     kept = ("names", "mentions", "projected", "different_mentions", "workers")
     result = {key: result[key] for key in kept if key in result}
-    if "names" in parts:
-        result["names"] = by_names(options.most_names)
-    if {"mentions", "workers"} & set(parts):
-        with TemporaryDirectory() as folder:
-            make_index(Path(folder), BULK_NAMES)
+    with TemporaryDirectory() as scratch:
+        folder = options.folder or Path(scratch)
+        if "names" in parts:
+            result["names"] = by_names(folder, options.most_names)
+        if {"mentions", "workers"} & set(parts):
+            place = folder / str(BULK_NAMES)
+            make_index(place, BULK_NAMES)
             if "mentions" in parts:
-                result |= by_mentions(Path(folder), options.most_mentions)
+                result |= by_mentions(place, options.most_mentions)
             if "workers" in parts:
-                result["workers"] = by_workers(Path(folder))
+                result["workers"] = by_workers(place)
     result["exponents"] = exponents(result)
     picture(result)
     data = [*(data_folder() / file for file in FILES)]
