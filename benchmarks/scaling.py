@@ -8,7 +8,7 @@ before it, all with the same chance. Everything runs in processes of its own.
 - ``names``: index, opening, one mention and a thousand, from 10,000 names on. Each has the distinct
   mentions of BC5CDR's test part.
 - ``mentions``: ``canonym bulk`` from start to end, from one mention on, to 500,000 names. The time
-  of ten million is projected: so much for the start, for each mention, and for each that is new.
+  of larger runs is projected: so much for the start, for each mention, and for each new one.
 - ``workers``: ``canonym bulk`` with 1 to 4 of them, in turn.
 
     python benchmarks/scaling.py [names mentions workers] [--most-names N] [--most-mentions N]
@@ -39,7 +39,7 @@ from record import RESULTS, data_folder, save
 NAMES = [10_000, 100_000, 500_000, 1_000_000, 5_000_000, 15_000_000]
 MENTIONS = [1, 100, 10_000, 100_000, 500_000, 1_000_000]
 WORKERS = [1, 2, 4]
-PROJECTED = 10_000_000
+PROJECTED = [10_000_000, 100_000_000, 1_000_000_000]
 BULK_NAMES, WORKER_MENTIONS = 500_000, 200_000
 PARTS = ("train", "dev", "test")
 PICTURES = Path(__file__).parents[1] / "docs" / "guides"
@@ -178,23 +178,28 @@ def draw(n: int) -> tuple[list[str], dict[str, float]]:
     return [texts[i] for i in number[source]], {"a": round(a, 3), "b": round(b, 3)}
 
 
-def project(rows: list[dict[str, Any]], law: dict[str, float]) -> dict[str, Any]:
-    """Fit the time of a run by its start, its mentions and its new ones; project ten million."""
+def project(rows: list[dict[str, Any]], law: dict[str, float], cores: int) -> list[dict[str, Any]]:
+    """Fit the time of a run by its start, its mentions and its new ones; project large runs."""
     from scipy.optimize import nnls
 
     table = np.array([[1, row["mentions"], row["different"]] for row in rows], dtype=float)
     seconds = np.array([row["seconds"] for row in rows])
     weights = 1 / seconds  # errors count relative to the whole
-    start, each, new = nnls(table * weights[:, None], np.ones(len(rows)))[0]
-    different = law["a"] * PROJECTED ** law["b"]
-    return {
-        "start_seconds": round(start, 3),
-        "seconds_a_mention": float(f"{each:.3g}"),
-        "seconds_a_new_mention": float(f"{new:.3g}"),
-        "mentions": PROJECTED,
-        "different": round(different),
-        "minutes": round((start + each * PROJECTED + new * different) / 60, 1),
-    }
+    fitted = nnls(table * weights[:, None], np.ones(len(rows)))[0]
+    found = []
+    for n in PROJECTED:
+        different = law["a"] * n ** law["b"]
+        taken = float(fitted @ [1, n, different])
+        found.append(
+            {
+                "mentions": n,
+                "different": round(different),
+                "minutes": round(taken / 60, 1),
+                "core_hours": round(taken * cores / 3600, 2),
+                "parts": [float(f"{one:.3g}") for one in fitted],
+            }
+        )
+    return found
 
 
 # --- the three parts ------------------------------------------------------------------------------
@@ -217,10 +222,10 @@ def by_names(folder: Path, most: int) -> list[dict[str, Any]]:
 
 def by_mentions(folder: Path, most: int) -> dict[str, Any]:
     """Measure bulk runs of growing streams."""
-    rows = []
+    rows, cores = [], len(os.sched_getaffinity(0))
     stream, law = draw(min(most, MENTIONS[-1]))
     for n in (n for n in MENTIONS if n <= most):
-        seconds = bulk(folder, stream[:n], len(os.sched_getaffinity(0)))
+        seconds = bulk(folder, stream[:n], cores)
         rows.append(
             {
                 "mentions": n,
@@ -230,7 +235,7 @@ def by_mentions(folder: Path, most: int) -> dict[str, Any]:
             }
         )
         print(json.dumps(rows[-1]), flush=True)
-    return {"mentions": rows, "projected": project(rows, law), "different_mentions": law}
+    return {"mentions": rows, "projected": project(rows, law, cores), "different_mentions": law}
 
 
 def by_workers(folder: Path, repeats: int = 2) -> list[dict[str, Any]]:
@@ -321,7 +326,7 @@ def main() -> None:
     picture(result)
     data = [*(data_folder() / file for file in FILES)]
     save("scaling", result, packages=["numpy", "onnxruntime"], data=data)
-    print(json.dumps(result["exponents"] | result.get("projected", {}), indent=1))
+    print(json.dumps([result["exponents"], *result.get("projected", [])], indent=1))
 
 
 if __name__ == "__main__":

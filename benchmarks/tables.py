@@ -438,6 +438,52 @@ def _ivf() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _scaling_names() -> str:
+    """Return memory and times by number of names."""
+    lines = [
+        "| names | kind | import, index | memory of index | index on disk | opens "
+        "| memory of linking | one mention | a thousand |",
+        "|---" * 9 + "|",
+    ]
+    for row in _result("scaling")["names"]:
+        cells = [
+            f"{row['names']:,}",
+            row["kind"],
+            f"{row['import_seconds']:,.0f} s, {row['index_seconds']:,.0f} s",
+            f"{row['index_peak_megabytes']:,} MB",
+            f"{row['index_megabytes']:,} MB",
+            f"{row['open_seconds']:.2f} s",
+            f"{row['linking_megabytes']:,} MB",
+            f"{row['p50_ms']:.1f} ms",
+            f"{row['per_second']:,.0f} a second",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _scaling_mentions() -> str:
+    """Return times of bulk runs, and those that follow from them."""
+    result = _result("scaling")
+    lines = ["| mentions | different | time | mentions a second |", "|---|---|---|---|"]
+    for row in result["mentions"]:
+        cells = [f"{row['mentions']:,}", f"{row['different']:,}", f"{row['seconds']:,.0f} s"]
+        lines.append(f"| {' | '.join(cells)} | {row['per_second']:,.0f} |")
+    for row in result["projected"]:
+        seconds = 60 * row["minutes"]
+        cells = [f"{row['mentions']:,}", f"{row['different']:,}", f"{row['minutes']:,.0f} min"]
+        rate = f"{row['mentions'] / seconds:,.0f}, projected; {row['core_hours']:,.1f} core hours"
+        lines.append(f"| {' | '.join(cells)} | {rate} |")
+    return "\n".join(lines) + "\n"
+
+
+def _scaling_workers() -> str:
+    """Return how much faster more workers are."""
+    lines = ["| workers | times as fast as one |", "|---|---|"]
+    rows = _result("scaling")["workers"]
+    lines += [f"| {row['workers']} | {row['times_faster']:.2f} |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
 _TABLES = {
     "accuracy": _accuracy,
     "card": _card,
@@ -447,6 +493,9 @@ _TABLES = {
     "ivf": _ivf,
     "kills": _kills,
     "products": _products,
+    "scaling-mentions": _scaling_mentions,
+    "scaling-names": _scaling_names,
+    "scaling-workers": _scaling_workers,
     "sparse": _sparse,
     "unknown": _unknown,
     "marginal": _marginal,
