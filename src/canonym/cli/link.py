@@ -10,6 +10,7 @@ import click
 
 from canonym.cli.annotated import KINDS
 from canonym.cli.device import device_option
+from canonym.cli.exchange import LINK_FORMATS, ExchangeOptions, exchange_options
 from canonym.cli.options import (
     choice_options,
     index_option,
@@ -64,7 +65,7 @@ class Machine(TypedDict):
     device: str | None
 
 
-class Options(RowOptions, SheetOptions, Filters, Machine):
+class Options(RowOptions, SheetOptions, Filters, Machine, ExchangeOptions):
     """What `link` hands on as it is given."""
 
 
@@ -129,8 +130,9 @@ class Options(RowOptions, SheetOptions, Filters, Machine):
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(("table", "tsv", "csv", "jsonl", "parquet", "xlsx", "ods", "pubtator")),
-    help="Format of the output. [default: by the suffix of the file; without a file, table for a "
+    type=click.Choice(LINK_FORMATS),
+    help="Format of the output; sssom, usagi, omop and fhir are for other programs, see "
+    "docs/formats/exchange.md. [default: by the suffix of the file; without a file, table for a "
     "terminal, and for a pipe tsv, or csv if that is what --column reads]",
 )
 @click.option(
@@ -158,6 +160,7 @@ class Options(RowOptions, SheetOptions, Filters, Machine):
     help="In TSV and CSV, put ' before texts that canonym writes and a spreadsheet may take for a "
     "formula: those that begin with = + - @, a tab or a line end. Columns of the input stay.",
 )
+@exchange_options
 @overwrite_option
 @click.option("--resume", is_flag=True, help="Continue an interrupted output file.")
 @workers_option
@@ -227,6 +230,8 @@ def link(
     The columns of TSV, CSV and Parquet and the objects of JSON lines are described in
     docs/formats/links.md.
     """
+    from canonym import __version__
+    from canonym.cli.exchange import mapping_target
     from canonym.cli.input import Blanks, TableOptions, count_items, of_types, open_input, read_ids
     from canonym.cli.output import check_output, choose_format, open_output
     from canonym.cli.progress import counter, note, watched
@@ -248,6 +253,12 @@ def link(
         _check(given, layout, output, mention_types)
         _warn_of_files(names)
         linker = open_linker(index, everyday=not no_everyday, device=options["device"])
+        target = mapping_target(linker, chosen, options, given.columns, column)
+        layout = layout._replace(
+            mappings=target,
+            syntax="json" if output and output.lower().endswith(".json") else "xml",
+            source=f"canonym {__version__}, index {linker.fingerprint}",
+        )
         how = {
             "k": max(layout.k, 2),  # the margin needs a runner-up
             "ids": read_ids(ids) if ids else (),
@@ -273,11 +284,13 @@ def _layout(
     given: Input, format_: str, k: int | None, options: Options, *, explain: bool
 ) -> Layout:
     """Return how to write the links; refuse options that do not go together."""
+    from canonym.cli.exchange import MAPPING_FORMATS, check_mappings
     from canonym.cli.output import WORKBOOKS, Layout, style_of
     from canonym.errors import InvalidInput
     from canonym.io.encodings import check_encoding
 
     one_row, encoding = options["one_row"], options["output_encoding"]
+    check_mappings(format_, options, given.columns, k=k, explain=explain)
     if options["skip_empty"] and given.documents:
         raise InvalidInput("--skip-empty goes with names, lines and tables, not with documents")
     if one_row and format_ not in ("tsv", "csv", "parquet", *WORKBOOKS):
@@ -298,9 +311,10 @@ def _layout(
         check_encoding(encoding, argument="output_encoding")
         if format_ not in ("tsv", "csv"):
             raise InvalidInput(f"--output-encoding goes with --format tsv or csv, not {format_}")
+    best_alone = ("tsv", "csv", *WORKBOOKS, *MAPPING_FORMATS)
     return Layout(
         format_,
-        k or (1 if one_row or format_ in ("tsv", "csv", *WORKBOOKS) else 5),
+        k or (1 if one_row or format_ in best_alone else 5),
         given.columns,
         explain,
         style_of(format_, given.style, encoding),
@@ -314,8 +328,10 @@ def _check(given: Input, layout: Layout, output: str | None, mention_types: Sequ
     from canonym.cli.output import check_workbook
     from canonym.errors import InvalidInput
 
-    if layout.format == "pubtator" and not given.documents:
-        raise InvalidInput("--format pubtator goes with documents; write tsv, csv or jsonl instead")
+    if layout.format in ("pubtator", "bioc") and not given.documents:
+        raise InvalidInput(
+            f"--format {layout.format} goes with documents; write tsv, csv or jsonl instead"
+        )
     if mention_types and given.columns is not None:
         raise InvalidInput("--mention-type goes with annotated mentions, not with tables")
     check_workbook(layout.format, output, given.sheet)

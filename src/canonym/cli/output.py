@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
+from canonym.cli.exchange import MappingTarget, mapping_writer
 from canonym.cli.explanation import explain
 from canonym.cli.failures import printable
 from canonym.cli.input import Entry, Item
@@ -24,6 +25,7 @@ from canonym.io.workbooks import SUFFIXES, Sheet
 from canonym.types import Document, Link, Mention
 
 if TYPE_CHECKING:
+    from canonym.corpora.bioc import BioCWriter
     from rich.console import Console
     from rich.table import Table
 
@@ -43,8 +45,9 @@ _NOT_RESUMABLE = f"--resume needs a file (-o) in one of the formats {', '.join(_
 class Layout(NamedTuple):
     """How links are written: at most `k` candidates, `columns` of the input table.
 
-    `style`, `one_row` and `formula_guard` are those of `canonym.export.DelimitedWriter`, and
-    `sheet` that of `canonym.export.workbooks.WorkbookWriter`.
+    `style`, `one_row` and `formula_guard` are those of `canonym.export.DelimitedWriter`, `sheet`
+    that of `canonym.export.workbooks.WorkbookWriter`. `mappings` is for formats of mappings,
+    `syntax` and `source` are for BioC.
     """
 
     format: str
@@ -55,6 +58,9 @@ class Layout(NamedTuple):
     one_row: bool = False
     formula_guard: bool = True
     sheet: Sheet | None = None
+    mappings: MappingTarget | None = None
+    syntax: str = "xml"
+    source: str = ""
 
 
 class Output:
@@ -108,6 +114,8 @@ def choose_format(named: str | None, output: str | None) -> str:
             suffix = Path(output).suffix.lower()
             if suffix in SUFFIXES:
                 return "ods" if suffix == ".ods" else "xlsx"
+            if output.lower().endswith(".sssom.tsv"):
+                return "sssom"
             return "pubtator" if suffix == ".pubtator" else format_of(output)
         return "table" if sys.stdout.isatty() else "tsv"
     if named in _BINARY and output is None and sys.stdout.isatty():
@@ -249,12 +257,43 @@ class _PubTator:
     def write(self, item: Item, links: Sequence[Link]) -> None:
         from canonym.corpora.pubtator import pubtator_text
 
-        document = cast(Document, item)  # `canonym link` refuses the format for anything else
-        mentions = tuple(_in_text(_with_ids(link), document.text) for link in links)
-        self._stream.write(pubtator_text(replace(document, mentions=mentions)))
+        self._stream.write(pubtator_text(_linked(item, links)))
 
     def close(self) -> None:
         """Do nothing: every document is written at once."""
+
+
+class _BioC:
+    """Writes documents with the links, each with its score and confidence."""
+
+    def __init__(self, writer: BioCWriter) -> None:
+        self._writer = writer
+        self.close = writer.close
+
+    def write(self, item: Item, links: Sequence[Link]) -> None:
+        self._writer.write(_linked(item, links, in_text=False), [_infons(link) for link in links])
+
+
+def _infons(link: Link) -> dict[str, str]:
+    found = link.parts or (link,)
+    best = [one.candidates[0] for one in found if one.id is not None]
+    facts = {
+        "label": "|".join(one.label for one in best),
+        "score": "|".join(f"{one.score:.6g}" for one in best),
+        "confidence": "" if link.confidence is None else f"{link.confidence:.6g}",
+        "sieve": "|".join(one.sieve for one in best),
+        "nil": "; ".join(dict.fromkeys(one.reason for one in found if one.nil)),
+    }
+    return {key: value for key, value in facts.items() if value}
+
+
+def _linked(item: Item, links: Sequence[Link], *, in_text: bool = True) -> Document:
+    """Return a document with the mentions that were linked, ids filled in."""
+    document = cast(Document, item)  # `canonym link` refuses the formats for anything else
+    mentions = [_with_ids(link) for link in links]
+    if in_text:
+        mentions = [_in_text(mention, document.text) for mention in mentions]
+    return replace(document, mentions=tuple(mentions))
 
 
 def _with_ids(link: Link) -> Mention:
@@ -271,11 +310,20 @@ def _in_text(mention: Mention, text: str) -> Mention:
 
 
 def _writer(layout: Layout, stream: IO[Any], *, done: int) -> ItemWriter:
-    if layout.format == "pubtator":
+    if layout.format in ("pubtator", "bioc"):
         if layout.explain:
-            raise InvalidInput("PubTator has no place for explanations: leave out --explain")
-        return _PubTator(stream)
+            raise InvalidInput(
+                f"--format {layout.format} has no place for explanations: leave out --explain"
+            )
+        if layout.format == "pubtator":
+            return _PubTator(stream)
+        from canonym.corpora.bioc import BioCWriter
+
+        return _BioC(BioCWriter(stream, syntax=layout.syntax, source=layout.source))
     writer: LinkWriter
+    if layout.mappings is not None:
+        writer = mapping_writer(layout.format, stream, layout.mappings)
+        return _EachLink(writer, explain=False, separator="")
     options: dict[str, Any] = {"k": layout.k, "explain": layout.explain}
     if layout.format == "table":
         writer = _TableWriter(stream, **options)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
@@ -299,27 +299,46 @@ def write_bioc(
     -----
     The type is the infon ``type``, the ids and their rule are ``identifier``.
     """
-    if syntax not in SYNTAXES:
-        raise InvalidInput(f"syntax={syntax!r} is not known; use one of {', '.join(SYNTAXES)}")
-    head = {"source": source, "date": date, "key": ""}
-    write = _xml_document if syntax == "xml" else json.dumps
-    n = 0
-    if syntax == "xml":
-        stream.write('<?xml version="1.0" encoding="UTF-8"?>\n<collection>\n')
-        stream.writelines(f"  <{key}>{_escaped(value)}</{key}>\n" for key, value in head.items())
-    else:
-        stream.write(json.dumps(head | {"infons": {}})[:-1])
-        stream.write(', "documents": [')
+    writer = BioCWriter(stream, syntax=syntax, source=source, date=date)
     for document in documents:
-        if syntax == "json":
-            stream.write(",\n" if n else "\n")
-        stream.write(write(_content(document)))
-        n += 1
-    stream.write("</collection>\n" if syntax == "xml" else "\n]}\n")
-    return n
+        writer.write(document)
+    writer.close()
+    return writer.n
 
 
-def _content(document: Document) -> dict[str, Any]:
+class BioCWriter:
+    """Writes the documents of `write_bioc` one at a time; `n` counts them."""
+
+    def __init__(
+        self, stream: IO[str], *, syntax: str = "xml", source: str = "", date: str = ""
+    ) -> None:
+        if syntax not in SYNTAXES:
+            raise InvalidInput(f"syntax={syntax!r} is not known; use one of {', '.join(SYNTAXES)}")
+        self.n = 0
+        self._stream = stream
+        self._xml = syntax == "xml"
+        head = {"source": source, "date": date, "key": ""}
+        if self._xml:
+            lines = [f"  <{key}>{_escaped(value)}</{key}>\n" for key, value in head.items()]
+            self._head = "".join(('<?xml version="1.0" encoding="UTF-8"?>\n<collection>\n', *lines))
+        else:
+            self._head = json.dumps(head | {"infons": {}})[:-1] + ', "documents": ['
+
+    def write(self, document: Document, infons: Sequence[Mapping[str, str]] = ()) -> None:
+        """Write a document; `infons` are further facts about its mentions, in order."""
+        content = _content(document, infons)
+        between = ",\n" if self.n else "\n"
+        text = _xml_document(content) if self._xml else between + json.dumps(content)
+        self._stream.write(self._head + text)
+        self._head = ""
+        self.n += 1
+
+    def close(self) -> None:
+        """Write the end of the collection."""
+        self._stream.write(self._head + ("</collection>\n" if self._xml else "\n]}\n"))
+
+
+def _content(document: Document, further: Sequence[Mapping[str, str]] = ()) -> dict[str, Any]:
     """Lay a document out as BioC JSON does."""
     if not document.id:
         raise InvalidInput("a document has no id, which BioC needs")
@@ -327,6 +346,7 @@ def _content(document: Document) -> dict[str, Any]:
     annotations: list[dict[str, Any]] = []
     for i, mention in enumerate(document.mentions):
         infons = {"type": mention.type, "identifier": written_ids(mention)}
+        infons |= further[i] if further else {}
         infons = {key: value for key, value in infons.items() if value}
         places = [{"offset": a, "length": b - a} for a, b in mention_pieces(text, mention)]
         whole = {"id": str(i), "infons": infons, "text": mention.text, "locations": places}

@@ -390,7 +390,7 @@ def merge_into(terminology: Terminology, index: str | Path, *, newest: int) -> M
     read_manifest(index, kind="linker", newest=newest)
     content = Overlay(Path(index) / OVERLAY).read()
     with Terminology(Path(index) / "terminology.db") as old:
-        added = [*_added(old), *content.synonyms]
+        added = [*added_names(old), *content.synonyms]
     _log.info("take over %s synonyms of %s", len(added), index)
     known: list[Name] = []
     left: list[Name] = []
@@ -405,13 +405,13 @@ def merge_into(terminology: Terminology, index: str | Path, *, newest: int) -> M
     return MergedTerminology(terminology, OverlayContent(tuple(left), content.forbidden))
 
 
-def _added(old: Terminology) -> list[Name]:
-    """Return the names that became part of a terminology before."""
+def added_names(terminology: Terminology) -> list[Name]:
+    """Return the names that were added to an index, and became part of its terminology."""
     try:
-        rows = old.rows_where(sources=[ADDED])
+        rows = terminology.rows_where(sources=[ADDED])
     except InvalidInput:
         return []
-    return [name for name in old.names_at(np.flatnonzero(rows)) if name.source == ADDED]
+    return [name for name in terminology.names_at(np.flatnonzero(rows)) if name.source == ADDED]
 
 
 def _records(terminology: Terminology, added: Iterable[Name]) -> Iterator[Record]:

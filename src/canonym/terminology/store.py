@@ -11,6 +11,7 @@ import difflib
 import shutil
 import tempfile
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -19,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
+from canonym.io.curies import split_id
 from canonym.terminology.database import BATCH, CONCEPTS, NAMES, Database, objects, objects_at
 from canonym.terminology.writer import write_terminology
 from canonym.types import Concept, Int32Array, Name, Record, Relation, Xref
@@ -181,6 +183,13 @@ class Terminology:
         sql = "SELECT language, COUNT(*) FROM names GROUP BY 1 ORDER BY 1"
         return dict(self._database.rows(sql))
 
+    def prefixes(self) -> dict[str, int]:
+        """Count concepts by the prefix of their id, ``""`` for none, the most frequent first."""
+        counts: Counter[str] = Counter()
+        for batch in self._database.batches("SELECT id FROM concepts"):
+            counts.update(split_id(id_)[0] for (id_,) in batch)
+        return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
+
     # --- concepts and names -----------------------------------------------------------------------
 
     def resolve(self, id: str) -> str | None:
@@ -322,8 +331,13 @@ class Terminology:
 
     def parents(self, id: str) -> tuple[str, ...]:
         """Return the ids of the direct parents."""
-        sql = "SELECT tail FROM relations WHERE head = ? AND relation = 'is_a' ORDER BY 1"
-        return tuple(tail for (tail,) in self._database.rows(sql, (self.resolve(id) or id,)))
+        return self.related(id, "is_a")
+
+    def related(self, id: str, relation: str) -> tuple[str, ...]:
+        """Return the ids to which a concept has a relation."""
+        sql = "SELECT tail FROM relations WHERE head = ? AND relation = ? ORDER BY 1"
+        rows = self._database.rows(sql, (self.resolve(id) or id, relation))
+        return tuple(tail for (tail,) in rows)
 
     def children(self, id: str) -> tuple[str, ...]:
         """Return the ids of the direct children."""

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from canonym.errors import InvalidInput, MissingExtra, ReadError
-from canonym.terminology.readers.owl import compact, read_owl
+from canonym.io.curies import compact
+from canonym.terminology.readers.owl import read_owl
 from canonym.types import Concept, Name, Record, Relation, Xref
 
 pytest.importorskip("rdflib")

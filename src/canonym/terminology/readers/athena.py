@@ -79,7 +79,8 @@ def read_athena(
         source vocabularies as well to get their names on the standard concepts.
     standard_only : bool
         Take standard concepts only; each gets the names and codes of the concepts that map to it.
-        Otherwise every concept is taken, and ``Maps to`` is a relation ``maps_to``.
+        Otherwise every concept is taken, and ``Maps to`` is a relation ``maps_to``, of a
+        standard concept to itself.
     languages : collection of str, optional
         BCP 47 tags of the languages of synonyms to take (see `LANGUAGES`); None takes all.
     relations : collection of str
@@ -185,7 +186,7 @@ def _mapped_names(path: Path, kept: set[int], maps: _Maps) -> Iterator[Name | Xr
 
 
 def _relations(
-    path: Path, kept: set[int], wanted: Collection[str], maps: _Maps, standard_only: bool
+    path: Path, kept: set[int], wanted: Collection[str], standard: _Maps, standard_only: bool
 ) -> Iterator[Relation]:
     names = {each: "is_a" if each in _IS_A else _snake(each) for each in wanted}
     if not standard_only:
@@ -193,7 +194,9 @@ def _relations(
     seen = set(_IS_A)
     for first, second, kind, invalid in headed_rows(path, _RELATIONSHIP):
         seen.add(kind)
-        if invalid or first == second or (kind not in names and kind != "Maps to"):
+        maps = kind == "Maps to"
+        # A standard concept maps to itself, which tells it from one that maps to nothing.
+        if invalid or (first == second and not maps) or (kind not in names and not maps):
             continue
         head, tail = _number(first, path), _number(second, path)
         if tail not in kept:
@@ -201,8 +204,8 @@ def _relations(
         if head in kept:
             if kind in names:
                 yield Relation(f"OMOP:{first}", names[kind], f"OMOP:{second}")
-        elif kind == "Maps to":
-            maps.add(head, tail)
+        elif maps:
+            standard.add(head, tail)
     check_known(path, "relations", wanted, seen)
 
 

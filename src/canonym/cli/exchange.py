@@ -1,0 +1,263 @@
+"""Links for other programs: the options of ``canonym link`` for SSSOM, Usagi, OMOP and FHIR."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from typing import IO, TYPE_CHECKING, NamedTuple, TypedDict
+
+import click
+
+from canonym.cli.options import with_options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from canonym.export import LinkWriter
+    from canonym.export.mappings import Origin
+    from canonym.export.omop import Target
+    from canonym.linker import Linker
+    from canonym.terminology import Terminology
+
+MAPPING_FORMATS = ("sssom", "usagi", "omop", "fhir")
+"""Formats in which a text and its concept are a mapping."""
+
+LINK_FORMATS = (
+    *("table", "tsv", "csv", "jsonl", "parquet", "xlsx", "ods", "pubtator", "bioc"),
+    *MAPPING_FORMATS,
+)
+
+_GOES_WITH = {
+    "mapping_set_id": ("sssom", "fhir"),
+    "license": ("sssom",),
+    "date": MAPPING_FORMATS,
+    "code_column": ("usagi", "omop", "fhir"),
+    "frequency_column": ("usagi",),
+    "source_vocabulary": ("omop",),
+    "domains": ("omop",),
+    "fhir_version": ("fhir",),
+}
+"""The formats that each option is for."""
+
+_FLAGS = {"domains": "--domain"}
+
+
+class ExchangeOptions(TypedDict):
+    """Options of the formats for other programs."""
+
+    mapping_set_id: str | None
+    license: str | None
+    date: datetime.datetime | None
+    code_column: str | None
+    frequency_column: str | None
+    source_vocabulary: str | None
+    domains: tuple[str, ...]
+    fhir_version: str | None
+
+
+date_option = click.option(
+    "--date",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DAY",
+    help="Day of the mappings, such as 2024-12-31.  [default: that of SOURCE_DATE_EPOCH, else "
+    "none, so that the same input gives the same bytes]",
+)
+mapping_set_options = with_options(
+    click.option(
+        "--mapping-set-id",
+        metavar="URI",
+        help="sssom, fhir: address of the mapping set.  [default: one made from the index]",
+    ),
+    click.option(
+        "--license",
+        metavar="URI",
+        help="sssom: address of the licence of the mappings.  [default: unspecified]",
+    ),
+    date_option,
+)
+exchange_options = with_options(
+    mapping_set_options,
+    click.option(
+        "--code-column",
+        metavar="NAME",
+        help="usagi, omop, fhir: the column with the code of a mention.  [default: the mention]",
+    ),
+    click.option(
+        "--frequency-column",
+        metavar="NAME",
+        help="usagi: the column that says how often a mention occurs.  [default: its rows]",
+    ),
+    click.option(
+        "--source-vocabulary", metavar="ID", help="omop: the source_vocabulary_id of the mentions."
+    ),
+    click.option(
+        "--domain",
+        "domains",
+        multiple=True,
+        metavar="DOMAIN",
+        help="omop: only targets of this domain, such as Condition. Can be repeated.",
+    ),
+    click.option(
+        "--fhir-version", type=click.Choice(["R4", "R5"]), help="fhir: the version.  [default: R4]"
+    ),
+)
+
+
+class MappingTarget(NamedTuple):
+    """What a writer of mappings needs beside the links."""
+
+    terminology: Terminology
+    origin: Origin
+    columns: Sequence[str]
+    mention_column: str | None
+    options: ExchangeOptions
+
+
+def check_mappings(
+    format_: str,
+    options: ExchangeOptions,
+    columns: Sequence[str] | None,
+    *,
+    k: int | None,
+    explain: bool,
+) -> None:
+    """Refuse options that do not go with the format, or with the input."""
+    from canonym.errors import InvalidInput
+    from canonym.export.omop import LONGEST_VOCABULARY
+    from canonym.io.tables import shown
+
+    for name, formats in _GOES_WITH.items():
+        if options.get(name) and format_ not in formats:
+            flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
+            raise InvalidInput(f"{flag} goes with --format {' or '.join(formats)}, not {format_}")
+    for name in ("code_column", "frequency_column"):
+        wanted = options.get(name)
+        if wanted is not None and list(columns or ()).count(str(wanted)) != 1:
+            has = f"it has {shown(columns)}" if columns else "there is no table: give --column"
+            flag = f"--{name.replace('_', '-')}"
+            raise InvalidInput(f"{flag} {wanted}: the input has no such column; {has}")
+    if format_ not in MAPPING_FORMATS:
+        return
+    if explain:
+        raise InvalidInput(f"--format {format_} has no place for explanations: leave out --explain")
+    if k not in (None, 1):
+        raise InvalidInput(
+            f"--format {format_} writes what a mention means, and -k {k} asks for {k} candidates: "
+            "leave out -k, or write tsv or jsonl"
+        )
+    vocabulary = options["source_vocabulary"] or ""
+    if format_ == "omop" and not 0 < len(vocabulary) <= LONGEST_VOCABULARY:
+        raise InvalidInput(
+            f"--format omop needs --source-vocabulary, a name of 1 to {LONGEST_VOCABULARY} "
+            f"characters; it is {vocabulary!r}"
+        )
+
+
+def mapping_target(
+    linker: Linker,
+    format_: str,
+    options: ExchangeOptions,
+    columns: Sequence[str] | None,
+    mention_column: str | None,
+) -> MappingTarget | None:
+    """Return what a writer of mappings needs, None where the format is another one."""
+    if format_ not in MAPPING_FORMATS:
+        return None
+    from canonym.errors import InvalidInput
+    from canonym.linking.overlay import added_names
+
+    terminology = linker.terminology
+    names = (*linker.synonyms(), *added_names(terminology))
+    added = frozenset((name.text, name.concept_id) for name in names)
+    origin = origin_of(terminology, linker.fingerprint, options["date"], added)
+    if format_ in ("usagi", "omop") and origin.prefixes[0] not in ("OMOP", ""):
+        raise InvalidInput(
+            f"--format {format_} needs concepts of OMOP, and the ids of the terminology begin with "
+            f"{origin.prefixes[0]}: link to vocabularies that were imported from Athena "
+            "(`canonym import FOLDER --format athena`), or write sssom or fhir"
+        )
+    chosen = {key: options[key] for key in ExchangeOptions.__annotations__}  # type: ignore[literal-required]
+    return MappingTarget(terminology, origin, columns or (), mention_column, chosen)  # type: ignore[arg-type]
+
+
+def origin_of(
+    terminology: Terminology,
+    fingerprint: str,
+    date: datetime.datetime | None,
+    added: frozenset[tuple[str, str]] = frozenset(),
+) -> Origin:
+    """Return where mappings to a terminology come from."""
+    from canonym import __version__
+    from canonym.export.mappings import Origin
+
+    sources = terminology.sources()
+    source, version = max(sources, key=lambda pair: sources[pair], default=("", ""))
+    prefixes = tuple(terminology.prefixes()) or ("",)
+    day = date.date().isoformat() if date else _epoch()
+    return Origin(__version__, fingerprint, prefixes, source, version, day, added)
+
+
+def _epoch() -> str:
+    from canonym.errors import InvalidInput
+
+    seconds = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if not seconds:
+        return ""
+    try:
+        return datetime.datetime.fromtimestamp(int(seconds), datetime.UTC).date().isoformat()
+    except (ValueError, OverflowError, OSError) as error:
+        raise InvalidInput(
+            f"SOURCE_DATE_EPOCH is {seconds[:40]!r}; a number of seconds since 1970 is expected"
+        ) from error
+
+
+def mapping_writer(format_: str, stream: IO[str], target: MappingTarget) -> LinkWriter:
+    """Return the writer of a format of mappings."""
+    from canonym.export.fhir import ConceptMapWriter
+    from canonym.export.mappings import Codes
+    from canonym.export.omop import SourceMapWriter, UsagiWriter
+    from canonym.export.sssom import SssomWriter
+
+    options, origin, columns = target.options, target.origin, list(target.columns)
+
+    def place(name: str | None) -> int | None:
+        return None if name is None else columns.index(name)
+
+    codes = Codes(place(options["code_column"]), place(options["frequency_column"]))
+    address = options["mapping_set_id"] or ""
+    if format_ == "sssom":
+        license = options["license"] or ""
+        return SssomWriter(stream, origin, mapping_set_id=address, license=license)
+    if format_ == "fhir":
+        version = options["fhir_version"] or "R4"
+        return ConceptMapWriter(stream, origin, version=version, url=address, codes=codes)
+    if format_ == "omop":
+        return SourceMapWriter(
+            stream,
+            origin,
+            vocabulary=options["source_vocabulary"] or "",
+            standard=_Standard(target.terminology),
+            domains=options["domains"],
+            codes=codes,
+        )
+    used = {target.mention_column, options["code_column"], options["frequency_column"]}
+    further = {name: at for at, name in enumerate(columns) if name not in used}
+    return UsagiWriter(stream, origin, columns=further, codes=codes)
+
+
+class _Standard:
+    """Finds the standard concepts that a concept maps to, itself if it is one.
+
+    A terminology without any "Maps to" holds standard concepts alone.
+    """
+
+    def __init__(self, terminology: Terminology) -> None:
+        self._terminology = terminology
+        self._maps = next(terminology.iter_relations("maps_to"), None) is not None
+
+    def __call__(self, id_: str) -> list[Target]:
+        from canonym.export.omop import Target
+
+        ids = self._terminology.related(id_, "maps_to") if self._maps else (id_,)
+        found = map(self._terminology.concept, ids)
+        return [Target(concept.id, concept.source, concept.types) for concept in found]

@@ -1,0 +1,147 @@
+"""Links as a FHIR ConceptMap, of R4 or R5, in JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import IO, Any
+
+from canonym.export.mappings import Codes, Mapping, Origin, local_id, mappings_of
+from canonym.export.rows import without_surrogates
+from canonym.io.curies import namespace, split_id
+from canonym.types import Link
+
+VERSIONS: tuple[str, ...] = ("R4", "R5")
+"""Versions of FHIR."""
+
+_SYSTEMS = {
+    "SNOMEDCT": "http://snomed.info/sct",
+    "LOINC": "http://loinc.org",
+    "RXNORM": "http://www.nlm.nih.gov/research/umls/rxnorm",
+    "UMLS": "http://www.nlm.nih.gov/research/umls",
+    "ICD10CM": "http://hl7.org/fhir/sid/icd-10-cm",
+    "MEDDRA": "https://www.meddra.org",
+    "HP": "http://human-phenotype-ontology.org",
+    "OMOP": "https://fhir-terminology.ohdsi.org",
+}
+# What the concept is to the text, in R4 and in R5; "" where nothing is known but similarity.
+_RELATIONS = {
+    "equal": ("equivalent", "equivalent"),
+    "broader": ("wider", "source-is-narrower-than-target"),
+    "narrower": ("narrower", "source-is-broader-than-target"),
+    "related": ("relatedto", "related-to"),
+    "": ("relatedto", "related-to"),
+}
+
+
+def code_system(prefix: str) -> str:
+    """Return the address of the code system whose ids have a prefix.
+
+    >>> code_system("SNOMEDCT"), code_system("DOID")
+    ('http://snomed.info/sct', 'http://purl.obolibrary.org/obo/doid.owl')
+    """
+    if prefix in _SYSTEMS:
+        return _SYSTEMS[prefix]
+    base = namespace(prefix) if prefix else "urn:canonym:local"
+    obo = base.removesuffix(f"{prefix}_")
+    return f"{obo}{prefix.lower()}.owl" if obo != base and prefix else base.rstrip(":/")
+
+
+class ConceptMapWriter:
+    """Writes a ConceptMap when it is closed: an element a text, a group a code system.
+
+    The code of a text is that of `codes`, else the text itself. A text that is a name of the
+    concept is equivalent to it. What is only similar to one is related to it, with score and
+    confidence in the comment.
+
+    Parameters
+    ----------
+    stream : text stream
+        Target.
+    origin : Origin
+        Tool, index and day.
+    version : str
+        One of `VERSIONS`.
+    url : str
+        Address of the map; by default one with the fingerprint of the index.
+    codes : Codes
+        Where codes are.
+    """
+
+    def __init__(
+        self,
+        stream: IO[str],
+        origin: Origin,
+        *,
+        version: str = "R4",
+        url: str = "",
+        codes: Codes = Codes(),  # noqa: B008 - it cannot be changed
+    ) -> None:
+        self._stream = stream
+        self._origin = origin
+        self._r5 = version == "R5"
+        self._url = url or f"urn:canonym:links:{origin.fingerprint}"
+        self._codes = codes
+        self._groups: dict[str, dict[tuple[str, str], dict[str, Any]]] = {}
+
+    def write(self, link: Link, cells: Sequence[str] = (), *, explanation: str = "") -> None:  # noqa: ARG002
+        """Take one link; explanations have no place here."""
+        text = without_surrogates(link.mention.text.strip())
+        claims = list(mappings_of(link))
+        found = [claim for claim in claims if claim.candidate is not None]
+        for claim in found or claims[:1]:
+            best = claim.candidate
+            prefix = split_id(best.id)[0] if best else self._origin.prefixes[0]
+            code = without_surrogates(self._codes.code(text, cells))
+            group = self._groups.setdefault(code_system(prefix), {})
+            element = group.setdefault((code, text), {"code": code, "display": text})
+            target = self._target(claim)
+            if target is not None and target not in element.setdefault("target", []):
+                element["target"].append(target)
+
+    def close(self) -> None:
+        """Write the resource."""
+        origin = self._origin
+        groups = []
+        for system, elements in self._groups.items():
+            group: dict[str, Any] = {"target": system}
+            known = origin.source_version if system == code_system(origin.prefixes[0]) else ""
+            if known:
+                group |= {"target": f"{system}|{known}"} if self._r5 else {"targetVersion": known}
+            mapped = [self._mapped(element) for element in elements.values()]
+            groups.append(group | {"element": mapped})
+        content: dict[str, Any] = {
+            "resourceType": "ConceptMap",
+            "url": self._url,
+            "name": "CanonymLinks",
+            "status": "draft",
+            "experimental": True,
+            "date": origin.date,
+            "description": f"Links made by {origin.tool}",
+            "group": groups,
+        }
+        filled = {key: value for key, value in content.items() if value not in ("", [])}
+        self._stream.write(json.dumps(filled, ensure_ascii=False, indent=1) + "\n")
+
+    def _mapped(self, element: dict[str, Any]) -> dict[str, Any]:
+        """Say so where an element has no target."""
+        if "target" in element:
+            return element
+        return element | ({"noMap": True} if self._r5 else {"target": [_UNMATCHED]})
+
+    def _target(self, claim: Mapping) -> dict[str, Any] | None:
+        best = claim.candidate
+        if best is None:
+            return None
+        known = claim.relation if claim.by_string or claim.relation != "equal" else ""
+        kind = "relationship" if self._r5 else "equivalence"
+        target = {
+            "code": local_id(best.id),
+            "display": best.label,
+            kind: _RELATIONS[known][self._r5],
+            "comment": claim.evidence,
+        }
+        return {key: without_surrogates(value) for key, value in target.items() if value}
+
+
+_UNMATCHED = {"equivalence": "unmatched"}

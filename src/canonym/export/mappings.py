@@ -1,0 +1,140 @@
+"""What links say, for the formats that exchange mappings: a text means a concept, or none.
+
+A composite mention is several mappings, one for each of its parts.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from canonym.errors import InvalidInput
+from canonym.io.curies import split_id
+from canonym.types import Candidate, Link
+
+SIEVES: tuple[str, ...] = ("verbatim", "normalised", "reordered")
+"""What finds a name by its string, as `Candidate.sieve` says it."""
+
+_RELATIONS = {"narrow": "broader", "broad": "narrower", "related": "related"}
+
+
+class Origin(NamedTuple):
+    """Where mappings come from.
+
+    Parameters
+    ----------
+    version : str
+        Version of canonym.
+    fingerprint : str
+        Fingerprint of the index (`canonym.Linker.fingerprint`).
+    prefixes : tuple of str
+        Prefixes of the ids of the terminology, the most frequent first; ``""`` for ids without one.
+    source, source_version : str
+        Name and version of the terminology, may be empty.
+    date : str
+        The day of the run as ``2024-12-31``; empty if it is not to be written.
+    added : frozenset of (str, str)
+        Names that people added to the index, each with the id of its concept.
+    """
+
+    version: str
+    fingerprint: str
+    prefixes: tuple[str, ...] = ("",)
+    source: str = ""
+    source_version: str = ""
+    date: str = ""
+    added: frozenset[tuple[str, str]] = frozenset()
+
+    @property
+    def tool(self) -> str:
+        """Name, version and index in one line."""
+        return f"canonym {self.version}, index {self.fingerprint}"
+
+    @property
+    def milliseconds(self) -> int | None:
+        """The day in milliseconds since 1970, None if it is not to be written."""
+        if not self.date:
+            return None
+        day = datetime.date.fromisoformat(self.date)
+        return (day - datetime.date(1970, 1, 1)).days * 86_400_000
+
+
+class Mapping(NamedTuple):
+    """A text and the concept it means, or None with the `reason`.
+
+    `whole` is the composite mention that the text is a part of, else empty. `searched` is the text
+    as it was looked up.
+    """
+
+    text: str
+    whole: str
+    searched: str
+    candidate: Candidate | None
+    confidence: float | None
+    reason: str
+
+    @property
+    def relation(self) -> str:
+        """What the concept is to the text: ``equal``, ``broader``, ``narrower``, ``related``."""
+        return "equal" if self.candidate is None else _RELATIONS.get(self.candidate.scope, "equal")
+
+    @property
+    def by_string(self) -> bool:
+        """Whether the text is a name of the concept, and not only similar to one."""
+        return self.candidate is not None and self.candidate.sieve in SIEVES
+
+    @property
+    def evidence(self) -> str:
+        """How it was found and how sure it is, in a line."""
+        if self.candidate is None:
+            return f"no concept fits: {self.reason}" if self.reason else "no concept fits"
+        found = f"{self.candidate.sieve}: {self.candidate.name!r}"
+        facts = [found, f"score {self.candidate.score:.6g}"]
+        if self.confidence is not None:
+            facts.append(f"confidence {self.confidence:.6g}")
+        if self.searched not in ("", self.text):
+            facts.append(f"read as {self.searched!r}")
+        if self.whole:
+            facts.append(f"part of {self.whole!r}")
+        return ", ".join(facts)
+
+
+def mappings_of(link: Link) -> Iterator[Mapping]:
+    """Yield what a link says; nothing for a mention without a text."""
+    for one in link.parts or (link,):
+        if text := one.mention.text.strip():
+            best = None if one.id is None else one.candidates[0]
+            whole = link.mention.text if link.parts else ""
+            yield Mapping(text, whole, one.searched, best, one.confidence, one.reason)
+
+
+def local_id(id_: str) -> str:
+    """Return an id without its prefix, the code of a code system."""
+    return split_id(id_)[1]
+
+
+class Codes(NamedTuple):
+    """Codes of the texts that are mapped: cells of a table's column, or else the texts.
+
+    `column` and `frequency_column` are places in a row.
+    """
+
+    column: int | None = None
+    frequency_column: int | None = None
+
+    def code(self, text: str, cells: Sequence[str]) -> str:
+        """Return the code of a text."""
+        given = "" if self.column is None else cells[self.column]
+        return " ".join(given.split() or text.split())
+
+    def frequency(self, cells: Sequence[str]) -> int:
+        """Return how often the text of a row occurs."""
+        if self.frequency_column is None:
+            return 1
+        cell = cells[self.frequency_column].strip()
+        if not cell.isdecimal():
+            raise InvalidInput(
+                f"the frequency of a row is {cell[:40]!r}; a whole number is expected"
+            )
+        return int(cell)

@@ -1,0 +1,223 @@
+"""Links for OHDSI: the save file of Usagi, and ``source_to_concept_map`` of the OMOP CDM 5.4."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from collections.abc import Callable, Collection, Sequence
+from typing import IO, NamedTuple
+
+from canonym.errors import InvalidInput
+from canonym.export.mappings import Codes, Origin, local_id, mappings_of
+from canonym.export.rows import without_surrogates
+from canonym.export.sssom import number
+from canonym.types import Link
+
+USAGI_COLUMNS: tuple[str, ...] = (
+    "sourceCode", "sourceName", "sourceFrequency", "sourceAutoAssignedConceptIds", "matchScore",
+    "mappingStatus", "equivalence", "statusSetBy", "statusSetOn", "conceptId", "conceptName",
+    "domainId", "mappingType", "comment", "createdBy", "createdOn", "assignedReviewer",
+)  # fmt: skip
+"""Columns of a save file of Usagi; further columns of the source stand before ``matchScore``."""
+
+INFO = "ADD_INFO:"
+"""What the name of a further column of the source begins with."""
+
+MAP_COLUMNS: tuple[str, ...] = (
+    "source_code", "source_concept_id", "source_vocabulary_id", "source_code_description",
+    "target_concept_id", "target_vocabulary_id", "valid_start_date", "valid_end_date",
+    "invalid_reason",
+)  # fmt: skip
+"""Columns of ``source_to_concept_map``."""
+
+LONGEST_CODE = 50
+LONGEST_VOCABULARY = 20
+_LONGEST_DESCRIPTION = 255
+_FIRST_DAY, _LAST_DAY = "1970-01-01", "2099-12-31"
+
+
+class Target(NamedTuple):
+    """A standard concept: its id, its vocabulary, and its types, the domain first."""
+
+    id: str
+    vocabulary: str
+    types: tuple[str, ...]
+
+
+def omop_number(id_: str) -> int:
+    """Return the ``concept_id`` of an id; an id that is none is an `InvalidInput`."""
+    local = local_id(id_)
+    if not (local.isascii() and local.isdecimal()):
+        raise InvalidInput(
+            f"{id_!r} is no concept of OMOP, whose ids are numbers: link to a terminology that was "
+            "imported from Athena (`canonym import FOLDER --format athena`), or write sssom"
+        )
+    return int(local)
+
+
+class UsagiWriter:
+    """Writes the save file of Usagi, for a review there, when it is closed.
+
+    A text has a row for each concept. Texts that are equal and have the same code are one, whose
+    frequency is their sum, and whose further columns are those of the first. All are ``UNCHECKED``.
+
+    Parameters
+    ----------
+    stream : text stream
+        Target.
+    origin : Origin
+        Tool, index and day.
+    columns : dict of str to int
+        Further columns of the source, and their places in a row.
+    codes : Codes
+        Where codes and frequencies are.
+    """
+
+    def __init__(
+        self,
+        stream: IO[str],
+        origin: Origin,
+        *,
+        columns: dict[str, int] | None = None,
+        codes: Codes = Codes(),  # noqa: B008 - it cannot be changed
+    ) -> None:
+        self._origin = origin
+        self._columns = columns or {}
+        self._codes = codes
+        self._found: dict[tuple[str, str], tuple[Link, list[str]]] = {}
+        self._frequency: dict[tuple[str, str], int] = {}
+        at = USAGI_COLUMNS.index("matchScore")
+        info = [f"{INFO}{name}" for name in self._columns]
+        self._header = [*USAGI_COLUMNS[:at], *info, *USAGI_COLUMNS[at:]]
+        self._stream = stream
+
+    def write(self, link: Link, cells: Sequence[str] = (), *, explanation: str = "") -> None:  # noqa: ARG002
+        """Take one link; explanations have no place here."""
+        text = link.mention.text.strip()
+        if not text:
+            return
+        for id_ in link.ids:
+            omop_number(id_)
+        key = (self._codes.code(text, cells), text)
+        self._found.setdefault(key, (link, [cells[at] for at in self._columns.values()]))
+        self._frequency[key] = self._frequency.get(key, 0) + self._codes.frequency(cells)
+
+    def close(self) -> None:
+        """Write everything."""
+        writer = csv.writer(self._stream, lineterminator="\n")
+        writer.writerow(self._header)
+        for key, (link, info) in self._found.items():
+            for row in self._rows(key, link):
+                row |= dict(zip((f"{INFO}{name}" for name in self._columns), info, strict=True))
+                writer.writerow([without_surrogates(row.get(name, "")) for name in self._header])
+
+    def _rows(self, key: tuple[str, str], link: Link) -> list[dict[str, str]]:
+        claims = list(mappings_of(link))
+        found = [claim for claim in claims if claim.candidate is not None]
+        rows = []
+        for claim in found or claims[:1]:
+            best = claim.candidate
+            row = {
+                "sourceCode": key[0],
+                "sourceName": key[1],
+                "sourceFrequency": str(self._frequency[key]),
+                "matchScore": number(best.score) if best else "0",
+                "mappingStatus": "UNCHECKED",
+                "equivalence": "UNREVIEWED",
+                "statusSetOn": "0",
+                "conceptId": str(omop_number(best.id)) if best else "0",
+                "conceptName": best.label if best else "Unmapped",
+                "domainId": best.types[0] if best and best.types else "",
+                "mappingType": "MAPS_TO" if best else "",
+                "comment": f"{claim.evidence} ({self._origin.tool})",
+                "createdBy": f"canonym {self._origin.version}",
+                "createdOn": str(self._origin.milliseconds or 0),
+            }
+            rows.append(row)
+        return rows
+
+
+class SourceMapWriter:
+    """Writes ``source_to_concept_map`` rows, each once, with standard concepts as targets.
+
+    A text without a concept, or none in the `domains`, has the target 0. A code of more than fifty
+    characters is cut, and ends with a part of its SHA-256 then.
+
+    Parameters
+    ----------
+    stream : text stream
+        Target.
+    origin : Origin
+        Its day becomes ``valid_start_date``, 1970-01-01 where there is none.
+    vocabulary : str
+        The ``source_vocabulary_id``, at most twenty characters.
+    standard : callable
+        Returns the standard concepts that an id maps to.
+    domains : collection of str
+        Only targets of these domains; all by default.
+    codes : Codes
+        Where codes are.
+    """
+
+    def __init__(
+        self,
+        stream: IO[str],
+        origin: Origin,
+        *,
+        vocabulary: str,
+        standard: Callable[[str], Sequence[Target]],
+        domains: Collection[str] = (),
+        codes: Codes = Codes(),  # noqa: B008 - it cannot be changed
+    ) -> None:
+        self._writer = csv.writer(stream, lineterminator="\n")
+        self._day = origin.date or _FIRST_DAY
+        self._vocabulary = vocabulary
+        self._standard = standard
+        self._domains = {domain.casefold() for domain in domains}
+        self._codes = codes
+        self._begun = False
+        self._seen: set[tuple[str, ...]] = set()
+
+    def write(self, link: Link, cells: Sequence[str] = (), *, explanation: str = "") -> None:  # noqa: ARG002
+        """Write the rows of one link; explanations have no place here."""
+        self._begin()
+        text = link.mention.text.strip()
+        if not text:
+            return
+        code = _short(self._codes.code(text, cells))
+        targets = dict.fromkeys(
+            target for id_ in link.ids for target in self._standard(id_) if self._passes(target)
+        )
+        for number_, vocabulary in [
+            (str(omop_number(target.id)), target.vocabulary[:LONGEST_VOCABULARY])
+            for target in targets
+        ] or [("0", "None")]:
+            described = without_surrogates(text)[:_LONGEST_DESCRIPTION]
+            head = (code, "0", self._vocabulary, described, number_, vocabulary)
+            row = (*head, self._day, _LAST_DAY, "")
+            if row not in self._seen:
+                self._seen.add(row)
+                self._writer.writerow(row)
+
+    def close(self) -> None:
+        """Write the header if there was no link."""
+        self._begin()
+
+    def _begin(self) -> None:
+        # Late, so that an error before the first link leaves the output empty.
+        if not self._begun:
+            self._begun = True
+            self._writer.writerow(MAP_COLUMNS)
+
+    def _passes(self, target: Target) -> bool:
+        return not self._domains or not self._domains.isdisjoint(
+            type_.casefold() for type_ in target.types[:1]
+        )
+
+
+def _short(code: str) -> str:
+    code = without_surrogates(code)
+    if len(code) <= LONGEST_CODE:
+        return code
+    digest = hashlib.sha256(code.encode()).hexdigest()[:8]
+    return f"{code[: LONGEST_CODE - 9]}~{digest}"

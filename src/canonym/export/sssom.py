@@ -1,0 +1,188 @@
+"""Links as literal mappings in SSSOM, the Simple Standard for Sharing Ontological Mappings.
+
+References
+----------
+Matentzoglu et al. (2022), A Simple Standard for Sharing Ontological Mappings (SSSOM), Database.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import IO
+
+from canonym.export.mappings import Mapping as Claim
+from canonym.export.mappings import Origin, mappings_of
+from canonym.export.rows import DIGITS, without_surrogates
+from canonym.io.curies import LOCAL, namespaces, split_id, with_prefix
+from canonym.text import PLAIN, STRONG, UNORDERED, explain
+from canonym.types import Link
+
+NOT_FOUND = "sssom:NoTermFound"
+"""The object of a mapping that says that there is no concept."""
+
+UNSPECIFIED = "https://w3id.org/sssom/license/unspecified"
+"""The licence of a mapping set whose makers name none."""
+
+PREDICATES: dict[str, str] = {
+    "equal": "skos:exactMatch",
+    "broader": "skos:broadMatch",
+    "narrower": "skos:narrowMatch",
+    "related": "skos:relatedMatch",
+}
+"""Predicates by what the object is to the subject."""
+
+BY_HAND = "semapv:ManualMappingCuration"
+BY_STRING = "semapv:LexicalMatching"
+BY_SIMILARITY = "semapv:SemanticSimilarityThresholdMatching"
+
+COLUMNS: tuple[str, ...] = (
+    "subject_label", "subject_type", "predicate_id", "predicate_modifier", "object_id",
+    "object_label", "object_source", "mapping_justification", "confidence", "similarity_score",
+    "similarity_measure", "match_string", "subject_preprocessing", "comment",
+)  # fmt: skip
+"""Columns of the links; those of mappings between terminologies are other ones."""
+
+_REGISTRY = "registry"
+_PREPROCESSING = {
+    "case": "semapv:CaseNormalization",
+    "accents": "semapv:DiacriticsSuppression",
+    "whitespace": "semapv:BlankNormalization",
+    "plural": "semapv:Stemming",
+    "fillers": "semapv:StopWordRemoval",
+}
+
+
+class SssomWriter:
+    """Writes links as literal mappings, one a text; a row that was written before is left out.
+
+    Parameters
+    ----------
+    stream : text stream
+        Target.
+    origin : Origin
+        Tool, index and day, for the metadata.
+    mapping_set_id : str
+        Address of the mapping set; by default one with the fingerprint of the index.
+    license : str
+        Address of its licence.
+    """
+
+    def __init__(
+        self, stream: IO[str], origin: Origin, *, mapping_set_id: str = "", license: str = ""
+    ) -> None:
+        self._stream = stream
+        self._origin = origin
+        self._source = object_source(origin.prefixes[0])
+        self._rows = MappingTable(stream, COLUMNS)
+        self._metadata = {
+            "mapping_set_id": mapping_set_id or f"urn:canonym:links:{origin.fingerprint}",
+            "license": license or UNSPECIFIED,
+            "object_source_version": origin.source_version,
+        }
+        self._begun = False
+        self._seen: set[tuple[str, ...]] = set()
+
+    def write(self, link: Link, cells: Sequence[str] = (), *, explanation: str = "") -> None:  # noqa: ARG002
+        """Write the rows of one link; cells and explanations have no place here."""
+        self._begin()
+        for claim in mappings_of(link):
+            row = self._row(claim)
+            key = tuple(row.values())
+            if key not in self._seen:
+                self._seen.add(key)
+                self._rows.write(row)
+
+    def close(self) -> None:
+        """Write the head if there was no link."""
+        self._begin()
+
+    def _begin(self) -> None:
+        # Late, so that an error before the first link leaves the output empty.
+        if not self._begun:
+            self._begun = True
+            self._rows.begin(self._origin, self._metadata, self._origin.prefixes)
+
+    def _row(self, claim: Claim) -> dict[str, str]:
+        row = {
+            "subject_label": claim.text,
+            "subject_type": "rdfs literal",
+            "predicate_id": PREDICATES[claim.relation],
+            "object_id": NOT_FOUND,
+            "object_source": self._source,
+            "mapping_justification": BY_SIMILARITY,
+            "confidence": number(claim.confidence),
+            "comment": claim.evidence,
+        }
+        best = claim.candidate
+        if best is None:
+            return row
+        row |= {
+            "object_id": with_prefix(best.id),
+            "object_label": best.label,
+            "object_source": object_source(split_id(best.id)[0]),
+            "similarity_score": number(best.score),
+            "similarity_measure": "canonym",
+        }
+        if claim.by_string:
+            added = (best.name, best.id) in self._origin.added
+            row |= {
+                "mapping_justification": BY_HAND if added else BY_STRING,
+                "match_string": _escaped(best.name),
+                "subject_preprocessing": _preprocessing(claim),
+            }
+        return row
+
+
+class MappingTable:
+    """The table of a mapping set with its metadata before it."""
+
+    def __init__(self, stream: IO[str], columns: Sequence[str]) -> None:
+        self._stream = stream
+        self._columns = columns
+        self._writer = csv.writer(stream, delimiter="\t", lineterminator="\n")
+
+    def begin(self, origin: Origin, metadata: Mapping[str, str], prefixes: Iterable[str]) -> None:
+        """Write the metadata, the tool and its index among them, and the names of the columns."""
+        known = namespaces(prefixes) | {_REGISTRY: "https://bioregistry.io/registry/"}
+        lines = ["curie_map:", *(f"  {key}: {json.dumps(known[key])}" for key in sorted(known))]
+        whole = {
+            **metadata,
+            "mapping_tool": "canonym",
+            "mapping_tool_version": origin.version,
+            "mapping_date": origin.date,
+            "other": f"canonym_index={origin.fingerprint}" if origin.fingerprint else "",
+        }
+        lines += [f"{key}: {json.dumps(value)}" for key, value in whole.items() if value]
+        self._stream.writelines(f"#{line}\n" for line in lines)
+        self._writer.writerow(self._columns)
+
+    def write(self, row: Mapping[str, str]) -> None:
+        """Write one mapping, by column; what is missing stays empty."""
+        self._writer.writerow([without_surrogates(row.get(key, "")) for key in self._columns])
+
+
+def object_source(prefix: str) -> str:
+    """Return the id of the terminology whose ids have a prefix."""
+    return f"{_REGISTRY}:{(prefix or LOCAL).lower()}"
+
+
+def number(value: float | None) -> str:
+    """Write a number with six digits, nothing for None."""
+    return "" if value is None else f"{value:.{DIGITS}g}"
+
+
+def _preprocessing(claim: Claim) -> str:
+    """Name the steps that made the text equal to the name, those that SSSOM has a word for."""
+    best = claim.candidate
+    text = claim.searched or claim.text
+    if best is None or best.name == text:
+        return ""
+    steps = explain(text, {"verbatim": PLAIN, "normalised": STRONG}.get(best.sieve, UNORDERED))
+    return "|".join(_PREPROCESSING[step.name] for step in steps if step.name in _PREPROCESSING)
+
+
+def _escaped(value: str) -> str:
+    """Return a value of a column that may hold several, which a bar separates."""
+    return value.replace("|", r"\|")

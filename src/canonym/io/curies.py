@@ -1,0 +1,134 @@
+"""Ids as addresses of the web, and back: ``DOID:4`` is ``…/obo/DOID_4``.
+
+`expand` and `compact` undo each other for every id. An id without a prefix has the prefix `LOCAL`
+in an address, and in a format that takes no id without one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from urllib.parse import quote, unquote
+
+LOCAL = "local"
+"""Prefix of ids that have none, where a format asks for one."""
+
+_OBO = "http://purl.obolibrary.org/obo/"
+_ANY = "https://bioregistry.io/"
+_OBO_IRI = re.compile(
+    r"https?://purl\.obolibrary\.org/obo/([A-Za-z][A-Za-z0-9.-]*)_([A-Za-z0-9.-]+)$"
+)
+_ANY_IRI = re.compile(r"https?://bioregistry\.io/([^/:]+):(.*)$", re.DOTALL)
+_BIOPORTAL = re.compile(r"https?://purl\.bioontology\.org/ontology/([A-Z0-9-]+)/([^/#]+)$")
+_IDENTIFIERS = re.compile(r"https?://identifiers\.org/([A-Za-z0-9._-]+)[/:]([^/#]+)$")
+_ORPHANET = re.compile(r"https?://www\.orpha\.net/(?:ORDO/)?Orphanet_(\w+)$")
+_SCHEME = re.compile(r"https?://")
+_CURIE = re.compile(r"([A-Za-z_][\w.-]*):(?!//)(.*)", re.DOTALL)
+_PLAIN = re.compile(r"[A-Za-z0-9.-]+")
+
+# Namespaces after the scheme, each with the prefix that canonym writes for it.
+_NAMESPACES = {
+    "id.nlm.nih.gov/mesh/": "MESH",
+    "id.nlm.nih.gov/mesh/2024/": "MESH",
+    "snomed.info/id/": "SNOMEDCT",
+    "ncicb.nci.nih.gov/xml/owl/EVS/Thesaurus.owl#": "NCIT",
+    "www.ebi.ac.uk/efo/EFO_": "EFO",
+    "linkedlifedata.com/resource/umls/id/": "UMLS",
+    "omim.org/entry/": "OMIM",
+    "www.omim.org/entry/": "OMIM",
+    "id.who.int/icd/entity/": "ICD11",
+    "www.wikidata.org/entity/": "WIKIDATA",
+    "rxnav.nlm.nih.gov/REST/rxcui/": "RXNORM",
+    "www.drugbank.ca/drugs/": "DRUGBANK",
+    "go.drugbank.com/drugs/": "DRUGBANK",
+}
+# Spellings of prefixes -> the one that canonym writes.
+_PREFIXES = {"MSH": "MESH", "MDR": "MEDDRA", "SNOMEDCT_US": "SNOMEDCT", "MIM": "OMIM"}
+# Namespaces to write, of prefixes that are not written as `_ANY` is.
+_WRITTEN = {
+    "MESH": "http://id.nlm.nih.gov/mesh/",
+    "SNOMEDCT": "http://snomed.info/id/",
+    "NCIT": "http://purl.obolibrary.org/obo/NCIT_",
+    "EFO": "http://www.ebi.ac.uk/efo/EFO_",
+    "ICD11": "http://id.who.int/icd/entity/",
+    "OMIM": "https://omim.org/entry/",
+    **{
+        prefix: f"{_OBO}{prefix}_"
+        for prefix in ("BTO", "CHEBI", "CL", "DOID", "GO", "HP", "MONDO", "MP", "NCBITaxon",
+                       "OBI", "PATO", "PR", "SO", "SYMP", "UBERON", "VO")
+    },
+}  # fmt: skip
+
+
+def split_id(id_: str) -> tuple[str, str]:
+    """Split an id into its prefix, empty where it has none, and the rest.
+
+    >>> split_id("MESH:D009203"), split_id("I21.02")
+    (('MESH', 'D009203'), ('', 'I21.02'))
+    """
+    found = _CURIE.fullmatch(id_)
+    return (found[1], found[2]) if found else ("", id_)
+
+
+def namespace(prefix: str) -> str:
+    """Return the beginning of the addresses of a prefix.
+
+    >>> namespace("DOID"), namespace("X")
+    ('http://purl.obolibrary.org/obo/DOID_', 'https://bioregistry.io/X:')
+    """
+    return _WRITTEN.get(prefix, f"{_ANY}{prefix}:")
+
+
+def namespaces(prefixes: Iterable[str]) -> dict[str, str]:
+    """Return the namespaces of prefixes, sorted; `LOCAL` stands for an empty one."""
+    return {prefix: namespace(prefix) for prefix in sorted({each or LOCAL for each in prefixes})}
+
+
+def with_prefix(id_: str) -> str:
+    """Return an id with a prefix: its own, or `LOCAL`."""
+    return id_ if split_id(id_)[0] or _SCHEME.match(id_) else f"{LOCAL}:{id_}"
+
+
+def expand(id_: str) -> str:
+    """Return the address of an id; `compact` turns it into the id again.
+
+    >>> expand("DOID:4"), expand("I21.02")
+    ('http://purl.obolibrary.org/obo/DOID_4', 'https://bioregistry.io/local:I21.02')
+    """
+    if _SCHEME.match(id_):
+        return id_
+    prefix, local = split_id(with_prefix(id_))
+    base = namespace(prefix)
+    if base.startswith(_ANY) or not _PLAIN.fullmatch(local):
+        base = f"{_ANY}{prefix}:"
+    return base + quote(local, safe="")
+
+
+def compact(address: str, prefixes: Mapping[str, str] | None = None) -> str:
+    """Shorten the address of a concept to ``PREFIX:local`` where its namespace is known.
+
+    The longest of the further `prefixes` that fits comes before the known ones. Anything else is
+    returned unchanged.
+    """
+    for start in sorted(prefixes or {}, key=len, reverse=True):
+        if address.startswith(start) and len(address) > len(start):
+            return f"{(prefixes or {})[start]}:{address[len(start) :]}"
+    if not _SCHEME.match(address):
+        return address
+    if found := _ANY_IRI.match(address):
+        local = unquote(found[2])
+        return local if found[1] == LOCAL else f"{found[1]}:{local}"
+    orphanet = _ORPHANET.match(address)
+    if orphanet:
+        return f"ORPHA:{orphanet[1]}"
+    for pattern in (_OBO_IRI, _BIOPORTAL, _IDENTIFIERS):
+        match = pattern.match(address)
+        if match:
+            prefix = match[1] if pattern is _OBO_IRI else match[1].upper()
+            return f"{_PREFIXES.get(prefix, prefix)}:{match[2]}"
+    bare = _SCHEME.sub("", address, count=1)
+    for start in sorted(_NAMESPACES, key=len, reverse=True):
+        local = bare.removeprefix(start)
+        if local != bare and local and "/" not in local:
+            return f"{_NAMESPACES[start]}:{local}"
+    return address
