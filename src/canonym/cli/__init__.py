@@ -23,6 +23,7 @@ _COMMANDS = {
     "import": "canonym.cli.import_:import_",
     "index": "canonym.cli.index:index",
     "synonyms": "canonym.cli.synonyms:synonyms",
+    "import-decisions": "canonym.cli.decisions:import_decisions",
     "fit": "canonym.cli.fit:fit",
     "train": "canonym.cli.train.command:train",
     "fit-confidence": "canonym.cli.fit_confidence:fit_confidence",

@@ -28,7 +28,7 @@ from canonym.errors import CanonymError
 _INTERRUPTED = 130
 _READER_GONE = 141
 _ARGUMENT = re.compile(
-    r"\b(?P<name>(?:output_)?encoding|overwrite|resume|fold|header(?:_row)?|sheet|skip_incomplete"
+    r"\b(?P<name>(?:output_)?encoding|overwrite|resume|fold|header(?:_row)?|sheet|skip_incomplete|skip_unknown"
     r"|relations|definitions|device)="
     r"(?:'(?P<text>[^']*)'|(?P<word>True|False|\.\.\.|\d+))(?: \(--fold [^)]*\))?"
 )

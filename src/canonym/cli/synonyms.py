@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _LANGUAGE = click.option(
     "--language", default="en", show_default=True, metavar="TAG", help="Language of the name."
 )
-_COLUMNS = ("kind", "name", "id", "language", "label")
+_COLUMNS = ("kind", "name", "id", "language", "label", "note")
 
 
 @click.group()
@@ -98,7 +98,8 @@ def allow(mention: str, id_: str, index: str) -> None:
 def list_(index: str) -> None:
     """List added names and forbidden concepts, as TSV that `import` reads.
 
-    The columns are kind (synonym or forbidden), name, id, language and label.
+    The columns are kind (synonym or forbidden), name, id, language, label and note, which says
+    where a decision comes from that was imported.
 
     \b
       canonym synonyms list --index my-index > names.tsv
@@ -107,10 +108,11 @@ def list_(index: str) -> None:
 
     linker = _open(index)
     click.echo("\t".join(_COLUMNS))
+    notes = linker.pipeline.names.overlay.notes()
     for kind, name, id_, language in _listed(linker):
         known = linker.terminology.resolve(id_)
         label = linker.terminology.concept(known).label if known else ""
-        cells = (kind, name, id_, language, label)
+        cells = (kind, name, id_, language, label, notes.get((name, id_), ""))
         click.echo("\t".join(printable(_one_line(cell)) for cell in cells))
 
 
@@ -122,7 +124,7 @@ def import_(file: str, index: str, language: str) -> None:
     """Add the names in FILE, all of them or none; - is standard input.
 
     A line is a name and an id, separated by a tab. With a first line that names the columns, it has
-    those that `list` writes; kind, language and label may be missing.
+    those that `list` writes; kind, language, label and note may be missing.
 
     \b
       canonym synonyms import names.tsv --index my-index
@@ -133,7 +135,8 @@ def import_(file: str, index: str, language: str) -> None:
 
     linker = _open(index)
     names, pairs = [], []
-    for line, kind, name, id_, tag in _read(file):
+    notes: dict[tuple[str, str], str] = {}
+    for line, kind, name, id_, tag, remark in _read(file):
         try:
             checked = checked_name(linker.terminology, name, id_, tag or language)
         except CanonymError as error:
@@ -142,7 +145,10 @@ def import_(file: str, index: str, language: str) -> None:
             pairs.append((checked.text, checked.concept_id))
         else:
             names.append(checked)
+        if remark:
+            notes[checked.text, checked.concept_id] = remark
     added, forbidden = linker.teach(names, pairs)
+    linker.pipeline.names.overlay.note(notes)
     note(
         f"{added:,} of {len(names):,} names and {forbidden:,} of {len(pairs):,} forbidden pairs "
         "are new."
@@ -166,8 +172,8 @@ def _one_line(cell: str) -> str:
     return " ".join(cell.split())
 
 
-def _read(file: str) -> Iterator[tuple[int, str, str, str, str]]:
-    """Yield line number, kind, name, id and language."""
+def _read(file: str) -> Iterator[tuple[int, str, str, str, str, str]]:
+    """Yield line number, kind, name, id, language and note."""
     import contextlib
     import sys
     from pathlib import Path
@@ -202,4 +208,5 @@ def _read(file: str) -> Iterator[tuple[int, str, str, str, str]]:
                     f"with a name and an id; the line is {line.rstrip()[:60]!r}",
                     line=number,
                 )
-            yield number, kind, row["name"], row["id"], row.get("language", "")
+            rest = row.get("language", ""), row.get("note", "")
+            yield number, kind, row["name"], row["id"], *rest

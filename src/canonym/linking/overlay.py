@@ -53,6 +53,10 @@ _SCHEMA = (
     "CREATE TABLE forbidden (mention TEXT NOT NULL, concept TEXT NOT NULL, "
     "PRIMARY KEY (mention, concept)) WITHOUT ROWID",
 )
+_NOTES = (
+    "CREATE TABLE IF NOT EXISTS notes (name TEXT NOT NULL, concept TEXT NOT NULL, "
+    "note TEXT NOT NULL, PRIMARY KEY (name, concept)) WITHOUT ROWID"
+)  # beside the rest: no link depends on it
 _PATIENCE = 30.0  # seconds that a writer waits for another
 _MODULUS = 1 << 256
 
@@ -293,6 +297,36 @@ class Overlay:
         for statement in _DIGEST_SCHEMA:
             connection.execute(statement)
         _store(connection, _digest(_content(connection, {})[1]))
+
+    # --- notes ----------------------------------------------------------------------------------
+
+    def note(self, notes: Mapping[tuple[str, str], str]) -> None:
+        """Keep a note, such as who decided, about names or mentions and their concepts."""
+        if not notes:
+            return
+        self._check_there()
+        with self._connected("rwc") as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            if not self._is_made(connection):
+                self._make(connection)
+            connection.execute(_NOTES)
+            rows = ((*pair, note) for pair, note in notes.items())
+            connection.executemany("INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", rows)
+            connection.execute("COMMIT")
+            self._mark.touch()
+
+    def notes(self) -> dict[tuple[str, str], str]:
+        """Return the notes about what is added and forbidden now."""
+        content = self.read()
+        if content == _NOTHING:
+            return {}
+        there = {(name.text, name.concept_id) for name in content.synonyms} | {*content.forbidden}
+        with self._connected("rw") as connection:
+            found = "SELECT 1 FROM sqlite_master WHERE name = 'notes'"
+            if connection.execute(found).fetchone() is None:
+                return {}
+            rows = connection.execute("SELECT name, concept, note FROM notes")
+            return {(name, id_): note for name, id_, note in rows if (name, id_) in there}
 
     def copy(self, target: Path) -> None:
         """Write a copy of the file, as it is at one moment, where there is anything to copy."""
