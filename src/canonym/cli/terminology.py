@@ -1,4 +1,4 @@
-"""``canonym terminology``: show, check and compare terminologies."""
+"""``canonym terminology``: show, check, compare and export terminologies."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SAMPLES = click.option(
 
 @click.group()
 def terminology() -> None:
-    """Show, check and compare terminologies.
+    """Show, check, compare and export terminologies.
 
     Each takes files made by `canonym import`, or sources that it would recognise.
     """
@@ -192,3 +192,41 @@ def _print_changes(difference: Difference, samples: int) -> None:
             what = f"{change.id} {change.label}" + (f": {change.name}" if change.name else "")
             both = f" ({change.before} -> {change.after})" if change.before or change.after else ""
             click.echo(printable(f"{'':>16}{what}{both}"))
+
+
+@terminology.command()
+@click.argument("path", metavar="TERMINOLOGY", type=click.Path())
+@click.option("-o", "--output", type=click.Path(), required=True, help="Write this file.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["tsv", "csv", "obo", "skos", "fhir"]),
+    help="Format of the file.  [default: by its suffix: .tsv, .csv, .obo, .ttl for SKOS, .json for "
+    "FHIR]",
+)
+@click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
+def export(path: str, output: str, format_: str | None, overwrite: bool) -> None:
+    """Write TERMINOLOGY for other programs.
+
+    A table with a row for each name (TSV, CSV), an OBO file, a SKOS thesaurus (Turtle) or a FHIR
+    CodeSystem. What the format has no place for is left out, and a note counts it.
+
+    \b
+      canonym terminology export doid.db -o doid.csv
+      canonym terminology export mesh.db -o mesh.ttl
+    """
+    from canonym.cli.place import check_outputs
+    from canonym.cli.progress import counter, note
+    from canonym.cli.sources import open_terminology
+    from canonym.terminology.export import export_format, export_terminology
+
+    chosen = format_ or export_format(output)
+    check_outputs({"-o": output}, (path,), overwrite=overwrite)
+    with open_terminology(path) as opened:
+        with counter("Writing", unit="concepts", total=opened.n_concepts) as report:
+            lost = export_terminology(
+                opened, output, format=chosen, overwrite=overwrite, progress=report
+            )
+        note(f"{opened.n_concepts:,} concepts are in {output}.")
+    for what, count in lost.items():
+        note(f"Left out, for {chosen} has no place for it: {count:,} {what}.")
