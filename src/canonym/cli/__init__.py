@@ -31,6 +31,7 @@ _COMMANDS = {
     "picture": "canonym.cli.picture:picture",
     "serve": "canonym.cli.serve:serve",
     "keys": "canonym.cli.keys:keys",
+    "map": "canonym.cli.map:map_",
     "terminology": "canonym.cli.terminology:terminology",
     "info": "canonym.cli.info:info",
     "completion": "canonym.cli:completion",

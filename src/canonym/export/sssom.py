@@ -17,7 +17,7 @@ from canonym.export.mappings import Origin, mappings_of
 from canonym.export.rows import DIGITS, without_surrogates
 from canonym.io.curies import LOCAL, namespaces, split_id, with_prefix
 from canonym.text import PLAIN, STRONG, UNORDERED, explain
-from canonym.types import Link
+from canonym.types import ConceptMapping, Link
 
 NOT_FOUND = "sssom:NoTermFound"
 """The object of a mapping that says that there is no concept."""
@@ -36,13 +36,25 @@ PREDICATES: dict[str, str] = {
 BY_HAND = "semapv:ManualMappingCuration"
 BY_STRING = "semapv:LexicalMatching"
 BY_SIMILARITY = "semapv:SemanticSimilarityThresholdMatching"
+_JUSTIFICATIONS = {
+    "name": BY_STRING,
+    "xref": "semapv:BackgroundKnowledgeBasedMatching",
+    "similarity": BY_SIMILARITY,
+}
 
 COLUMNS: tuple[str, ...] = (
     "subject_label", "subject_type", "predicate_id", "predicate_modifier", "object_id",
     "object_label", "object_source", "mapping_justification", "confidence", "similarity_score",
     "similarity_measure", "match_string", "subject_preprocessing", "comment",
 )  # fmt: skip
-"""Columns of the links; those of mappings between terminologies are other ones."""
+"""Columns of links."""
+
+CONCEPT_COLUMNS: tuple[str, ...] = (
+    "subject_id", "subject_label", "predicate_id", "object_id", "object_label", "subject_source",
+    "object_source", "mapping_justification", "confidence", "similarity_score",
+    "similarity_measure", "match_string",
+)  # fmt: skip
+"""Columns of mappings between terminologies."""
 
 _REGISTRY = "registry"
 _PREPROCESSING = {
@@ -135,6 +147,71 @@ class SssomWriter:
         return row
 
 
+class ConceptMappingWriter:
+    """Writes mappings between two terminologies.
+
+    Parameters
+    ----------
+    stream : text stream
+        Target.
+    subjects, objects : Origin
+        The two terminologies; their fingerprints are the digests of their contents.
+    mapping_set_id, license : str
+        As for `SssomWriter`.
+    """
+
+    def __init__(
+        self,
+        stream: IO[str],
+        subjects: Origin,
+        objects: Origin,
+        *,
+        mapping_set_id: str = "",
+        license: str = "",
+    ) -> None:
+        digests = subjects.fingerprint, objects.fingerprint
+        self._table = MappingTable(stream, CONCEPT_COLUMNS)
+        self._head = subjects, (*subjects.prefixes, *objects.prefixes)
+        self._metadata = {
+            "mapping_set_id": mapping_set_id or f"urn:canonym:map:{':'.join(digests)}",
+            "license": license or UNSPECIFIED,
+            "subject_source_version": subjects.source_version,
+            "object_source_version": objects.source_version,
+            "other": f"canonym_subjects={digests[0]} canonym_objects={digests[1]}",
+        }
+        self._begun = False
+
+    def write(self, mapping: ConceptMapping, label: str = "", other_label: str = "") -> None:
+        """Write a mapping, with the labels of the two concepts."""
+        self._begin()
+        self._table.write(
+            {
+                "subject_id": with_prefix(mapping.left),
+                "subject_label": label,
+                "predicate_id": PREDICATES["equal"],
+                "object_id": with_prefix(mapping.right),
+                "object_label": other_label,
+                "subject_source": object_source(split_id(mapping.left)[0]),
+                "object_source": object_source(split_id(mapping.right)[0]),
+                "mapping_justification": _JUSTIFICATIONS[mapping.how],
+                "confidence": number(mapping.confidence),
+                "similarity_score": number(mapping.score),
+                "similarity_measure": "canonym",
+                "match_string": _escaped(mapping.name),
+            }
+        )
+
+    def close(self) -> None:
+        """Write the head if there was no mapping."""
+        self._begin()
+
+    def _begin(self) -> None:
+        if not self._begun:
+            self._begun = True
+            origin, prefixes = self._head
+            self._table.begin(origin, self._metadata, prefixes)
+
+
 class MappingTable:
     """The table of a mapping set with its metadata before it."""
 
@@ -152,7 +229,7 @@ class MappingTable:
             "mapping_tool": "canonym",
             "mapping_tool_version": origin.version,
             "mapping_date": origin.date,
-            "other": f"canonym_index={origin.fingerprint}" if origin.fingerprint else "",
+            "other": metadata.get("other") or f"canonym_index={origin.fingerprint}",
         }
         lines += [f"{key}: {json.dumps(value)}" for key, value in whole.items() if value]
         self._stream.writelines(f"#{line}\n" for line in lines)

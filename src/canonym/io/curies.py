@@ -43,7 +43,14 @@ _NAMESPACES = {
     "go.drugbank.com/drugs/": "DRUGBANK",
 }
 # Spellings of prefixes -> the one that canonym writes.
-_PREFIXES = {"MSH": "MESH", "MDR": "MEDDRA", "SNOMEDCT_US": "SNOMEDCT", "MIM": "OMIM"}
+_PREFIXES = {
+    "MSH": "MESH",
+    "UMLS_CUI": "UMLS",
+    "NCI": "NCIT",
+    "MDR": "MEDDRA",
+    "SNOMEDCT_US": "SNOMEDCT",
+    "MIM": "OMIM",
+}
 # Namespaces to write, of prefixes that are not written as `_ANY` is.
 _WRITTEN = {
     "MESH": "http://id.nlm.nih.gov/mesh/",
@@ -68,6 +75,16 @@ def split_id(id_: str) -> tuple[str, str]:
     """
     found = _CURIE.fullmatch(id_)
     return (found[1], found[2]) if found else ("", id_)
+
+
+def usual(id_: str) -> tuple[str, str]:
+    """Return prefix and rest of an id, the prefix as canonym writes it, whatever its case.
+
+    >>> usual("MeSH:D009203") == usual("MSH:D009203") == usual("MESH:D009203")
+    True
+    """
+    prefix, local = split_id(id_)
+    return _PREFIXES.get(prefix.upper(), prefix.upper()), local
 
 
 def namespace(prefix: str) -> str:

@@ -5,7 +5,7 @@ edges, in what a reader yields and in what a caller receives.
 """
 
 from canonym.types.arrays import Encoder, Float32Array, Hits, Int32Array, SparseVectors
-from canonym.types.links import Candidate, Link
+from canonym.types.links import Candidate, ConceptMapping, Link
 from canonym.types.mentions import Document, Mention, Step
 from canonym.types.records import SCOPES, Concept, Name, Record, Relation, Xref
 
@@ -13,6 +13,7 @@ __all__ = [
     "SCOPES",
     "Candidate",
     "Concept",
+    "ConceptMapping",
     "Document",
     "Encoder",
     "Float32Array",

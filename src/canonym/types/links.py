@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from canonym.types.html import html_table
 from canonym.types.mentions import Mention, Step
 
-__all__ = ["Candidate", "Link", "links_html"]
+__all__ = ["Candidate", "ConceptMapping", "Link", "links_html"]
 
 _HEAD = ("mention", "id", "label", "score", "matched name")
 
@@ -168,6 +168,31 @@ class Link:
             ],
             "parts": [part.to_dict() for part in self.parts],
         }
+
+
+class ConceptMapping(NamedTuple):
+    """Two concepts of two terminologies that are the same.
+
+    Parameters
+    ----------
+    left, right : str
+        Their ids.
+    confidence : float
+        The probability that they are the same.
+    score : float
+        The largest similarity of their names.
+    how : str
+        ``"name"`` where they share one, else ``"xref"`` or ``"similarity"``.
+    name : str
+        The name that they share, as the left side writes it, may be empty.
+    """
+
+    left: str
+    right: str
+    confidence: float
+    score: float
+    how: str
+    name: str = ""
 
 
 def links_html(links: Iterable[Link], *, below: str = "") -> str:

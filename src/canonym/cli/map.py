@@ -1,0 +1,104 @@
+"""``canonym map``: the concepts that two terminologies share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from canonym.cli.exchange import mapping_set_options
+from canonym.cli.options import Number, overwrite_option
+
+if TYPE_CHECKING:
+    import datetime
+    from typing import IO
+
+    from canonym.terminology import Terminology
+    from canonym.types import ConceptMapping
+
+
+@click.command("map")
+@click.argument("left", type=click.Path())
+@click.argument("right", type=click.Path())
+@click.option("-o", "--output", type=click.Path(), required=True, help="Write this file, as SSSOM.")
+@click.option(
+    "--many",
+    is_flag=True,
+    help="Let a concept have several partners. Otherwise the most confident pairs come first, and "
+    "each concept has one partner at most.",
+)
+@click.option(
+    "--min-confidence",
+    type=Number(0, 1),
+    default=0.5,
+    show_default=True,
+    help="Leave out pairs with a smaller probability of being right.",
+)
+@click.option("--no-xrefs", is_flag=True, help="Ignore cross-references of both terminologies.")
+@mapping_set_options
+@overwrite_option
+def map_(
+    left: str,
+    right: str,
+    output: str,
+    many: bool,
+    min_confidence: float,
+    no_xrefs: bool,
+    mapping_set_id: str | None,
+    license: str | None,
+    date: datetime.datetime | None,
+    overwrite: bool,
+) -> None:
+    """Map the concepts of LEFT to those of RIGHT, two terminologies.
+
+    All names of a concept count, the margin to the next best partner on either side, the partners
+    of parents and children, and cross-references. The result is a mapping set in SSSOM with a
+    confidence for each pair. Deprecated concepts are left out.
+
+    \b
+      canonym map doid.db mesh.db -o doid-mesh.sssom.tsv
+      canonym map doid.db mesh.db -o doid-mesh.sssom.tsv --min-confidence 0.9
+    """
+    from canonym.cli.place import check_outputs
+    from canonym.cli.progress import counter, note
+    from canonym.cli.sources import open_terminology
+    from canonym.io.files import write_file
+    from canonym.linking.mapping import map_terminologies
+
+    check_outputs({"-o": output}, (left, right), overwrite=overwrite)
+    with open_terminology(left) as one, open_terminology(right) as other:
+        with counter("Searching", unit="names") as report:
+            mapped = map_terminologies(
+                one,
+                other,
+                many=many,
+                min_confidence=min_confidence,
+                use_xrefs=not no_xrefs,
+                progress=report,
+            )
+        metadata = {"mapping_set_id": mapping_set_id or "", "license": license or ""}
+        with (
+            write_file(output, overwrite=overwrite) as partial,
+            partial.open("w", encoding="utf-8", newline="") as stream,
+        ):
+            _write(stream, one, other, mapped, metadata, date)
+    n = len(mapped)
+    note(f"{n:,} {'pair is' if n == 1 else 'pairs are'} in {output}.")
+
+
+def _write(
+    stream: IO[str],
+    one: Terminology,
+    other: Terminology,
+    mapped: list[ConceptMapping],
+    metadata: dict[str, str],
+    date: datetime.datetime | None,
+) -> None:
+    from canonym.cli.exchange import origin_of
+    from canonym.export.sssom import ConceptMappingWriter
+
+    subjects, objects = origin_of(one, one.digest, date), origin_of(other, other.digest, date)
+    writer = ConceptMappingWriter(stream, subjects, objects, **metadata)
+    for each in mapped:
+        writer.write(each, one.concept(each.left).label, other.concept(each.right).label)
+    writer.close()

@@ -1,0 +1,368 @@
+"""Concepts of one terminology mapped to those of another.
+
+Pairs are proposed by equal names, by the nearest names both ways, and by cross-references. Their
+confidence is a logistic function of what speaks for them: names, margins to the next best partner
+on either side, and partners of parents and children. Its weights were fitted on the Human Phenotype
+Ontology and MeSH (``benchmarks/mapping.py``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.encoders import make_encoder
+from canonym.io.curies import usual
+from canonym.terminology import Terminology
+from canonym.text import STRONG, UNORDERED, normalise_all
+from canonym.types import ConceptMapping, Float32Array, Name
+
+FEATURES: tuple[str, ...] = (
+    "equal labels", "a label equals a name", "equal names", "reordered", "similarity",
+    "margin on the left", "margin on the right", "neighbours agree", "neighbours disagree",
+    "names of several",
+)  # fmt: skip
+"""What speaks for or against a pair."""
+
+WEIGHTS: tuple[float, ...] = (
+    2.655, -0.066, -1.208, 2.219, 2.029, 5.723, 0.727, 0.181, -0.716, 0.817
+)  # fmt: skip
+INTERCEPT = -3.805
+"""Of the logistic function; fitted by ``benchmarks/mapping.py --fit``."""
+
+XREF_ODDS: dict[str, float] = {"direct": 20.0, "shared": 5.0, "": 1.0}
+"""By how much cross-references multiply the odds of a pair: a choice, which nothing was fitted to.
+
+``direct``: one concept names the other. ``shared``: both name the same concept elsewhere."""
+
+_MOST_OWNERS = 5  # concepts of one name or cross-reference that are all paired
+_ROWS, _COLUMNS = 1024, 4096  # of a tile of products, which stays in the cache
+_STEPS_UP = 3
+_EQUAL_BONUS = 0.5
+
+Pair = tuple[int, int]
+
+
+class Proposal(NamedTuple):
+    """Pairs of concepts by their places, their features, and what they share."""
+
+    pairs: list[Pair]
+    features: npt.NDArray[np.float64]
+    names: dict[Pair, str]
+    xrefs: dict[Pair, str]
+    left_ids: list[str]
+    right_ids: list[str]
+
+
+def map_terminologies(
+    left: Terminology,
+    right: Terminology,
+    *,
+    many: bool = False,
+    min_confidence: float = 0.5,
+    use_xrefs: bool = True,
+    progress: Callable[[int], None] | None = None,
+) -> list[ConceptMapping]:
+    """Find the concepts that two terminologies share.
+
+    Parameters
+    ----------
+    left, right : Terminology
+        Deprecated concepts are left out.
+    many : bool
+        Whether a concept may have several partners. Otherwise the most confident pairs come first,
+        and each concept has one partner at most.
+    min_confidence : float
+        Pairs below are left out.
+    use_xrefs : bool
+        Whether cross-references count.
+    progress : callable, optional
+        Called with the number of names of the left side that were searched with.
+
+    Returns
+    -------
+    list of ConceptMapping
+        In order of the ids of the left side, and of falling confidence.
+    """
+    found = propose(left, right, use_xrefs=use_xrefs, progress=progress)
+    logits = found.features @ np.asarray(WEIGHTS) + INTERCEPT
+    mapped = []
+    for n, pair in enumerate(found.pairs):
+        logit = float(logits[n]) + math.log(XREF_ODDS[found.xrefs.get(pair, "")])
+        confidence = 1 / (1 + math.exp(-logit))
+        if confidence >= min_confidence:
+            name = found.names.get(pair, "")
+            how = "name" if name else "xref" if pair in found.xrefs else "similarity"
+            score = float(found.features[n, FEATURES.index("similarity")])
+            ids = found.left_ids[pair[0]], found.right_ids[pair[1]]
+            mapped.append(ConceptMapping(*ids, confidence, score, how, name))
+    mapped.sort(key=lambda one: (-one.confidence, -one.score, one.left, one.right))
+    kept = mapped if many else list(_one_to_one(mapped))
+    return sorted(kept, key=lambda one: (one.left, -one.confidence, one.right))
+
+
+def _one_to_one(mapped: Iterable[ConceptMapping]) -> Iterator[ConceptMapping]:
+    taken: set[tuple[str, str]] = set()
+    for one in mapped:
+        ends = {("left", one.left), ("right", one.right)}
+        if taken.isdisjoint(ends):
+            taken |= ends
+            yield one
+
+
+def propose(
+    left: Terminology,
+    right: Terminology,
+    *,
+    use_xrefs: bool = True,
+    progress: Callable[[int], None] | None = None,
+) -> Proposal:
+    """Return every pair that anything speaks for, with its features."""
+    one, other = _Side(left), _Side(right)
+    equal = _equal(one.forms(STRONG), other.forms(STRONG))
+    reordered = _equal(one.forms(UNORDERED), other.forms(UNORDERED))
+    partners = _partners(equal), _partners((right, left) for left, right in equal)
+    settled = {
+        pair for pair in equal if len(partners[0][pair[0]]) == len(partners[1][pair[1]]) == 1
+    }
+    near = _nearest(
+        one, other, {pair[0] for pair in settled}, {pair[1] for pair in settled}, progress
+    )
+    xrefs = _xrefs(one, other) if use_xrefs else {}
+    pairs = sorted({*equal, *reordered, *near, *xrefs})
+    similarity = {pair: _similarity(one, other, pair) for pair in pairs}
+    base = {pair: similarity[pair] + _EQUAL_BONUS * (pair in equal) for pair in pairs}
+    gaps = _gaps(base, 0), _gaps(base, 1)
+    agree = _Neighbours(one, other, dict(settled))
+    rows = []
+    for pair in pairs:
+        tier = equal[pair][0] if pair in equal else -1
+        crowd = max(len(partners[0].get(pair[0], ())), len(partners[1].get(pair[1], ())))
+        rows.append(
+            (
+                tier == 2, tier == 1, tier == 0, pair in reordered and tier < 0, similarity[pair],
+                gaps[0][pair], gaps[1][pair], *agree.of(pair), tier >= 0 and crowd > 1,
+            )
+        )  # fmt: skip
+    return Proposal(
+        pairs,
+        np.asarray(rows, dtype=np.float64).reshape(len(rows), len(FEATURES)),
+        {pair: name for pair, (_, name) in equal.items()},
+        xrefs,
+        one.ids,
+        other.ids,
+    )
+
+
+# --- one terminology ------------------------------------------------------------------------------
+
+
+class _Side:
+    """Names of the living concepts of a terminology, each text encoded once."""
+
+    def __init__(self, terminology: Terminology) -> None:
+        self.terminology = terminology
+        concepts = list(terminology.iter_concepts())
+        self.ids = [concept.id for concept in concepts]
+        self.place = {id_: place for place, id_ in enumerate(self.ids)}
+        rows = np.flatnonzero(terminology.rows_where(deprecated=False))
+        self.names: list[Name] = terminology.names_at(rows)
+        self.owners: list[int] = terminology.concept_of_row()[rows].tolist()
+        texts = {name.text: None for name in self.names}
+        self.text_place = {text: place for place, text in enumerate(texts)}
+        self.texts = list(texts)
+        vectors = make_encoder("default").encode(self.texts)
+        lengths = np.linalg.norm(np.asarray(vectors), axis=1, keepdims=True)
+        self.vectors: Float32Array = np.asarray(vectors / np.maximum(lengths, 1e-12), np.float32)
+        self.texts_of: dict[int, list[int]] = defaultdict(list)
+        self.owners_of: dict[int, list[int]] = defaultdict(list)
+        for owner, name in zip(self.owners, self.names, strict=True):
+            text = self.text_place[name.text]
+            self.texts_of[owner].append(text)
+            self.owners_of[text].append(owner)
+        self.above: dict[int, list[int]] = defaultdict(list)
+        self.below: dict[int, list[int]] = defaultdict(list)
+        for relation in terminology.iter_relations("is_a"):
+            head, tail = self.place.get(relation.head), self.place.get(relation.tail)
+            if head is not None and tail is not None:
+                self.above[head].append(tail)
+                self.below[tail].append(head)
+
+    def forms(self, steps: tuple[str, ...]) -> dict[str, dict[int, tuple[bool, str]]]:
+        """Return the concepts of each normal form: whether it is their label, and the name."""
+        found: dict[str, dict[int, tuple[bool, str]]] = defaultdict(dict)
+        normal = normalise_all((name.text for name in self.names), steps)
+        for form, owner, name in zip(normal, self.owners, self.names, strict=True):
+            is_label = name.scope == "label"
+            if form and (is_label or owner not in found[form]):
+                found[form][owner] = (is_label, name.text)
+        return found
+
+    def other_ids(self) -> Iterator[tuple[int, tuple[str, str], bool]]:
+        """Yield ids that concepts have elsewhere, and whether they are alternatives."""
+        for xref in self.terminology.iter_xrefs():
+            place = self.place.get(xref.concept_id)
+            if place in self.texts_of:
+                yield place, usual(xref.target), xref.kind == "alternative"
+
+
+# --- what speaks for a pair -----------------------------------------------------------------------
+
+
+def _equal(
+    one: Mapping[str, dict[int, tuple[bool, str]]], other: Mapping[str, dict[int, tuple[bool, str]]]
+) -> dict[Pair, tuple[int, str]]:
+    """Return the pairs that share a form: how many of the two are labels, and the name."""
+    found: dict[Pair, tuple[int, str]] = {}
+    for form, owners in one.items():
+        partners = other.get(form, {})
+        if not partners or len(owners) * len(partners) > _MOST_OWNERS:
+            continue
+        for left, (is_label, name) in owners.items():
+            for right, (is_label_too, _) in partners.items():
+                tier = is_label + is_label_too
+                if tier > found.get((left, right), (-1, ""))[0]:
+                    found[left, right] = (tier, name)
+    return found
+
+
+def _partners(pairs: Iterable[Pair]) -> dict[int, set[int]]:
+    found: dict[int, set[int]] = defaultdict(set)
+    for left, right in pairs:
+        found[left].add(right)
+    return found
+
+
+def _nearest(
+    one: _Side,
+    other: _Side,
+    done: set[int],
+    done_too: set[int],
+    progress: Callable[[int], None] | None,
+) -> set[Pair]:
+    """Return the owners of each name and of the nearest one on the other side, both ways.
+
+    Concepts that are `done` neither search nor are found.
+    """
+    rows = sorted(
+        {text for owner, texts in one.texts_of.items() if owner not in done for text in texts}
+    )
+    columns = sorted(
+        {text for owner, texts in other.texts_of.items() if owner not in done_too for text in texts}
+    )
+    if not rows or not columns:
+        return set()
+    to_right, to_left = nearest_both_ways(one.vectors[rows], other.vectors[columns], progress)
+    near = {(rows[n], columns[m]) for n, m in enumerate(to_right.tolist())}
+    near |= {(rows[n], columns[m]) for m, n in enumerate(to_left.tolist())}
+    return {
+        (left, right)
+        for text, text_too in near
+        for left in one.owners_of[text]
+        for right in other.owners_of[text_too]
+        if left not in done and right not in done_too
+    }
+
+
+def nearest_both_ways(
+    left: Float32Array,
+    right: Float32Array,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the place of the nearest vector of the other side, for every vector of both.
+
+    Each product is made once, tile by tile; of equal products the first counts.
+    """
+    best, to_right = np.full(len(left), -np.inf, np.float32), np.zeros(len(left), np.int64)
+    best_too, to_left = np.full(len(right), -np.inf, np.float32), np.zeros(len(right), np.int64)
+    for top in range(0, len(left), _ROWS):
+        rows = slice(top, top + _ROWS)
+        for start in range(0, len(right), _COLUMNS):
+            columns = slice(start, start + _COLUMNS)
+            products = left[rows] @ right[columns].T
+            highest = products.max(axis=1)
+            better = np.flatnonzero(highest > best[rows])
+            best[rows][better] = highest[better]
+            to_right[rows][better] = products[better].argmax(axis=1) + start
+            highest = products.max(axis=0)
+            better = np.flatnonzero(highest > best_too[columns])
+            best_too[columns][better] = highest[better]
+            to_left[columns][better] = products[:, better].argmax(axis=0) + top
+        if progress is not None:
+            progress(min(top + _ROWS, len(left)))
+    return to_right, to_left
+
+
+def _similarity(one: _Side, other: _Side, pair: Pair) -> float:
+    """Return the largest similarity of the names of two concepts."""
+    left, right = one.vectors[one.texts_of[pair[0]]], other.vectors[other.texts_of[pair[1]]]
+    return float((left @ right.T).max()) if len(left) and len(right) else 0.0
+
+
+def _gaps(base: Mapping[Pair, float], side: int) -> dict[Pair, float]:
+    """Return by how much each pair is better than the best other one of a concept of a side."""
+    scores: dict[int, list[float]] = defaultdict(list)
+    for pair, score in base.items():
+        scores[pair[side]].append(score)
+    gaps = {}
+    for pair, score in base.items():
+        rivals = sorted(scores[pair[side]])
+        rivals.remove(score)
+        gaps[pair] = min(max(score - (rivals[-1] if rivals else 0.0), -1.0), 1.0)
+    return gaps
+
+
+class _Neighbours:
+    """Whether parents and children of a pair have partners that stand where they should."""
+
+    def __init__(self, one: _Side, other: _Side, partner: Mapping[int, int]) -> None:
+        self._one, self._other, self._partner = one, other, partner
+
+    def of(self, pair: Pair) -> tuple[bool, bool]:
+        """Return whether one agrees, and whether there are some and none agrees."""
+        left, right = pair
+        ways = ((self._one.above, self._other.above), (self._one.below, self._other.below))
+        some = agree = False
+        for near, there in ways:
+            partners = {self._partner[each] for each in near.get(left, ()) if each in self._partner}
+            if partners:
+                some = True
+                agree = agree or not partners.isdisjoint(_reached(there, right))
+        return agree, some and not agree
+
+
+def _reached(edges: Mapping[int, list[int]], start: int) -> set[int]:
+    """Return what a few steps reach."""
+    found: set[int] = set()
+    step = {start}
+    for _ in range(_STEPS_UP):
+        step = {end for each in step for end in edges.get(each, ())} - found
+        found |= step
+    return found
+
+
+def _xrefs(one: _Side, other: _Side) -> dict[Pair, str]:
+    """Return the pairs that cross-references speak for: ``direct`` or ``shared``."""
+    sides = (one, other)
+    own: list[dict[tuple[str, str], set[int]]] = [defaultdict(set), defaultdict(set)]
+    elsewhere: list[dict[tuple[str, str], set[int]]] = [defaultdict(set), defaultdict(set)]
+    for side, ids, others in zip(sides, own, elsewhere, strict=True):
+        for id_, place in side.place.items():
+            if place in side.texts_of:
+                ids[usual(id_)].add(place)
+        for place, key, is_own in side.other_ids():
+            (ids if is_own else others)[key].add(place)
+    found: dict[Pair, str] = {}
+    for key in elsewhere[0].keys() & elsewhere[1].keys():
+        lefts, rights = elsewhere[0][key], elsewhere[1][key]
+        if len(lefts) * len(rights) <= _MOST_OWNERS:
+            found |= {(left, right): "shared" for left in lefts for right in rights}
+    for ids, ids_too in ((elsewhere[0], own[1]), (own[0], elsewhere[1])):
+        for key in ids.keys() & ids_too.keys():
+            found |= {(left, right): "direct" for left in ids[key] for right in ids_too[key]}
+    return found
