@@ -32,7 +32,7 @@ DOID = "doid/HumanDO-2015-05-14.obo.gz"
 HPO = "hpo/hp-2014-11-14.obo.gz"
 MESH = "mesh-2024/terms.tsv.gz"
 TREES = "mesh-2024/trees.tsv.gz"
-CONFIDENCES = (0.5, 0.7, 0.8, 0.9, 0.95)
+CONFIDENCES = (0.2, 0.5, 0.8, 0.9, 0.95)
 
 
 def main() -> None:
@@ -80,9 +80,9 @@ def _fit(left: Terminology, gold: dict[str, set[str]], mesh: Terminology) -> Non
 
 
 def _measure(left: Terminology, gold: dict[str, set[str]], mesh: Terminology, data: Path) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     mapped = map_terminologies(left, mesh, min_confidence=0.0)
-    seconds = time.perf_counter() - began
+    seconds = time.process_time() - began
     rows = [
         {"system": f"confidence {least}", **_score(mapped, gold, least)} for least in CONFIDENCES
     ]
@@ -92,7 +92,7 @@ def _measure(left: Terminology, gold: dict[str, set[str]], mesh: Terminology, da
     content = {
         "gold concepts": len(gold),
         "gold pairs": sum(map(len, gold.values())),
-        "seconds": round(seconds, 1),
+        "processor seconds": round(seconds, 1),
         "rows": rows,
         "calibration": bins,
     }

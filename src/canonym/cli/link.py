@@ -230,11 +230,9 @@ def link(
     The columns of TSV, CSV and Parquet and the objects of JSON lines are described in
     docs/formats/links.md.
     """
-    from canonym import __version__
-    from canonym.cli.exchange import mapping_target
-    from canonym.cli.input import Blanks, TableOptions, count_items, of_types, open_input, read_ids
+    from canonym.cli.input import Blanks, TableOptions, of_types, open_input, read_ids
     from canonym.cli.output import check_output, choose_format, open_output
-    from canonym.cli.progress import counter, note, watched
+    from canonym.cli.progress import counter, note
     from canonym.cli.resume import is_finished
     from canonym.cli.sources import open_linker
 
@@ -253,12 +251,7 @@ def link(
         _check(given, layout, output, mention_types)
         _warn_of_files(names)
         linker = open_linker(index, everyday=not no_everyday, device=options["device"])
-        target = mapping_target(linker, chosen, options, given.columns, column)
-        layout = layout._replace(
-            mappings=target,
-            syntax="json" if output and output.lower().endswith(".json") else "xml",
-            source=f"canonym {__version__}, index {linker.fingerprint}",
-        )
+        layout = _with_origin(layout, linker, options, column, output)
         how = {
             "k": max(layout.k, 2),  # the margin needs a runner-up
             "ids": read_ids(ids) if ids else (),
@@ -267,11 +260,10 @@ def link(
         }
         blanks = Blanks(skipped=options["skip_empty"])
         settings = _settings(linker, layout, mention_types, how, skip_empty=blanks.skipped)
-        total = count_items(file, given) if watched() else None
         wanted = blanks.among(of_types(given.items, mention_types))
         with (
             open_output(output, layout, settings, overwrite=overwrite, resume=resume) as out,
-            counter("Linking", unit=given.unit, total=total) as report,
+            counter("Linking", unit=given.unit, total=_total(file, given)) as report,
             closing(_link(linker, out.remaining(wanted), how, given, options["workers"])) as linked,
         ):
             for n, (item, links) in enumerate(linked, start=1):
@@ -321,6 +313,28 @@ def _layout(
         one_row,
         options["formula_guard"],
         given.sheet,
+    )
+
+
+def _total(file: str | None, given: Input) -> int | None:
+    """Return the number of items, for a progress bar that somebody watches."""
+    from canonym.cli.input import count_items
+    from canonym.cli.progress import watched
+
+    return count_items(file, given) if watched() else None
+
+
+def _with_origin(
+    layout: Layout, linker: Linker, options: Options, column: str | None, output: str | None
+) -> Layout:
+    """Add what formats for other programs say about the index."""
+    from canonym import __version__
+    from canonym.cli.exchange import mapping_target
+
+    return layout._replace(
+        mappings=mapping_target(linker, layout.format, options, layout.columns, column),
+        syntax="json" if output and output.lower().endswith(".json") else "xml",
+        source=f"canonym {__version__}, index {linker.fingerprint}",
     )
 
 

@@ -1,4 +1,4 @@
-"""What links say, for the formats that exchange mappings: a text means a concept, or none.
+"""Links as mappings: a text means a concept, or none.
 
 A composite mention is several mappings, one for each of its parts.
 """

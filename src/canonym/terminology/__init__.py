@@ -1,4 +1,4 @@
-"""Terminologies: one reader per format, one store for all."""
+"""Terminologies: one reader per format, one store for all, and writers for other programs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from canonym.terminology.export import EXPORTS, export_terminology
     from canonym.terminology.formats import (
         FORMATS,
         ReaderOptions,
@@ -18,17 +19,24 @@ if TYPE_CHECKING:
     from canonym.terminology.store import Terminology
 
 __all__ = [
+    "EXPORTS",
     "FORMATS",
     "Hierarchy",
     "ReaderOptions",
     "Terminology",
+    "export_terminology",
     "import_terminology",
     "read_records",
     "read_terminology",
     "recognise",
 ]
 
-_PLACES = {"Hierarchy": "hierarchy", "Terminology": "store"}
+_PLACES = {
+    "EXPORTS": "export",
+    "Hierarchy": "hierarchy",
+    "Terminology": "store",
+    "export_terminology": "export",
+}
 
 
 def __getattr__(name: str) -> Any:
