@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -58,6 +59,23 @@ def test_the_relation_is_said_in_the_words_of_the_version() -> None:
     nil = concept_map("R5")["group"][0]["element"][-1]
     assert nil == {"code": "xyz", "display": "xyz", "noMap": True}
     assert concept_map("R5")["group"][0]["target"] == "https://fhir-terminology.ohdsi.org|2024"
+
+
+def test_the_surest_link_of_a_text_to_a_concept_is_written() -> None:
+    stream = io.StringIO()
+    writer = ConceptMapWriter(stream, ORIGIN, version="R5")
+    for link in (
+        NIL,
+        SIMILAR,
+        replace(SIMILAR, confidence=0.8),
+        replace(FOUND, mention=NIL.mention),
+    ):
+        writer.write(link)
+    writer.close()
+    xyz, hip = json.loads(stream.getvalue())["group"][0]["element"]
+    assert [target["code"] for target in xyz["target"]] == ["1"]
+    assert "noMap" not in xyz
+    assert ["confidence 0.8" in target["comment"] for target in hip["target"]] == [True]
 
 
 @pytest.mark.parametrize("version", ["R4", "R5"])

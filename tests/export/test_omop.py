@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 
 import pytest
 
@@ -73,6 +74,16 @@ def test_usagi_keeps_codes_frequencies_and_further_columns() -> None:
         (row["sourceCode"], row["sourceFrequency"], row["ADD_INFO:ward"]) for row in read(stream)
     ]
     assert found == [("C 1", "10", "A"), ("hip broken", "1", "C")]
+
+
+def test_usagi_gets_the_surest_link_of_a_text() -> None:
+    stream = io.StringIO()
+    writer = UsagiWriter(stream, ORIGIN)
+    for link in (NIL, replace(FOUND, mention=NIL.mention), NIL):
+        writer.write(link)
+    writer.close()
+    found = [(row["sourceName"], row["conceptId"], row["sourceFrequency"]) for row in read(stream)]
+    assert found == [("xyz", "1", "3")]
 
 
 def test_a_concept_that_is_none_of_omop_is_refused() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -100,13 +101,16 @@ def test_each_part_of_a_composite_mention_is_a_row() -> None:
     assert rows(BOTH)[1]["comment"].endswith("part of 'heart and hip'")
 
 
-def test_equal_rows_are_written_once_and_empty_mentions_never() -> None:
-    assert len(rows(FOUND, SIMILAR, FOUND, EMPTY)) == 2
+def test_the_surest_of_equal_mappings_is_written_and_empty_mentions_never() -> None:
+    sure = replace(SIMILAR, confidence=0.8)
+    found = rows(SIMILAR, FOUND, sure, SIMILAR, EMPTY)
+    assert [(row["subject_label"], row["confidence"]) for row in found] == [
+        ("hip broken", "0.8"),
+        ("Infarction", "0.9"),
+    ]
 
 
 def test_an_id_without_a_prefix_gets_one() -> None:
-    from dataclasses import replace
-
     bare = Link(FOUND.mention, (replace(FOUND.candidates[0], id="I21.0"),))
     assert rows(bare)[0]["object_id"] == "local:I21.0"
     assert '#  local: "https://bioregistry.io/local:"' in written(

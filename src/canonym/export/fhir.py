@@ -52,7 +52,7 @@ class ConceptMapWriter:
 
     The code of a text is that of `codes`, else the text itself. A text that is a name of the
     concept is equivalent to it. What is only similar to one is related to it, with score and
-    confidence in the comment.
+    confidence in the comment. Of several links of a text to a concept the surest is written.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class ConceptMapWriter:
         self._r5 = version == "R5"
         self._url = url or f"urn:canonym:links:{origin.fingerprint}"
         self._codes = codes
-        self._groups: dict[str, dict[tuple[str, str], dict[str, Any]]] = {}
+        self._groups: dict[str, dict[tuple[str, str], dict[str, Mapping]]] = {}
 
     def write(self, link: Link, cells: Sequence[str] = (), *, explanation: str = "") -> None:  # noqa: ARG002
         """Take one link; explanations have no place here."""
@@ -94,10 +94,9 @@ class ConceptMapWriter:
             prefix = split_id(best.id)[0] if best else self._origin.prefixes[0]
             code = without_surrogates(self._codes.code(text, cells))
             group = self._groups.setdefault(code_system(prefix), {})
-            element = group.setdefault((code, text), {"code": code, "display": text})
-            target = self._target(claim)
-            if target is not None and target not in element.setdefault("target", []):
-                element["target"].append(target)
+            targets = group.setdefault((code, text), {})
+            if best and claim.certainty > targets.setdefault(best.id, claim).certainty:
+                targets[best.id] = claim
 
     def close(self) -> None:
         """Write the resource."""
@@ -108,7 +107,7 @@ class ConceptMapWriter:
             known = origin.source_version if system == code_system(origin.prefixes[0]) else ""
             if known:
                 group |= {"target": f"{system}|{known}"} if self._r5 else {"targetVersion": known}
-            mapped = [self._mapped(element) for element in elements.values()]
+            mapped = [self._element(*key, targets) for key, targets in elements.items()]
             groups.append(group | {"element": mapped})
         content: dict[str, Any] = {
             "resourceType": "ConceptMap",
@@ -123,25 +122,23 @@ class ConceptMapWriter:
         filled = {key: value for key, value in content.items() if value not in ("", [])}
         self._stream.write(json.dumps(filled, ensure_ascii=False, indent=1) + "\n")
 
-    def _mapped(self, element: dict[str, Any]) -> dict[str, Any]:
-        """Say so where an element has no target."""
-        if "target" in element:
-            return element
-        return element | ({"noMap": True} if self._r5 else {"target": [_UNMATCHED]})
+    def _element(self, code: str, text: str, targets: dict[str, Mapping]) -> dict[str, Any]:
+        element: dict[str, Any] = {"code": code, "display": text}
+        if targets:
+            element["target"] = [self._target(id_, claim) for id_, claim in targets.items()]
+        elif self._r5:
+            element["noMap"] = True
+        else:
+            element["target"] = [{"equivalence": "unmatched"}]
+        return element
 
-    def _target(self, claim: Mapping) -> dict[str, Any] | None:
-        best = claim.candidate
-        if best is None:
-            return None
+    def _target(self, id_: str, claim: Mapping) -> dict[str, str]:
+        label = claim.candidate.label if claim.candidate else ""
         known = claim.relation if claim.by_string or claim.relation != "equal" else ""
-        kind = "relationship" if self._r5 else "equivalence"
         target = {
-            "code": local_id(best.id),
-            "display": best.label,
-            kind: _RELATIONS[known][self._r5],
+            "code": local_id(id_),
+            "display": label,
+            "relationship" if self._r5 else "equivalence": _RELATIONS[known][self._r5],
             "comment": claim.evidence,
         }
         return {key: without_surrogates(value) for key, value in target.items() if value}
-
-
-_UNMATCHED = {"equivalence": "unmatched"}

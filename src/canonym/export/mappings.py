@@ -85,6 +85,11 @@ class Mapping(NamedTuple):
         return self.candidate is not None and self.candidate.sieve in SIEVES
 
     @property
+    def certainty(self) -> tuple[float, float]:
+        """How sure it is, to compare: confidence and score."""
+        return self.confidence or 0.0, self.candidate.score if self.candidate else 0.0
+
+    @property
     def evidence(self) -> str:
         """How it was found and how sure it is, in a line."""
         if self.candidate is None:

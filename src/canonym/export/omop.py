@@ -59,7 +59,8 @@ class UsagiWriter:
     """Writes the save file of Usagi, for a review there, when it is closed.
 
     A text has a row for each concept. Texts that are equal and have the same code are one, whose
-    frequency is their sum, and whose further columns are those of the first. All are ``UNCHECKED``.
+    frequency is their sum, whose further columns are those of the first, and whose concepts are
+    those of the surest link. All are ``UNCHECKED``.
 
     Parameters
     ----------
@@ -99,7 +100,10 @@ class UsagiWriter:
         for id_ in link.ids:
             omop_number(id_)
         key = (self._codes.code(text, cells), text)
-        self._found.setdefault(key, (link, [cells[at] for at in self._columns.values()]))
+        info = [cells[at] for at in self._columns.values()]
+        before, info = self._found.setdefault(key, (link, info))
+        if _certainty(link) > _certainty(before):
+            self._found[key] = (link, info)
         self._frequency[key] = self._frequency.get(key, 0) + self._codes.frequency(cells)
 
     def close(self) -> None:
@@ -213,6 +217,10 @@ class SourceMapWriter:
         return not self._domains or not self._domains.isdisjoint(
             type_.casefold() for type_ in target.types[:1]
         )
+
+
+def _certainty(link: Link) -> tuple[float, float]:
+    return min((claim.certainty for claim in mappings_of(link)), default=(0.0, 0.0))
 
 
 def _short(code: str) -> str:

@@ -67,7 +67,10 @@ _PREPROCESSING = {
 
 
 class SssomWriter:
-    """Writes links as literal mappings, one a text; a row that was written before is left out.
+    """Writes links as literal mappings when it is closed: one a text and concept.
+
+    The surroundings of a mention may change how sure its link is. Of several links of a text to a
+    concept the surest is written.
 
     Parameters
     ----------
@@ -84,37 +87,28 @@ class SssomWriter:
     def __init__(
         self, stream: IO[str], origin: Origin, *, mapping_set_id: str = "", license: str = ""
     ) -> None:
-        self._stream = stream
         self._origin = origin
         self._source = object_source(origin.prefixes[0])
-        self._rows = MappingTable(stream, COLUMNS)
+        self._table = MappingTable(stream, COLUMNS)
         self._metadata = {
             "mapping_set_id": mapping_set_id or f"urn:canonym:links:{origin.fingerprint}",
             "license": license or UNSPECIFIED,
             "object_source_version": origin.source_version,
         }
-        self._begun = False
-        self._seen: set[tuple[str, ...]] = set()
+        self._claims: dict[tuple[str, str], Claim] = {}
 
     def write(self, link: Link, cells: Sequence[str] = (), *, explanation: str = "") -> None:  # noqa: ARG002
-        """Write the rows of one link; cells and explanations have no place here."""
-        self._begin()
+        """Take one link; cells and explanations have no place here."""
         for claim in mappings_of(link):
-            row = self._row(claim)
-            key = tuple(row.values())
-            if key not in self._seen:
-                self._seen.add(key)
-                self._rows.write(row)
+            key = (claim.text, claim.candidate.id if claim.candidate else "")
+            if claim.certainty > self._claims.setdefault(key, claim).certainty:
+                self._claims[key] = claim
 
     def close(self) -> None:
-        """Write the head if there was no link."""
-        self._begin()
-
-    def _begin(self) -> None:
-        # Late, so that an error before the first link leaves the output empty.
-        if not self._begun:
-            self._begun = True
-            self._rows.begin(self._origin, self._metadata, self._origin.prefixes)
+        """Write everything."""
+        self._table.begin(self._origin, self._metadata, self._origin.prefixes)
+        for claim in self._claims.values():
+            self._table.write(self._row(claim))
 
     def _row(self, claim: Claim) -> dict[str, str]:
         row = {
