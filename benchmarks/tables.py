@@ -275,6 +275,16 @@ def _glosses() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _mapping() -> str:
+    """Return precision and recall of the Disease Ontology mapped to MeSH."""
+    lines = ["| | pairs | judged | precision | recall | F1 |", "|---|---|---|---|---|---|"]
+    for row in _result("mapping")["rows"]:
+        cells = f"{row['pairs']:,} | {row['judged']:,}"
+        shares = " | ".join(f"{100 * row[key]:.1f}" for key in ("precision", "recall", "f1"))
+        lines.append(f"| {row['system']} | {cells} | {shares} |")
+    return "\n".join(lines) + "\n"
+
+
 def _nil() -> str:
     """Return accuracy with thresholds for NIL, by DILBERT's protocol."""
     found = {(row["name"], row["metric"]): row["value"] for row in _result("default")["rows"]}
@@ -492,6 +502,7 @@ _TABLES = {
     "glosses": _glosses,
     "ivf": _ivf,
     "kills": _kills,
+    "mapping": _mapping,
     "products": _products,
     "scaling-mentions": _scaling_mentions,
     "scaling-names": _scaling_names,

@@ -182,6 +182,13 @@ def test_prefixes_and_addresses_are_read_by_their_meaning(index: str, tmp_path: 
     assert found == [("a", "OMOP:2"), ("b", "OMOP:3")]
 
 
+def test_lines_are_counted_with_the_head(index: str, tmp_path: Path) -> None:
+    file = tmp_path / "a.tsv"
+    file.write_text('#license: "x"\n\n' + HEAD + "a\t\t" + CURATED.format("X:9"))
+    problem = run("import-decisions", str(file), "--index", index, code=2).stderr
+    assert "a.tsv, line 4: 'X:9' is no concept of" in problem
+
+
 def test_a_decision_that_another_name_overrules_is_named(index: str, tmp_path: Path) -> None:
     file = sssom(tmp_path / "a.tsv", "Migraine\t\t" + CURATED.format("OMOP:3"))
     done = run("import-decisions", file, "--index", index)

@@ -141,6 +141,12 @@ def test_usagi_gets_codes_frequencies_and_the_other_columns(omop: str) -> None:
     )
 
 
+def test_usagi_has_no_place_for_two_columns_of_one_name(omop: str) -> None:
+    table = ("--file", "-", "--column", "dx", "--format", "usagi")
+    refused = link(omop, *table, input="dx,a,a\nhip,1,2\n", code=2)
+    assert "several columns named 'a'" in refused.stderr
+
+
 def test_a_source_map_follows_maps_to_standard_concepts(omop: str) -> None:
     arguments = ("heart attack", "Migraine", "Migraine with aura", "qq", "--format", "omop")
     text = link(omop, *arguments, "--source-vocabulary", "ward").stdout

@@ -216,6 +216,7 @@ def mapping_writer(format_: str, stream: IO[str], target: MappingTarget) -> Link
     from canonym.export.fhir import ConceptMapWriter
     from canonym.export.mappings import Codes
     from canonym.export.omop import SourceMapWriter, UsagiWriter
+    from canonym.export.rows import check_unique
     from canonym.export.sssom import SssomWriter
 
     options, origin, columns = target.options, target.origin, list(target.columns)
@@ -240,6 +241,7 @@ def mapping_writer(format_: str, stream: IO[str], target: MappingTarget) -> Link
             domains=options["domains"],
             codes=codes,
         )
+    check_unique(columns)
     used = {target.mention_column, options["code_column"], options["frequency_column"]}
     further = {name: at for at, name in enumerate(columns) if name not in used}
     return UsagiWriter(stream, origin, columns=further, codes=codes)

@@ -1,4 +1,4 @@
-"""Links written out: TSV, CSV, JSON lines, Parquet.
+"""Links written out: TSV, CSV, JSON lines, Parquet; and as mappings: SSSOM, Usagi, OMOP, FHIR.
 
 In TSV, CSV and Parquet a row is a candidate. A composite mention has rows for each of its parts,
 and a mention for which no concept fits has one row without an id. `COLUMNS` names the columns. In
@@ -9,7 +9,11 @@ taking a text for a formula.
 from __future__ import annotations
 
 from canonym.export.arrow import ParquetWriter, links_to_arrow
+from canonym.export.fhir import ConceptMapWriter
+from canonym.export.mappings import Origin
+from canonym.export.omop import SourceMapWriter, UsagiWriter
 from canonym.export.rows import COLUMNS, guarded, link_to_json, link_to_rows, links_to_rows
+from canonym.export.sssom import SssomWriter
 from canonym.export.writers import (
     FORMATS,
     DelimitedWriter,
@@ -22,10 +26,15 @@ from canonym.export.writers import (
 __all__ = [
     "COLUMNS",
     "FORMATS",
+    "ConceptMapWriter",
     "DelimitedWriter",
     "JsonLinesWriter",
     "LinkWriter",
+    "Origin",
     "ParquetWriter",
+    "SourceMapWriter",
+    "SssomWriter",
+    "UsagiWriter",
     "format_of",
     "guarded",
     "link_to_json",

@@ -90,6 +90,13 @@ def map_terminologies(
         In order of the ids of the left side, and of falling confidence.
     """
     found = propose(left, right, use_xrefs=use_xrefs, progress=progress)
+    return decide(found, many=many, min_confidence=min_confidence)
+
+
+def decide(
+    found: Proposal, *, many: bool = False, min_confidence: float = 0.5
+) -> list[ConceptMapping]:
+    """Choose among proposed pairs, as `map_terminologies` does."""
     logits = found.features @ np.asarray(WEIGHTS) + INTERCEPT
     mapped = []
     for n, pair in enumerate(found.pairs):
