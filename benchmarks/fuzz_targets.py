@@ -31,6 +31,7 @@ from canonym.io.tables import open_table
 from canonym.linking.confidence import FEATURES, Confidence
 from canonym.linking.overlay import OVERLAY
 from canonym.linking.reranker import Reranker, confidence_beside, shipped_file
+from canonym.linking.reviews import read_reviews
 from canonym.linking.verify import verify_index
 from canonym.mentions.spelling import read_spelling_list
 from canonym.terminology import read_records
@@ -566,6 +567,17 @@ def hub_folders(folder: Path) -> list[Case]:
 
 
 MATRIX = vectors.VECTORS
+REVIEWED = (
+    '#curie_map:\n#  X: "https://example.org/"\n#other: "canonym_index=f00d"\n'
+    "subject_label\tpredicate_modifier\tpredicate_id\tobject_id\tmapping_justification\n"
+    '"hip\tbone"\t\tskos:exactMatch\tX:1\tsemapv:ManualMappingCuration\n'
+    "knee\tNot\tskos:exactMatch\tX:2\tsemapv:LexicalMatching\n"
+)
+USAGI = (
+    "sourceCode,sourceName,mappingStatus,equivalence,conceptId,mappingType\n"
+    '1,"hip, broken",APPROVED,EQUAL,12,MAPS_TO\n2,knee,UNCHECKED,UNREVIEWED,0,\n'
+)
+
 TARGETS: dict[str, Make] = {
     **{
         name: terminology(name)
@@ -599,6 +611,7 @@ TARGETS: dict[str, Make] = {
         pubtator.TWO,
         changes=JSON,
     ),
+    "reviews": one_file(read_reviews, REVIEWED, USAGI),
     "link-input": one_file(read_input, *ANY, trials.XML, STUDIES, NAMES),
     "corpus": one_file(read_corpus, *ANY, MENTION_TABLE),
     "resume": resumed,
