@@ -54,6 +54,23 @@ def test_what_is_written_is_read_and_each_only_once(overlay: Overlay) -> None:
     assert overlay.read().synonyms == added("a", "c").synonyms
 
 
+def test_notes_stay_as_long_as_what_they_are_about(overlay: Overlay, tmp_path: Path) -> None:
+    overlay.note({("a", "X:1"): "by Ann"})
+    assert (overlay.notes(), overlay.path.exists()) == ({}, False)
+    overlay.write(added("a", "b")._replace(forbidden=(("m", "X:2"),)))
+    assert overlay.notes() == {}
+    content = overlay.read()
+    overlay.note({("a", "X:1"): "by Ann", ("m", "X:2"): "by Bob", ("z", "X:1"): "by nobody"})
+    assert overlay.read() is content
+    assert overlay.notes() == {("a", "X:1"): "by Ann", ("m", "X:2"): "by Bob"}
+    overlay.copy(tmp_path / "copy.db")
+    assert Overlay(tmp_path / "copy.db").notes() == overlay.notes()
+    overlay.remove(added("a"))
+    overlay.write(added("a"))
+    assert overlay.notes() == {("m", "X:2"): "by Bob"}
+    overlay.check()
+
+
 def test_pairs_are_the_same_by_their_normal_form(overlay: Overlay) -> None:
     overlay.write(barred(("Heart attacks", "X:1")))
     assert overlay.write(barred(("heart attack", "X:1"))) == OverlayContent()

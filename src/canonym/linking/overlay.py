@@ -254,6 +254,9 @@ class Overlay:
             connection.executemany(
                 "DELETE FROM forbidden WHERE mention = ? AND concept = ?", forbidden
             )
+            if _has_notes(connection):
+                gone = (*found, *forbidden)
+                connection.executemany("DELETE FROM notes WHERE name = ? AND concept = ?", gone)
             return OverlayContent(tuple(synonyms), tuple(forbidden))
 
         return self._write(change, -1)
@@ -301,29 +304,24 @@ class Overlay:
     # --- notes ----------------------------------------------------------------------------------
 
     def note(self, notes: Mapping[tuple[str, str], str]) -> None:
-        """Keep a note, such as who decided, about names or mentions and their concepts."""
-        if not notes:
+        """Keep notes, such as who decided, about what is added and forbidden now."""
+        there = _pairs(self.read())
+        rows = [(*pair, note) for pair, note in notes.items() if pair in there]
+        if not rows:
             return
-        self._check_there()
-        with self._connected("rwc") as connection:
+        with self._connected("rw") as connection:
             connection.execute("BEGIN IMMEDIATE")
-            if not self._is_made(connection):
-                self._make(connection)
             connection.execute(_NOTES)
-            rows = ((*pair, note) for pair, note in notes.items())
             connection.executemany("INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", rows)
             connection.execute("COMMIT")
-            self._mark.touch()
 
     def notes(self) -> dict[tuple[str, str], str]:
         """Return the notes about what is added and forbidden now."""
-        content = self.read()
-        if content == _NOTHING:
+        there = _pairs(self.read())
+        if not there:
             return {}
-        there = {(name.text, name.concept_id) for name in content.synonyms} | {*content.forbidden}
         with self._connected("rw") as connection:
-            found = "SELECT 1 FROM sqlite_master WHERE name = 'notes'"
-            if connection.execute(found).fetchone() is None:
+            if not _has_notes(connection):
                 return {}
             rows = connection.execute("SELECT name, concept, note FROM notes")
             return {(name, id_): note for name, id_, note in rows if (name, id_) in there}
@@ -338,6 +336,15 @@ class Overlay:
         ):
             connection.backup(copy)
         Overlay(target)._mark.touch()
+
+
+def _has_notes(connection: sqlite3.Connection) -> bool:
+    found = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'notes'")
+    return found.fetchone() is not None
+
+
+def _pairs(content: OverlayContent) -> set[tuple[str, str]]:
+    return {(name.text, name.concept_id) for name in content.synonyms} | {*content.forbidden}
 
 
 def _number(connection: sqlite3.Connection, pragma: str) -> int:
