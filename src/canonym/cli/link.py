@@ -334,7 +334,7 @@ def _with_origin(
     return layout._replace(
         mappings=mapping_target(linker, layout.format, options, layout.columns, column),
         syntax="json" if output and output.lower().endswith(".json") else "xml",
-        source=f"canonym {__version__}, index {linker.info()['fingerprint']}",
+        source=f"canonym {__version__}, index {linker.fingerprint}",
     )
 
 

@@ -25,9 +25,10 @@ from canonym.io.workbooks import SUFFIXES, Sheet
 from canonym.types import Document, Link, Mention
 
 if TYPE_CHECKING:
-    from canonym.corpora.bioc import BioCWriter
     from rich.console import Console
     from rich.table import Table
+
+    from canonym.corpora.bioc import BioCWriter
 
 _BLOCK = 100  # mentions in one table, whose columns are as wide as its cells
 _WIDTH = 120  # characters in a line where the output is no terminal
