@@ -8,12 +8,11 @@ taking a text for a formula.
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from canonym.export.arrow import ParquetWriter, links_to_arrow
-from canonym.export.fhir import ConceptMapWriter
-from canonym.export.mappings import Origin
-from canonym.export.omop import SourceMapWriter, UsagiWriter
 from canonym.export.rows import COLUMNS, guarded, link_to_json, link_to_rows, links_to_rows
-from canonym.export.sssom import SssomWriter
 from canonym.export.writers import (
     FORMATS,
     DelimitedWriter,
@@ -22,6 +21,12 @@ from canonym.export.writers import (
     format_of,
     write_links,
 )
+
+if TYPE_CHECKING:
+    from canonym.export.fhir import ConceptMapWriter
+    from canonym.export.mappings import Origin
+    from canonym.export.omop import SourceMapWriter, UsagiWriter
+    from canonym.export.sssom import SssomWriter
 
 __all__ = [
     "COLUMNS",
@@ -43,3 +48,20 @@ __all__ = [
     "links_to_rows",
     "write_links",
 ]
+
+_MAPPINGS = {
+    "ConceptMapWriter": "fhir",
+    "Origin": "mappings",
+    "SourceMapWriter": "omop",
+    "SssomWriter": "sssom",
+    "UsagiWriter": "omop",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # A table of links needs none of the formats of mappings.
+    if name not in _MAPPINGS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_MAPPINGS[name]}"), name)
+    globals()[name] = value
+    return value
