@@ -338,11 +338,6 @@ class Terminology:
         sql = "SELECT head, relation, tail FROM relations WHERE head = ? ORDER BY 2, 3"
         return tuple(Relation(*row) for row in self._database.rows(sql, (self.resolve(id) or id,)))
 
-    def xrefs(self, id: str) -> tuple[Xref, ...]:
-        """Return the cross-references and alternative ids of a concept, in order."""
-        sql = "SELECT concept_id, target, kind FROM xrefs WHERE concept_id = ? ORDER BY 3, 2"
-        return tuple(Xref(*row) for row in self._database.rows(sql, (self.resolve(id) or id,)))
-
     def related(self, id: str, relation: str) -> tuple[str, ...]:
         """Return the ids to which a concept has a relation."""
         sql = "SELECT tail FROM relations WHERE head = ? AND relation = ? ORDER BY 1"
