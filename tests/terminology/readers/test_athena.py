@@ -172,6 +172,12 @@ def test_a_truncated_file(folder: Path, name: str) -> None:
         list(read_athena(folder, ancestors=True))
 
 
+def test_blank_lines_are_no_header(folder: Path) -> None:
+    (folder / "CONCEPT.csv").write_bytes(b"\r\n\r\n")
+    with pytest.raises(ReadError, match="concept_id"):
+        list(read_athena(folder))
+
+
 def test_another_delimiter(folder: Path) -> None:
     (folder / "CONCEPT.csv").write_text(FILES["CONCEPT"].replace("\t", ","))
     with pytest.raises(ReadError, match=r"line 1: no column 'concept_id'"):

@@ -115,7 +115,7 @@ def headed_rows(path: Path, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Yield the named columns (at least two) of a tab-separated file without quoting."""
     with open_text(path) as stream:
         table = split_rows(stream, delimiter="\t", quoted=False)
-        header = next(table)
+        header = next(table, [])  # lines without cells are no header
         at = column_places(stream, header, names)
         width = len(header)
         for cells in table:
