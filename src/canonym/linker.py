@@ -10,28 +10,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self, Unpack
 
-from canonym.errors import CanonymError, InvalidInput, Mismatch
+from canonym.errors import CanonymError, Mismatch
 from canonym.io.files import write_folder
+from canonym.linking.annotation import Annotator, as_text, as_texts, with_mentions
 from canonym.linking.build import FORMAT, MEMORY, Progress, build_index
 from canonym.linking.confidence import CONFIDENCE, METHODS, Confidence
 from canonym.linking.decision import as_documents
-from canonym.linking.display import index_facts, index_fingerprint
+from canonym.linking.display import describe, index_facts, index_fingerprint
 from canonym.linking.extra_names import TrainingMention
 from canonym.linking.links import Links
 from canonym.linking.manifest import read_index_manifest
-from canonym.linking.overlay import (
-    OVERLAY,
-    Overlay,
-    OverlayContent,
-    check_overlay,
-    checked_name,
-    checked_pair,
-    checked_synonym,
-)
+from canonym.linking.overlay import OVERLAY, Overlay, check_overlay
 from canonym.linking.parallel import link_in_processes
 from canonym.linking.pipeline import LinkOptions, Pipeline
 from canonym.linking.reranker import RERANKER, Reranker, install_order
 from canonym.linking.settings import Settings
+from canonym.linking.teaching import allow, remove_synonym, teach
 from canonym.terminology import Terminology
 from canonym.types import Document, Encoder, Link, Mention, Name
 from canonym.types.html import html_table
@@ -74,6 +68,7 @@ class Linker:
             )
         self.settings: dict[str, Any] = self.manifest["settings"]
         self.pipeline = Pipeline.open(folder, self.manifest, self.terminology)
+        self.annotator = Annotator(self.pipeline, folder)
         self._open_order()
         self._finalizer: weakref.finalize[Any, Any] | None = None
 
@@ -268,6 +263,71 @@ class Linker:
         """
         return self._way(options)(documents, options)
 
+    # --- names in text --------------------------------------------------------------------------
+
+    def annotate(
+        self,
+        text: str | Document,
+        *,
+        abbreviations: Mapping[str, str] | None = None,
+        **options: Unpack[LinkOptions],
+    ) -> Links:
+        """Find the names of the terminology in a text, and link each with the text as its context.
+
+        Found are the longest stretches of words that `link` knows without a search: names in any
+        spelling, inflection and order of words, and short forms that the text defines.
+
+        Parameters
+        ----------
+        text : str or Document
+            Mentions that a document has are left out.
+        abbreviations : mapping of str to str, optional
+            Short forms and their long forms, beside those that the text defines.
+        **options
+            See `LinkOptions`; `k` is 1 by default here.
+
+        Returns
+        -------
+        Links
+            In the order of the text; none overlap, and none is NIL. A `Mention` has its offsets in
+            the text, and the type of its concept.
+
+        Raises
+        ------
+        InvalidInput
+            If it is no text, or an option is unknown or out of range.
+
+        Examples
+        --------
+        >>> from canonym import Concept, Linker, Terminology
+        >>> terminology = Terminology.build([Concept("X:1", "Wilson disease")])
+        >>> linker = Linker.build(terminology, encoders=[])
+        >>> links = linker.annotate("Wilson's disease (WD) is rare.")
+        >>> [(link.mention.start, link.mention.text, link.id) for link in links]
+        [(0, "Wilson's disease", 'X:1'), (18, 'WD', 'X:1')]
+        """
+        found = self.annotate_documents([as_text(text)], abbreviations=abbreviations, **options)
+        return next(found)[1]
+
+    def annotate_documents(
+        self,
+        documents: Iterable[str | Document],
+        *,
+        abbreviations: Mapping[str, str] | None = None,
+        progress: Progress | None = None,
+        **options: Unpack[LinkOptions],
+    ) -> Iterator[tuple[Document, Links]]:
+        """Yield documents with the mentions found in their texts, and their links; see `annotate`.
+
+        In constant memory. `progress` reports on the names of an index of an earlier version.
+        """
+        self.annotator.open(progress)
+        texts, chosen = as_texts(documents), LinkOptions({"k": 1, **options})
+        if chosen.get("workers", 1) == 1:
+            return self.annotator.link(texts, chosen, abbreviations)
+        linked = link_in_processes(self, texts, chosen, abbreviations, in_texts=True)
+        return ((with_mentions(document, links), links) for document, links in linked)
+
     def _way(self, options: LinkOptions) -> Callable[..., Iterator[tuple[Document, Links]]]:
         alone = options.get("workers", 1) == 1
         return self.pipeline.link_documents if alone else partial(link_in_processes, self)
@@ -334,19 +394,7 @@ class Linker:
         InvalidInput
             If a concept is not in the terminology, or a name has no letter or digit.
         """
-        checked = [checked_synonym(self.terminology, name) for name in names]
-        barred = [checked_pair(self.terminology, pair) for pair in forbidden]
-        known: dict[str, set[str]] = {}
-        for name in checked:
-            if name.concept_id not in known:
-                known[name.concept_id] = {
-                    *(one.text for one in self.terminology.names(name.concept_id)),
-                    *self.pipeline.names.training_texts(name.concept_id),
-                }
-        new = tuple(name for name in checked if name.text not in known[name.concept_id])
-        pairs = tuple((name.text, name.concept_id) for name in barred)
-        written = self._overlay.write(OverlayContent(new, pairs))
-        return len(written.synonyms), len(written.forbidden)
+        return teach(self.terminology, self.pipeline.names, names, forbidden)
 
     def remove_synonym(self, name: str, concept_id: str) -> None:
         """Remove a name that was added.
@@ -356,23 +404,7 @@ class Linker:
         InvalidInput
             If it was not added: forbid a name that the index has without it.
         """
-        given = checked_name(self.terminology, name, concept_id)
-        if self._overlay.remove(OverlayContent(synonyms=(given,))).synonyms:
-            return
-        id_ = given.concept_id
-        if any(known.text == given.text for known in self.terminology.names(id_)):
-            whose = f"a name of {id_} in the terminology itself"
-        elif given.text in self.pipeline.names.training_texts(id_):
-            whose = f"a training mention of {id_} in the index"
-        else:
-            raise InvalidInput(
-                f"{given.text!r} was not added to {id_}: nothing is removed; the added names are "
-                "listed by Linker.synonyms() and `canonym synonyms list`"
-            )
-        raise InvalidInput(
-            f"{given.text!r} is {whose}, and stays there; so that it does not stand for {id_} any "
-            f"more, forbid it: Linker.forbid({given.text!r}, {id_!r}), `canonym synonyms forbid`"
-        )
+        remove_synonym(self.terminology, self.pipeline.names, name, concept_id)
 
     def synonyms(self) -> tuple[Name, ...]:
         """Return the names that were added, in the order in which they came."""
@@ -403,13 +435,7 @@ class Linker:
 
     def allow(self, mention: str, concept_id: str) -> None:
         """Undo `forbid`; an error where the pair was not forbidden."""
-        given = checked_name(self.terminology, mention, concept_id)
-        pair = (given.text, given.concept_id)
-        if not self._overlay.remove(OverlayContent(forbidden=(pair,))).forbidden:
-            raise InvalidInput(
-                f"{given.concept_id} is not forbidden for {given.text!r}: nothing is taken back; "
-                "`canonym synonyms list` lists the forbidden pairs"
-            )
+        allow(self.terminology, self.pipeline.names, mention, concept_id)
 
     def forbidden(self) -> tuple[tuple[str, str], ...]:
         """Return the forbidden pairs of a mention and the id of a concept, in order."""
@@ -525,23 +551,7 @@ class Linker:
 
     def info(self) -> dict[str, Any]:
         """Describe the linker: its terminology, encoders, settings, order and confidence."""
-        content = self._overlay.read()
-        added = {"synonyms": len(content.synonyms), "forbidden pairs": len(content.forbidden)}
-        sources = [" ".join(filter(None, pair)) for pair in self.terminology.sources()]
-        fitted = self.reranker if self.order == "fitted" else None
-        return {
-            "folder": str(self.folder),
-            "fingerprint": self.fingerprint,
-            **{key: self.manifest[key] for key in ("format", "encoders", "settings")},
-            **({"added": added} if any(added.values()) else {}),
-            "order": self.order,
-            **({"re-ranker": fitted.facts()} if fitted else {}),
-            **({"confidence": self.confidence.facts()} if self.confidence else {}),
-            "terminology": {
-                **self.manifest["terminology"],
-                "sources": [source for source in sources if source],
-            },
-        }
+        return describe(self, self._overlay.read())
 
     def __repr__(self) -> str:
         facts = (f"{name}: {value}" for name, value in index_facts(self.info()).items())

@@ -28,6 +28,7 @@ import numpy as np
 
 from canonym.encoders import kind_of, load_encoder, make_encoder, save_encoder
 from canonym.errors import CanonymError, InvalidInput, NotTrained
+from canonym.indexes.bags import Bags, BagsBuilder
 from canonym.indexes.exact import write_codes
 from canonym.indexes.inverted import write_inverted
 from canonym.indexes.ivf import Ivf, write_lists
@@ -50,7 +51,7 @@ from canonym.linking.search import load_encoders
 from canonym.linking.settings import Settings, Sieve, chosen_sieves, complete
 from canonym.mentions.spelling import SpellerWriter
 from canonym.terminology import Terminology
-from canonym.text import PLAIN, normalise_all
+from canonym.text import PLAIN, UNORDERED, normalise_all
 from canonym.text.memo import MemoNormaliser
 from canonym.types import Encoder, Int32Array, SparseVectors
 
@@ -61,6 +62,9 @@ FORMAT = 1
 
 KINDS = ("auto", "exact", "ivf")
 """Kinds of index over dense vectors: ``"ivf"`` is approximate, ``"auto"`` takes it for many."""
+
+BAGS = "bags"
+"""Folder of what finds names in texts, where the index has the sieve of unordered words."""
 
 IVF_FROM = 1_000_000
 """Names from which on ``"auto"`` is ``"ivf"``: fewer take an exact search about 12 ms at most."""
@@ -129,7 +133,7 @@ def build_index(
     merged = MergedTerminology(terminology)
     if fold is not None:
         merged = merge_into(terminology, fold, newest=FORMAT)
-    work = Work(merged.terminology, index, allowed, progress or _silent, earlier)
+    work = Work(merged.terminology, index, allowed, progress or silent, earlier)
 
     def write(place: Path) -> None:
         _write(work, place, made, weights, settings, training)
@@ -310,6 +314,7 @@ def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spellin
         if work.earlier is not None:
             empty = stack.enter_context(scratch_arrays(folder))
             known = work.earlier.normal_forms(sieves, speller, empty)
+        bags = BagsBuilder() if before == UNORDERED and known is None else None
         for batch, rows in _new_names(work, "normal forms", known is not None):
             plain = list(normalise_all(batch, PLAIN))
             forms: Sequence[str] = batch
@@ -317,13 +322,26 @@ def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spellin
                 forms = normalise(forms) if follows else normalise(batch, plain)
                 keys = keys_of(forms)
                 writer.add(keys if known is None else completed_keys(known[number], rows, keys))
+            if bags is not None:
+                bags.add(forms)
             if speller is not None:
                 speller.add(plain)
         if speller is not None:
             speller.finish()
         for _, _, writer in onwards:
             writer.finish(work.memory)
+        if before == UNORDERED:
+            made = bags.finish() if bags else bags_of(work.terminology, work.report)
+            made.save(_made(folder / BAGS))
         del known  # the files below are about to go
+
+
+def bags_of(terminology: Terminology, report: Progress) -> Bags:
+    """Return what finds the names of a terminology in texts."""
+    normalise, builder = MemoNormaliser(UNORDERED), BagsBuilder()
+    for batch in reported(terminology, "names for texts", report):
+        builder.add(normalise(batch))
+    return builder.finish()
 
 
 def _made(folder: Path) -> Path:
@@ -331,7 +349,7 @@ def _made(folder: Path) -> Path:
     return folder
 
 
-def _silent(stage: str, done: int, total: int) -> None:
+def silent(stage: str, done: int, total: int) -> None:
     """Take a report of progress and do nothing with it."""
 
 

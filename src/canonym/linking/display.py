@@ -1,4 +1,4 @@
-"""The description of a linker in a few words, for consoles and notebooks, and its fingerprint."""
+"""The description of a linker: whole, in a few words for consoles, and as a fingerprint."""
 
 from __future__ import annotations
 
@@ -12,6 +12,26 @@ from canonym.io.files import MANIFEST, file_digest
 from canonym.linking.confidence import Confidence
 from canonym.linking.overlay import OverlayContent
 from canonym.linking.reranker import RERANKER, Reranker
+
+
+def describe(linker: Any, content: OverlayContent) -> dict[str, Any]:
+    """Describe a `canonym.Linker` with what was added to it; see `canonym.Linker.info`."""
+    added = {"synonyms": len(content.synonyms), "forbidden pairs": len(content.forbidden)}
+    sources = [" ".join(filter(None, pair)) for pair in linker.terminology.sources()]
+    fitted = linker.reranker if linker.order == "fitted" else None
+    return {
+        "folder": str(linker.folder),
+        "fingerprint": linker.fingerprint,
+        **{key: linker.manifest[key] for key in ("format", "encoders", "settings")},
+        **({"added": added} if any(added.values()) else {}),
+        "order": linker.order,
+        **({"re-ranker": fitted.facts()} if fitted else {}),
+        **({"confidence": linker.confidence.facts()} if linker.confidence else {}),
+        "terminology": {
+            **linker.manifest["terminology"],
+            "sources": [source for source in sources if source],
+        },
+    }
 
 
 def index_facts(info: Mapping[str, Any]) -> dict[str, str]:

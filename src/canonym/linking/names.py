@@ -277,6 +277,15 @@ class Names:
         kept = np.arange(len(places)) - np.searchsorted(places, places) < most
         return rows[kept], places[kept]
 
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return self._starts[-1]
+
+    def extra_texts(self) -> list[str]:
+        """Return the distinct names beside the terminology's."""
+        return list(dict.fromkeys(one.text for names in self._extra for one in names.names))
+
     def name(self, row: int) -> Name:
         """Return the name of a row."""
         for names, start in zip(reversed(self._extra), reversed(self._starts[:-1]), strict=True):

@@ -20,6 +20,7 @@ from canonym.linking.pipeline import (
     batches_of,
     check_abbreviations,
     check_options,
+    text_batches,
 )
 from canonym.types import Document
 
@@ -29,11 +30,17 @@ def link_in_processes(
     documents: Iterable[Document],
     options: LinkOptions,
     abbreviations: Mapping[str, str] | None = None,
+    *,
+    in_texts: bool = False,
 ) -> Iterator[tuple[Document, Links]]:
-    """Yield each document with its links, in order; `linker` is a `canonym.Linker`."""
+    """Yield each document with its links, in order; `linker` is a `canonym.Linker`.
+
+    With `in_texts` the links are those of the names in the text of each document.
+    """
     workers = check_workers(options.get("workers", 1))
-    task = _LinkBatch(linker, options, abbreviations)
-    sent, kept = tee(batches_of(documents, mentions=task.request.batch))
+    task = _LinkBatch(linker, options, abbreviations, in_texts)
+    batches = text_batches if in_texts else batches_of
+    sent, kept = tee(batches(documents, mentions=task.request.batch))
     found = ordered_map(task, sent, workers=workers)
     return (
         pair
@@ -46,13 +53,18 @@ class _LinkBatch:
     """Links a batch in whatever process it is called, with the order of the first one."""
 
     def __init__(
-        self, linker: Any, options: LinkOptions, abbreviations: Mapping[str, str] | None
+        self,
+        linker: Any,
+        options: LinkOptions,
+        abbreviations: Mapping[str, str] | None,
+        in_texts: bool,
     ) -> None:
         self._linker = Reopened(linker)
         self._built = linker.manifest
         self._learned = linker.reranker, linker.confidence
         self._options = check_options(options)
         self._abbreviations = check_abbreviations(abbreviations)
+        self._in_texts = in_texts
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "request"}
@@ -70,7 +82,6 @@ class _LinkBatch:
         return request
 
     def __call__(self, documents: Sequence[Document]) -> list[Links]:
-        linked = self._linker.value.pipeline.link_batch(
-            documents, self.request, self._abbreviations
-        )
-        return [links for _, links in linked]
+        linker = self._linker.value
+        link = linker.annotator.batch if self._in_texts else linker.pipeline.link_batch
+        return [links for _, links in link(documents, self.request, self._abbreviations)]

@@ -55,6 +55,7 @@ from canonym.types import Candidate, Document, Link
 _log = logging.getLogger(__name__)
 _NAMES = TARGETS["O-T"]
 _NOTHING: frozenset[int] = frozenset()
+_PER_MENTION = 200  # characters of a text
 
 BATCH = 1024
 """Mentions handled at once, unless a call says otherwise."""
@@ -255,10 +256,17 @@ class Pipeline:
         return chain.from_iterable(self.link_batch(batch, request, forms) for batch in batches)
 
     def link_batch(
-        self, documents: Sequence[Document], request: Request, abbreviations: Mapping[str, str]
+        self,
+        documents: Sequence[Document],
+        request: Request,
+        abbreviations: Mapping[str, str],
+        defined: Sequence[Mapping[str, str] | None] = (),
     ) -> Iterator[tuple[Document, Links]]:
-        """Link whole documents, all of them against the names of one moment."""
-        drafts, found = self.draft(documents, request, abbreviations)
+        """Link whole documents, all of them against the names of one moment.
+
+        `defined` are the abbreviations that each document defines, where they are known.
+        """
+        drafts, found = self.draft(documents, request, abbreviations, defined)
         drafts = self.order(drafts, found, request)
         links = [link_of(draft, found) for of_document in drafts for draft in of_document]
         graded = iter(self.grade(links, request))
@@ -270,10 +278,15 @@ class Pipeline:
         documents: Sequence[Document],
         request: Request,
         abbreviations: Mapping[str, str],
+        defined: Sequence[Mapping[str, str] | None] = (),
     ) -> tuple[list[list[Draft]], BatchHits]:
         """Link documents up to their homonyms: the drafts of each, and all that was found."""
         found = self.batch(request.filter)
-        prepared = [self.prepare(document, abbreviations) for document in documents]
+        own = defined or [None] * len(documents)
+        prepared = [
+            self.prepare(document, abbreviations, known)
+            for document, known in zip(documents, own, strict=True)
+        ]
         self.look_up(documents, prepared, found, request)
         drafts = [
             self.decide(document, of_document, found, request)
@@ -313,9 +326,15 @@ class Pipeline:
         """Begin a batch: no hits yet, and the names of this moment."""
         return BatchHits(self.search, self.names.snapshot(), chosen, self.concepts, self.sieves)
 
-    def prepare(self, document: Document, abbreviations: Mapping[str, str]) -> list[Prepared]:
+    def prepare(
+        self,
+        document: Document,
+        abbreviations: Mapping[str, str],
+        known: Mapping[str, str] | None = None,
+    ) -> list[Prepared]:
         """Turn the mentions of a document into strings to look up."""
-        known = self._abbreviations(document.text) if document.mentions and document.text else {}
+        if known is None:
+            known = self._abbreviations(document.text) if document.mentions else {}
         glosses = (
             find_glosses(document.mentions, document.text, defined=known) if document.text else {}
         )
@@ -333,6 +352,8 @@ class Pipeline:
         ]
 
     def _abbreviations(self, text: str) -> Mapping[str, str]:
+        if not text:
+            return {}
         return find_abbreviations(text, engine=self.settings["abbreviations"])
 
     def look_up(
@@ -506,6 +527,20 @@ def batches_of(documents: Iterable[Document], *, mentions: int) -> Iterator[list
     if isinstance(documents, str) or not isinstance(documents, Iterable):
         raise InvalidInput(f"documents are {documents!r:.80}; expected a list of Document")
     return _batches_of(documents, mentions)
+
+
+def text_batches(documents: Iterable[Document], *, mentions: int) -> Iterator[list[Document]]:
+    """Return lists of documents, each with text for about that many mentions."""
+    batch: list[Document] = []
+    n = 0
+    for document in documents:
+        batch.append(document)
+        n += len(document.text) + _PER_MENTION
+        if n >= mentions * _PER_MENTION:
+            yield batch
+            batch, n = [], 0
+    if batch:
+        yield batch
 
 
 def _batches_of(documents: Iterable[Document], mentions: int) -> Iterator[list[Document]]:

@@ -8,7 +8,9 @@ Established names that happen to hold an *and* stay whole.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+
+from canonym.mentions.sentences import FUNCTION_WORDS
 
 _ESTABLISHED = re.compile(
     r"(?i)\b(?:head (?:and|&) neck|hand,? foot,? and mouth|foot (?:and|&) mouth"
@@ -118,6 +120,10 @@ _HANGING = re.compile(
     r"(?P<second>pre|post|hyper|hypo|intra|extra|inter|micro|macro|uni|bi|mono|poly|endo|exo|ante|peri"
     r"|sub|supra|infra|para|normo|neo|ortho|photo|over|under)-?(?P<stem>[a-z]{4,})(?P<after>\s.*|)$"
 )
+# What stands before the last of several coordinated words: "breast, colon and ".
+_BEFORE = re.compile(r"(?<![\w-])(?:[\w-]+ )?[\w-]+(?:(?:, [\w-]+)*,? (?:and/or|and|or|&) |/)\Z")
+_LONGEST_START = 80
+_WORD = re.compile(r"[\w-]+")
 # Characters inside an established name, hidden while the phrase is taken apart.
 _GUARD = str.maketrans(" /,", "\ue000\ue001\ue002")
 _UNGUARD = str.maketrans("\ue000\ue001\ue002", " /,")
@@ -145,6 +151,19 @@ def split_composite(text: str) -> tuple[str, ...]:
     found = _split(phrase) or _split(_GLOSS.sub("", phrase)) or ()
     parts = tuple(dict.fromkeys(" ".join(part.split()).translate(_UNGUARD) for part in found))
     return parts if 2 <= len(parts) <= _MOST_PARTS else (text,)
+
+
+def composites_ending(text: str, start: int) -> Iterator[int]:
+    """Yield where a composite mention may start that ends with the name at `start`.
+
+    >>> [*composites_ending("some breast and ovarian cancer", 16)]
+    [5]
+    """
+    before = _BEFORE.search(text, max(0, start - _LONGEST_START), start)
+    if before is not None:
+        for word in _WORD.finditer(before[0]):
+            if word[0].lower() not in FUNCTION_WORDS:
+                yield before.start() + word.start()
 
 
 def _split(phrase: str) -> list[str] | None:

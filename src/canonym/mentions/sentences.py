@@ -17,8 +17,10 @@ _FUNCTION_WORDS = (
     "other all any some most more less very only same so if because however thus therefore "
     "although though"
 )
+FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
+"""Words of English that name nothing."""
 _BREAKS = re.compile(
-    r"[,.;:()\[\]/\n]|(?<!\w)(?:" + "|".join(_FUNCTION_WORDS.split()) + r")(?!\w)", re.IGNORECASE
+    r"[,.;:()\[\]/\n]|(?<!\w)(?:" + "|".join(sorted(FUNCTION_WORDS)) + r")(?!\w)", re.IGNORECASE
 )
 _ENDS = re.compile(r"[.!?](?=\s+[^a-z\s])|\n")
 

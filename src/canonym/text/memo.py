@@ -17,11 +17,11 @@ _KEPT, _LONGEST = 1 << 17, 32
 # names have a glued "beta2" or a lone s.
 _STRONG_HEAD = STRONG[: STRONG.index("whitespace") + 1]
 # Words that `numerals` can change where words are separated by single spaces.
-_NUMERAL_WORDS = frozenset(number + letter for number in ROMAN for letter in ("", *"abcd"))
+NUMERAL_WORDS = frozenset(number + letter for number in ROMAN for letter in ("", *"abcd"))
 # Conditions of a step that changes few names, in plain ASCII names.
 _HINTS: dict[str, Callable[[str], bool]] = {
     "possessive": lambda name: " s" in name,
-    "numerals": lambda name: not _NUMERAL_WORDS.isdisjoint(name.split(" ")),
+    "numerals": lambda name: not NUMERAL_WORDS.isdisjoint(name.split(" ")),
 }
 
 

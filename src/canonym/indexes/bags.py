@@ -1,0 +1,174 @@
+"""Names as bags of words, by one number each: which stretches of a text can be names.
+
+Every word has a number, and a bag of words the sum of them, so that the sum of any stretch is the
+difference of two running sums. A stretch whose sum is a name's is one of its names, or, once in
+2⁶⁴, something else: whoever asks looks the stretch up afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.errors import ReadError
+from canonym.indexes import BoolArray, load_array
+from canonym.indexes.verbatim import keys_of
+
+Numbers = npt.NDArray[np.uint64]
+Lengths = npt.NDArray[np.uint8]
+
+_KEPT = 1 << 17
+_MOST = 255  # words of a name
+
+GENERAL = 0.015
+"""Share of the names from which on a word is too general to be a name alone."""
+
+_LEAST = 100  # names with a word that is too general
+
+
+class Bags:
+    """The bags of many names, in arrays that open memory-mapped.
+
+    `sums` of the names and numbers of their `words` rise, uint64; `longest` has the words of the
+    longest name with each word, uint8. `common` are the numbers of the words that are too general
+    to be a name alone, those of at least `GENERAL` of all names ("disease").
+    """
+
+    def __init__(self, sums: Numbers, words: Numbers, longest: Lengths, common: Numbers) -> None:
+        self.sums = sums
+        self.words = words
+        self.longest = longest
+        self.common = common
+
+    @classmethod
+    def build(cls, batches: Iterable[Sequence[str]]) -> Bags:
+        """Take names as strings of words, in batches of any size."""
+        collected = BagsBuilder()
+        for batch in batches:
+            collected.add(batch)
+        return collected.finish()
+
+    def has(self, sums: Numbers) -> BoolArray:
+        """Tell which sums are those of names."""
+        return _found(self.sums, sums)[0]
+
+    def too_general(self, numbers: Numbers) -> BoolArray:
+        """Tell which words are too general to be a name alone."""
+        return np.isin(numbers, self.common)
+
+    def limits(self, numbers: Numbers) -> Lengths:
+        """Return the words of the longest name with each word, 0 for a word of no name."""
+        found, places = _found(self.words, numbers)
+        limits = np.zeros(len(numbers), dtype=np.uint8)
+        limits[found] = self.longest[places[found]]
+        return limits
+
+    def save(self, folder: Path) -> None:
+        """Write ``sums.npy``, ``words.npy`` and others to an existing folder."""
+        for name in ("sums", "words", "longest", "common"):
+            np.save(folder / f"{name}.npy", getattr(self, name))
+
+    @classmethod
+    def load(cls, folder: Path) -> Bags:
+        """Open saved bags, memory-mapped."""
+        sums = load_array(folder / "sums.npy", (None,), np.uint64)
+        words = load_array(folder / "words.npy", (None,), np.uint64)
+        longest = load_array(folder / "longest.npy", (None,), np.uint8)
+        common = load_array(folder / "common.npy", (None,), np.uint64)
+        if len(words) != len(longest):
+            raise ReadError(
+                folder, f"holds {len(words):,} words and {len(longest):,} lengths; build it again"
+            )
+        return cls(sums, words, longest, common)
+
+
+class BagsBuilder:
+    """Collects names, so that one pass over them can build several indexes."""
+
+    def __init__(self) -> None:
+        self._numbers = WordNumbers()
+        self._n = 0
+        # What was merged comes first; the rest waits until it is as much.
+        self._sums = [np.empty(0, dtype=np.uint64)]
+        self._words = [_CountedWords.of(self._sums[0], np.empty(0, dtype=np.uint8))]
+
+    def add(self, names: Sequence[str]) -> None:
+        """Take names, each a string of words."""
+        words = [name.split() for name in names if name]
+        lengths = np.array([len(each) for each in words], dtype=np.int64)
+        if not len(lengths):
+            return
+        self._n += len(words)
+        numbers = self._numbers.of([word for each in words for word in each])
+        starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+        self._sums.append(np.unique(np.add.reduceat(numbers, starts)))
+        of_word = np.repeat(np.minimum(lengths, _MOST), lengths).astype(np.uint8)
+        self._words.append(_CountedWords.of(numbers, of_word))
+        if sum(map(len, self._sums[1:])) > len(self._sums[0]):
+            self._merge()
+
+    def finish(self) -> Bags:
+        """Return the bags of all names that were taken."""
+        self._merge()
+        words = self._words[0]
+        common = words.numbers[words.counts >= max(GENERAL * self._n, _LEAST)]
+        return Bags(self._sums[0], words.numbers, words.longest, common)
+
+    def _merge(self) -> None:
+        self._sums = [np.unique(np.concatenate(self._sums))]
+        self._words = [_CountedWords.merged(self._words)]
+
+
+class _CountedWords(NamedTuple):
+    """Rising numbers of words, the words of the longest name with each, and how many have it."""
+
+    numbers: Numbers
+    longest: Lengths
+    counts: npt.NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, numbers: Numbers, longest: Lengths) -> _CountedWords:
+        """Count words that stand in any order, again and again."""
+        counts = np.ones(len(numbers), dtype=np.uint32)
+        return cls.merged([cls(numbers, longest, counts)])
+
+    @classmethod
+    def merged(cls, parts: Sequence[_CountedWords]) -> _CountedWords:
+        """Return all words of several parts, each once."""
+        every = (np.concatenate(column) for column in zip(*parts, strict=True))
+        all_numbers, all_longest, all_counts = every
+        numbers, places = np.unique(all_numbers, return_inverse=True)
+        longest = np.zeros(len(numbers), dtype=np.uint8)
+        np.maximum.at(longest, places, all_longest)
+        counts = np.zeros(len(numbers), dtype=np.uint32)
+        np.add.at(counts, places, all_counts)
+        return cls(numbers, longest, counts)
+
+
+class WordNumbers:
+    """The numbers of words, remembered up to a limit."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+
+    def of(self, words: Sequence[str]) -> Numbers:
+        """Return the number of each word, ``(n,)`` uint64."""
+        known = self._known
+        new = [word for word in dict.fromkeys(words) if word not in known]
+        if len(known) + len(new) > _KEPT:
+            known.clear()
+            new = list(dict.fromkeys(words))
+        known.update(zip(new, keys_of(new).tolist(), strict=True))
+        return np.fromiter((known[word] for word in words), dtype=np.uint64, count=len(words))
+
+
+def _found(rising: Numbers, wanted: Numbers) -> tuple[BoolArray, npt.NDArray[np.intp]]:
+    """Return which numbers are there, and where they would be."""
+    if not len(rising):
+        return np.zeros(len(wanted), dtype=np.bool_), np.zeros(len(wanted), dtype=np.intp)
+    places = np.minimum(np.searchsorted(rising, wanted), len(rising) - 1)
+    return rising[places] == wanted, places

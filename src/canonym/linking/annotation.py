@@ -1,0 +1,107 @@
+"""Texts to links: names are found in documents, then linked with the document as their context."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+
+from canonym.errors import InvalidInput
+from canonym.indexes.bags import Bags
+from canonym.linking.build import BAGS, Progress, bags_of, silent
+from canonym.linking.links import Links
+from canonym.linking.pipeline import (
+    LinkOptions,
+    Pipeline,
+    Request,
+    check_abbreviations,
+    text_batches,
+)
+from canonym.linking.spans import TextNames
+from canonym.mentions.abbreviations import find_abbreviations
+from canonym.types import Document, Link
+
+_log = logging.getLogger(__name__)
+
+
+class Annotator:
+    """Finds and links the mentions of texts, with the pipeline of an index in a folder."""
+
+    def __init__(self, pipeline: Pipeline, folder: Path) -> None:
+        self._pipeline = pipeline
+        bags = folder / BAGS
+        self._names = TextNames(Bags.load(bags)) if bags.is_dir() else None
+
+    def open(self, progress: Progress | None = None) -> None:
+        """Make texts readable; an index of an earlier version has its names read for it."""
+        if self._names is None:
+            if not self._pipeline.sieves:
+                raise InvalidInput(
+                    "the index was built without sieves, which find names in texts: build it "
+                    "again with one, such as 'reordered'"
+                )
+            _log.info("the index has no bags of words: they are made now, and not kept")
+            self._names = TextNames(bags_of(self._pipeline.terminology, progress or silent))
+
+    def link(
+        self,
+        texts: Iterable[Document],
+        options: LinkOptions,
+        abbreviations: Mapping[str, str] | None,
+    ) -> Iterator[tuple[Document, Links]]:
+        """Yield documents with the mentions that were found in their texts, and their links."""
+        request, forms = self._pipeline.request(**options), check_abbreviations(abbreviations)
+        batches = text_batches(texts, mentions=request.batch)
+        return chain.from_iterable(self.batch(batch, request, forms) for batch in batches)
+
+    def batch(
+        self, documents: Sequence[Document], request: Request, abbreviations: Mapping[str, str]
+    ) -> Iterator[tuple[Document, Links]]:
+        """Find and link the mentions of a batch, against the names of one moment."""
+        self.open()
+        assert self._names is not None
+        engine = self._pipeline.settings["abbreviations"]
+        defined = [find_abbreviations(document.text, engine=engine) for document in documents]
+        forms = [{**own, **abbreviations} for own in defined]
+        found = self._pipeline.batch(request.filter)
+        mentions = self._names.find(documents, forms, found)
+        marked = [
+            replace(document, mentions=of_document)
+            for document, of_document in zip(documents, mentions, strict=True)
+        ]
+        linked = self._pipeline.link_batch(marked, request, abbreviations, defined)
+        for document, links in linked:
+            typed = Links(_typed(link) for link in links if not link.nil)
+            yield with_mentions(document, typed), typed
+
+
+def with_mentions(document: Document, links: Links) -> Document:
+    """Return a document with the mentions of links in place of its own."""
+    return replace(document, mentions=tuple(link.mention for link in links))
+
+
+def as_texts(given: Iterable[str | Document]) -> Iterator[Document]:
+    """Return a document for each text; refuse what is no list of texts or documents."""
+    if isinstance(given, str | Document) or not isinstance(given, Iterable):
+        raise InvalidInput(
+            f"{given!r:.80} is no list: annotate_documents takes a list of texts or documents, "
+            "and annotate takes one"
+        )
+    return map(as_text, given)
+
+
+def as_text(given: str | Document) -> Document:
+    """Return a text as a document without mentions; those that a document has are left out."""
+    if isinstance(given, Document) and isinstance(given.text, str):
+        return replace(given, mentions=())
+    if isinstance(given, str):
+        return Document("", given)
+    raise InvalidInput(f"a text is a string or a Document, not {type(given).__name__}")
+
+
+def _typed(link: Link) -> Link:
+    """Give a mention the type of its concept."""
+    types = link.candidates[0].types if link.candidates else ()
+    return replace(link, mention=replace(link.mention, type=types[0])) if types else link

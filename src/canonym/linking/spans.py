@@ -1,0 +1,370 @@
+"""Names in running text: the longest stretches of words that are names of the terminology.
+
+1. **Read** (`canonym.text.running`): every word of a text once, in normal form.
+2. **Look**: stretches of words whose sum is that of a name (`canonym.indexes.bags`), in many texts
+   at once.
+3. **Confirm**: the sieves know the stretch, under the filters of the call; so what is found is
+   found by `canonym.Linker.link` too.
+4. **Judge**: words that only look like names, commas and brackets inside a stretch.
+5. **Choose** between stretches that overlap: the longest, the most trusted, the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.indexes.bags import Bags, WordNumbers
+from canonym.linking.names import Filter, Names
+from canonym.linking.search import BatchHits, sift
+from canonym.mentions.abbreviations import expand
+from canonym.mentions.composites import composites_ending, split_composite
+from canonym.mentions.lookalikes import (
+    SHORT,
+    beside,
+    is_out_of_order,
+    is_short_form,
+    looks_alike,
+)
+from canonym.text import UNORDERED, normalise_all
+from canonym.text.running import BREAK, PARAGRAPH, TextReader, Words, with_brackets
+from canonym.types import Document, Mention
+
+_REMEMBERED = 100_000  # strings
+_COMPOSITE = -1  # in place of the number of a sieve
+_NO_LIMIT = 255  # of a word that may stand in every name: of, the
+
+Places = npt.NDArray[np.intp]
+
+
+class Stretch(NamedTuple):
+    """A stretch of a text that may be a name.
+
+    `text` is written there, `string` is it with its abbreviations written out, and `breaks` tells
+    whether a comma, a bracket or another end of phrases is inside.
+    """
+
+    start: int
+    end: int
+    text: str
+    string: str
+    breaks: bool
+
+
+class _Reading(NamedTuple):
+    """Words of the document at a place; where some around a gloss are read, `cut` are before it."""
+
+    document: int
+    words: Words
+    cut: int
+
+
+class TextNames:
+    """Finds the names of an index in texts; `find` is the whole way."""
+
+    def __init__(self, bags: Bags) -> None:
+        self._bags = bags
+        self._reader = TextReader()
+        self._numbers = WordNumbers()
+        self._extra: tuple[Names | None, list[Bags]] = (None, [])
+        self._known: tuple[Names | None, Filter | None, dict[str, _Known | None]]
+        self._known = (None, None, {})
+
+    def find(
+        self,
+        documents: Sequence[Document],
+        abbreviations: Sequence[Mapping[str, str]],
+        found: BatchHits,
+    ) -> list[tuple[Mention, ...]]:
+        """Return the mentions of each document, in their order; none overlap."""
+        stretches = self._look(documents, abbreviations, found.names)
+        known = self._confirm({one.string for of in stretches for one in of}, found)
+        composites = [
+            [*_composites(document.text, of, forms, known)]
+            for document, of, forms in zip(documents, stretches, abbreviations, strict=True)
+        ]
+        self._confirm_composites([one for of in composites for one in of], known, found)
+        return [
+            tuple(
+                Mention(one.text, one.start, one.end, document_id=document.id)
+                for one in self._choose(document, [*of, *more], known, found)
+            )
+            for document, of, more in zip(documents, stretches, composites, strict=True)
+        ]
+
+    # --- look -----------------------------------------------------------------------------------
+
+    def _look(
+        self,
+        documents: Sequence[Document],
+        abbreviations: Sequence[Mapping[str, str]],
+        names: Names,
+    ) -> list[list[Stretch]]:
+        """Return the stretches of each document that may be names."""
+        readings = [*self._readings(documents, abbreviations)]
+        firsts, lasts = self._stretches([one.words for one in readings], self._all_bags(names))
+        found: list[list[Stretch]] = [[] for _ in documents]
+        begin = 0
+        for place, words, cut in readings:
+            stop = begin + len(words.starts)
+            here = slice(*np.searchsorted(firsts, (begin, stop)).tolist())
+            text, forms = documents[place].text, abbreviations[place]
+            pairs = zip(firsts[here].tolist(), lasts[here].tolist(), strict=True)
+            found[place].extend(
+                _stretch(text, words, first - begin, last - begin, forms)
+                for first, last in pairs
+                if not cut or first - begin < cut <= last - begin
+            )
+            begin = stop
+        return found
+
+    def _readings(
+        self, documents: Sequence[Document], abbreviations: Sequence[Mapping[str, str]]
+    ) -> Iterator[_Reading]:
+        """Yield the words of each document, and those around each gloss in it."""
+        for place, (document, forms) in enumerate(zip(documents, abbreviations, strict=True)):
+            words = self._reader.read(document.text, forms)
+            yield _Reading(place, words, 0)
+            if forms:
+                for around, cut in self._reader.around_glosses(document.text, words, forms):
+                    yield _Reading(place, around, cut)
+
+    def _stretches(self, read: Sequence[Words], bags: Sequence[Bags]) -> tuple[Places, Places]:
+        """Return the first and last words of all stretches whose sum is a name's.
+
+        Words are numbered through all texts. A stretch grows word by word while all its words are
+        in some name that is long enough.
+        """
+        forms = [form for words in read for form in words.forms]
+        numbers, lengths, limits = self._columns(forms, bags)
+        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(numbers, dtype=np.uint64)])
+        length = np.concatenate([[0], np.cumsum(lengths)])
+        breaks = [kind for words in read for kind in words.breaks]
+        ends = np.array(breaks, dtype=np.intp) == PARAGRAPH
+        ends = np.append(ends, True)
+        firsts = np.flatnonzero((limits > 0) & (lengths > 0))
+        lasts, most = firsts, limits[firsts]
+        found: list[tuple[Places, Places]] = []
+        while len(firsts):
+            whole = lengths[lasts] > 0  # a name does not end with "of"
+            asked = sums[lasts[whole] + 1] - sums[firsts[whole]]
+            named = bags[0].has(asked)
+            if lasts is firsts:
+                named &= ~bags[0].too_general(asked)
+            for each in bags[1:]:
+                named |= each.has(asked)
+            found.append((firsts[whole][named], lasts[whole][named]))
+            going = ~ends[lasts + 1]
+            firsts, lasts, most = firsts[going], lasts[going] + 1, most[going]
+            most = np.minimum(most, limits[lasts])
+            going = length[lasts + 1] - length[firsts] <= most
+            firsts, lasts, most = firsts[going], lasts[going], most[going]
+        if not found:
+            return firsts, firsts
+        firsts, lasts = (np.concatenate(column) for column in zip(*found, strict=True))
+        order = np.argsort(firsts, kind="stable")
+        return firsts[order], lasts[order]
+
+    def _columns(
+        self, forms: Sequence[str], bags: Sequence[Bags]
+    ) -> tuple[npt.NDArray[np.uint64], Places, Places]:
+        """Return the number, the length and the limit of every word of the texts.
+
+        The limit is the length of the longest name with the word, 0 where no name has it.
+        """
+        places = {form: place for place, form in enumerate(dict.fromkeys(forms))}
+        words = [form.split() for form in places]
+        lengths = np.array([len(each) for each in words], dtype=np.intp)
+        owners = np.repeat(np.arange(len(words)), lengths)
+        each = self._numbers.of([word for of_form in words for word in of_form])
+        longest = np.zeros(len(each), dtype=np.uint8)
+        for one in bags:
+            longest = np.maximum(longest, one.limits(each))
+        numbers = np.zeros(len(words), dtype=np.uint64)
+        np.add.at(numbers, owners, each)
+        limits = np.full(len(words), _NO_LIMIT, dtype=np.intp)
+        np.minimum.at(limits, owners, longest)
+        at = np.fromiter(map(places.__getitem__, forms), dtype=np.intp, count=len(forms))
+        return numbers[at], lengths[at], limits[at]
+
+    def _all_bags(self, names: Names) -> list[Bags]:
+        """Return the bags of the terminology, and of names beside it as they are now."""
+        if self._extra[0] is not names:
+            texts = names.extra_texts()
+            bags = [Bags.build([list(normalise_all(texts, UNORDERED))])] if texts else []
+            self._extra = (names, bags)
+        return [self._bags, *self._extra[1]]
+
+    # --- confirm --------------------------------------------------------------------------------
+
+    def _confirm(self, strings: set[str], found: BatchHits) -> dict[str, _Known | None]:
+        """Look strings up in the sieves, each once for the names of one moment and a filter."""
+        names, chosen, known = self._known
+        if names is not found.names or chosen is not found.filter or len(known) > _REMEMBERED:
+            known = {}
+            self._known = (found.names, found.filter, known)
+        filters = [
+            found.names.filter(found.filter, step, by_name=True) for step in found.search.steps
+        ]
+        new = sorted(strings - known.keys())
+        sifted = sift(new, found.sieves, found.names, filters)
+        scopes = filters[0].ties.scope_of_row
+        for string in new:
+            sieve, pairs = sifted.get(string, (None, []))
+            known[string] = None
+            if sieve is not None:
+                concepts = tuple(concept for concept, _ in pairs)
+                number = found.sieves.index(sieve)
+                known[string] = _Known(concepts, int(scopes[pairs[0][1]]), number)
+        return known
+
+    def _confirm_composites(
+        self, stretches: Sequence[Stretch], known: dict[str, _Known | None], found: BatchHits
+    ) -> None:
+        """Know those composite mentions whose parts are all names."""
+        split = {one.string: split_composite(one.string) for one in stretches}
+        split = {string: parts for string, parts in split.items() if len(parts) > 1}
+        self._confirm({part for parts in split.values() for part in parts}, found)
+        for string, parts in split.items():
+            each = [known[part] for part in parts if part in known]
+            whole = [of for of in each if of is not None]
+            shared = not any(part in string for part in parts[:-1])
+            if shared and len(whole) == len(parts) and known.get(string) is None:
+                concepts = tuple(concept for of in whole for concept in of.concepts)
+                known[string] = _Known(concepts, max(of.scope for of in whole), _COMPOSITE)
+
+    # --- judge and choose -----------------------------------------------------------------------
+
+    def _choose(
+        self,
+        document: Document,
+        stretches: Sequence[Stretch],
+        known: Mapping[str, _Known | None],
+        found: BatchHits,
+    ) -> list[Stretch]:
+        """Return the names among stretches that overlap, from left to right.
+
+        A short form that the text does not define counts where another name of its concept does.
+        """
+        ranked = sorted(
+            (-(one.end - one.start), of.scope, one.start, one)
+            for one in stretches
+            if (of := known.get(one.string)) is not None
+        )
+        taken = bytearray(len(document.text) if ranked else 0)
+        chosen: list[Stretch] = []
+        alone: list[Stretch] = []
+        for *_, one in ranked:
+            if not any(taken[one.start : one.end]) and self._is_name(one, document, known, found):
+                taken[one.start : one.end] = b"\1" * (one.end - one.start)
+                (alone if self._is_undefined(one, known, found) else chosen).append(one)
+        if alone:
+            said = {concept for one in chosen for concept in _concepts(known, one.string)}
+            chosen += [one for one in alone if not said.isdisjoint(_concepts(known, one.string))]
+        return sorted(chosen)
+
+    def _is_name(
+        self,
+        one: Stretch,
+        document: Document,
+        known: Mapping[str, _Known | None],
+        found: BatchHits,
+    ) -> bool:
+        of = known[one.string]
+        assert of is not None
+        forbidden = found.names.forbidden_for(one.text) | found.names.forbidden_for(one.string)
+        if forbidden.issuperset(of.concepts):
+            return False
+        if of.sieve == _COMPOSITE:
+            return True
+        if one.breaks and not self._has_breaks(one.string, self._texts(one.string, of, found)):
+            return False
+        if found.sieves[of.sieve].steps == UNORDERED and is_out_of_order(one.text):
+            return False
+        if len(one.text) > SHORT + 1 or one.string != one.text or self._is_taught(one, of, found):
+            return True
+        if len(one.text) < 2 or not any(map(str.isalpha, one.text)):
+            return False
+        around = beside(document.text, one.start, one.end)
+        return not looks_alike(one.text, self._texts(one.string, of, found), around)
+
+    def _is_undefined(
+        self, one: Stretch, known: Mapping[str, _Known | None], found: BatchHits
+    ) -> bool:
+        of = known[one.string]
+        short = one.string == one.text and is_short_form(one.text)
+        return short and of is not None and not self._is_taught(one, of, found)
+
+    def _is_taught(self, one: Stretch, of: _Known, found: BatchHits) -> bool:
+        """Tell whether a name was added, or learned from a training mention: it always counts."""
+        n = found.names.n_base
+        return found.names.n_rows > n and any(row >= n for row in self._rows(one.string, of, found))
+
+    def _has_breaks(self, string: str, names: Sequence[str]) -> bool:
+        """Tell whether a name has its words in the order of a string, and its commas there."""
+        words = _said(self._reader.read(string))
+        return any(words == _said(read) for read in map(self._reader.read, names))
+
+    def _texts(self, string: str, of: _Known, found: BatchHits) -> list[str]:
+        """Return the names that the sieve found for a string."""
+        if of.texts is None:
+            rows = self._rows(string, of, found)
+            of.texts = [found.names.name(row).text for row in rows]
+        return of.texts
+
+    def _rows(self, string: str, of: _Known, found: BatchHits) -> list[int]:
+        if of.rows is None:
+            form = next(normalise_all([string], found.sieves[of.sieve].steps))
+            of.rows = found.names.find(of.sieve, [form])[0].tolist()
+        return of.rows
+
+
+class _Known:
+    """What the sieves know of a string: concepts, the scope of the best name, and the sieve."""
+
+    __slots__ = ("concepts", "rows", "scope", "sieve", "texts")
+
+    def __init__(self, concepts: tuple[int, ...], scope: int, sieve: int) -> None:
+        self.concepts, self.scope, self.sieve = concepts, scope, sieve
+        self.rows: list[int] | None = None
+        self.texts: list[str] | None = None
+
+
+def _stretch(
+    text: str, words: Words, first: int, last: int, abbreviations: Mapping[str, str]
+) -> Stretch:
+    start, end = with_brackets(text, words.starts[first], words.ends[last])
+    written = text[start:end]
+    string = expand(written, abbreviations) if abbreviations else written
+    return Stretch(start, end, written, string, BREAK in words.breaks[first + 1 : last + 1])
+
+
+def _said(words: Words) -> list[tuple[str, int]]:
+    """Return words with what stands before each, but for an "of" at the end."""
+    said = list(zip(words.forms, words.breaks, strict=True))
+    while said and not said[-1][0]:
+        said.pop()
+    return said
+
+
+def _composites(
+    text: str,
+    stretches: Sequence[Stretch],
+    abbreviations: Mapping[str, str],
+    known: Mapping[str, _Known | None],
+) -> Iterator[Stretch]:
+    """Yield stretches that may be composite mentions, as "breast and ovarian cancer"."""
+    for one in stretches:
+        if known[one.string] is not None and " " in one.text:
+            for start in composites_ending(text, one.start):
+                written = text[start : one.end]
+                string = expand(written, abbreviations) if abbreviations else written
+                yield Stretch(start, one.end, written, string, False)
+
+
+def _concepts(known: Mapping[str, _Known | None], string: str) -> tuple[int, ...]:
+    of = known[string]
+    return () if of is None else of.concepts

@@ -1,0 +1,205 @@
+"""Running text as words: where each begins and ends, its normal form, and where a phrase may end.
+
+A phrase of the text has the same words in `UNORDERED` normal form as the string that it is: what
+a word becomes inside a phrase ("I" in "type I", the s in "Crohn s disease") is found with its
+neighbours.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple, TypeVar
+
+from canonym.text import STRONG, normalise
+from canonym.text.memo import NUMERAL_WORDS
+from canonym.text.words import fillers
+
+_Value = TypeVar("_Value")
+
+_KEPT, _LONGEST = 1 << 17, 50
+_NONE: Mapping[str, str] = {}
+_NEAR = 10  # words on each side of a gloss
+_QUOTE = "['`´ʼ‘’′]|&apos;"
+_ENTITY = r"&(?:apos|quot|amp|lt|gt);"
+_LETTER = r"&#(?:\d{1,7}|x[0-9a-fA-F]{1,6});"
+_SYMBOLS = "\U0001f000-\U0001faff"
+# Words whose form is another one beside other words.
+_DEPENDENT = NUMERAL_WORDS | {"s"}
+_CLOSED = re.compile(r"\s*[)\]]")
+_SPACE = re.compile(r"\s")
+_ENDS = re.compile(r"[.,;:!?()\[\]{}\"“”«»]|\s[-–—]+\s")
+_NEW_PARAGRAPH = re.compile(r"\n\s*\n|\n\s*[-–—*•]")
+
+NO_BREAK, BREAK, PARAGRAPH = range(3)
+"""What stands before a word: nothing that ends a phrase; what ends most; what ends all."""
+
+
+class Words(NamedTuple):
+    """The words of a text, in four lists.
+
+    `starts` and `ends` are their offsets, without a possessive s. `forms` are their normal forms:
+    empty for *of* and *the*, and several words for "TNFα". `breaks` say what stands before each.
+    """
+
+    starts: list[int]
+    ends: list[int]
+    forms: list[str]
+    breaks: list[int]
+
+
+class TextReader:
+    """Reads texts as words, remembering the normal form of every word."""
+
+    def __init__(self) -> None:
+        self._forms = _Remembered(_form_of)
+        self._gaps = _Remembered(_kind)
+
+    def read(self, text: str, abbreviations: Mapping[str, str] = _NONE) -> Words:
+        """Return the words of a text; a short form of `abbreviations` has the words of the long."""
+        # Entities such as &lt; are no words.
+        matches = [match for match in _word_pattern().finditer(text) if match[1] is not None]
+        starts = [match.start() for match in matches]
+        ends = [match.end(1) for match in matches]
+        forms = list(map(self._forms.__getitem__, [match[0] for match in matches]))
+        for place, form in enumerate(forms):
+            if form in _DEPENDENT:
+                around = matches[max(place - 1, 0) : place + 2]
+                forms[place] = self._form_between([match[0] for match in around], matches[place][0])
+        words = Words(starts, ends, forms, self._breaks(text, starts, ends))
+        return _with_long_forms(text, words, abbreviations) if abbreviations else words
+
+    def _form_between(self, tokens: list[str], word: str) -> str:
+        """Return what a word adds to the form of a phrase with its neighbours."""
+        found = Counter(normalise(" ".join(tokens), STRONG).split())
+        tokens.remove(word)
+        for token in tokens:
+            found -= Counter(normalise(token, STRONG).split())
+        return " ".join(found.elements())
+
+    def _breaks(self, text: str, starts: list[int], ends: list[int]) -> list[int]:
+        gaps = [text[end:start] for end, start in zip(ends, starts[1:], strict=False)]
+        breaks = list(map(self._gaps.__getitem__, gaps))
+        for place, gap in enumerate(gaps):
+            if gap == ". " and ends[place] - starts[place] == 1 and text[starts[place]].isalpha():
+                breaks[place] = NO_BREAK  # the dot of an initial ("E. coli") ends nothing
+            elif gap == "\n" and text[starts[place + 1]].isupper():
+                breaks[place] = PARAGRAPH  # a line that was wrapped goes on with a small letter
+        return [PARAGRAPH, *breaks][: len(starts)]
+
+    def around_glosses(
+        self, text: str, words: Words, abbreviations: Mapping[str, str]
+    ) -> Iterator[tuple[Words, int]]:
+        """Yield the words around each short form in brackets, and how many stand before it.
+
+        "glucose-6-phosphate dehydrogenase (G6PD) deficiency" is a name around a gloss.
+        """
+        for start, end, _ in _short_forms(text, abbreviations):
+            closed = _CLOSED.match(text, end)
+            if closed is None or text[start - 1 : start] not in ("(", "["):
+                continue
+            cut = bisect_left(words.starts, start - 1)
+            after = bisect_left(words.starts, closed.end())
+            gap = text[closed.end() : words.starts[after]] if after < len(words.starts) else ""
+            if cut and gap and _kind(gap) == NO_BREAK:
+                first = max(cut - _NEAR, 0)
+                near = [*range(first, cut), *range(after, min(after + _NEAR, len(words.starts)))]
+                around = _at(words, near)
+                around.breaks[0], around.breaks[cut - first] = PARAGRAPH, NO_BREAK
+                yield around, cut - first
+
+
+class _Remembered(dict[str, _Value]):
+    """What a function returns for strings, remembered up to a limit."""
+
+    def __init__(self, function: Callable[[str], _Value]) -> None:
+        super().__init__()
+        self._function = function
+
+    def __missing__(self, text: str) -> _Value:
+        value = self._function(text)
+        if len(self) < _KEPT and len(text) < _LONGEST:
+            self[text] = value
+        return value
+
+
+def _with_long_forms(text: str, words: Words, abbreviations: Mapping[str, str]) -> Words:
+    """Give each short form the words of its long form, and make one word of it."""
+    dropped: set[int] = set()
+    for start, end, short in _short_forms(text, abbreviations):
+        place = bisect_left(words.starts, start)
+        if words.starts[place : place + 1] == [start] and place not in dropped:
+            words.ends[place] = max(end, words.ends[place])
+            words.forms[place] = _form_of(abbreviations[short])
+            dropped.update(range(place + 1, bisect_left(words.starts, end)))
+    if not dropped:
+        return words
+    return _at(words, [place for place in range(len(words.starts)) if place not in dropped])
+
+
+def _short_forms(text: str, abbreviations: Mapping[str, str]) -> Iterator[tuple[int, int, str]]:
+    """Yield where short forms stand as whole words, or in the plural; the longest first."""
+    for short in sorted(abbreviations, key=len, reverse=True):
+        start = text.find(short) if short.strip() else -1
+        while start >= 0:
+            end = start + len(short)
+            end += text.startswith("s", end)
+            if end > start + len(short) and text[end : end + 1].isalnum():
+                end -= 1
+            if not (text[end : end + 1].isalnum() or text[max(start - 1, 0) : start].isalnum()):
+                yield start, end, short
+            start = text.find(short, end)
+
+
+def _at(words: Words, places: list[int]) -> Words:
+    return Words(
+        [words.starts[place] for place in places],
+        [words.ends[place] for place in places],
+        [words.forms[place] for place in places],
+        [words.breaks[place] for place in places],
+    )
+
+
+def with_brackets(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a stretch with the bracket beside it that belongs to one inside: "SLe(x)".
+
+    >>> with_brackets("the SLe(x) antigen", 4, 9)
+    (4, 10)
+    """
+    for opening, closing in ("()", "[]"):
+        more = text.count(opening, start, end) - text.count(closing, start, end)
+        if more == 1 and text.startswith(closing, end):
+            end += 1
+        elif more == -1 and text[:start].endswith(opening):
+            start -= 1
+    return start, end
+
+
+def _form_of(token: str) -> str:
+    form = normalise(token, STRONG)
+    return "" if form in ("of", "the") else fillers(form)
+
+
+def _kind(gap: str) -> int:
+    if not _SPACE.search(gap):
+        return NO_BREAK
+    if _NEW_PARAGRAPH.search(gap):
+        return PARAGRAPH
+    return BREAK if _ENDS.search(gap) or len(gap) > 40 else NO_BREAK
+
+
+@lru_cache(maxsize=1)
+def _word_pattern() -> re.Pattern[str]:
+    """Return what matches a word: all that is neither white space nor what `punctuation` drops."""
+    dropped = [
+        re.escape(character)
+        for character in map(chr, range(0x80, 0x10000))
+        if unicodedata.category(character)[0] in "PS"
+    ]
+    word = rf"(?:[^\s!-/:-@\[-`{{-~{''.join(dropped)}{_SYMBOLS}]|{_LETTER})+"
+    possessive = rf"(?:(?<=[^\W\d_])(?:(?:{_QUOTE})[sS])+(?!\w))?"
+    return re.compile(rf"{_ENTITY}|({word}){possessive}")

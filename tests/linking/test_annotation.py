@@ -1,0 +1,215 @@
+"""Names found in text: spans, spelling, overlaps, short forms, filters, and what is no name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from canonym import Concept, Document, Linker, Mention, Name, Terminology
+from canonym.errors import InvalidInput
+from canonym.linking.build import BAGS
+
+RECORDS = [
+    Concept("X:1", "Myocardial infarction", types=("disease",)),
+    Name("heart attack", "X:1"),
+    Concept("X:2", "Breast cancer", types=("disease",)),
+    Concept("X:3", "Ovarian cancer", types=("disease",)),
+    Concept("X:4", "Wilson disease", types=("disease",)),
+    Concept("X:5", "Diabetes mellitus, type 1", types=("disease",)),
+    Name("type 1 diabetes", "X:5"),
+    Concept("X:6", "Wiskott-Aldrich syndrome", types=("disease",)),
+    Name("WAS", "X:6"),
+    Concept("X:7", "Glucose dehydrogenase deficiency", types=("disease",)),
+    Concept("X:8", "Aspirin", types=("drug",)),
+    Concept("X:9", "Attack", types=("event",)),
+    Concept("X:10", "Pain, chest", types=("disease",)),
+]
+
+
+@pytest.fixture(scope="module")
+def linker() -> Linker:
+    return Linker.build(Terminology.build(RECORDS), encoders=["chargrams"])
+
+
+def _found(linker: Linker, text: str, **options: Any) -> list[tuple[str, str | None]]:
+    links = linker.annotate(text, **options)
+    for link in links:
+        assert text[link.mention.start : link.mention.end] == link.mention.text
+    return [(link.mention.text, link.id) for link in links]
+
+
+def test_names_are_found_with_their_offsets_and_types(linker: Linker) -> None:
+    (first, second) = linker.annotate("He took aspirin after a heart attack.")
+    assert (first.mention.start, first.mention.end) == (8, 15)
+    assert (first.mention.text, first.mention.type, first.id) == ("aspirin", "drug", "X:8")
+    assert (second.mention.text, second.label) == ("heart attack", "Myocardial infarction")
+
+
+@pytest.mark.parametrize(
+    ("text", "mention", "id_"),
+    [
+        ("two Heart-Attacks, then", "Heart-Attacks", "X:1"),
+        ("cancers of the breast", "cancers of the breast", "X:2"),
+        ("in Wilson’s disease.", "Wilson’s disease", "X:4"),
+        ("has type I diabetes now", "type I diabetes", "X:5"),
+        ("Diabetes mellitus, type 1 is", "Diabetes mellitus, type 1", "X:5"),
+        ("diabetes mellitus type 1 is", "diabetes mellitus type 1", "X:5"),
+        ("myocardial\ninfarction", "myocardial\ninfarction", "X:1"),
+    ],
+)
+def test_names_are_found_in_any_form(linker: Linker, text: str, mention: str, id_: str) -> None:
+    assert _found(linker, text) == [(mention, id_)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "of the heart. Attacked",
+        "In breast, cancer is rare",
+        "ovarian (cancer) cells",
+        "breast\n\ncancer",
+        "breasts and cancers",
+        "",
+        " . ",
+    ],
+)
+def test_the_end_of_a_phrase_is_in_no_name(linker: Linker, text: str) -> None:
+    assert _found(linker, text) == []
+
+
+def test_the_longest_name_wins(linker: Linker) -> None:
+    assert _found(linker, "a heart attack, an attack") == [
+        ("heart attack", "X:1"),
+        ("attack", "X:9"),
+    ]
+
+
+def test_short_forms_that_the_text_defines_are_mentions(linker: Linker) -> None:
+    assert _found(linker, "Wilson disease (WD) is rare. WD is treatable.") == [
+        *(("Wilson disease", "X:4"), ("WD", "X:4"), ("WD", "X:4")),
+    ]
+    given = _found(linker, "mild WD", abbreviations={"WD": "Wilson disease"})
+    assert given == [("WD", "X:4")]
+
+
+def test_a_name_goes_on_behind_a_short_form_in_brackets(linker: Linker) -> None:
+    text = "Glucose dehydrogenase (GD) deficiency. GD deficiency"
+    assert _found(linker, text) == [
+        ("Glucose dehydrogenase (GD) deficiency", "X:7"),
+        ("GD deficiency", "X:7"),
+    ]
+
+
+def test_a_composite_mention_has_an_id_for_each_part(linker: Linker) -> None:
+    (link,) = linker.annotate("hereditary breast and ovarian cancer")
+    assert (link.mention.text, link.ids) == ("breast and ovarian cancer", ("X:2", "X:3"))
+    assert _found(linker, "breast cancer and ovarian cancer") == [
+        *(("breast cancer", "X:2"), ("ovarian cancer", "X:3")),
+    ]
+
+
+def test_a_word_that_only_looks_like_a_name_is_none(linker: Linker) -> None:
+    assert _found(linker, "It was seen. Was it?") == []
+
+
+def test_a_short_form_counts_where_its_concept_is_in_the_text(linker: Linker) -> None:
+    assert _found(linker, "WAS was seen.") == []
+    assert _found(linker, "Wiskott-Aldrich syndrome: WAS was seen.") == [
+        *(("Wiskott-Aldrich syndrome", "X:6"), ("WAS", "X:6")),
+    ]
+
+
+def test_added_synonyms_are_found_and_always_count() -> None:
+    linker = Linker.build(Terminology.build(RECORDS), encoders=[])
+    assert _found(linker, "the big one, MI and was") == []
+    linker.add_synonyms([Name("the big one", "X:1"), Name("MI", "X:1")])
+    assert _found(linker, "the big one, MI and was") == [("big one", "X:1"), ("MI", "X:1")]
+    linker.remove_synonym("MI", "X:1")
+    assert _found(linker, "the big one, MI and was") == [("big one", "X:1")]
+
+
+def test_forbidden_pairs_hold_in_text() -> None:
+    linker = Linker.build(Terminology.build(RECORDS), encoders=[])
+    linker.forbid("heart attack", "X:1")
+    assert _found(linker, "a heart attack, myocardial infarction") == [
+        ("attack", "X:9"),
+        ("myocardial infarction", "X:1"),
+    ]
+
+
+def test_filters_hold_in_text(linker: Linker) -> None:
+    text = "aspirin after a heart attack"
+    assert _found(linker, text, types=["drug"]) == [("aspirin", "X:8")]
+    assert _found(linker, text, ids=["X:9"]) == [("attack", "X:9")]
+
+
+def test_a_word_of_many_names_is_found_only_as_a_part_of_them() -> None:
+    records = [Concept(f"X:{i}", f"kind{i} disease") for i in range(200)]
+    linker = Linker.build(Terminology.build([*records, Concept("X:g", "Disease")]), encoders=[])
+    assert _found(linker, "a disease, kind7 disease") == [("kind7 disease", "X:7")]
+    linker.add_synonym("disease", "X:7")
+    assert _found(linker, "a disease")[0][0] == "disease"
+
+
+def test_documents_come_back_with_the_mentions_that_were_found(linker: Linker) -> None:
+    given = Document("7", "aspirin", (Mention("old", 0, 3),))
+    ((document, links),) = linker.annotate_documents([given])
+    assert document.mentions == (Mention("aspirin", 0, 7, "drug", document_id="7"),)
+    assert links[0].mention is document.mentions[0]
+    assert linker.annotate(given) == links
+
+
+def test_batches_and_workers_change_nothing(linker: Linker) -> None:
+    texts = ["aspirin", "", "a heart attack", "Wilson disease (WD)"] * 3
+    whole = [links for _, links in linker.annotate_documents(texts)]
+    assert [links for _, links in linker.annotate_documents(texts, batch=1)] == whole
+    assert sum(map(len, whole)) == 12
+
+
+@pytest.mark.slow
+def test_processes_find_the_same(linker: Linker) -> None:
+    texts = ["aspirin", "a heart attack"] * 2
+    found = [*linker.annotate_documents(texts, batch=1, workers=2)]
+    assert found == [*linker.annotate_documents(texts)]
+    assert found[0][0].mentions[0].text == "aspirin"
+
+
+def test_one_candidate_is_given_unless_more_are_asked_for(linker: Linker) -> None:
+    assert len(linker.annotate("breast cancer")[0].candidates) == 1
+    assert len(linker.annotate("breast cancer", k=2)[0].candidates) == 2
+
+
+def test_an_index_without_bags_has_its_names_read(tmp_path: Path) -> None:
+    folder, seen = tmp_path / "index", []
+    terminology = Terminology.build(RECORDS)
+    linker = Linker.build(terminology, encoders=[], sieves=["verbatim"], folder=folder)
+    assert not (folder / BAGS).exists()
+    found = linker.annotate_documents(["An aspirin"], progress=lambda *stage: seen.append(stage))
+    assert next(found)[1][0].id == "X:8"
+    assert seen[-1] == ("names for texts", 13, 13)
+
+
+def test_without_sieves_no_name_can_be_found() -> None:
+    linker = Linker.build(Terminology.build(RECORDS), encoders=["chargrams"], sieves=[])
+    with pytest.raises(InvalidInput, match="built without sieves"):
+        linker.annotate("aspirin")
+
+
+def test_only_what_the_sieves_know_is_found() -> None:
+    linker = Linker.build(Terminology.build(RECORDS), encoders=[], sieves=["verbatim"])
+    assert _found(linker, "Heart attack, heart attacks") == [("Heart attack", "X:1")]
+
+
+@pytest.mark.parametrize("given", [3, None, ["a", "b"], b"text"])
+def test_what_is_no_text_is_refused(linker: Linker, given: Any) -> None:
+    with pytest.raises(InvalidInput, match="a text is a string or a Document"):
+        linker.annotate(given)
+
+
+def test_one_text_is_no_list_of_texts(linker: Linker) -> None:
+    with pytest.raises(InvalidInput, match="annotate takes one"):
+        linker.annotate_documents("aspirin")
+    with pytest.raises(InvalidInput, match="no option 'top'"):
+        linker.annotate("aspirin", top=3)  # type: ignore[call-arg]
