@@ -1,4 +1,4 @@
-"""The command line: ``canonym import | index | link | fit | evaluate`` and others.
+"""The command line: ``canonym import | index | link | annotate | fit | evaluate`` and others.
 
 A command is imported when it is called, and imports what it needs when it runs, so that
 ``canonym --help`` answers at once.
@@ -19,6 +19,7 @@ __all__ = ["main"]
 
 _COMMANDS = {
     "link": "canonym.cli.link:link",
+    "annotate": "canonym.cli.annotate:annotate",
     "bulk": "canonym.cli.bulk:bulk",
     "import": "canonym.cli.import_:import_",
     "index": "canonym.cli.index:index",
@@ -93,6 +94,10 @@ def main() -> None:
       canonym import doid.obo -o doid.db
       canonym index doid.db -o doid-index
       canonym link --index doid-index --file visits.csv --column diagnosis -o linked.csv
+
+    \b
+    Find the names of a terminology in a text, and link them:
+      canonym annotate note.txt
 
     \b
     Train an encoder on a terminology, in minutes, and use it:

@@ -46,8 +46,8 @@ from canonym.io.workbooks import (
 from canonym.types import Document, Mention
 
 _LOG = logging.getLogger(__name__)
-_STDIN = "-"
-_STANDARD_INPUT = Path("standard input")
+STDIN = "-"
+STANDARD_INPUT = Path("standard input")
 _TABLE_SUFFIXES = (".csv", ".tsv", ".tab")
 _COMPRESSED = (".gz", ".xz", ".bz2", ".zip")
 _PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"\xfd7zXZ\0", b"BZh91AY")
@@ -60,7 +60,7 @@ _PIECE = 1 << 16
 _STREAMED = ("lines", "table", "jsonl", "pubtator")
 _OF_DOCUMENTS = ("bioc", "brat", TRIALS)
 # Names may begin with "<" or "[", as "<5 % burn" and "[18F]FDG" do.
-_MARKUP = re.compile(r"\s*(?:<[?!/A-Za-z]|[\[{]\s*(?:[\[{\"]|$))")
+MARKUP = re.compile(r"\s*(?:<[?!/A-Za-z]|[\[{]\s*(?:[\[{\"]|$))")
 
 
 class Entry(NamedTuple):
@@ -113,7 +113,7 @@ class TableOptions(NamedTuple):
         return SheetChoice(self.sheet, self.header_row)
 
 
-class _Arriving(io.RawIOBase):
+class Arriving(io.RawIOBase):
     """Standard input for `TextStream`: returns the bytes that have arrived, without waiting."""
 
     def __init__(self, stream: Any) -> None:
@@ -130,7 +130,7 @@ class _Arriving(io.RawIOBase):
         block = self._ahead[:size] or bytes(self._stream.read1(size))
         self._ahead = self._ahead[size:]
         if self._kept == [] and block.startswith(_PACKED):
-            raise ReadError(_STANDARD_INPUT, _IS_COMPRESSED)
+            raise ReadError(STANDARD_INPUT, _IS_COMPRESSED)
         if self._kept is not None:
             self._kept.append(block)
         return block
@@ -162,8 +162,8 @@ def open_input(
     Raises `InvalidInput` if there is nothing to link, too much is named, or an option does not go
     with the input, and `ReadError` if the file cannot be read.
     """
-    if list(names) == [_STDIN]:
-        names, file = (), file or _STDIN
+    if list(names) == [STDIN]:
+        names, file = (), file or STDIN
     if names and file:
         raise InvalidInput("names and --file are both given: choose one")
     if encoding is not None:
@@ -198,8 +198,8 @@ def _open(
     encoding: str | None,
 ) -> tuple[Input, TextStream | None]:
     """Open a file or standard input; the stream is that of what is read line by line."""
-    arriving = _Arriving(sys.stdin.buffer) if file in (None, _STDIN) else None
-    path = _STANDARD_INPUT if arriving else Path(str(file))
+    arriving = Arriving(sys.stdin.buffer) if file in (None, STDIN) else None
+    path = STANDARD_INPUT if arriving else Path(str(file))
     if workbook := _workbook(stack, path, arriving):
         return _open_workbook(stack, workbook, path, kind, table), None
     check_no_choice(path, table.choice)
@@ -231,18 +231,18 @@ def _open(
         return given._replace(encoding=lines.encoding), lines
     if arriving is None:
         return _read_corpus(kind, path, encoding, table), None
-    given = _read_corpus(kind, _copied(stack, arriving), encoding, table, shown=path)
+    given = _read_corpus(kind, copied(stack, arriving), encoding, table, shown=path)
     return given._replace(items=_from_stdin(given.items, path)), None
 
 
-def _workbook(stack: contextlib.ExitStack, path: Path, arriving: _Arriving | None) -> Path | None:
+def _workbook(stack: contextlib.ExitStack, path: Path, arriving: Arriving | None) -> Path | None:
     """Return the workbook that a path is or that arrives on standard input, if it is one."""
     if arriving is None:
         return path if workbook_suffix(path) else None
     if not arriving.is_office():
         return None
-    copy = _copied(stack, arriving)
-    with _named(path):
+    copy = copied(stack, arriving)
+    with errors_named(path):
         if not workbook_suffix(copy):
             raise ReadError(path, _IS_COMPRESSED)
     return copy
@@ -259,7 +259,7 @@ def _open_workbook(
         return given._replace(items=_from_stdin(given.items, path))
     if kind not in (None, "table"):
         raise InvalidInput(f"{path} is a workbook: --input-format {kind} does not go with it")
-    with _named(path):
+    with errors_named(path):
         sheet = stack.enter_context(open_sheet(file, table.choice, shown=path))
     if not table.column:
         raise InvalidInput(
@@ -268,31 +268,31 @@ def _open_workbook(
         )
     if table.delimiter:
         raise InvalidInput("--delimiter goes with delimited text, not with a workbook")
-    with _named(path):
+    with errors_named(path):
         rows = sheet_table(sheet, column=table.column, context_column=table.context_column)
     items = _from_stdin((Entry(mention, cells) for cells, mention in rows), path)
     return Input(items, columns=list(sheet.header), kind="sheet", sheet=sheet)
 
 
 def _open_stdin(
-    stack: contextlib.ExitStack, arriving: _Arriving, encoding: str | None, *, is_table: bool
-) -> tuple[TextStream, _Arriving | None]:
+    stack: contextlib.ExitStack, arriving: Arriving, encoding: str | None, *, is_table: bool
+) -> tuple[TextStream, Arriving | None]:
     """Open standard input; the encoding of a table has to be known before its first row is written.
 
     So a table whose encoding is not given is read from a copy.
     """
     if encoding is not None or not is_table:
-        stream = TextStream(_STANDARD_INPUT, arriving, encoding, MAX_LINE, keep_ends=is_table)
+        stream = TextStream(STANDARD_INPUT, arriving, encoding, MAX_LINE, keep_ends=is_table)
         return stream, arriving
-    copy = _copied(stack, arriving)
-    with _named(_STANDARD_INPUT):
+    copy = copied(stack, arriving)
+    with errors_named(STANDARD_INPUT):
         found = detect_encoding(copy)
         stream = stack.enter_context(open_text(copy, encoding=found, keep_ends=True))
-    stream.path = _STANDARD_INPUT
+    stream.path = STANDARD_INPUT
     return stream, None
 
 
-def _copied(stack: contextlib.ExitStack, arriving: _Arriving) -> Path:
+def copied(stack: contextlib.ExitStack, arriving: Arriving) -> Path:
     """Return a temporary copy of standard input."""
     copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="canonym-"))) / "in"
     arriving.copy(copy)
@@ -306,7 +306,7 @@ def _recognise(found: str | None, first: str, path: Path) -> str:
     start = first.strip("\ufeff \t")
     if start.startswith("{") and start != "{":
         return "jsonl"  # whose parser says what an object needs
-    if _MARKUP.match(first) or _is_list(first):
+    if MARKUP.match(first) or _is_list(first):
         expected = ", ".join((*(key for key in FORMATS if key != "table"), CADEC, TRIALS))
         raise ReadError(
             path,
@@ -391,12 +391,12 @@ def _read_corpus(
 
 def _from_stdin(items: Iterator[Item], path: Path) -> Iterator[Item]:
     """Yield items of a copy of standard input; errors name standard input."""
-    with _named(path):
+    with errors_named(path):
         yield from items
 
 
 @contextlib.contextmanager
-def _named(path: Path) -> Iterator[None]:
+def errors_named(path: Path) -> Iterator[None]:
     """Let errors name a path: that of standard input instead of its copy."""
     try:
         yield
@@ -410,7 +410,7 @@ def count_items(file: str | None, given: Input) -> int | None:
     Compressed files, standard input and corpora without an item a line are not counted: that would
     take reading them twice.
     """
-    if file in (None, _STDIN) or PurePath(str(file)).suffix.lower() in _COMPRESSED:
+    if file in (None, STDIN) or PurePath(str(file)).suffix.lower() in _COMPRESSED:
         return None
     if given.kind not in _STREAMED:
         return None

@@ -441,9 +441,8 @@ def _sum_up(out: Output, given: Input, output: str | None, blanks: Blanks) -> No
     n = out.n_links
     if not n and given.documents:
         note(
-            "The documents have no annotated mentions. canonym links mentions, it does not look "
-            "for them in text: mark them first, with a recogniser of entities or by hand, or give "
-            "the names, one a line."
+            "The documents have no annotated mentions. `canonym annotate` finds the names of the "
+            "terminology in their texts."
         )
     if output is not None:
         note(f"{n:,} {'mention is' if n == 1 else 'mentions are'} in {output}.")

@@ -48,7 +48,7 @@ class Layout(NamedTuple):
 
     `style`, `one_row` and `formula_guard` are those of `canonym.export.DelimitedWriter`, `sheet`
     that of `canonym.export.workbooks.WorkbookWriter`. `mappings` is for formats of mappings,
-    `syntax` and `source` are for BioC.
+    `syntax` and `source` are for BioC. With `places` a table to read tells where mentions stand.
     """
 
     format: str
@@ -62,6 +62,7 @@ class Layout(NamedTuple):
     mappings: MappingTarget | None = None
     syntax: str = "xml"
     source: str = ""
+    places: bool = False
 
 
 class Output:
@@ -327,7 +328,7 @@ def _writer(layout: Layout, stream: IO[Any], *, done: int) -> ItemWriter:
         return _EachLink(writer, explain=False, separator="")
     options: dict[str, Any] = {"k": layout.k, "explain": layout.explain}
     if layout.format == "table":
-        writer = _TableWriter(stream, **options)
+        writer = _TableWriter(stream, places=layout.places, **options)
         return _EachLink(writer, explain=layout.explain, separator="\n")
     options["columns"] = layout.columns
     if layout.format in WORKBOOKS:
@@ -394,8 +395,11 @@ def _table(*columns: str, right: Sequence[str] = ()) -> Table:
 class _TableWriter:
     """Writes links as tables of a hundred mentions, or, with explanations, one table each."""
 
-    def __init__(self, stream: IO[str], *, k: int, explain: bool = False) -> None:
+    def __init__(
+        self, stream: IO[str], *, k: int, explain: bool = False, places: bool = False
+    ) -> None:
         self._console = _console(stream)
+        self._places = places
         self._k = k
         self._most = 1 if explain else _BLOCK
         self._pending: list[Link] = []
@@ -419,13 +423,22 @@ class _TableWriter:
 
         if not self._pending:
             return
-        table = _table("mention", "id", "label", "score", "matched name", right=("score",))
+        columns = ("mention", "id", "label", "score", "matched name")
+        first = ("place",) if self._places else ()
+        table = _table(*first, *columns, right=("score",))
         for link in self._pending:
-            for cells in _rows(link, self._k):
+            for number, cells in enumerate(_rows(link, self._k)):
                 style = "" if cells[0] else "dim"
+                if self._places:
+                    cells = ("" if number else _place(link.mention), *cells)
                 table.add_row(*(Text(printable(_short(cell)), style=style) for cell in cells))
         self._console.print(table)
         self._pending = []
+
+
+def _place(mention: Mention) -> str:
+    """Return the document and the offsets of a mention."""
+    return f"{mention.document_id} {mention.start}–{mention.end}".strip()
 
 
 def _rows(link: Link, k: int) -> Iterator[tuple[str, ...]]:

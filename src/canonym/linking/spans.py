@@ -280,6 +280,8 @@ class TextNames:
             return False
         if of.sieve == _COMPOSITE:
             return True
+        if document.text.startswith(("non-", "Non-"), max(one.start - 4, 0)):
+            return False
         if one.breaks and not self._has_breaks(one.string, self._texts(one.string, of, found)):
             return False
         if found.sieves[of.sieve].steps == UNORDERED and is_out_of_order(one.text):

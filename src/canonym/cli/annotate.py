@@ -1,0 +1,187 @@
+"""``canonym annotate``: the names of a terminology in running text, linked."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack, cast
+
+import click
+
+from canonym.cli.device import device_option
+from canonym.cli.link import Filters, Machine
+from canonym.cli.options import choice_options, index_option, overwrite_option, workers_option
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    from canonym.cli.input import Input
+    from canonym.cli.output import Output
+    from canonym.linker import Linker, Links
+    from canonym.types import Document
+
+_FORMATS = ("table", "tsv", "csv", "jsonl", "parquet", "pubtator", "bioc")
+_SUFFIXES = {".xml": "bioc", ".json": "bioc"}
+
+
+class Options(Filters, Machine):
+    """What `annotate` hands on as it is given."""
+
+
+@click.command()
+@click.argument("file", required=False, type=click.Path(allow_dash=True))
+@click.option(
+    "--input-format",
+    type=click.Choice(("text", "lines", "pubtator", "bioc", "brat", "jsonl", "trials")),
+    help="Kind of the file; recognised by its beginning when left out, but for lines (a text a "
+    "line).",
+)
+@click.option(
+    "--encoding",
+    metavar="NAME",
+    help="Encoding of the file; found when left out, and named if it is not UTF-8.",
+)
+@index_option
+@click.option(
+    "--no-everyday",
+    is_flag=True,
+    help="ICD-10-CM without the bundled everyday names.",
+)
+@click.option(
+    "-k",
+    type=click.IntRange(1, 1000),
+    default=1,
+    show_default=True,
+    help="Candidates of a mention.",
+)
+@choice_options
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    help="Break ties between equal scores at random, the same way for the same number.  "
+    "[default: the more trusted name first, then the id]",
+)
+@click.option("-o", "--output", type=click.Path(), help="Write to this file.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(_FORMATS),
+    help="Format of the output.  [default: by the suffix of the file (.xml and .json are BioC); "
+    "without a file, table for a terminal, and jsonl for a pipe]",
+)
+@overwrite_option
+@workers_option
+@device_option
+def annotate(
+    file: str | None,
+    input_format: str | None,
+    encoding: str | None,
+    index: str | None,
+    no_everyday: bool,
+    k: int,
+    ids: str | None,
+    no_context: bool,
+    output: str | None,
+    format_: str | None,
+    overwrite: bool,
+    **options: Unpack[Options],
+) -> None:
+    """Find the names of a terminology in FILE or standard input, and link them.
+
+    The input is one text; or, with --input-format lines, a text a line; or a folder of .txt files;
+    or a corpus of documents (PubTator, BioC, brat, JSON lines), whose own mentions are left out; or
+    clinical trials.
+
+    Found are the longest stretches of words that are names of the terminology, in any spelling,
+    inflection and order of words, and the short forms that a text defines. The text decides between
+    concepts of the same name. Offsets count characters from 0. What no name says is not found.
+
+    \b
+    A text, to ICD-10-CM:
+      canonym annotate note.txt
+      echo "He had a heart attack in 2019." | canonym annotate
+
+    \b
+    A folder of texts, to a table; a text a line, to JSON lines:
+      canonym annotate notes/ -o found.tsv
+      cut -f2 visits.tsv | canonym annotate --input-format lines > found.jsonl
+
+    \b
+    A corpus, with another terminology; it comes back with the mentions that are found:
+      canonym annotate --index doid-index abstracts.pubtator -o found.pubtator
+      canonym annotate --index mesh-index abstracts.xml -o found.xml --type Disease
+
+    The objects of JSON lines, a mention each, are described in docs/formats/links.md.
+    """
+    from canonym import __version__
+    from canonym.cli.input import read_ids
+    from canonym.cli.output import Layout, check_output, open_output
+    from canonym.cli.progress import counter, stages
+    from canonym.cli.sources import open_linker
+    from canonym.cli.texts import open_texts
+
+    chosen = _chosen_format(format_, output)
+    if output is not None:
+        check_output(output, chosen, (file, index, ids), overwrite=overwrite, resume=False)
+    with open_texts(file, kind=input_format, encoding=encoding) as given:
+        linker = open_linker(index, everyday=not no_everyday, device=options["device"])
+        layout = Layout(
+            chosen,
+            k,
+            syntax="json" if output and output.lower().endswith(".json") else "xml",
+            source=f"canonym {__version__}, index {linker.fingerprint}",
+            places=True,
+        )
+        how: dict[str, Any] = {
+            "k": k,
+            "ids": read_ids(ids) if ids else (),
+            "context": not no_context,
+            **{name: value for name, value in options.items() if name != "device"},
+        }
+        with stages() as report_names:
+            linker.annotator.open(report_names)
+        with (
+            open_output(output, layout, {}, overwrite=overwrite, resume=False) as out,
+            counter("Annotating", unit="documents") as report,
+            closing(_annotate(linker, given, how)) as annotated,
+        ):
+            n = 0
+            for n, (document, links) in enumerate(annotated, start=1):
+                out.write(document, links)
+                report(n)
+    _sum_up(out, n, output)
+
+
+def _annotate(
+    linker: Linker, given: Input, options: dict[str, Any]
+) -> Generator[tuple[Document, Links]]:
+    """Yield each document with the mentions in its text, and their links."""
+    yield from linker.annotate_documents(cast("Iterator[Document]", given.items), **options)
+
+
+def _chosen_format(named: str | None, output: str | None) -> str:
+    """Return the format as named, by the suffix of the file, or as suits standard output."""
+    import sys
+
+    from canonym.cli.output import choose_format
+
+    if named is None and output is None:
+        return "table" if sys.stdout.isatty() else "jsonl"
+    if named is None and Path(str(output)).suffix.lower() in _SUFFIXES:
+        return _SUFFIXES[Path(str(output)).suffix.lower()]
+    chosen = choose_format(named, output)
+    if chosen not in _FORMATS:
+        from canonym.errors import InvalidInput
+
+        raise InvalidInput(f"{output}: annotations are written as {', '.join(_FORMATS)}")
+    return chosen
+
+
+def _sum_up(out: Output, n_documents: int, output: str | None) -> None:
+    """Remark how many mentions were found, and where they are."""
+    from canonym.cli.progress import note
+
+    found = f"{out.n_links:,} {'mention' if out.n_links == 1 else 'mentions'}"
+    texts = f"{n_documents:,} {'text' if n_documents == 1 else 'texts'}"
+    if output is not None or not out.n_links:
+        note(f"{found} in {texts}{f', written to {output}' if output else ''}.")
