@@ -3,7 +3,7 @@
 The abstracts alone are given. A span is right if an annotated mention has its offsets; a link is
 right if its span is, and its ids are the gold ones (one of them, where each alone is right). NCBI
 disease and the diseases of BC5CDR are annotated with MEDIC, and both types of BC5CDR with the
-branches C, D and F03 of MeSH 2024, which lacks the supplementary chemicals. Choices were made on
+branches C, D and F03 of MeSH 2024 and its supplementary concepts. Choices were made on
 the training and development parts. Each annotator runs in a process, all in turn; time is that of
 the processor for the texts, the best run counts.
 
@@ -32,7 +32,7 @@ from canonym.corpora import read_pubtator
 from canonym.terminology.ids import ConceptIds
 from canonym.terminology.readers.medic import read_medic
 from canonym.terminology.readers.table import read_table
-from canonym.types import Document, Record
+from canonym.types import Document, Record, Xref
 from record import data_folder, save
 
 TASKS = (
@@ -43,6 +43,7 @@ TASKS = (
 """Name, terminology, folder of the corpus, and the types that are annotated."""
 
 _BRANCHES = ("C", "D", "F03")
+_HEADS = ("Diseases", "Disorders", "Infections", "Injuries", "Neoplasms")
 _CANONYM = """
 import json, sys, time
 from canonym import Linker
@@ -75,16 +76,30 @@ def medic() -> Iterator[Record]:
 
 
 def mesh() -> Iterator[Record]:
-    """Yield the diseases and chemicals of MeSH."""
-    folder = data_folder() / "mesh-2024"
+    """Yield the diseases and chemicals of MeSH, with the chemicals that are supplementary concepts.
+
+    The heads of branches have no number in the data: those count that are called after diseases.
+    """
+    folder, more = data_folder() / "mesh-2024", data_folder() / "mesh-supplementary"
     with gzip.open(folder / "trees.tsv.gz", "rt", encoding="utf-8") as lines:
         cells = [line.rstrip("\n").split("\t") for line in lines]
+    numbered = {f"MESH:{row[0]}" for row in cells}
     wanted = {f"MESH:{row[0]}" for row in cells if row[2].startswith(_BRANCHES)}
-    for record in read_table(folder / "terms.tsv.gz", prefix="MESH:"):
+    records = list(read_table(folder / "terms.tsv.gz", prefix="MESH:"))
+    for record in records:
+        heads = isinstance(record, Concept) and record.id not in numbered
+        if heads and record.label.endswith(_HEADS):
+            wanted.add(record.id)
+    for record in records:
         if isinstance(record, Concept | Name):
             id_ = record.id if isinstance(record, Concept) else record.concept_id
             if id_ in wanted:
                 yield record
+    yield from read_table(more / "scr_names.tsv.gz", prefix="MESH:")
+    for line in (more / "promoted_c2d.tsv").read_text(encoding="utf-8").splitlines():
+        old, new, *_ = line.split("\t")
+        if f"MESH:{new}" in wanted:
+            yield Xref(f"MESH:{new}", f"MESH:{old}", "alternative")
 
 
 def names_of(terminology: Terminology) -> list[tuple[str, str]]:
