@@ -442,7 +442,7 @@ def _place(mention: Mention) -> str:
 
 
 def _rows(link: Link, k: int) -> Iterator[tuple[str, ...]]:
-    text = link.mention.text or "(empty)"
+    text = " ".join(link.mention.text.split()) or "(empty)"
     if link.parts:
         yield (text, "", f"({len(link.parts)} parts)", "", "")
         for part in link.parts:
