@@ -12,16 +12,16 @@ from typing import Any, Self, Unpack
 
 from canonym.errors import CanonymError, Mismatch
 from canonym.io.files import write_folder
-from canonym.linking.annotation import Annotator, as_text, as_texts, with_mentions
+from canonym.linking.annotation import Annotator
 from canonym.linking.build import FORMAT, MEMORY, Progress, build_index
 from canonym.linking.confidence import CONFIDENCE, METHODS, Confidence
-from canonym.linking.decision import as_documents
+from canonym.linking.decision import as_documents, as_text
 from canonym.linking.display import describe, index_facts, index_fingerprint
 from canonym.linking.extra_names import TrainingMention
 from canonym.linking.links import Links
 from canonym.linking.manifest import read_index_manifest
 from canonym.linking.overlay import OVERLAY, Overlay, check_overlay
-from canonym.linking.parallel import link_in_processes
+from canonym.linking.parallel import annotate_texts, link_in_processes
 from canonym.linking.pipeline import LinkOptions, Pipeline
 from canonym.linking.reranker import RERANKER, Reranker, install_order
 from canonym.linking.settings import Settings
@@ -263,8 +263,6 @@ class Linker:
         """
         return self._way(options)(documents, options)
 
-    # --- names in text --------------------------------------------------------------------------
-
     def annotate(
         self,
         text: str | Document,
@@ -272,9 +270,9 @@ class Linker:
         abbreviations: Mapping[str, str] | None = None,
         **options: Unpack[LinkOptions],
     ) -> Links:
-        """Find the names of the terminology in a text, and link each with the text as its context.
+        """Find the names of the terminology in a text; link each with the text as its context.
 
-        Found are the longest stretches of words that `link` knows without a search: names in any
+        Found are the longest stretches of words that `link` knows without a search, in any
         spelling, inflection and order of words, and short forms that the text defines.
 
         Parameters
@@ -289,8 +287,7 @@ class Linker:
         Returns
         -------
         Links
-            In the order of the text; none overlap, and none is NIL. A `Mention` has its offsets in
-            the text, and the type of its concept.
+            In the order of the text; none overlap, none is NIL. Mentions have offsets and a type.
 
         Raises
         ------
@@ -299,12 +296,11 @@ class Linker:
 
         Examples
         --------
-        >>> from canonym import Concept, Linker, Terminology
-        >>> terminology = Terminology.build([Concept("X:1", "Wilson disease")])
-        >>> linker = Linker.build(terminology, encoders=[])
+        >>> from canonym import Concept, Terminology
+        >>> linker = Linker.build(Terminology.build([Concept("X:1", "Wilson disease")]))
         >>> links = linker.annotate("Wilson's disease (WD) is rare.")
-        >>> [(link.mention.start, link.mention.text, link.id) for link in links]
-        [(0, "Wilson's disease", 'X:1'), (18, 'WD', 'X:1')]
+        >>> [(link.mention.start, link.id) for link in links]
+        [(0, 'X:1'), (18, 'X:1')]
         """
         found = self.annotate_documents([as_text(text)], abbreviations=abbreviations, **options)
         return next(found)[1]
@@ -317,16 +313,11 @@ class Linker:
         progress: Progress | None = None,
         **options: Unpack[LinkOptions],
     ) -> Iterator[tuple[Document, Links]]:
-        """Yield documents with the mentions found in their texts, and their links; see `annotate`.
+        """Yield documents with the mentions in their texts, and their links; see `annotate`.
 
-        In constant memory. `progress` reports on the names of an index of an earlier version.
+        `progress` reports on the names of an index of an earlier version, which are read first.
         """
-        self.annotator.open(progress)
-        texts, chosen = as_texts(documents), LinkOptions({"k": 1, **options})
-        if chosen.get("workers", 1) == 1:
-            return self.annotator.link(texts, chosen, abbreviations)
-        linked = link_in_processes(self, texts, chosen, abbreviations, in_texts=True)
-        return ((with_mentions(document, links), links) for document, links in linked)
+        return annotate_texts(self, documents, options, abbreviations, progress)
 
     def _way(self, options: LinkOptions) -> Callable[..., Iterator[tuple[Document, Links]]]:
         alone = options.get("workers", 1) == 1
@@ -563,8 +554,7 @@ class Linker:
     @property
     def fingerprint(self) -> str:
         """SHA-256 of the manifest and of what was added: changes with all that links depend on."""
-        content = self._overlay.read()
-        return index_fingerprint(self.folder, content, self.confidence, self.reranker)
+        return index_fingerprint(self.folder, self._overlay.read(), self.confidence, self.reranker)
 
     @property
     def encoder_names(self) -> tuple[str, ...]:

@@ -105,6 +105,7 @@ def test_a_name_goes_on_behind_a_short_form_in_brackets(linker: Linker) -> None:
 def test_a_composite_mention_has_an_id_for_each_part(linker: Linker) -> None:
     (link,) = linker.annotate("hereditary breast and ovarian cancer")
     assert (link.mention.text, link.ids) == ("breast and ovarian cancer", ("X:2", "X:3"))
+    assert link.mention.type == "disease"
     assert _found(linker, "breast cancer and ovarian cancer") == [
         *(("breast cancer", "X:2"), ("ovarian cancer", "X:3")),
     ]

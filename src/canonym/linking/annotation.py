@@ -74,34 +74,11 @@ class Annotator:
         linked = self._pipeline.link_batch(marked, request, abbreviations, defined)
         for document, links in linked:
             typed = Links(_typed(link) for link in links if not link.nil)
-            yield with_mentions(document, typed), typed
-
-
-def with_mentions(document: Document, links: Links) -> Document:
-    """Return a document with the mentions of links in place of its own."""
-    return replace(document, mentions=tuple(link.mention for link in links))
-
-
-def as_texts(given: Iterable[str | Document]) -> Iterator[Document]:
-    """Return a document for each text; refuse what is no list of texts or documents."""
-    if isinstance(given, str | Document) or not isinstance(given, Iterable):
-        raise InvalidInput(
-            f"{given!r:.80} is no list: annotate_documents takes a list of texts or documents, "
-            "and annotate takes one"
-        )
-    return map(as_text, given)
-
-
-def as_text(given: str | Document) -> Document:
-    """Return a text as a document without mentions; those that a document has are left out."""
-    if isinstance(given, Document) and isinstance(given.text, str):
-        return replace(given, mentions=())
-    if isinstance(given, str):
-        return Document("", given)
-    raise InvalidInput(f"a text is a string or a Document, not {type(given).__name__}")
+            yield replace(document, mentions=tuple(link.mention for link in typed)), typed
 
 
 def _typed(link: Link) -> Link:
-    """Give a mention the type of its concept."""
-    types = link.candidates[0].types if link.candidates else ()
+    """Give a mention the type of its concept, a composite one that of its first part."""
+    best = link.parts[0] if link.parts else link
+    types = best.candidates[0].types if best.candidates else ()
     return replace(link, mention=replace(link.mention, type=types[0])) if types else link

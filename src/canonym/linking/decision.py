@@ -50,6 +50,25 @@ def as_documents(mentions: Iterable[str | Mention | None]) -> Iterator[Document]
     return (Document("", "", (as_mention(mention),)) for mention in mentions)
 
 
+def as_texts(given: Iterable[str | Document]) -> Iterator[Document]:
+    """Return a document for each text; refuse what is no list of texts or documents."""
+    if isinstance(given, str | Document) or not isinstance(given, Iterable):
+        raise InvalidInput(
+            f"{given!r:.80} is no list: annotate_documents takes a list of texts or documents, "
+            "and annotate takes one"
+        )
+    return map(as_text, given)
+
+
+def as_text(given: str | Document) -> Document:
+    """Return a text as a document without mentions; those that a document has are left out."""
+    if isinstance(given, Document) and isinstance(given.text, str):
+        return replace(given, mentions=())
+    if isinstance(given, str):
+        return Document("", given)
+    raise InvalidInput(f"a text is a string or a Document, not {type(given).__name__}")
+
+
 def parts_of(prepared: Prepared) -> tuple[Part, ...]:
     """Return everything to look up: the whole, and its parts if there are several."""
     return (prepared.whole, *prepared.parts) if len(prepared.parts) > 1 else (prepared.whole,)

@@ -7,12 +7,15 @@ the index by the path of its folder, and sees what is added to the index before 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import tee
 from typing import Any
 
 from canonym.errors import Mismatch
 from canonym.io.processes import Reopened, check_workers, ordered_map
+from canonym.linking.build import Progress
+from canonym.linking.decision import as_texts
 from canonym.linking.links import Links
 from canonym.linking.pipeline import (
     LinkOptions,
@@ -46,6 +49,28 @@ def link_in_processes(
         pair
         for links, batch in zip(found, kept, strict=False)
         for pair in zip(batch, links, strict=True)
+    )
+
+
+def annotate_texts(
+    linker: Any,
+    given: Iterable[str | Document],
+    options: LinkOptions,
+    abbreviations: Mapping[str, str] | None,
+    progress: Progress | None,
+) -> Iterator[tuple[Document, Links]]:
+    """Find and link the mentions of texts; see `canonym.Linker.annotate_documents`."""
+    linker.annotator.open(progress)
+    texts, chosen = as_texts(given), LinkOptions({"k": 1, **options})
+    if chosen.get("workers", 1) == 1:
+        linked: Iterator[tuple[Document, Links]] = linker.annotator.link(
+            texts, chosen, abbreviations
+        )
+        return linked
+    found = link_in_processes(linker, texts, chosen, abbreviations, in_texts=True)
+    return (
+        (replace(document, mentions=tuple(link.mention for link in links)), links)
+        for document, links in found
     )
 
 

@@ -29,7 +29,7 @@ from canonym.mentions.lookalikes import (
     is_short_form,
     looks_alike,
 )
-from canonym.text import UNORDERED, normalise_all
+from canonym.text import PLAIN, UNORDERED, normalise_all
 from canonym.text.running import BREAK, PARAGRAPH, TextReader, Words, with_brackets
 from canonym.types import Document, Mention
 
@@ -210,7 +210,8 @@ class TextNames:
             found.names.filter(found.filter, step, by_name=True) for step in found.search.steps
         ]
         new = sorted(strings - known.keys())
-        sifted = sift(new, found.sieves, found.names, filters)
+        plain = dict(zip(new, normalise_all(new, PLAIN), strict=True))
+        sifted = sift(plain, found.sieves, found.names, filters)
         scopes = filters[0].ties.scope_of_row
         for string in new:
             sieve, pairs = sifted.get(string, (None, []))
