@@ -24,7 +24,7 @@ _Value = TypeVar("_Value")
 _KEPT, _LONGEST = 1 << 17, 50
 _NONE: Mapping[str, str] = {}
 _NEAR = 10  # words on each side of a gloss
-_QUOTE = "['`´ʼ‘’′]|&apos;"
+_QUOTE = "['`´ʼ‘’′]"
 _ENTITY = r"&(?:apos|quot|amp|lt|gt);"
 _LETTER = r"&#(?:\d{1,7}|x[0-9a-fA-F]{1,6});"
 _SYMBOLS = "\U0001f000-\U0001faff"
@@ -62,7 +62,8 @@ class TextReader:
     def read(self, text: str, abbreviations: Mapping[str, str] = _NONE) -> Words:
         """Return the words of a text; a short form of `abbreviations` has the words of the long."""
         # Entities such as &lt; are no words.
-        matches = [match for match in _word_pattern().finditer(text) if match[1] is not None]
+        every = _word_pattern("&" in text).finditer(text)
+        matches = [match for match in every if match[1] is not None]
         starts = [match.start() for match in matches]
         ends = [match.end(1) for match in matches]
         forms = list(map(self._forms.__getitem__, [match[0] for match in matches]))
@@ -192,14 +193,17 @@ def _kind(gap: str) -> int:
     return BREAK if _ENDS.search(gap) or len(gap) > 40 else NO_BREAK
 
 
-@lru_cache(maxsize=1)
-def _word_pattern() -> re.Pattern[str]:
+@lru_cache(maxsize=2)
+def _word_pattern(entities: bool) -> re.Pattern[str]:
     """Return what matches a word: all that is neither white space nor what `punctuation` drops."""
     dropped = [
         re.escape(character)
         for character in map(chr, range(0x80, 0x10000))
         if unicodedata.category(character)[0] in "PS"
     ]
-    word = rf"(?:[^\s!-/:-@\[-`{{-~{''.join(dropped)}{_SYMBOLS}]|{_LETTER})+"
-    possessive = rf"(?:(?<=[^\W\d_])(?:(?:{_QUOTE})[sS])+(?!\w))?"
-    return re.compile(rf"{_ENTITY}|({word}){possessive}")
+    one = rf"[^\s!-/:-@\[-`{{-~{''.join(dropped)}{_SYMBOLS}]"
+    quote = f"{_QUOTE}|&apos;" if entities else _QUOTE
+    possessive = rf"(?:(?<=[^\W\d_])(?:(?:{quote})[sS])+(?!\w))?"
+    if entities:
+        return re.compile(rf"{_ENTITY}|((?:{one}|{_LETTER})+){possessive}")
+    return re.compile(rf"({one}+){possessive}")
