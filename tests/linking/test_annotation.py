@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -214,3 +215,12 @@ def test_one_text_is_no_list_of_texts(linker: Linker) -> None:
         linker.annotate_documents("aspirin")
     with pytest.raises(InvalidInput, match="no option 'top'"):
         linker.annotate("aspirin", top=3)  # type: ignore[call-arg]
+
+
+def test_threads_with_other_filters_find_the_same(linker: Linker) -> None:
+    text = "Breast and ovarian cancer, aspirin, a heart attack, Wilson disease (WD). " * 3
+    filters = [{}, {"types": ["drug"]}, {"types": ["disease"]}] * 8
+    alone = [_found(linker, text, **one) for one in filters]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda one: _found(linker, text, **one), filters))
+    assert together == alone

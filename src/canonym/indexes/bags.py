@@ -159,11 +159,11 @@ class WordNumbers:
         """Return the number of each word, ``(n,)`` uint64."""
         known = self._known
         new = [word for word in dict.fromkeys(words) if word not in known]
-        if len(known) + len(new) > _KEPT:
-            known.clear()
-            new = list(dict.fromkeys(words))
-        known.update(zip(new, keys_of(new).tolist(), strict=True))
-        return np.fromiter((known[word] for word in words), dtype=np.uint64, count=len(words))
+        fresh = dict(zip(new, keys_of(new).tolist(), strict=True))
+        if len(known) + len(fresh) <= _KEPT:  # never cleared: other threads may be reading
+            known.update(fresh)
+        numbers = (fresh[word] if word in fresh else known[word] for word in words)
+        return np.fromiter(numbers, dtype=np.uint64, count=len(words))
 
 
 def _found(rising: Numbers, wanted: Numbers) -> tuple[BoolArray, npt.NDArray[np.intp]]:

@@ -81,7 +81,8 @@ class TextNames:
     ) -> list[tuple[Mention, ...]]:
         """Return the mentions of each document, in their order; none overlap."""
         stretches = self._look(documents, abbreviations, found.names)
-        known = self._confirm({one.string for of in stretches for one in of}, found)
+        known = self._known_of(found)
+        self._confirm({one.string for of in stretches for one in of}, known, found)
         composites = [
             [*_composites(document.text, of, forms, known)]
             for document, of, forms in zip(documents, stretches, abbreviations, strict=True)
@@ -200,12 +201,18 @@ class TextNames:
 
     # --- confirm --------------------------------------------------------------------------------
 
-    def _confirm(self, strings: set[str], found: BatchHits) -> dict[str, _Known | None]:
-        """Look strings up in the sieves, each once for the names of one moment and a filter."""
+    def _known_of(self, found: BatchHits) -> dict[str, _Known | None]:
+        """Return the strings that were looked up among the names of one moment with a filter."""
         names, chosen, known = self._known
         if names is not found.names or chosen is not found.filter or len(known) > _REMEMBERED:
             known = {}
             self._known = (found.names, found.filter, known)
+        return known
+
+    def _confirm(
+        self, strings: set[str], known: dict[str, _Known | None], found: BatchHits
+    ) -> None:
+        """Look strings up in the sieves, each once."""
         filters = [
             found.names.filter(found.filter, step, by_name=True) for step in found.search.steps
         ]
@@ -215,12 +222,11 @@ class TextNames:
         scopes = filters[0].ties.scope_of_row
         for string in new:
             sieve, pairs = sifted.get(string, (None, []))
-            known[string] = None
+            of = None
             if sieve is not None:
                 concepts = tuple(concept for concept, _ in pairs)
-                number = found.sieves.index(sieve)
-                known[string] = _Known(concepts, int(scopes[pairs[0][1]]), number)
-        return known
+                of = _Known(concepts, int(scopes[pairs[0][1]]), found.sieves.index(sieve))
+            known[string] = of  # at once: other threads may be reading
 
     def _confirm_composites(
         self, stretches: Sequence[Stretch], known: dict[str, _Known | None], found: BatchHits
@@ -228,10 +234,9 @@ class TextNames:
         """Know those composite mentions whose parts are all names."""
         split = {one.string: split_composite(one.string) for one in stretches}
         split = {string: parts for string, parts in split.items() if len(parts) > 1}
-        self._confirm({part for parts in split.values() for part in parts}, found)
+        self._confirm({part for parts in split.values() for part in parts}, known, found)
         for string, parts in split.items():
-            each = [known[part] for part in parts if part in known]
-            whole = [of for of in each if of is not None]
+            whole = [of for part in parts if (of := known[part]) is not None]
             shared = not any(part in string for part in parts[:-1])
             if shared and len(whole) == len(parts) and known.get(string) is None:
                 concepts = tuple(concept for of in whole for concept in of.concepts)
