@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 from canonym import Concept, Document, Linker, Mention, Name, Terminology
 from canonym.errors import InvalidInput
 from canonym.linking.build import BAGS
+from canonym.mentions.lookalikes import is_short_form
+from canonym.terminology.readers.medic import read_medic
 
 RECORDS = [
     Concept("X:1", "Myocardial infarction", types=("disease",)),
@@ -224,3 +227,35 @@ def test_threads_with_other_filters_find_the_same(linker: Linker) -> None:
     with ThreadPoolExecutor(4) as pool:
         together = list(pool.map(lambda one: _found(linker, text, **one), filters))
     assert together == alone
+
+
+def test_what_a_prefix_denies_is_no_mention(linker: Linker) -> None:
+    assert _found(linker, "a non-Wilson disease") == []
+
+
+@pytest.mark.slow
+def test_every_name_of_medic_is_found_in_a_sentence(data: Path) -> None:
+    source = data / "medic-2012" / "medic_06Jul2012.txt"
+    linker = Linker.build(
+        Terminology.build(read_medic(source)), encoders=[], abbreviations="schwartz-hearst"
+    )
+    names = list(chain.from_iterable(linker.terminology.iter_texts()))
+    before = "It was seen that "
+    sentences = (f"{before}{name} happened here." for name in names)
+    missed = [
+        name
+        for name, (_, links) in zip(names, linker.annotate_documents(sentences), strict=True)
+        if not any(_covers(link.mention, len(before), name) for link in links)
+        and not is_short_form(name)  # whose concept is not in the sentence
+    ]
+    # Too general ("Disease"), out of order ("Ureter, Cancer Of"), or a definition of a short form
+    # ("HSAN (Hereditary Sensory Autonomic Neuropathy)").
+    assert len(missed) < 0.0015 * len(names), missed
+
+
+def _covers(mention: Mention, start: int, name: str) -> bool:
+    """Tell whether a mention is a name, but for brackets, an "of" or a quote at its ends."""
+    assert mention.start is not None
+    assert mention.end is not None
+    shared = min(mention.end, start + len(name)) - max(mention.start, start)
+    return shared >= max(len(name) - 8, len(name) // 2, 1)
