@@ -17,7 +17,7 @@ LAYERS = {
     0: {"types", "errors", "text", "io"},
     1: {"mentions", "encoders", "indexes", "ranking", "terminology", "corpora", "export"},
     2: {"linking", "linker"},
-    3: {"bulk", "training", "evaluation"},
+    3: {"bulk", "training", "evaluation", "review"},
     4: {"cli", "service", "integrations"},
 }
 LAYER = {part: layer for layer, parts in LAYERS.items() for part in parts}
@@ -64,6 +64,9 @@ THIRD_PARTY = {
     "pydantic": "service",
     "uvicorn": "service",
     "prometheus_client": "service",
+    "sqlalchemy": "service",
+    "alembic": "service",
+    "psycopg": "service",
 }
 PACKAGES = {
     "huggingface_hub": "transformers",
@@ -76,7 +79,7 @@ PACKAGES = {
 """What brings a module that is called otherwise, or comes with another."""
 LIGHT = {"click", "numpy"}
 """What a module may import when it is imported itself; everything else waits for its use."""
-WHOLE = {"service": "service"}
+WHOLE = {"service": "service", "review": "service"}
 """Packages that are an extra as a whole: their modules import it, their front door does not."""
 
 

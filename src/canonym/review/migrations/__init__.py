@@ -1,0 +1,1 @@
+"""How the tables of reviews came to be, step by step."""

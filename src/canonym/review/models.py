@@ -1,0 +1,102 @@
+"""What a database of reviews holds.
+
+Items are what is decided: a mention with its context, once, however many rows have it. Decisions
+are only ever added. An item names the one that counts now, and its version grows with each change.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import JSON, ForeignKey, Index, UniqueConstraint
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+
+class Base(DeclarativeBase):
+    """Base of the models."""
+
+    type_annotation_map = {dict[str, Any]: JSON, list[str]: JSON, list[dict[str, Any]]: JSON}  # noqa: RUF012
+
+
+class Review(Base):
+    """A list of mentions, and the index that proposes concepts for them.
+
+    ``fingerprint`` is that of the index that all items should be linked with. Items with another
+    one wait to be linked; `problem` says why that ended, if it did.
+    """
+
+    __tablename__ = "reviews"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str]
+    terminology: Mapped[str]
+    fingerprint: Mapped[str]
+    columns: Mapped[list[str]]
+    column: Mapped[str]
+    context_column: Mapped[str]
+    created: Mapped[float]
+    created_by: Mapped[str]
+    problem: Mapped[str] = mapped_column(default="")
+
+
+class Item(Base):
+    """A mention to decide on, and what the index proposes.
+
+    ``confidence`` is the chance that the proposal is right, or the score where the index has no
+    confidence. ``decision_id`` is the decision that counts. ``state`` is one of `STATES`.
+    """
+
+    __tablename__ = "items"
+    __table_args__ = (
+        Index("items_by_doubt", "review_id", "state", "confidence"),
+        Index("items_by_index", "review_id", "fingerprint"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    review_id: Mapped[int] = mapped_column(ForeignKey("reviews.id"))
+    mention: Mapped[str]
+    context: Mapped[str]
+    frequency: Mapped[int]
+    fingerprint: Mapped[str] = mapped_column(default="")
+    proposal: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    confidence: Mapped[float] = mapped_column(default=0.0)
+    state: Mapped[str] = mapped_column(default="open")
+    version: Mapped[int] = mapped_column(default=1)
+    decision_id: Mapped[int | None] = mapped_column(default=None)
+
+
+STATES = ("open", "reopened", "flagged", "linked", "nil")
+"""States of an item; the first two wait for a decision."""
+
+
+class Row(Base):
+    """A row of the table that was given, and the item that its mention is."""
+
+    __tablename__ = "rows"
+
+    review_id: Mapped[int] = mapped_column(ForeignKey("reviews.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True)
+    item_id: Mapped[int | None] = mapped_column(ForeignKey("items.id"))
+    cells: Mapped[list[str]]
+
+
+class Decision(Base):
+    """Who did what to an item, and when; ``version`` is that of the item since.
+
+    ``before`` is the decision that counted until then, to which an undo returns. ``concepts`` has
+    ``id``, ``label``, ``relation`` and ``parents`` of what a link names.
+    """
+
+    __tablename__ = "decisions"
+    __table_args__ = (UniqueConstraint("item_id", "version"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    item_id: Mapped[int] = mapped_column(ForeignKey("items.id"))
+    version: Mapped[int]
+    kind: Mapped[str]
+    concepts: Mapped[list[dict[str, Any]]]
+    comment: Mapped[str]
+    fingerprint: Mapped[str]
+    who: Mapped[str]
+    made: Mapped[float]
+    before: Mapped[int | None]

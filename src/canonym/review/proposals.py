@@ -1,0 +1,151 @@
+"""What an index proposes for items, and which decisions a new index makes doubtful."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from canonym.linker import Linker
+from canonym.review.models import Decision
+from canonym.review.store import Entry, Proposed, Store, decided_ids
+from canonym.terminology import Terminology
+from canonym.types import Candidate, Document, Link, Mention
+
+RELATIONS = ("equal", "broader", "narrower", "related")
+"""What a concept may be to a mention."""
+
+_BATCH = 64
+_Use = Callable[[Callable[[Linker], Any]], Any]
+
+
+def link_waiting(store: Store, review_id: int, use: _Use, stopped: Callable[[], bool]) -> None:
+    """Link all items of a review that wait, a few at a time, until `stopped` says so.
+
+    Killed at any point, it goes on where it was when it is called again. `use` calls a function
+    with the newest linker; where that changes meanwhile, all items are linked with the new one.
+    """
+    while not stopped():
+        fingerprint = use(lambda linker: linker.fingerprint)
+        if fingerprint != store.review(review_id).fingerprint:
+            store.aim(review_id, fingerprint)
+        entries = store.waiting(review_id, _BATCH)
+        if not entries:
+            return
+
+        def work(linker: Linker, entries: list[Entry] = entries) -> tuple[str, list[Proposed]]:
+            return linker.fingerprint, _proposed(linker, entries)
+
+        by, found = use(work)
+        store.propose(by, zip((entry.item for entry in entries), found, strict=True))
+
+
+def _proposed(linker: Linker, entries: Sequence[Entry]) -> list[Proposed]:
+    documents = [
+        Document("", "", (Mention(entry.item.mention, context=entry.item.context),))
+        for entry in entries
+    ]
+    linked = [links[0] for _, links in linker.link_documents(documents, k=5)]
+    found = []
+    for entry, link in zip(entries, linked, strict=True):
+        proposal = proposal_of(link, linker.terminology)
+        reason = doubtful(entry, proposal, linker.terminology)
+        found.append(Proposed(proposal, _sureness(link), reason))
+    return found
+
+
+def _sureness(link: Link) -> float:
+    """Return the confidence of a link or else its score, from 0 to 1; 0 where it names nothing."""
+    if not link.ids:
+        return 0.0
+    if link.parts:
+        return min(_sureness(part) for part in link.parts)
+    sure = link.score if link.confidence is None else link.confidence
+    return min(1.0, max(0.0, float(sure or 0)))
+
+
+def proposal_of(link: Link, terminology: Terminology) -> dict[str, Any]:
+    """Return a link as an item keeps it, with the parents of what it names."""
+    parts = link.parts or (link,)
+    return {
+        "concepts": [snapshot(terminology, id_) for id_ in dict.fromkeys(link.ids)],
+        "reason": "; ".join(dict.fromkeys(part.reason for part in parts if part.reason)),
+        "confidence": link.confidence,
+        "steps": [f"{one.name}: {one.before} → {one.after}" for one in link.steps],
+        "candidates": [
+            _candidate(one, part.mention.text if link.parts else "", part.searched)
+            for part in parts
+            for one in part.candidates
+        ],
+    }
+
+
+def _candidate(one: Candidate, part: str, searched: str) -> dict[str, Any]:
+    kept = {key: getattr(one, key) for key in ("id", "label", "name", "scope", "sieve")}
+    scores = {name: round(float(score), 4) for name, score in one.parts.items()}
+    found = {"part": part, "searched": searched, "scores": scores}
+    return {**kept, **found, "score": round(float(one.score), 4)}
+
+
+def snapshot(terminology: Terminology, id: str, relation: str = "equal") -> dict[str, Any]:
+    """Return a concept as a decision keeps it, to be compared with later versions."""
+    known = terminology.resolve(id)
+    if known is None:
+        return {"id": id, "label": id, "relation": relation, "parents": []}
+    concept = terminology.concept(known)
+    parents = sorted(terminology.parents(known))
+    return {"id": known, "label": concept.label, "relation": relation, "parents": parents}
+
+
+# --- new versions ---------------------------------------------------------------------------------
+
+
+def doubtful(entry: Entry, proposal: dict[str, Any], terminology: Terminology) -> str:
+    """Return why a decision should be looked at again under a new index, or nothing.
+
+    It is when a concept was retired, merged or moved, or when a concept comes first now that the
+    person who decided did not see above the chosen one.
+    """
+    decision = entry.decision
+    if decision is None or decision.kind not in ("link", "nil"):
+        return ""
+    for concept in decision.concepts:
+        if reason := _changed(concept, terminology):
+            return reason
+    return _better(entry.item.proposal, proposal, decision)
+
+
+def _changed(concept: dict[str, Any], terminology: Terminology) -> str:
+    id_ = concept["id"]
+    named = f"{concept['label']} ({id_})"
+    known = terminology.resolve(id_)
+    if known is None:
+        return f"retired: {named} is no longer in the terminology"
+    now = terminology.concept(known)
+    if known != id_:
+        return f"merged: {named} is now {now.label} ({known})"
+    if now.deprecated:
+        instead = ", ".join(now.replaced_by)
+        return f"{'merged' if instead else 'retired'}: {named} is deprecated" + (
+            f", replaced by {instead}" if instead else ""
+        )
+    parents = sorted(terminology.parents(id_))
+    if parents != concept["parents"]:
+        names = ", ".join(_labels(terminology, parents)) or "nothing"
+        return f"moved: {named} stands below {names} now"
+    return ""
+
+
+def _labels(terminology: Terminology, ids: Iterable[str]) -> list[str]:
+    return [terminology.concept(id_).label for id_ in ids]
+
+
+def _better(old: dict[str, Any], new: dict[str, Any], decision: Decision) -> str:
+    """Tell of a concept that comes first now, unless it was seen above what was chosen."""
+    seen = [one["id"] for one in old.get("candidates", ())]
+    chosen = decided_ids(decision)
+    at = min((seen.index(id_) for id_ in chosen if id_ in seen), default=len(seen))
+    passed_over = set(seen[:at])
+    for one in new["concepts"]:
+        if one["id"] not in passed_over and one["id"] not in chosen:
+            return f"a better candidate: {one['label']} ({one['id']})"
+    return ""

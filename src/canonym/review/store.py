@@ -1,0 +1,339 @@
+"""The store of reviews: queues, decisions that are only ever added, and no lost update."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from sqlalchemy import Select, func, insert, select
+from sqlalchemy.orm import Session
+
+from canonym.errors import InvalidInput
+from canonym.review.database import open_database
+from canonym.review.models import STATES, Decision, Item, Review, Row
+from canonym.review.table import GivenTable
+
+KINDS = {"link": "linked", "nil": "nil", "flag": "flagged", "comment": "", "undo": ""}
+"""What a person may do to an item, and the state that it has then; empty where that depends."""
+
+SYSTEM = "canonym"
+"""Who decides that an item is open again."""
+
+FILTERS: dict[str, tuple[str, ...]] = {
+    "todo": ("open", "reopened"),
+    "reopened": ("reopened",),
+    "flagged": ("flagged",),
+    "decided": ("linked", "nil"),
+    "all": STATES,
+}
+"""Parts of a queue, and the states of their items."""
+
+_BATCH = 1000
+_T = TypeVar("_T")
+
+
+class Conflict(InvalidInput):
+    """Somebody else changed an item since it was read."""
+
+    def __init__(self, item_id: int) -> None:
+        super().__init__("somebody else changed this item meanwhile: look at it as it is now")
+        self.item_id = item_id
+
+
+class Given(NamedTuple):
+    """What a person decides: a kind of `KINDS`, concepts of a link, and a comment."""
+
+    kind: str
+    concepts: tuple[dict[str, Any], ...] = ()
+    comment: str = ""
+
+
+class Proposed(NamedTuple):
+    """What an index proposes for an item, and why a decision is open again, if it is."""
+
+    proposal: dict[str, Any]
+    confidence: float
+    reopened: str = ""
+
+
+class Entry(NamedTuple):
+    """An item, the decision that counts, and all that happened to it, in order."""
+
+    item: Item
+    decision: Decision | None
+    history: tuple[Decision, ...] = ()
+
+
+class Acceptable(NamedTuple):
+    """How many items a bulk decision would accept, their rows, and the errors to expect."""
+
+    items: int
+    rows: int
+    errors: float
+
+
+class Store:
+    """Reviews in a database, which several processes may use at once.
+
+    `place` is a file, or a URL that begins with ``postgresql://``.
+    """
+
+    def __init__(self, place: str) -> None:
+        self._engine = open_database(place)
+        self._writer = self._engine.execution_options(immediate=True)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._engine.dispose()
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[Session]:
+        with Session(self._engine) as session:
+            yield session
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[Session]:
+        """Begin a transaction; it is on the disk when the block has ended."""
+        with Session(self._writer, expire_on_commit=False) as session, session.begin():
+            yield session
+
+    # --- reviews ----------------------------------------------------------------------------------
+
+    def create(self, name: str, terminology: str, table: GivenTable, *, who: str) -> int:
+        """Add a review of a table; its items wait to be linked."""
+        with self._writing() as session:
+            review = Review(
+                name=name,
+                terminology=terminology,
+                fingerprint="-",  # none yet, which differs from that of the items
+                columns=list(table.columns),
+                column=table.column,
+                context_column=table.context_column,
+                created=time.time(),
+                created_by=who,
+            )
+            session.add(review)
+            session.flush()
+            items = [
+                Item(review_id=review.id, mention=one, context=context, frequency=frequency)
+                for (one, context), frequency in table.frequencies.items()
+            ]
+            session.add_all(items)
+            session.flush()
+            ids = {(item.mention, item.context): item.id for item in items}
+            rows = [
+                {"review_id": review.id, "number": n, "item_id": ids.get(key), "cells": cells}
+                for n, (key, cells) in enumerate(table.rows, start=1)
+            ]
+            for start in range(0, len(rows), _BATCH):
+                session.execute(insert(Row), rows[start : start + _BATCH])
+            return review.id
+
+    def reviews(self) -> list[Review]:
+        """Return all reviews, the newest first."""
+        with self._reading() as session:
+            return list(session.scalars(select(Review).order_by(Review.id.desc())))
+
+    def review(self, id: int) -> Review:
+        """Return one review."""
+        with self._reading() as session:
+            return _found(session.get(Review, id), "review", id)
+
+    def progress(self, id: int) -> dict[str, Any]:
+        """Count items and their rows by state, and the items that are not linked yet."""
+        review = self.review(id)
+        counts = select(Item.state, func.count(), func.sum(Item.frequency)).group_by(Item.state)
+        with self._reading() as session:
+            found = {
+                state: (n, int(rows))
+                for state, n, rows in session.execute(counts.where(Item.review_id == id))
+            }
+            waiting = session.scalar(_count(_waiting(review)))
+        return {
+            "items": {state: found.get(state, (0, 0))[0] for state in STATES},
+            "rows": {state: found.get(state, (0, 0))[1] for state in STATES},
+            "total": sum(n for n, _ in found.values()),
+            "waiting": waiting or 0,
+        }
+
+    # --- linking ----------------------------------------------------------------------------------
+
+    def aim(self, id: int, fingerprint: str) -> None:
+        """Say with which index all items should be linked; those of another wait from now on."""
+        with self._writing() as session:
+            review = _found(session.get(Review, id), "review", id)
+            review.fingerprint, review.problem = fingerprint, ""
+
+    def fail(self, id: int, problem: str) -> None:
+        """Say why the items that wait cannot be linked."""
+        with self._writing() as session:
+            _found(session.get(Review, id), "review", id).problem = problem
+
+    def waiting(self, id: int, limit: int) -> list[Entry]:
+        """Return the first items that wait to be linked, with the decision that counts."""
+        with self._reading() as session:
+            wanted = _waiting(_found(session.get(Review, id), "review", id))
+            return _entries(session, wanted.order_by(Item.id).limit(limit))
+
+    def propose(self, fingerprint: str, found: Iterable[tuple[Item, Proposed]]) -> None:
+        """Keep what an index proposes for items, where nobody changed them meanwhile.
+
+        Those that somebody changed still wait, and come again.
+        """
+        with self._writing() as session:
+            for seen, new in found:
+                item = session.get(Item, seen.id, with_for_update=True)
+                if item is None or item.version != seen.version:
+                    continue
+                item.fingerprint = fingerprint
+                item.proposal, item.confidence = new.proposal, new.confidence
+                item.version += 1
+                if new.reopened:
+                    _add(session, item, Given("reopen", comment=new.reopened), SYSTEM)
+
+    # --- reading ----------------------------------------------------------------------------------
+
+    def queue(
+        self, id: int, part: str = "todo", *, text: str = "", offset: int = 0, limit: int = 50
+    ) -> tuple[list[Entry], int]:
+        """Return items of a part of the queue, the most doubtful first, and how many there are.
+
+        Of equal doubt, the most frequent come first.
+        """
+        wanted = select(Item).where(Item.review_id == id, Item.state.in_(FILTERS[part]))
+        if text:
+            wanted = wanted.where(Item.mention.icontains(text, autoescape=True))
+        order = (Item.confidence, Item.frequency.desc(), Item.id)
+        with self._reading() as session:
+            total = session.scalar(_count(wanted)) or 0
+            return _entries(session, wanted.order_by(*order).offset(offset).limit(limit)), total
+
+    def item(self, id: int) -> Entry:
+        """Return an item with its whole history."""
+        with self._reading() as session:
+            item = _found(session.get(Item, id), "item", id)
+            made = select(Decision).where(Decision.item_id == id).order_by(Decision.id)
+            history = tuple(session.scalars(made))
+            counts = {one.id: one for one in history}
+            return Entry(item, counts.get(item.decision_id or 0), history)
+
+    def entries(self, id: int) -> dict[int, Entry]:
+        """Return all items of a review with what counts, by id."""
+        with self._reading() as session:
+            found = _entries(session, select(Item).where(Item.review_id == id).order_by(Item.id))
+            return {entry.item.id: entry for entry in found}
+
+    def rows(self, id: int) -> Iterator[Row]:
+        """Yield the rows of the table as they were given, in order."""
+        with self._reading() as session:
+            wanted = select(Row).where(Row.review_id == id).order_by(Row.number)
+            yield from session.scalars(wanted.execution_options(yield_per=_BATCH))
+
+    # --- deciding ---------------------------------------------------------------------------------
+
+    def decide(self, id: int, given: Given, *, version: int, who: str) -> Entry:
+        """Add a decision to an item as it was seen, and return the item as it is then.
+
+        Raises
+        ------
+        Conflict
+            If the item has another version by now; nothing is changed.
+        InvalidInput
+            If there is nothing to undo, or no such item.
+        """
+        with self._writing() as session:
+            item = _found(session.get(Item, id, with_for_update=True), "item", id)
+            if item.version != version:
+                raise Conflict(id)
+            item.version += 1
+            _add(session, item, given, who)
+        return self.item(id)
+
+    def acceptable(self, id: int, least: float) -> Acceptable:
+        """Count what `accept_above` would accept."""
+        wanted = _acceptable(id, least).subquery()
+        sums = select(func.count(), func.sum(wanted.c.frequency), func.sum(1 - wanted.c.confidence))
+        with self._reading() as session:
+            n, rows, errors = session.execute(sums.select_from(wanted)).one()
+        return Acceptable(n, int(rows or 0), max(0.0, float(errors or 0)))
+
+    def accept_above(self, id: int, least: float, *, expected: int, who: str) -> int:
+        """Accept the proposals of all open items that are at least so sure; all or none.
+
+        Raises
+        ------
+        InvalidInput
+            If they are not as many as `expected` any more.
+        """
+        with self._writing() as session:
+            items = list(session.scalars(_acceptable(id, least).with_for_update()))
+            if len(items) != expected:
+                raise InvalidInput(
+                    f"{len(items):,} items are that sure now, and not {expected:,}: look again"
+                )
+            for item in items:
+                item.version += 1
+                comment = f"accepted with all of at least {least:g}"
+                given = Given("link", tuple(item.proposal["concepts"]), comment)
+                _add(session, item, given, who)
+            return len(items)
+
+
+def _add(session: Session, item: Item, given: Given, who: str) -> None:
+    """Add a decision to an item that is locked, and has its new version already."""
+    current = session.get(Decision, item.decision_id) if item.decision_id else None
+    if given.kind == "undo" and current is None:
+        raise InvalidInput("nothing was decided here, so there is nothing to undo")
+    decision = Decision(
+        item_id=item.id,
+        version=item.version,
+        kind=given.kind,
+        concepts=list(given.concepts),
+        comment=given.comment,
+        fingerprint=item.fingerprint,
+        who=who,
+        made=time.time(),
+        before=item.decision_id,
+    )
+    session.add(decision)
+    session.flush()
+    if given.kind == "comment":
+        return
+    if given.kind == "undo" and current is not None:
+        item.decision_id = current.before
+        counts = session.get(Decision, current.before) if current.before else None
+    else:
+        item.decision_id, counts = decision.id, decision
+    kinds = {**KINDS, "reopen": "reopened"}
+    item.state = "open" if counts is None else kinds[counts.kind]
+
+
+def _waiting(review: Review) -> Select[Item]:
+    return select(Item).where(Item.review_id == review.id, Item.fingerprint != review.fingerprint)
+
+
+def _acceptable(id: int, least: float) -> Select[Item]:
+    sure = Item.confidence >= max(least, 1e-9)  # 0 is that of items without a proposal
+    return select(Item).where(Item.review_id == id, Item.state == "open", sure)
+
+
+def _count(wanted: Select[Item]) -> Select[int]:
+    return select(func.count()).select_from(wanted.subquery())
+
+
+def _entries(session: Session, wanted: Select[Item]) -> list[Entry]:
+    joined = wanted.outerjoin(Decision, Decision.id == Item.decision_id).add_columns(Decision)
+    return [Entry(item, decision) for item, decision in session.execute(joined)]
+
+
+def _found(found: _T | None, what: str, id: int) -> _T:
+    if found is None:
+        raise InvalidInput(f"there is no {what} {id}")
+    return found
+
+
+def decided_ids(decision: Decision | None) -> Sequence[str]:
+    """Return the ids of the concepts that a decision links to."""
+    return [one["id"] for one in decision.concepts] if decision else []

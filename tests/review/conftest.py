@@ -1,0 +1,127 @@
+"""Stores of both kinds, and small indexes of two versions of a terminology."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from canonym import Concept, Linker, Name, Relation, Terminology
+from canonym.review.proposals import link_waiting
+from canonym.review.store import Entry, Store
+from canonym.review.table import as_table
+
+RECORDS: list[Any] = [
+    Concept("X:0", "Disease"),
+    Concept("X:1", "Myocardial infarction"),
+    Name("heart attack", "X:1"),
+    Concept("X:2", "Diabetes mellitus"),
+    Concept("X:3", "Type 2 diabetes mellitus"),
+    Concept("X:4", "Hip fracture"),
+    Name("broken hip", "X:4"),
+    Concept("X:5", "Common cold"),
+    *(Relation(f"X:{n}", "is_a", parent) for n, parent in [(1, "X:0"), (2, "X:0"), (3, "X:2")]),
+]
+
+
+def make_linker(records: list[Any]) -> Linker:
+    """Build an index of records, in memory."""
+    return Linker.build(Terminology.build(records), encoders=["chargrams"])
+
+
+def link(store: Store, review: int, linker: Linker) -> None:
+    """Link all that waits in a review."""
+    link_waiting(store, review, lambda work: work(linker), lambda: False)
+
+
+def review_of(store: Store, mentions: list[str], linker: Linker | None = None) -> int:
+    """Add a review of mentions, linked if there is a linker."""
+    table = as_table(["mention"], [[one] for one in mentions])
+    review = store.create("a list", "small", table, who="ann")
+    if linker:
+        link(store, review, linker)
+    return review
+
+
+def item_of(store: Store, review: int, mention: str) -> Entry:
+    """Return the item of a mention, with its history."""
+    found = [one for one in store.entries(review).values() if one.item.mention == mention]
+    return store.item(found[0].item.id)
+
+
+@pytest.fixture(scope="session")
+def linker() -> Linker:
+    """An index of the first version; no test changes it."""
+    return make_linker(RECORDS)
+
+
+@pytest.fixture(scope="session")
+def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Start a cluster of PostgreSQL in a temporary folder; the address of its socket."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    if not found:
+        pytest.skip("PostgreSQL is not installed")
+    folder = tmp_path_factory.mktemp("pg")
+    as_user: list[str] = []
+    if Path("/root").owner() == "root" and shutil.which("runuser") and not _ordinary():
+        for part in (folder, *folder.parents):  # its server refuses to run as root
+            if part.is_relative_to(tmp_path_factory.getbasetemp().parent):
+                part.chmod(part.stat().st_mode | 0o011)
+        shutil.chown(folder, "postgres", "postgres")
+        as_user = ["runuser", "-u", "postgres", "--"]
+
+    def run(program: str, *arguments: str) -> None:
+        command = [*as_user, str(found[-1] / program), *arguments]
+        subprocess.run(command, check=True, capture_output=True, cwd="/", timeout=120)
+
+    data = str(folder / "data")
+    run("initdb", "-D", data, "-U", "canonym", "-A", "trust", "--no-sync")
+    options = f"-c listen_addresses='' -k {folder}"
+    run("pg_ctl", "-D", data, "-w", "-l", str(folder / "log"), "-o", options, "start")
+    yield f"postgresql://canonym@/{{name}}?host={folder}"
+    run("pg_ctl", "-D", data, "-w", "-m", "immediate", "stop")
+
+
+def _ordinary() -> bool:
+    import os
+
+    return os.getuid() != 0
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where an empty store may be, in either kind of database."""
+    if request.param == "sqlite":
+        return str(tmp_path / "reviews.db")
+    import psycopg
+
+    pattern: str = request.getfixturevalue("postgresql")
+    name = f"r{uuid.uuid4().hex}"
+    with psycopg.connect(pattern.format(name="postgres"), autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+    return pattern.format(name=name)
+
+
+@pytest.fixture
+def opened() -> Iterator[Callable[[str], Store]]:
+    """Open stores; they are closed with the test."""
+    stores: list[Store] = []
+
+    def open_(place: str) -> Store:
+        stores.append(Store(place))
+        return stores[-1]
+
+    yield open_
+    for store in stores:
+        store.close()
+
+
+@pytest.fixture
+def store(place: str, opened: Callable[[str], Store]) -> Store:
+    """An empty store."""
+    return opened(place)

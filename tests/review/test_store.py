@@ -1,0 +1,194 @@
+"""The store of reviews: nothing is lost, whoever writes at the same time."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DatabaseError
+
+from canonym import Linker
+from canonym.errors import InvalidInput, ReadError
+from canonym.review.store import Conflict, Given, Store
+from canonym.review.table import as_table
+from tests.review.conftest import item_of, review_of
+
+MI = {"id": "X:1", "label": "Myocardial infarction", "relation": "equal", "parents": []}
+
+
+def test_a_mention_with_its_context_is_decided_once_for_all_rows(store: Store) -> None:
+    rows = [["cold", "winter", "2"], ["cold", "winter", "3"], ["cold", "nose", "1"], ["", "", "9"]]
+    table = as_table(
+        ["text", "near", "n"], rows, column="text", context_column="near", frequency_column="n"
+    )
+    review = store.create("colds", "small", table, who="ann")
+    found = [entry.item for entry in store.entries(review).values()]
+    assert [(one.mention, one.context, one.frequency) for one in found] == [
+        ("cold", "winter", 5),
+        ("cold", "nose", 1),
+    ]
+    assert [(row.cells, row.item_id) for row in store.rows(review)] == [
+        (rows[0], found[0].id),
+        (rows[1], found[0].id),
+        (rows[2], found[1].id),
+        (rows[3], None),
+    ]
+
+
+def test_the_queue_begins_with_doubt_and_then_with_what_is_frequent(
+    store: Store, linker: Linker
+) -> None:
+    mentions = ["heart attack", "broken hip", "broken hip", "diabetic melitus thing"]
+    review = review_of(store, mentions, linker)
+    queue, total = store.queue(review)
+    assert total == 3
+    assert [(one.item.mention, one.item.frequency) for one in queue] == [
+        ("diabetic melitus thing", 1),
+        ("broken hip", 2),
+        ("heart attack", 1),
+    ]
+    assert queue[0].item.confidence < queue[1].item.confidence == queue[2].item.confidence
+
+
+def test_a_queue_is_searched_and_read_in_pages(store: Store, linker: Linker) -> None:
+    review = review_of(store, ["100% hip", "1000 hips", "broken hip"], linker)
+    found, total = store.queue(review, text="0%")
+    assert (total, found[0].item.mention) == (1, "100% hip")
+    whole = [one.item.id for one in store.queue(review)[0]]
+    pages = [store.queue(review, offset=at, limit=1)[0][0].item.id for at in range(3)]
+    assert pages == whole
+
+
+def test_a_decision_from_an_old_version_is_a_conflict_and_changes_nothing(store: Store) -> None:
+    review = review_of(store, ["heart attack"])
+    seen = item_of(store, review, "heart attack").item
+    store.decide(seen.id, Given("link", (MI,)), version=seen.version, who="ann")
+    with pytest.raises(Conflict, match="somebody else changed this item"):
+        store.decide(seen.id, Given("nil"), version=seen.version, who="bob")
+    item, decision, history = store.item(seen.id)
+    assert decision is not None
+    assert (item.state, decision.who, decision.concepts) == ("linked", "ann", [MI])
+    assert len(history) == 1
+
+
+def test_of_many_at_once_one_writes_and_all_others_are_told(store: Store) -> None:
+    review = review_of(store, ["heart attack"])
+    seen = item_of(store, review, "heart attack").item
+    outcomes: list[str] = []
+
+    def decide(who: str) -> None:
+        try:
+            store.decide(seen.id, Given("nil"), version=seen.version, who=who)
+            outcomes.append("written")
+        except Conflict:
+            outcomes.append("conflict")
+
+    threads = [threading.Thread(target=decide, args=(f"r{n}",)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == ["conflict"] * 7 + ["written"]
+    assert len(store.item(seen.id).history) == 1
+
+
+def test_undo_returns_to_the_decision_before_and_keeps_all_of_them(store: Store) -> None:
+    review = review_of(store, ["heart attack"])
+    id_ = item_of(store, review, "heart attack").item.id
+    states = []
+    for given in (
+        Given("link", (MI,)),
+        Given("comment", comment="sure?"),
+        Given("nil"),
+        Given("undo"),
+        Given("undo"),
+    ):
+        item = store.decide(id_, given, version=len(states) + 1, who="ann").item
+        states.append((item.state, item.version))
+    assert states == [("linked", 2), ("linked", 3), ("nil", 4), ("linked", 5), ("open", 6)]
+    kinds = [one.kind for one in store.item(id_).history]
+    assert kinds == ["link", "comment", "nil", "undo", "undo"]
+    with pytest.raises(InvalidInput, match="nothing to undo"):
+        store.decide(id_, Given("undo"), version=6, who="ann")
+    assert store.item(id_).item.version == 6
+
+
+def test_decisions_cannot_be_changed_or_removed(store: Store) -> None:
+    review = review_of(store, ["heart attack"])
+    id_ = item_of(store, review, "heart attack").item.id
+    store.decide(id_, Given("nil"), version=1, who="ann")
+    for sql in ("UPDATE decisions SET who = 'eve'", "DELETE FROM decisions"):
+        with (
+            pytest.raises(DatabaseError, match="decisions are only ever added"),
+            store._writer.begin() as connection,
+        ):
+            connection.execute(text(sql))
+    assert store.item(id_).history[0].who == "ann"
+
+
+def test_all_that_is_sure_enough_is_accepted_with_the_errors_to_expect(
+    store: Store, linker: Linker
+) -> None:
+    mentions = ["heart attack", "heart attacks", "broken hip", "zzz qqq"]
+    review = review_of(store, mentions, linker)
+    sure = [one.item.confidence for one in store.queue(review)[0] if one.item.confidence >= 0.5]
+    found = store.acceptable(review, 0.5)
+    assert (found.items, found.rows) == (3, 3)
+    assert found.errors == pytest.approx(sum(1 - one for one in sure))
+    with pytest.raises(InvalidInput, match="3 items are that sure now, and not 4"):
+        store.accept_above(review, 0.5, expected=4, who="ann")
+    assert store.progress(review)["items"]["linked"] == 0
+    assert store.accept_above(review, 0.5, expected=3, who="ann") == 3
+    assert store.progress(review)["items"] == {
+        **{"open": 1, "reopened": 0, "flagged": 0},
+        **{"linked": 3, "nil": 0},
+    }
+    decision = item_of(store, review, "broken hip").decision
+    assert decision is not None
+    assert [one["id"] for one in decision.concepts] == ["X:4"]
+
+
+_WRITER = """
+import sys
+from canonym.review.store import Given, Store
+store = Store(sys.argv[1])
+item, version = int(sys.argv[2]), 1
+while True:
+    store.decide(item, Given("comment", comment=str(version)), version=version, who="ann")
+    version += 1
+    print(version, flush=True)
+"""
+
+
+def test_what_was_acknowledged_survives_a_kill(place: str, opened: Callable[[str], Store]) -> None:
+    store = opened(place)
+    id_ = item_of(store, review_of(store, ["heart attack"]), "heart attack").item.id
+    command = [sys.executable, "-c", _WRITER, place, str(id_)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdout is not None
+        acknowledged = [writer.stdout.readline() for _ in range(20)]
+        writer.send_signal(signal.SIGKILL)
+        acknowledged += writer.stdout.readlines()
+    last = int([line for line in acknowledged if line.endswith("\n")][-1])
+    item, _, history = opened(place).item(id_)
+    assert item.version in (last, last + 1)  # it may have died before it could say so
+    assert [one.version for one in history] == list(range(2, item.version + 1))
+
+
+def test_a_place_that_is_no_database_of_reviews_is_refused(tmp_path: Path) -> None:
+    other = tmp_path / "notes.txt"
+    other.write_text("these are notes, and no database at all" * 100)
+    with pytest.raises(ReadError, match="cannot be used as a database of reviews"):
+        Store(str(other))
+    assert other.read_text().startswith("these are notes")
+    with pytest.raises(InvalidInput, match=r"begins with mysql://; a file, or an address"):
+        Store("mysql://localhost/x")
+    with pytest.raises(ReadError, match="cannot be used") as caught:
+        Store("postgresql://ann:secret@127.0.0.1:1/x")
+    assert "secret" not in str(caught.value)
