@@ -141,6 +141,8 @@ def _labels(terminology: Terminology, ids: Iterable[str]) -> list[str]:
 
 def _better(old: dict[str, Any], new: dict[str, Any], decision: Decision) -> str:
     """Tell of a concept that comes first now, unless it was seen above what was chosen."""
+    if not old:  # decided before anything was proposed
+        return ""
     seen = [one["id"] for one in old.get("candidates", ())]
     chosen = decided_ids(decision)
     at = min((seen.index(id_) for id_ in chosen if id_ in seen), default=len(seen))
