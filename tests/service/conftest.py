@@ -63,9 +63,10 @@ def build(folder: Path, records: list[Any] = RECORDS, **options: Any) -> Linker:
 
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Sorted names are kept in a cache of the tests."""
+    """Sorted names and reviews are kept in folders of the tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CANONYM_CACHE", str(tmp_path_factory.mktemp("service-cache")))
+        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("service-data")))
         yield
 
 

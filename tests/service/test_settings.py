@@ -13,6 +13,7 @@ from canonym.service import Settings
 FULL = Settings(
     index=("a=/x/a", "/x/b"),
     keys="keys.db",
+    reviews="postgresql://localhost/reviews",
     threads=3,
     queue=0,
     max_batch=20,

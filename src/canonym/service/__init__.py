@@ -1,4 +1,4 @@
-"""A service over HTTP: linking for programs, reconciliation for OpenRefine (extra ``service``).
+"""A service over HTTP: linking, reconciliation and a page for reviews (extra ``service``).
 
 ``canonym serve`` runs it; `create_app` makes the application for any ASGI server. Nothing is opened
 before the application starts.
@@ -40,6 +40,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     require("fastapi", "the service", "service")
     require("prometheus_client", "the service", "service")
+    require("sqlalchemy", "the service", "service")
+    require("alembic", "the service", "service")
     from canonym.service.app import make_app
 
     return make_app(Settings.from_environment() if settings is None else settings)

@@ -26,8 +26,8 @@ class Access:
         self.keys = Keys(keys) if keys else None
         self._buckets = Buckets(rate_limit) if rate_limit else None
 
-    def check(self, request: Request, scope: str) -> None:
-        """Refuse a request that came too early, or without a key of a scope."""
+    def check(self, request: Request, scope: str) -> Key | None:
+        """Refuse a request that came too early, or without a key of a scope; return the key."""
         given = _given_key(request)
         key = self.keys.find(given) if self.keys and given else None
         if key:
@@ -43,6 +43,7 @@ class Access:
                     {"Retry-After": str(math.ceil(wait))},
                 )
         self._check_scope(key, scope)
+        return key
 
     def _check_scope(self, key: Key | None, scope: str) -> None:
         if self.keys is None:

@@ -14,6 +14,8 @@ from canonym.service.access import Access
 from canonym.service.metrics import Metrics
 from canonym.service.middleware import Surroundings
 from canonym.service.reconcile.routes import make_router
+from canonym.service.review import pages, routes
+from canonym.service.review.jobs import Reviews
 from canonym.service.served import Served
 from canonym.service.settings import Settings
 from canonym.service.state import State
@@ -23,19 +25,23 @@ from canonym.service.work import Work
 def make_app(settings: Settings) -> FastAPI:
     """Make the application; its indexes are opened when it starts."""
     metrics = Metrics()
+    served = {name: Served(name, folder) for name, folder in settings.folders().items()}
     state = State(
         settings,
-        {name: Served(name, folder) for name, folder in settings.folders().items()},
+        served,
         metrics,
         Work(settings.threads, settings.queue, metrics.count_open),
         Access(settings.keys, settings.rate_limit),
+        Reviews(settings.reviews, served),
     )
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        for served in state.served.values():
-            served.open()
+        for one in served.values():
+            one.open()
+        state.reviews.resume(named=bool(settings.reviews))
         yield
+        state.reviews.close()
         state.work.close()
         metrics.close()
 
@@ -55,6 +61,8 @@ def make_app(settings: Settings) -> FastAPI:
     for router in (
         health.router,
         rest.router,
+        routes.router,
+        pages.router,
         make_router("/reconcile", described=False),
         make_router("/reconcile/{terminology}", described=True),
     ):

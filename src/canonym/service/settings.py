@@ -30,6 +30,9 @@ class Settings:
         Folders of indexes, each ``FOLDER`` or ``NAME=FOLDER``; the packaged ICD-10-CM without any.
     keys : str
         File of API keys, made by ``canonym keys``; empty for none.
+    reviews : str
+        Database of reviews: a file, or a URL that begins with ``postgresql://``; a file in the
+        folder of the user's data where it is empty.
     threads : int
         Batches that one worker links at a time.
     queue : int
@@ -50,6 +53,7 @@ class Settings:
 
     index: tuple[str, ...] = ()
     keys: str = ""
+    reviews: str = ""
     threads: int = 2
     queue: int = 32
     max_batch: int = 1000

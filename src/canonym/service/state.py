@@ -13,6 +13,7 @@ from canonym.service.access import Access
 from canonym.service.keys import SCOPES
 from canonym.service.metrics import Metrics
 from canonym.service.problems import Problem
+from canonym.service.review.jobs import Reviews
 from canonym.service.served import Served
 from canonym.service.settings import Settings
 from canonym.service.work import Work
@@ -22,13 +23,14 @@ _HEADER = APIKeyHeader(name="X-API-Key", auto_error=False, description="The same
 
 
 class State(NamedTuple):
-    """Settings, indexes by name, counts, threads and access."""
+    """Settings, indexes by name, counts, threads, access and reviews."""
 
     settings: Settings
     served: dict[str, Served]
     metrics: Metrics
     work: Work
     access: Access
+    reviews: Reviews
 
     def find(self, name: str | None) -> Served:
         """Return the index of that name; where there is one index only, it needs no name."""

@@ -1,0 +1,1 @@
+"""The review page, and the routes under ``/v1/reviews`` that it uses."""

@@ -1,0 +1,334 @@
+"""The routes of reviews: upload, queue, decide, link again, teach, export."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import StreamingResponse
+
+from canonym.errors import InvalidInput, ReadError
+from canonym.review import export
+from canonym.review.lessons import Lessons, lessons_of
+from canonym.review.models import Decision, Review
+from canonym.review.proposals import snapshot
+from canonym.review.store import FILTERS, Conflict, Entry, Given
+from canonym.review.table import as_table, clean, read_given, read_pasted
+from canonym.service.problems import Problem
+from canonym.service.review import schemas
+from canonym.service.review.reviewer import Reviewer
+from canonym.service.schemas import PROBLEMS
+from canonym.service.served import Opened, Served
+from canonym.service.state import Shared, State
+
+router = APIRouter(prefix="/v1", tags=["reviews"], responses=PROBLEMS)
+
+_SHOWN_ROWS = 5
+_KEPT = ("id", "name", "terminology", "column", "context_column", "created", "created_by")
+_TABLE = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string"}}},
+    }
+}
+
+Filename = Annotated[str, Query(max_length=300, description="Empty for pasted text.")]
+Name = Annotated[str, Query(max_length=300)]
+Id = Annotated[int, Path(ge=1, le=schemas.MOST)]
+
+
+# --- reviews --------------------------------------------------------------------------------------
+
+
+@router.post("/tables", response_model=schemas.TableAnswer, openapi_extra=_TABLE)
+async def table(request: Request, _who: Reviewer, filename: Filename = "") -> dict[str, Any]:
+    """Show the columns and the first rows of a table; nothing is kept."""
+    columns, rows = await _read(request, filename)
+    return {"columns": list(columns), "rows": rows[:_SHOWN_ROWS], "n_rows": len(rows)}
+
+
+async def _read(request: Request, filename: str) -> tuple[tuple[str, ...], list[list[str]]]:
+    content = await request.body()
+    try:
+        if filename:
+            return await run_in_threadpool(read_given, content, clean(filename))
+        return read_pasted(content.decode("utf-8", "replace"))
+    except ReadError as error:  # of the client's own file, not of one of the service
+        raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from error
+
+
+@router.post(
+    "/reviews",
+    response_model=schemas.ReviewAnswer,
+    status_code=HTTPStatus.CREATED,
+    openapi_extra=_TABLE,
+)
+async def create(
+    request: Request,
+    state: Shared,
+    who: Reviewer,
+    name: Name,
+    filename: Filename = "",
+    terminology: str | None = None,
+    column: Name = "",
+    context_column: Name = "",
+    frequency_column: Name = "",
+) -> dict[str, Any]:
+    """Begin a review of a table; it is linked in the background."""
+    served = state.find(terminology)
+    columns, rows = await _read(request, filename)
+
+    def make() -> dict[str, Any]:
+        given = as_table(
+            columns,
+            rows,
+            column=column,
+            context_column=context_column,
+            frequency_column=frequency_column,
+        )
+        title = clean(name).strip() or "without a name"
+        review_id = state.reviews.store.create(title, served.name, given, who=who)
+        state.reviews.link(review_id)
+        return _review(state, state.reviews.store.review(review_id))
+
+    return await run_in_threadpool(make)
+
+
+@router.get("/reviews", response_model=schemas.ReviewsAnswer)
+def reviews(state: Shared, _who: Reviewer) -> dict[str, Any]:
+    """List the reviews, the newest first."""
+    return {"reviews": [_review(state, one) for one in state.reviews.store.reviews()]}
+
+
+@router.get("/reviews/{review_id}", response_model=schemas.ReviewAnswer)
+def review(review_id: Id, state: Shared, _who: Reviewer) -> dict[str, Any]:
+    """Return a review, and how far it is."""
+    return _review(state, _found(state, review_id))
+
+
+def _found(state: State, review_id: int) -> Review:
+    try:
+        return state.reviews.store.review(review_id)
+    except InvalidInput as error:
+        raise Problem(HTTPStatus.NOT_FOUND, str(error)) from error
+
+
+def _served(state: State, review_id: int) -> tuple[Review, Served]:
+    review = _found(state, review_id)
+    return review, state.find(review.terminology)
+
+
+def _review(state: State, review: Review) -> dict[str, Any]:
+    progress = state.reviews.store.progress(review.id)
+    served = state.served.get(review.terminology)
+    problem, current, sure = review.problem, True, False
+    if served is None:
+        problem = f"the terminology {review.terminology} is not served now"
+    else:
+        linker = served.use(lambda opened: opened.linker)
+        sure = linker.confidence is not None
+        current = bool(progress["waiting"]) or linker.fingerprint == review.fingerprint
+    kept = {key: getattr(review, key) for key in _KEPT}
+    return {**kept, "problem": problem, "current": current, "sure": sure, **progress}
+
+
+@router.post("/reviews/{review_id}/link", response_model=schemas.ReviewAnswer)
+def link(review_id: Id, state: Shared, _who: Reviewer) -> dict[str, Any]:
+    """Link all items again with the index as it is now; only what that changes opens again."""
+    _link_again(state, review_id)
+    return _review(state, _found(state, review_id))
+
+
+def _link_again(state: State, review_id: int) -> None:
+    _, served = _served(state, review_id)
+    state.reviews.store.aim(review_id, served.use(lambda opened: opened.linker.fingerprint))
+    state.reviews.link(review_id)
+
+
+# --- items ----------------------------------------------------------------------------------------
+
+
+@router.get("/reviews/{review_id}/items", response_model=schemas.ItemsAnswer)
+def items(
+    review_id: Id,
+    state: Shared,
+    _who: Reviewer,
+    part: Literal["todo", "reopened", "flagged", "decided", "all"] = "todo",
+    text: Annotated[str, Query(max_length=200)] = "",
+    offset: Annotated[int, Query(ge=0, le=schemas.MOST)] = 0,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> dict[str, Any]:
+    """Return part of the queue, the most doubtful items first."""
+    _found(state, review_id)
+    assert part in FILTERS
+    found, total = state.reviews.store.queue(
+        review_id, part, text=clean(text), offset=offset, limit=limit
+    )
+    return {"total": total, "items": [_item(entry) for entry in found]}
+
+
+def _item(entry: Entry) -> dict[str, Any]:
+    item = entry.item
+    kept = {key: getattr(item, key) for key in schemas.ItemAnswer.model_fields if key != "decision"}
+    kept["proposal"] = {key: kept["proposal"].get(key) for key in ("concepts", "reason")}
+    return {**kept, "decision": entry.decision and _decision(entry.decision)}
+
+
+def _decision(decision: Decision) -> dict[str, Any]:
+    return {key: getattr(decision, key) for key in schemas.DecisionAnswer.model_fields}
+
+
+@router.get("/reviews/{review_id}/items/{item_id}", response_model=schemas.WholeItemAnswer)
+def item(review_id: Id, item_id: Id, state: Shared, _who: Reviewer) -> dict[str, Any]:
+    """Return an item with its candidates and its history."""
+    return _whole(state, review_id, _entry(state, review_id, item_id))
+
+
+def _entry(state: State, review_id: Id, item_id: Id) -> Entry:
+    try:
+        entry = state.reviews.store.item(item_id)
+    except InvalidInput as error:
+        raise Problem(HTTPStatus.NOT_FOUND, str(error)) from error
+    if entry.item.review_id != review_id:
+        raise Problem(HTTPStatus.NOT_FOUND, f"the review {review_id} has no item {item_id}")
+    return entry
+
+
+def _whole(state: State, review_id: int, entry: Entry) -> dict[str, Any]:
+    _, served = _served(state, review_id)
+    candidates = entry.item.proposal.get("candidates", [])
+    described = served.use(lambda opened: [_described(opened, one) for one in candidates])
+    found = _item(entry)
+    found["proposal"] = {
+        key: value for key, value in entry.item.proposal.items() if key != "candidates"
+    }
+    history = [_decision(one) for one in entry.history]
+    return {**found, "candidates": described, "history": history}
+
+
+def _described(opened: Opened, candidate: dict[str, Any]) -> dict[str, Any]:
+    known = opened.terminology.resolve(candidate["id"])
+    if known is None:
+        return {**candidate, "definition": "", "parents": [], "deprecated": True}
+    concept = opened.terminology.concept(known)
+    return {
+        **candidate,
+        "definition": concept.definition,
+        "parents": [opened.label(one) for one in opened.terminology.parents(known)],
+        "deprecated": concept.deprecated,
+    }
+
+
+# --- decisions ------------------------------------------------------------------------------------
+
+
+@router.post(
+    "/reviews/{review_id}/items/{item_id}/decisions", response_model=schemas.WholeItemAnswer
+)
+def decide(
+    review_id: Id, item_id: Id, given: schemas.GivenDecision, state: Shared, who: Reviewer
+) -> dict[str, Any]:
+    """Add a decision; 409, with the item as it is now, where somebody else was quicker."""
+    _entry(state, review_id, item_id)
+    _, served = _served(state, review_id)
+    decision = served.use(lambda opened: _checked(opened, given))
+    try:
+        entry = state.reviews.store.decide(item_id, decision, version=given.version, who=who)
+    except Conflict as error:
+        now = _whole(state, review_id, _entry(state, review_id, item_id))
+        raise Problem(HTTPStatus.CONFLICT, str(error), item=now) from error
+    return _whole(state, review_id, entry)
+
+
+def _checked(opened: Opened, given: schemas.GivenDecision) -> Given:
+    """Return a decision about concepts that the terminology has."""
+    comment = clean(given.comment).strip()
+    if (given.kind == "link") != bool(given.concepts):
+        raise InvalidInput("concepts are expected for a link, and for nothing else")
+    if given.kind == "comment" and not comment:
+        raise InvalidInput("the comment is empty")
+    missing = [one.id for one in given.concepts if opened.terminology.resolve(one.id) is None]
+    if missing:
+        raise InvalidInput(f"the terminology has no concept with the id {missing[0]!r:.200}")
+    concepts = {
+        one.id: snapshot(opened.terminology, one.id, one.relation) for one in given.concepts
+    }
+    return Given(given.kind, tuple(concepts.values()), comment)
+
+
+@router.get("/reviews/{review_id}/acceptable", response_model=schemas.AcceptableAnswer)
+def acceptable(
+    review_id: Id,
+    state: Shared,
+    _who: Reviewer,
+    least: Annotated[float, Query(gt=0, le=1, allow_inf_nan=False)],
+) -> dict[str, Any]:
+    """Count the open items that are so sure, and the errors to expect among them."""
+    _, served = _served(state, review_id)
+    found = state.reviews.store.acceptable(review_id, least)
+    sure = served.use(lambda opened: opened.linker.confidence) is not None
+    return {**found._asdict(), "errors": found.errors if sure else None}
+
+
+@router.post("/reviews/{review_id}/accept", response_model=schemas.CountAnswer)
+def accept(
+    review_id: Id, given: schemas.GivenAcceptance, state: Shared, who: Reviewer
+) -> dict[str, int]:
+    """Accept the proposals of all open items that are so sure, all or none."""
+    _found(state, review_id)
+    try:
+        accepted = state.reviews.store.accept_above(
+            review_id, given.least, expected=given.expected, who=who
+        )
+    except InvalidInput as error:
+        raise Problem(HTTPStatus.CONFLICT, str(error)) from error
+    return {"accepted": accepted}
+
+
+# --- afterwards -----------------------------------------------------------------------------------
+
+
+def _lessons(state: State, review_id: int, opened: Opened) -> Lessons:
+    entries = state.reviews.store.entries(review_id).values()
+    found = lessons_of(entries, opened.terminology)
+    added = {(one.text, one.concept_id) for one in opened.linker.synonyms()}
+    denied = set(opened.linker.forbidden())
+    return Lessons(
+        [one for one in found.names if (one.text, one.concept_id) not in added],
+        [pair for pair in found.forbidden if pair not in denied],
+    )
+
+
+@router.get("/reviews/{review_id}/lessons", response_model=schemas.LessonsAnswer)
+def lessons(review_id: Id, state: Shared, _who: Reviewer) -> dict[str, int]:
+    """Count what the decisions could teach the index."""
+    _, served = _served(state, review_id)
+    found = served.use(lambda opened: _lessons(state, review_id, opened))
+    return {"names": len(found.names), "forbidden": len(found.forbidden)}
+
+
+@router.post("/reviews/{review_id}/lessons", response_model=schemas.LessonsAnswer)
+def teach(review_id: Id, state: Shared, _who: Reviewer) -> dict[str, int]:
+    """Add accepted mentions as names, forbid proposals that were refused, and link again."""
+    _, served = _served(state, review_id)
+    names, forbidden = served.change(
+        lambda opened: opened.linker.teach(*_lessons(state, review_id, opened))
+    )
+    _link_again(state, review_id)
+    return {"names": names, "forbidden": forbidden}
+
+
+@router.get("/reviews/{review_id}/export", response_class=StreamingResponse)
+def export_decisions(
+    review_id: Id, state: Shared, _who: Reviewer, format: Literal["csv", "tsv"] = "csv"
+) -> StreamingResponse:
+    """Return the table that was given, with the decisions beside its rows."""
+    _found(state, review_id)
+    kind = {"csv": "text/csv", "tsv": "text/tab-separated-values"}[format]
+    return StreamingResponse(
+        export.lines(state.reviews.store, review_id, format),
+        media_type=f"{kind}; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="review-{review_id}.{format}"'},
+    )

@@ -1,0 +1,141 @@
+"""The JSON of ``/v1/reviews``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+MOST = 2**31 - 1
+"""The largest number of an item, a review or a version that a database holds."""
+
+Comment = Annotated[str, StringConstraints(max_length=4000)]
+
+
+class _Given(BaseModel):
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class GivenConcept(_Given):
+    """A concept, and what it is to the mention."""
+
+    id: str = Field(max_length=1000)
+    relation: Literal["equal", "broader", "narrower", "related"] = "equal"
+
+
+class GivenDecision(_Given):
+    """What a person decides, about an item as it was at a version."""
+
+    version: int = Field(ge=1, le=MOST)
+    kind: Literal["link", "nil", "flag", "comment", "undo"]
+    concepts: list[GivenConcept] = Field([], max_length=50)
+    comment: Comment = ""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"version": 2, "kind": "link", "concepts": [{"id": "ICD10CM:I21"}]}]
+        }
+    )
+
+
+class GivenAcceptance(_Given):
+    """From which confidence on all proposals are accepted, and how many those were."""
+
+    least: float = Field(gt=0, le=1)
+    expected: int = Field(ge=0)
+
+
+class TableAnswer(BaseModel):
+    """A table as it was understood: its columns and the first rows."""
+
+    columns: list[str]
+    rows: list[list[str]]
+    n_rows: int
+
+
+class ReviewAnswer(BaseModel):
+    """A review and how far it is.
+
+    `current` is false where the index has changed since all items were linked; `sure` tells whether
+    the index has a confidence. `items` and `rows` count by state.
+    """
+
+    id: int
+    name: str
+    terminology: str
+    column: str
+    context_column: str
+    created: float
+    created_by: str
+    problem: str
+    current: bool
+    sure: bool
+    items: dict[str, int]
+    rows: dict[str, int]
+    total: int
+    waiting: int
+
+
+class ReviewsAnswer(BaseModel):
+    """All reviews, the newest first."""
+
+    reviews: list[ReviewAnswer]
+
+
+class DecisionAnswer(BaseModel):
+    """A decision, or the opening again by a new index (kind ``reopen``)."""
+
+    kind: str
+    concepts: list[dict[str, Any]]
+    comment: str
+    who: str
+    made: float
+
+
+class ItemAnswer(BaseModel):
+    """An item in a queue."""
+
+    id: int
+    mention: str
+    context: str
+    frequency: int
+    state: str
+    version: int
+    confidence: float
+    proposal: dict[str, Any]
+    decision: DecisionAnswer | None
+
+
+class WholeItemAnswer(ItemAnswer):
+    """An item with its candidates as the terminology describes them, and its history."""
+
+    candidates: list[dict[str, Any]]
+    history: list[DecisionAnswer]
+
+
+class ItemsAnswer(BaseModel):
+    """A page of a queue, the most doubtful items first."""
+
+    total: int
+    items: list[ItemAnswer]
+
+
+class AcceptableAnswer(BaseModel):
+    """What a bulk decision would accept; `errors` is null where the index has no confidence."""
+
+    items: int
+    rows: int
+    errors: float | None
+
+
+class CountAnswer(BaseModel):
+    """How many items were accepted."""
+
+    accepted: int
+
+
+class LessonsAnswer(BaseModel):
+    """Names and forbidden pairs that the index lacks, or that it was taught."""
+
+    names: int
+    forbidden: int

@@ -1,0 +1,83 @@
+// What both pages share: requests, messages, elements. All text is set as text, never as HTML.
+const who = document.querySelector("#who input");
+const stored = document.querySelector("#who").dataset.keys === "yes" ? sessionStorage : localStorage;
+who.value = stored.getItem(who.id) || "";
+who.addEventListener("change", () => {
+  stored.setItem(who.id, who.value.trim());
+  document.dispatchEvent(new Event("who"));
+});
+document.querySelector("#who").addEventListener("submit", (event) => event.preventDefault());
+
+export const get = (id) => document.getElementById(id);
+
+export class Refused extends Error {
+  constructor(status, body) {
+    super(body.detail || `the service answered ${status}`);
+    this.status = status;
+    this.body = body;
+  }
+}
+
+export async function ask(path, { method = "GET", json, body, raw = false } = {}) {
+  const headers = {};
+  if (who.id === "key") {
+    if (who.value) headers["X-API-Key"] = who.value.trim();
+  } else headers["X-Reviewer"] = encodeURIComponent(who.value.trim());
+  if (json !== undefined) {
+    headers["Content-Type"] = "application/json";
+    body = JSON.stringify(json);
+  } else if (body !== undefined) headers["Content-Type"] = "application/octet-stream";
+  let answer;
+  try {
+    answer = await fetch(path, { method, headers, body });
+  } catch {
+    throw new Refused(0, { detail: "The service cannot be reached: nothing was saved." });
+  }
+  if (!answer.ok) throw new Refused(answer.status, await answer.json().catch(() => ({})));
+  return raw ? answer.blob() : answer.json();
+}
+
+export const canWrite = () => {
+  if (who.value.trim()) return true;
+  complain(who.id === "key" ? "Give your key first." : "Give your name first: it stands beside what you decide.");
+  who.focus();
+  return false;
+};
+
+export function complain(text) {
+  const place = get("problem");
+  place.textContent = text;
+  place.hidden = !text;
+  if (text) place.scrollIntoView({ block: "nearest" });
+}
+
+export function tell(text) {
+  get("told").textContent = text;
+}
+
+// Run something, and show what goes wrong.
+export async function attempt(work) {
+  try {
+    complain("");
+    return await work();
+  } catch (error) {
+    complain(error.message);
+    return undefined;
+  }
+}
+
+// Make an element: make("p", {class: "hint"}, "text", child, …); functions are listeners.
+export function make(tag, attributes = {}, ...children) {
+  const found = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") found.addEventListener(name, value);
+    else if (value === true) found.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) found.setAttribute(name, value);
+  }
+  found.append(...children.filter((one) => one !== null && one !== undefined && one !== ""));
+  return found;
+}
+
+export const number = (n) => n.toLocaleString("en");
+export const counted = (n, one, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
+export const done = (review) => review.items.linked + review.items.nil;

@@ -1,0 +1,277 @@
+import { ask, attempt, canWrite, complain, counted, done, get, make, number, tell } from "./common.js";
+import { render } from "./item.js";
+
+const id = get("review").dataset.id;
+const base = `/v1/reviews/${id}`;
+const STATES = { linked: "linked", nil: "no concept", flagged: "flagged", reopened: "opened again", open: "to do" };
+const PAGE = 50;
+let review = null;
+let items = [];
+let total = 0;
+let shown = null; // the item on the right, as it was read
+let asked = 0;
+let chosen = []; // concepts that are chosen for it, not saved yet
+
+// --- the review ------------------------------------------------------------------------------
+
+async function readReview() {
+  const before = review;
+  review = await ask(base);
+  get("name").textContent = review.name;
+  get("about").textContent = `${review.terminology} · ${counted(review.total, "mention")}, of ${counted(Object.values(review.rows).reduce((a, b) => a + b, 0), "occurrence")} · begun by ${review.created_by}`;
+  get("problem-of-review").hidden = !review.problem;
+  get("problem-of-review").textContent = review.problem;
+  get("linking").hidden = !review.waiting;
+  get("linked").max = review.total;
+  get("linked").value = review.total - review.waiting;
+  get("linked-text").textContent = `${number(review.total - review.waiting)} of ${number(review.total)}`;
+  get("outdated").hidden = review.current;
+  get("least-label").textContent = review.sure ? "At least this confidence" : "At least this score";
+  draw();
+  if (review.waiting && !review.problem) {
+    setTimeout(() => attempt(readReview), 700);
+    if (!before || !items.length) await readItems();
+  } else if (before && before.waiting) await readItems();
+}
+
+function draw() {
+  const parts = Object.entries(STATES).map(([state, text]) => [state, text, review.items[state]]);
+  const total = Math.max(1, review.total);
+  let at = 0;
+  const bars = parts.map(([state, , n]) => {
+    const bar = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+    for (const [name, value] of Object.entries({ x: at, y: 0, width: (100 * n) / total, height: 4, class: state }))
+      bar.setAttribute(name, value);
+    at += (100 * n) / total;
+    return bar;
+  });
+  get("chart").replaceChildren(...bars);
+  get("chart-text").replaceChildren(
+    make("span", {}, `${number(done(review))} of ${number(review.total)} decided`),
+    ...parts.map(([state, text, n]) => make("span", { class: `legend ${state}` }, `${text} ${number(n)}`)),
+  );
+}
+
+// --- the queue -------------------------------------------------------------------------------
+
+async function readItems({ more = false, keep = true } = {}) {
+  const query = new URLSearchParams({
+    part: get("part").value, text: get("text").value.trim(), offset: more ? items.length : 0, limit: PAGE,
+  });
+  const found = await ask(`${base}/items?${query}`);
+  items = more ? [...items, ...found.items] : found.items;
+  total = found.total;
+  list();
+  if (!more && !(keep && shown)) await show(items[0]?.id);
+}
+
+function list() {
+  get("list-title").textContent = `Queue (${number(total)})`;
+  get("items").replaceChildren(
+    ...items.map((one) =>
+      make(
+        "li", {},
+        make(
+          "button",
+          { type: "button", "data-item": one.id, "aria-current": shown?.id === one.id ? "true" : false, click: () => attempt(() => show(one.id, { focus: true })) },
+          make("span", { class: "term" }, one.mention),
+          make("span", { class: "meta" }, make("span", { class: `badge ${one.state}` }, STATES[one.state]), ` ×${number(one.frequency)} `, `${Math.round(one.confidence * 100)} %`),
+          make("span", { class: "guess" }, outcome(one)),
+        ),
+      ),
+    ),
+  );
+  get("more").hidden = items.length >= total;
+}
+
+function outcome(item) {
+  const decided = item.decision?.concepts.map((one) => one.label).join(" + ");
+  return decided || item.proposal.concepts?.map((one) => one.label).join(" + ") || (item.fingerprint === "" ? "…" : "");
+}
+
+async function show(itemId, { focus = false } = {}) {
+  const wanted = ++asked;
+  if (itemId === undefined) {
+    shown = null;
+    chosen = [];
+    get("detail").replaceChildren(make("h2", { id: "mention", tabindex: "-1" }, review?.waiting ? "Linking …" : "Nothing to show"));
+    return;
+  }
+  const found = await ask(`${base}/items/${itemId}`);
+  if (wanted !== asked) return; // another was asked for meanwhile
+  shown = found;
+  chosen = [];
+  drawItem();
+  list();
+  if (focus) get("mention").focus();
+  document.querySelector(`[data-item="${itemId}"]`)?.scrollIntoView({ block: "nearest" });
+}
+
+function drawItem() {
+  render(get("detail"), shown, { chosen, terminology: review.terminology, sure: review.sure, decide, redraw });
+}
+
+// Draw an item again after a choice; a comment that was begun stays.
+function redraw() {
+  const { value } = get("comment");
+  drawItem();
+  get("comment").value = value;
+}
+
+function go(step) {
+  const to = neighbour(step);
+  if (to !== undefined) attempt(() => show(to, { focus: true }));
+}
+
+function neighbour(step) {
+  const at = items.findIndex((one) => one.id === shown?.id);
+  return items[at < 0 ? 0 : at + step]?.id;
+}
+
+// --- deciding --------------------------------------------------------------------------------
+
+let busy = false;
+
+async function decide(kind, concepts = []) {
+  if (!shown || busy || !canWrite()) return;
+  busy = true;
+  const given = { version: shown.version, kind, concepts, comment: get("comment")?.value.trim() || "" };
+  const next = neighbour(1) ?? neighbour(-1);
+  try {
+    complain("");
+    const now = await ask(`${base}/items/${shown.id}/decisions`, { method: "POST", json: given });
+    items = items.map((one) => (one.id === now.id ? { ...one, ...now } : one));
+    tell(`${now.mention}: ${STATES[now.state]}`);
+    const stays = kind === "comment" || kind === "undo" || next === undefined;
+    await show(stays ? now.id : next, { focus: true });
+    await readReview();
+  } catch (error) {
+    if (error.status === 409 && error.body.item) collide(error.body.item, given.comment);
+    else complain(error.message);
+  } finally {
+    busy = false;
+  }
+}
+
+// Somebody else was quicker: show what they did; what was chosen and written here stays.
+function collide(now, comment) {
+  const last = now.history[now.history.length - 1];
+  const what = last?.concepts.map((one) => one.label).join(" + ") || (last ? last.kind : "linked again");
+  shown = now;
+  items = items.map((one) => (one.id === now.id ? { ...one, ...now } : one));
+  drawItem();
+  list();
+  get("comment").value = comment;
+  complain(`${last ? last.who : "The service"} changed this meanwhile (${what}). Yours is not saved: look at it as it is now, and decide again.`);
+}
+
+// --- many at once, afterwards ----------------------------------------------------------------
+
+let acceptable = null;
+
+async function countAcceptable() {
+  const least = Number(get("least").value);
+  acceptable = null;
+  get("bulk-do").disabled = true;
+  if (!(least > 0 && least <= 1)) return;
+  const found = await ask(`${base}/acceptable?least=${least}`);
+  acceptable = { least, expected: found.items };
+  const errors = found.errors === null
+    ? "This index has no fitted confidence, so how many of them are wrong is not known."
+    : `About ${found.errors.toFixed(1)} of them are expected to be wrong.`;
+  get("bulk-text").textContent = `${counted(found.items, "mention")} of ${counted(found.rows, "occurrence")}. ${found.items ? errors : ""}`;
+  get("bulk-do").disabled = !found.items;
+  get("bulk-do").textContent = `Accept ${number(found.items)}`;
+}
+
+async function acceptMany(event) {
+  event.preventDefault();
+  if (!acceptable || !canWrite()) return;
+  await attempt(async () => {
+    const { accepted } = await ask(`${base}/accept`, { method: "POST", json: acceptable });
+    tell(`${counted(accepted, "mention")} accepted`);
+    await readReview();
+    await readItems({ keep: false });
+    await countAcceptable();
+  });
+}
+
+async function countLessons() {
+  const found = await ask(`${base}/lessons`);
+  get("lessons-text").textContent = `The decisions hold ${counted(found.names, "name")} that the index lacks, and ${counted(found.forbidden, "proposal")} that it should not make.`;
+  get("teach").disabled = !(found.names + found.forbidden);
+}
+
+async function teach() {
+  if (!canWrite()) return;
+  await attempt(async () => {
+    const found = await ask(`${base}/lessons`, { method: "POST" });
+    tell(`The index has learned ${counted(found.names, "name")} and ${counted(found.forbidden, "forbidden pair")}.`);
+    await countLessons();
+    await readReview();
+  });
+}
+
+async function save(format) {
+  await attempt(async () => {
+    const url = URL.createObjectURL(await ask(`${base}/export?format=${format}`, { raw: true }));
+    make("a", { href: url, download: `review-${id}.${format}` }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 1000);
+  });
+}
+
+async function linkAgain() {
+  if (!canWrite()) return;
+  await attempt(async () => {
+    await ask(`${base}/link`, { method: "POST" });
+    await readReview();
+  });
+}
+
+// --- keys ------------------------------------------------------------------------------------
+
+const KEYS = {
+  j: () => go(1),
+  k: () => go(-1),
+  a: () => shown?.proposal.concepts?.length && decide("link", shown.proposal.concepts.map(({ id, relation }) => ({ id, relation }))),
+  n: () => decide("nil"),
+  f: () => decide("flag"),
+  u: () => decide("undo"),
+  s: () => chosen.length && decide("link", chosen.map(({ id, relation }) => ({ id, relation }))),
+  c: () => get("comment")?.focus(),
+  "/": () => get("another")?.focus(),
+};
+
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && event.target.matches("input, textarea, select")) get("mention").focus();
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select")) return;
+  const at = Number(event.key);
+  if (at >= 1 && shown?.candidates[at - 1]) {
+    event.preventDefault();
+    decide("link", [{ id: shown.candidates[at - 1].id, relation: "equal" }]);
+  } else if (KEYS[event.key]) {
+    event.preventDefault();
+    KEYS[event.key]();
+  }
+});
+
+get("part").addEventListener("change", () => attempt(() => readItems({ keep: false })));
+let typing = 0;
+get("text").addEventListener("input", () => {
+  clearTimeout(typing);
+  typing = setTimeout(() => attempt(() => readItems({ keep: false })), 250);
+});
+get("more").addEventListener("click", () => attempt(() => readItems({ more: true })));
+get("least").addEventListener("input", () => attempt(countAcceptable));
+get("bulk").closest("details").addEventListener("toggle", () => attempt(countAcceptable));
+get("bulk").addEventListener("submit", acceptMany);
+get("teach").closest("details").addEventListener("toggle", () => attempt(countLessons));
+get("teach").addEventListener("click", teach);
+get("link-again").addEventListener("click", linkAgain);
+for (const button of document.querySelectorAll("[data-export]")) button.addEventListener("click", () => save(button.dataset.export));
+const begin = () => attempt(async () => {
+  await readReview();
+  if (!items.length) await readItems();
+});
+document.addEventListener("who", begin);
+begin();

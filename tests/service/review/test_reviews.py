@@ -1,0 +1,314 @@
+"""The routes of reviews: from a table to decisions, and who may see or make them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from fastapi.testclient import TestClient
+
+from canonym import Concept, Relation
+from canonym.service import Settings, create_app
+from canonym.service.keys import Keys
+from tests.service.conftest import RECORDS, build
+
+BASE = "http://127.0.0.1:8000"
+EVIL = "<script>document.title='owned'</script><img src=x onerror=alert(1)>"
+TABLE = """term,near,n
+heart attack,had a heart attack,5
+broken hip,,2
+heart attack,had a heart attack,1
+"""
+
+
+@pytest.fixture
+def start(tmp_path: Path, index: Path, serving: Callable[..., TestClient]) -> Any:
+    """Start services with a database of their own; clients are on the same machine."""
+
+    def start_(**settings: Any) -> TestClient:
+        given = {"index": (str(index),), "reviews": str(tmp_path / "reviews.db"), **settings}
+        client = serving(**given)
+        client.base_url = BASE  # type: ignore[assignment]
+        client.headers["X-Reviewer"] = "ann"
+        return client
+
+    return start_
+
+
+def _make(client: TestClient, table: str = TABLE, **query: str) -> dict[str, Any]:
+    query = {"name": "Mine", "filename": "t.csv", "column": "term", **query}
+    answer = client.post("/v1/reviews", params=query, content=table.encode())
+    assert answer.status_code == 201, answer.text
+    return _linked(client, answer.json()["id"])
+
+
+def _linked(client: TestClient, review: int) -> dict[str, Any]:
+    for _ in range(200):
+        found: dict[str, Any] = client.get(f"/v1/reviews/{review}").json()
+        if not found["waiting"]:
+            return found
+        time.sleep(0.02)
+    raise AssertionError(f"not linked: {found}")
+
+
+def _items(client: TestClient, review: int, part: str = "all") -> dict[str, dict[str, Any]]:
+    found = client.get(f"/v1/reviews/{review}/items", params={"part": part}).json()["items"]
+    return {one["mention"]: one for one in found}
+
+
+def _decide(client: TestClient, review: int, item: dict[str, Any], **given: Any) -> Any:
+    given = {"version": item["version"], **given}
+    return client.post(f"/v1/reviews/{review}/items/{item['id']}/decisions", json=given)
+
+
+def test_a_table_is_shown_before_anything_is_kept(start: Callable[..., TestClient]) -> None:
+    client = start()
+    shown = client.post("/v1/tables", params={"filename": "t.csv"}, content=TABLE.encode()).json()
+    assert shown["columns"] == ["term", "near", "n"]
+    assert shown["rows"][1] == ["broken hip", "", "2"]
+    assert shown["n_rows"] == 3
+    assert client.get("/v1/reviews").json() == {"reviews": []}
+    wrong = client.post("/v1/tables", params={"filename": "t.csv"}, content=b"a,b\n1,2,3\n")
+    assert wrong.status_code == 422
+    assert wrong.json()["detail"].startswith("t.csv")
+
+
+def test_a_review_is_linked_and_decided(start: Callable[..., TestClient]) -> None:
+    client = start()
+    review = _make(client, context_column="near", frequency_column="n")
+    assert (review["total"], review["rows"]["open"], review["created_by"]) == (2, 8, "ann")
+    assert (review["current"], review["sure"]) == (True, False)
+    item = _items(client, review["id"])["heart attack"]
+    whole = client.get(f"/v1/reviews/{review['id']}/items/{item['id']}").json()
+    best = whole["candidates"][0]
+    assert (best["id"], best["parents"]) == ("X:1", ["Disease"])
+    assert best["definition"] == "Death of heart muscle <by> lack of blood."
+    given = {"kind": "link", "concepts": [{"id": "X:0", "relation": "broader"}], "comment": "hm"}
+    now = _decide(client, review["id"], item, **given).json()
+    assert (now["state"], now["version"], now["decision"]["who"]) == ("linked", 3, "ann")
+    assert now["decision"]["concepts"] == [
+        {"id": "X:0", "label": "Disease", "relation": "broader", "parents": []}
+    ]
+    assert list(_items(client, review["id"], "todo")) == ["broken hip"]
+    back = _decide(client, review["id"], now, kind="undo").json()
+    assert (back["state"], back["decision"]) == ("open", None)
+    assert [one["kind"] for one in back["history"]] == ["link", "undo"]
+
+
+def test_who_was_slower_is_told_and_gets_the_present_state(
+    start: Callable[..., TestClient],
+) -> None:
+    client = start()
+    review = _make(client)["id"]
+    item = _items(client, review)["broken hip"]
+    _decide(client, review, item, kind="link", concepts=[{"id": "X:6"}])
+    client.headers["X-Reviewer"] = quote("Bär")
+    late = _decide(client, review, item, kind="nil")
+    assert late.status_code == 409
+    assert late.json()["item"]["decision"]["who"] == "ann"
+    assert late.json()["item"]["state"] == "linked"
+    again = _decide(client, review, late.json()["item"], kind="nil").json()
+    assert (again["state"], again["decision"]["who"]) == ("nil", "Bär")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"kind": "link"}, "concepts are expected for a link"),
+        ({"kind": "nil", "concepts": [{"id": "X:1"}]}, "concepts are expected for a link"),
+        ({"kind": "link", "concepts": [{"id": "Y:1"}]}, "no concept with the id 'Y:1'"),
+        ({"kind": "comment", "comment": " "}, "the comment is empty"),
+        ({"kind": "undo"}, "nothing to undo"),
+        ({"kind": "shrug"}, "body/kind"),
+        ({"kind": "nil", "version": 2**70}, "version"),
+    ],
+)
+def test_decisions_that_say_nothing_are_refused(
+    start: Callable[..., TestClient], given: dict[str, Any], message: str
+) -> None:
+    client = start()
+    review = _make(client)["id"]
+    item = _items(client, review)["broken hip"]
+    answer = _decide(client, review, item, **given)
+    assert answer.status_code == 422
+    assert message in answer.json()["detail"]
+    assert _items(client, review)["broken hip"] == item
+
+
+def test_what_is_not_there_is_not_found(start: Callable[..., TestClient]) -> None:
+    client = start()
+    first, second = _make(client)["id"], _make(client)["id"]
+    item = _items(client, first)["broken hip"]
+    for path in (
+        "/v1/reviews/99",
+        f"/v1/reviews/{second}/items/{item['id']}",
+    ):
+        assert client.get(path).status_code == 404, path
+
+
+def test_many_are_accepted_with_the_errors_to_expect(
+    start: Callable[..., TestClient], sure_index: Path
+) -> None:
+    client = start(index=(str(sure_index),))
+    review = _make(client)["id"]
+    found = client.get(f"/v1/reviews/{review}/acceptable", params={"least": 0.5}).json()
+    assert found["items"] == 2
+    sure = [one["confidence"] for one in _items(client, review).values()]
+    assert found["errors"] == pytest.approx(sum(1 - one for one in sure))
+    path = f"/v1/reviews/{review}/accept"
+    assert client.post(path, json={"least": 0.5, "expected": 7}).status_code == 409
+    assert client.post(path, json={"least": 0.5, "expected": 2}).json() == {"accepted": 2}
+    assert client.get(f"/v1/reviews/{review}").json()["items"]["linked"] == 2
+
+
+def test_errors_are_not_guessed_without_a_confidence(start: Callable[..., TestClient]) -> None:
+    client = start()
+    review = _make(client)["id"]
+    found = client.get(f"/v1/reviews/{review}/acceptable", params={"least": 1}).json()
+    assert found == {"items": 2, "rows": 3, "errors": None}
+
+
+def test_decisions_teach_the_index_and_the_queue_is_linked_again(
+    start: Callable[..., TestClient], tmp_path: Path
+) -> None:
+    build(tmp_path / "own")
+    client = start(index=(str(tmp_path / "own"),))
+    review = _make(client, "term\nwidow maker\nwidow makers\n")["id"]
+    items = _items(client, review)
+    _decide(client, review, items["widow maker"], kind="link", concepts=[{"id": "X:1"}])
+    path = f"/v1/reviews/{review}/lessons"
+    assert client.get(path).json()["names"] == 1
+    assert client.post(path).json()["names"] == 1
+    assert client.get(path).json() == {"names": 0, "forbidden": 0}
+    assert _linked(client, review)["current"]
+    after = _items(client, review)
+    assert after["widow maker"]["state"] == "linked"
+    assert after["widow makers"]["proposal"]["concepts"][0]["id"] == "X:1"
+
+
+def test_a_new_version_opens_what_it_changes_and_nothing_else(
+    start: Callable[..., TestClient], tmp_path: Path
+) -> None:
+    folder = tmp_path / "own"
+    build(folder)
+    client = start(index=(str(folder),))
+    review = _make(client)["id"]
+    items = _items(client, review)
+    _decide(client, review, items["heart attack"], kind="link", concepts=[{"id": "X:1"}])
+    _decide(client, review, items["broken hip"], kind="link", concepts=[{"id": "X:6"}])
+    assert client.get(f"/v1/reviews/{review}").json()["current"]
+    moved = [one for one in RECORDS if one != Relation("X:1", "is_a", "X:0")]
+    heart = [Concept("X:8", "Heart disease"), Relation("X:1", "is_a", "X:8")]
+    build(folder, [*moved, *heart], overwrite=True)
+    assert not client.get(f"/v1/reviews/{review}").json()["current"]
+    client.post(f"/v1/reviews/{review}/link")
+    assert _linked(client, review)["current"]
+    after = _items(client, review)
+    assert after["broken hip"]["state"] == "linked"
+    assert after["heart attack"]["state"] == "reopened"
+    assert "stands below Heart disease now" in after["heart attack"]["decision"]["comment"]
+
+
+def test_what_was_being_linked_is_linked_after_the_next_start(
+    start: Callable[..., TestClient], tmp_path: Path
+) -> None:
+    from canonym.review.store import Store
+    from canonym.review.table import as_table
+
+    store = Store(str(tmp_path / "reviews.db"))
+    review = store.create("left", "small", as_table(["m"], [["broken hip"]]), who="ann")
+    store.close()
+    client = start()
+    _linked(client, review)
+    assert _items(client, review)["broken hip"]["proposal"]["concepts"][0]["id"] == "X:6"
+
+
+def test_the_export_has_every_row_as_it_was_given(start: Callable[..., TestClient]) -> None:
+    client = start()
+    review = _make(client)["id"]
+    item = _items(client, review)["broken hip"]
+    _decide(client, review, item, kind="nil", comment='no, "really"')
+    answer = client.get(f"/v1/reviews/{review}/export")
+    assert answer.headers["content-disposition"].endswith(f'filename="review-{review}.csv"')
+    lines = answer.text.splitlines()
+    assert lines[0].startswith("term,near,n,canonym_state,canonym_id")
+    assert [line.split(",")[0] for line in lines[1:]] == [
+        "heart attack",
+        "broken hip",
+        "heart attack",
+    ]
+    assert lines[2].endswith(',"no, ""really"""')
+
+
+def test_what_people_write_is_data_and_never_part_of_a_page(
+    start: Callable[..., TestClient],
+) -> None:
+    client = start()
+    client.headers["X-Reviewer"] = quote(EVIL)
+    review = _make(client, f'term\n"{EVIL}"\nheart attack\n', name=EVIL)
+    assert review["name"] == EVIL
+    item = _items(client, review["id"])[EVIL]
+    now = _decide(client, review["id"], item, kind="nil", comment=EVIL)
+    assert now.json()["decision"]["comment"] == EVIL
+    assert now.headers["content-type"] == "application/json"
+    for path in ("/", f"/reviews/{review['id']}"):
+        page = client.get(path)
+        assert "owned" not in page.text
+        policy = page.headers["content-security-policy"]
+        assert "script-src 'self'" in policy
+        assert "unsafe" not in policy
+        assert "default-src 'none'" in policy
+    scripts = [
+        client.get(f"/review/{name}.js").text for name in ("common", "start", "queue", "item")
+    ]
+    assert not any("innerHTML" in one or "insertAdjacentHTML" in one for one in scripts)
+    assert client.get("/review/missing.js").status_code == 404
+
+
+def test_pages_of_other_addresses_see_and_change_nothing(start: Callable[..., TestClient]) -> None:
+    client = start()
+    _make(client)
+    for headers in (
+        {"Origin": "http://evil.example"},
+        {"Host": "evil.example"},
+        {"Origin": "null"},
+    ):
+        assert client.get("/v1/reviews", headers=headers).status_code == 403, headers
+        answer = client.post("/v1/tables", content=b"x", headers=headers)
+        assert answer.status_code == 403, headers
+    own = {"Origin": BASE}
+    assert client.get("/v1/reviews", headers=own).status_code == 200
+
+
+def test_decisions_need_a_name(start: Callable[..., TestClient]) -> None:
+    client = start()
+    answer = client.post("/v1/tables", content=b"x", headers={"X-Reviewer": " "})
+    assert answer.status_code == 422
+    assert "the name of the reviewer is expected" in answer.json()["detail"]
+
+
+def test_with_keys_the_holder_of_a_key_is_the_reviewer(
+    start: Callable[..., TestClient], tmp_path: Path
+) -> None:
+    keys = Keys.create(tmp_path / "keys.db")
+    reader, reviewer = keys.add("reader", "read"), keys.add("Dr. Bo", "review")
+    client = start(keys=str(keys.path))
+    client.headers["X-API-Key"] = reviewer
+    review = _make(client)
+    assert review["created_by"] == "Dr. Bo"
+    client.headers["X-API-Key"] = reader
+    item = _items(client, review["id"])["broken hip"]
+    assert _decide(client, review["id"], item, kind="nil").status_code == 403
+    del client.headers["X-API-Key"]
+    assert client.get("/v1/reviews").status_code == 401
+    assert client.get("/").status_code == 200
+
+
+def test_without_an_index_the_page_is_on_icd_10_cm(tmp_path: Path) -> None:
+    settings = Settings(reviews=str(tmp_path / "reviews.db"))
+    app = create_app(settings)  # not started: only the page is asked for
+    assert "<option>icd10cm</option>" in TestClient(app).get("/").text
