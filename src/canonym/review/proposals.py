@@ -54,13 +54,16 @@ def _proposed(linker: Linker, entries: Sequence[Entry]) -> list[Proposed]:
 
 
 def _sureness(link: Link) -> float:
-    """Return the confidence of a link or else its score, from 0 to 1; 0 where it names nothing."""
+    """Return the confidence of a link or else its score, from 0 to 1; 0 where it names nothing.
+
+    It is rounded, so that what is equally sure is sorted by frequency.
+    """
     if not link.ids:
         return 0.0
     if link.parts:
         return min(_sureness(part) for part in link.parts)
     sure = link.score if link.confidence is None else link.confidence
-    return min(1.0, max(0.0, float(sure or 0)))
+    return round(min(1.0, max(0.0, float(sure or 0))), 4)
 
 
 def proposal_of(link: Link, terminology: Terminology) -> dict[str, Any]:

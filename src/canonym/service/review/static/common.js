@@ -51,8 +51,11 @@ export function complain(text) {
   if (text) place.scrollIntoView({ block: "nearest" });
 }
 
+let telling = 0;
 export function tell(text) {
+  clearTimeout(telling);
   get("told").textContent = text;
+  telling = setTimeout(() => tell(""), 6000);
 }
 
 // Run something, and show what goes wrong.

@@ -9,7 +9,7 @@ const SIEVES = {
 const KINDS = { link: "linked to", nil: "no concept", flag: "flagged", comment: "commented", undo: "undid the decision before", reopen: "opened this again" };
 
 export function render(place, item, tools) {
-  place.replaceChildren(
+  const parts = [
     make("h2", { id: "mention", tabindex: "-1" }, item.mention),
     context(item),
     make("p", { class: "hint" }, `occurs ${number(item.frequency)} ${item.frequency === 1 ? "time" : "times"}`, item.proposal.reason ? ` · ${item.proposal.reason}` : ""),
@@ -20,7 +20,8 @@ export function render(place, item, tools) {
     basket(item, tools),
     comment(tools),
     history(item),
-  );
+  ];
+  place.replaceChildren(...parts.filter(Boolean));
 }
 
 function context(item) {
@@ -76,8 +77,8 @@ function candidate(item, one, at, { decide, chosen, redraw, sure }) {
     make("details", {}, make("summary", {}, "Why"), why(item, one)),
     make(
       "p", { class: "actions" },
-      make("button", { type: "button", "aria-label": `Accept ${one.label}`, click: () => decide("link", [{ id: one.id, relation: "equal" }]) }, make("kbd", {}, at < 9 ? String(at + 1) : ""), " Accept"),
-      make("button", { type: "button", "aria-label": `Choose ${one.label}, with a relation or beside others`, disabled: chosen.some((other) => other.id === one.id), click: () => { add(chosen, one); redraw(); } }, "Choose …"),
+      make("button", { type: "button", "aria-label": `Accept ${one.label}`, click: () => decide("link", [{ id: one.id, relation: "equal" }]) }, make("kbd", { "aria-hidden": "true" }, at < 9 ? String(at + 1) : ""), " Accept"),
+      make("button", { type: "button", "aria-label": `Choose ${one.label}, with a relation or beside others`, disabled: chosen.some((other) => other.id === one.id), click: () => { add(chosen, one); redraw(); } }, "Choose"),
     ),
   );
 }

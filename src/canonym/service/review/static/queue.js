@@ -4,6 +4,7 @@ import { render } from "./item.js";
 const id = get("review").dataset.id;
 const base = `/v1/reviews/${id}`;
 const STATES = { linked: "linked", nil: "no concept", flagged: "flagged", reopened: "opened again", open: "to do" };
+const PARTS = { todo: ["open", "reopened"], reopened: ["reopened"], flagged: ["flagged"], decided: ["linked", "nil"], all: Object.keys(STATES) };
 const PAGE = 50;
 let review = null;
 let items = [];
@@ -31,7 +32,7 @@ async function readReview() {
   if (review.waiting && !review.problem) {
     setTimeout(() => attempt(readReview), 700);
     if (!before || !items.length) await readItems();
-  } else if (before && before.waiting) await readItems();
+  } else if (before && before.waiting) await readItems({ keep: chosen.length > 0 || Boolean(get("comment")?.value) });
 }
 
 function draw() {
@@ -56,17 +57,20 @@ function draw() {
 
 async function readItems({ more = false, keep = true } = {}) {
   const query = new URLSearchParams({
-    part: get("part").value, text: get("text").value.trim(), offset: more ? items.length : 0, limit: PAGE,
+    part: get("part").value, text: get("text").value.trim(), offset: more ? items.length - gone() : 0, limit: PAGE,
   });
   const found = await ask(`${base}/items?${query}`);
+  total = found.total + (more ? gone() : 0);
   items = more ? [...items, ...found.items] : found.items;
-  total = found.total;
   list();
   if (!more && !(keep && shown)) await show(items[0]?.id);
 }
 
+// Count the items in the list that left this part of the queue since it was read.
+const gone = () => items.filter((one) => !PARTS[get("part").value].includes(one.state)).length;
+
 function list() {
-  get("list-title").textContent = `Queue (${number(total)})`;
+  get("list-title").textContent = `Queue (${number(total - gone())})`;
   get("items").replaceChildren(
     ...items.map((one) =>
       make(
@@ -75,7 +79,7 @@ function list() {
           "button",
           { type: "button", "data-item": one.id, "aria-current": shown?.id === one.id ? "true" : false, click: () => attempt(() => show(one.id, { focus: true })) },
           make("span", { class: "term" }, one.mention),
-          make("span", { class: "meta" }, make("span", { class: `badge ${one.state}` }, STATES[one.state]), ` ×${number(one.frequency)} `, `${Math.round(one.confidence * 100)} %`),
+          make("span", { class: "meta" }, one.state === "open" ? "" : make("span", { class: `badge ${one.state}` }, STATES[one.state]), ` ×${number(one.frequency)} · ${review.sure ? `${Math.round(one.confidence * 100)} %` : one.confidence.toFixed(2)}`),
           make("span", { class: "guess" }, outcome(one)),
         ),
       ),
@@ -85,6 +89,7 @@ function list() {
 }
 
 function outcome(item) {
+  if (item.state === "nil") return "";
   const decided = item.decision?.concepts.map((one) => one.label).join(" + ");
   return decided || item.proposal.concepts?.map((one) => one.label).join(" + ") || (item.fingerprint === "" ? "…" : "");
 }
@@ -136,14 +141,15 @@ async function decide(kind, concepts = []) {
   if (!shown || busy || !canWrite()) return;
   busy = true;
   const given = { version: shown.version, kind, concepts, comment: get("comment")?.value.trim() || "" };
-  const next = neighbour(1) ?? neighbour(-1);
+  const next = neighbour(1);
   try {
     complain("");
     const now = await ask(`${base}/items/${shown.id}/decisions`, { method: "POST", json: given });
     items = items.map((one) => (one.id === now.id ? { ...one, ...now } : one));
     tell(`${now.mention}: ${STATES[now.state]}`);
-    const stays = kind === "comment" || kind === "undo" || next === undefined;
-    await show(stays ? now.id : next, { focus: true });
+    if (kind === "comment" || kind === "undo") await show(now.id, { focus: true });
+    else if (next !== undefined) await show(next, { focus: true });
+    else await readItems({ keep: false }); // what is left, from the top
     await readReview();
   } catch (error) {
     if (error.status === 409 && error.body.item) collide(error.body.item, given.comment);

@@ -1,0 +1,261 @@
+"""The review page in a real browser: by keyboard, at two widths, with two people at once."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from canonym import Concept, Relation
+from tests.service.conftest import RECORDS, build
+from tests.service.test_server import Server
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+EVIL = "<b onclick=x>&amp;</b><script>document.title='owned'</script>"
+WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A headless Chromium that the system has."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser")
+    if found is None:
+        pytest.skip("no Chromium is installed")
+    root = ["--no-sandbox"] if hasattr(os, "getuid") and os.getuid() == 0 else []
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=root)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an index that a test builds again."""
+    folder = tmp_path_factory.mktemp("browser") / "small"
+    build(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
+    """The address of a real server."""
+    server = Server("--index", str(folder), "--reviews", str(folder.parent / "reviews.db"))
+    yield server.address
+    server.stop()
+    server.join()
+
+
+@pytest.fixture
+def visit(browser: Any, address: str) -> Iterator[Callable[..., Any]]:
+    """Open pages for people; an error in a script fails the test."""
+    errors: list[str] = []
+    contexts = []
+
+    def visit_(path: str, name: str, size: dict[str, int] = WIDE) -> Any:
+        contexts.append(browser.new_context(viewport=size))
+        contexts[-1].set_default_timeout(10_000)
+        page = contexts[-1].new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda one: "Content Security" in one.text and errors.append(one.text))
+        page.goto(address + path)
+        page.fill("#reviewer", name)
+        page.keyboard.press("Tab")
+        return page
+
+    yield visit_
+    for context in contexts:
+        context.close()
+    assert errors == []
+
+
+def _begin(page: Any, table: str, folder: Path) -> str:
+    """Upload a table, and return the path of its review when it is linked."""
+    path = folder / "mentions.csv"
+    path.write_text(table, encoding="utf-8")
+    page.set_input_files("#file", str(path))
+    page.click("button:text-is('Begin')")
+    page.wait_for_url("**/reviews/*")
+    page.wait_for_selector(".candidates li")
+    page.wait_for_selector("#linking", state="hidden")
+    return str(re.sub(r"^https?://[^/]+", "", page.url))
+
+
+def _find(page: Any, mention: str, part: str = "all") -> None:
+    page.select_option("#part", part)
+    page.fill("#text", mention)
+    page.wait_for_function(
+        "([wanted]) => { const all = document.querySelectorAll('#items .term');"
+        "return all.length === 1 && all[0].textContent === wanted &&"
+        "document.querySelector('#mention').textContent === wanted }",
+        arg=[mention],
+    )
+    page.focus("#mention")
+
+
+def _state(page: Any) -> str:
+    return str(page.inner_text(".state strong"))
+
+
+def _wait_for(page: Any, text: str) -> None:
+    page.wait_for_selector(f"text={text}")
+
+
+def test_two_hundred_rows_are_decided_by_keyboard(
+    visit: Callable[..., Any], tmp_path: Path
+) -> None:
+    page = visit("/", "Ann")
+    rows = "".join(f"ward {n} hip,at the ward,{n}\n" for n in range(1, 197))
+    first = "heart attack,a heart attack,9\ncold,,1\nbroken hip,,3\nbad sugar,,2\n"
+    _begin(page, f"mention,context,n\n{first}{rows}", tmp_path)
+    assert "200 mentions" in page.inner_text("#about")
+    assert page.inner_text("#list-title") == "Queue (200)"
+
+    _find(page, "heart attack")
+    assert page.inner_text("blockquote mark") == "heart attack"
+    page.keyboard.press("a")
+    _wait_for(page, "heart attack: linked")
+    _find(page, "broken hip")
+    page.keyboard.press("n")
+    _wait_for(page, "broken hip: no concept")
+    _find(page, "broken hip")
+    page.keyboard.press("u")
+    _wait_for(page, "broken hip: to do")
+    _find(page, "bad sugar")
+    page.keyboard.press("/")
+    page.keyboard.type("diab")
+    page.wait_for_selector("#found li")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.select_option("#relation-0", "broader")
+    page.fill("#comment", "not sure which type")
+    page.click("#save")
+    _wait_for(page, "bad sugar: linked")
+    _find(page, "bad sugar")
+    assert _state(page) == "linked to Diabetes mellitus (X:2), broader"
+    _find(page, "cold")
+    page.keyboard.press("f")
+    _wait_for(page, "cold: flagged")
+    assert "2 of 200 decided" in page.inner_text("#chart-text")
+
+    page.click("summary:text-is('Export and teach')")
+    with page.expect_download() as download:
+        page.click("button:text-is('Export CSV')")
+    with Path(download.value.path()).open(encoding="utf-8", newline="") as stream:
+        found = {row["mention"]: row for row in csv.DictReader(stream)}
+    assert len(found) == 200
+    assert found["heart attack"]["canonym_id"] == "X:1"
+    assert found["bad sugar"]["canonym_relation"] == "broader"
+    assert found["bad sugar"]["canonym_comment"] == "not sure which type"
+    assert [found[one]["canonym_state"] for one in ("cold", "broken hip")] == ["flagged", "open"]
+    assert found["cold"]["canonym_by"] == "Ann"
+
+
+def test_many_are_accepted_at_once(visit: Callable[..., Any], tmp_path: Path) -> None:
+    page = visit("/", "Ann")
+    _begin(page, "mention\nheart attack\nbroken hip\nsomething odd\n", tmp_path)
+    page.click("summary:text-is('Accept many')")
+    page.fill("#least", "1")
+    page.wait_for_selector("button:text-is('Accept 2')")
+    assert "how many of them are wrong is not known" in page.inner_text("#bulk-text")
+    page.click("#bulk-do")
+    _wait_for(page, "2 mentions accepted")
+    assert "2 of 3 decided" in page.inner_text("#chart-text")
+
+
+def test_of_two_reviewers_the_slower_is_told_and_loses_nothing(
+    visit: Callable[..., Any], tmp_path: Path
+) -> None:
+    ann = visit("/", "Ann")
+    path = _begin(ann, "mention\nbroken hip\n", tmp_path)
+    bob = visit(path, "Bob")
+    bob.wait_for_selector(".candidates li")
+    bob.fill("#comment", "I doubt it")
+    ann.focus("#mention")
+    ann.keyboard.press("a")
+    _wait_for(ann, "broken hip: linked")
+    bob.click("button:text-is('No concept')")
+    _wait_for(bob, "Ann changed this meanwhile (Hip fracture)")
+    assert _state(bob) == "linked to Hip fracture (X:6)"
+    assert bob.input_value("#comment") == "I doubt it"
+    bob.click("button:text-is('No concept')")
+    _wait_for(bob, "broken hip: no concept")
+    _find(bob, "broken hip")
+    assert bob.inner_text(".history li >> nth=0").startswith("Bob no concept")
+    assert bob.inner_text(".history li >> nth=1").startswith("Ann linked to Hip fracture")
+
+
+def test_a_new_version_opens_what_it_changes(
+    visit: Callable[..., Any], folder: Path, tmp_path: Path
+) -> None:
+    page = visit("/", "Ann")
+    path = _begin(page, "mention\nheart attack\nbroken hip\n", tmp_path)
+    for mention in ("heart attack", "broken hip"):
+        _find(page, mention)
+        page.keyboard.press("a")
+        _wait_for(page, f"{mention}: linked")
+    moved = [one for one in RECORDS if one != Relation("X:1", "is_a", "X:0")]
+    below = [Concept("X:8", "Heart disease"), Relation("X:1", "is_a", "X:8")]
+    build(folder, [*moved, *below], overwrite=True)
+    again = visit(path, "Ann")
+    again.click("#link-again")
+    _wait_for(again, "opened again 1")
+    _find(again, "heart attack", "todo")
+    assert "moved: Myocardial infarction (X:1) stands below Heart disease now" in again.inner_text(
+        ".state"
+    )
+    _find(again, "broken hip", "decided")
+    assert _state(again) == "linked to Hip fracture (X:6)"
+
+
+def test_what_people_write_is_shown_as_text(visit: Callable[..., Any], tmp_path: Path) -> None:
+    page = visit("/", EVIL)
+    _begin(page, f'mention,context\n"{EVIL}","see {EVIL} there"\n', tmp_path)
+    assert page.inner_text("#mention") == EVIL
+    assert page.inner_text("blockquote") == f"see {EVIL} there"
+    page.fill("#comment", EVIL)
+    page.click("button:text-is('Only comment')")
+    page.wait_for_selector(".history q")
+    assert page.inner_text(".history q") == EVIL
+    assert page.inner_text(".history strong") == EVIL[:100]
+    assert page.locator("main b, main script").count() == 0
+    assert page.title().startswith("Review ")
+
+
+@pytest.mark.parametrize(
+    ("size", "scheme"), [(WIDE, "light"), (NARROW, "dark")], ids=["wide", "narrow"]
+)
+def test_the_pages_are_accessible_and_fit(
+    visit: Callable[..., Any], tmp_path: Path, size: dict[str, int], scheme: str
+) -> None:
+    spec = importlib.util.find_spec("axe_playwright_python")
+    if spec is None or spec.origin is None:
+        pytest.skip("axe-playwright-python is not installed")
+    axe = Path(spec.origin).with_name("axe.min.js").read_text(encoding="utf-8")
+
+    def check(page: Any) -> None:
+        page.evaluate(axe)
+        found = page.evaluate("axe.run()")["violations"]
+        assert [(one["id"], one["impact"], one["nodes"][0]["html"]) for one in found] == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+
+    page = visit("/", "Ann", size)
+    page.emulate_media(color_scheme=scheme)
+    check(page)
+    _begin(page, "mention,near\nheart attack,a heart attack\nbroken hip,\ncold,\n", tmp_path)
+    _find(page, "heart attack")
+    page.keyboard.press("a")
+    _wait_for(page, "heart attack: linked")
+    _find(page, "heart attack")
+    for summary in page.locator("summary").all():
+        summary.click()
+    page.click(".candidates button:text-is('Choose') >> nth=0")
+    page.wait_for_selector(".basket")
+    check(page)
