@@ -1,4 +1,4 @@
-"""What an index can learn from decisions: names to add, and pairs to forbid."""
+"""Lessons of decisions for an index: names to add, and pairs to forbid."""
 
 from __future__ import annotations
 

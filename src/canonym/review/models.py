@@ -1,4 +1,4 @@
-"""What a database of reviews holds.
+"""The tables of a database of reviews.
 
 Items are what is decided: a mention with its context, once, however many rows have it. Decisions
 are only ever added. An item names the one that counts now, and its version grows with each change.

@@ -1,4 +1,4 @@
-"""What an index proposes for items, and which decisions a new index makes doubtful."""
+"""Proposals of an index for items, and the decisions that a new index makes doubtful."""
 
 from __future__ import annotations
 

@@ -250,6 +250,7 @@ def test_the_pages_are_accessible_and_fit(
     page.emulate_media(color_scheme=scheme)
     check(page)
     _begin(page, "mention,near\nheart attack,a heart attack\nbroken hip,\ncold,\n", tmp_path)
+    assert page.evaluate("scrollY") == 0
     _find(page, "heart attack")
     page.keyboard.press("a")
     _wait_for(page, "heart attack: linked")

@@ -1,1 +1,1 @@
-"""How the tables of reviews came to be, step by step."""
+"""Steps in which the tables of reviews came to be."""

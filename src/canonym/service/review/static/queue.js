@@ -109,7 +109,10 @@ async function show(itemId, { focus = false } = {}) {
   drawItem();
   list();
   if (focus) get("mention").focus();
-  document.querySelector(`[data-item="${itemId}"]`)?.scrollIntoView({ block: "nearest" });
+  const row = document.querySelector(`[data-item="${itemId}"]`);
+  const box = document.querySelector(".list"); // which scrolls by itself where it stands beside
+  if (row && (row.offsetTop < box.scrollTop || row.offsetTop + row.offsetHeight > box.scrollTop + box.clientHeight))
+    box.scrollTop = row.offsetTop - box.clientHeight / 3;
 }
 
 function drawItem() {
@@ -146,11 +149,11 @@ async function decide(kind, concepts = []) {
     complain("");
     const now = await ask(`${base}/items/${shown.id}/decisions`, { method: "POST", json: given });
     items = items.map((one) => (one.id === now.id ? { ...one, ...now } : one));
-    tell(`${now.mention}: ${STATES[now.state]}`);
     if (kind === "comment" || kind === "undo") await show(now.id, { focus: true });
     else if (next !== undefined) await show(next, { focus: true });
     else await readItems({ keep: false }); // what is left, from the top
     await readReview();
+    tell(`${now.mention}: ${STATES[now.state]}`);
   } catch (error) {
     if (error.status === 409 && error.body.item) collide(error.body.item, given.comment);
     else complain(error.message);
@@ -195,10 +198,10 @@ async function acceptMany(event) {
   if (!acceptable || !canWrite()) return;
   await attempt(async () => {
     const { accepted } = await ask(`${base}/accept`, { method: "POST", json: acceptable });
-    tell(`${counted(accepted, "mention")} accepted`);
     await readReview();
     await readItems({ keep: false });
     await countAcceptable();
+    tell(`${counted(accepted, "mention")} accepted`);
   });
 }
 
