@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from canonym import Concept, Linker, Name, Relation
+from canonym.linking.reviews import read_reviews
 from canonym.review import export
 from canonym.review.lessons import lessons_of
 from canonym.review.proposals import link_waiting, snapshot
@@ -202,3 +203,27 @@ def test_decisions_are_exported_beside_the_rows(store: Store, linker: Linker) ->
     assert rows[2]["canonym_proposed_id"] == "X:4"
     tabs = "".join(export.lines(store, review, "tsv")).splitlines()
     assert tabs[0].split("\t")[:2] == ["mention", "canonym_state"]
+
+
+def test_decisions_in_sssom_are_read_as_they_were_meant(
+    store: Store, linker: Linker, tmp_path: Path
+) -> None:
+    review = review_of(store, ["heart attack", "sugar", "hip cold", "broken hip", "open"], linker)
+    _decide(store, linker, review, "heart attack", "X:1")
+    _decide(store, linker, review, "hip cold", "X:4", "X:5")
+    _decide(store, linker, review, "broken hip")
+    item = item_of(store, review, "sugar").item
+    broader = (snapshot(linker.terminology, "X:2", "broader"),)
+    store.decide(item.id, Given("link", broader), version=item.version, who="bob")
+    path = tmp_path / "review.sssom.tsv"
+    path.write_text(export.sssom(store, review, linker.terminology), encoding="utf-8")
+    found = read_reviews(path)
+    assert found.made_by == linker.fingerprint
+    learned = [(one.text, one.id, one.accepted) for one in found.reviews if not one.reason]
+    assert ("heart attack", "X:1", True) in learned
+    assert ("broken hip", "X:4", False) in learned
+    assert [text for text, _, accepted in learned if accepted] == ["heart attack"]
+    passed_over = {(one.text, one.id) for one in found.reviews if one.reason}
+    assert {("sugar", "X:2"), ("hip cold", "X:4"), ("hip cold", "X:5")} <= passed_over
+    assert not any(one.text == "open" for one in found.reviews)
+    assert "bob" in next(one.note for one in found.reviews if one.text == "sugar")

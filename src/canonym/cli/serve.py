@@ -149,6 +149,10 @@ def serve(host: str, port: int, workers: int, **settings: Any) -> None:
     # What cannot be opened is refused before anything is bound; ICD-10-CM is built here.
     for folder in chosen.folders().values():
         open_linker(None) if folder is None else Linker.load(folder)
+    if chosen.reviews:
+        from canonym.review.store import Store
+
+        Store(chosen.reviews).close()
     names = ", ".join(chosen.folders())
     run_server(
         chosen,

@@ -322,13 +322,21 @@ def teach(review_id: Id, state: Shared, _who: Reviewer) -> dict[str, int]:
 
 @router.get("/reviews/{review_id}/export", response_class=StreamingResponse)
 def export_decisions(
-    review_id: Id, state: Shared, _who: Reviewer, format: Literal["csv", "tsv"] = "csv"
+    review_id: Id, state: Shared, _who: Reviewer, format: Literal["csv", "tsv", "sssom"] = "csv"
 ) -> StreamingResponse:
-    """Return the table that was given, with the decisions beside its rows."""
-    _found(state, review_id)
-    kind = {"csv": "text/csv", "tsv": "text/tab-separated-values"}[format]
+    """Return the table that was given with the decisions beside its rows, or mappings in SSSOM."""
+    _, served = _served(state, review_id)
+    store, name = state.reviews.store, f"review-{review_id}.{format}"
+    if format == "sssom":
+        name = f"review-{review_id}.sssom.tsv"
+        lines = iter(
+            [served.use(lambda opened: export.sssom(store, review_id, opened.terminology))]
+        )
+    else:
+        lines = export.lines(store, review_id, format)
+    kind = "text/csv" if format == "csv" else "text/tab-separated-values"
     return StreamingResponse(
-        export.lines(state.reviews.store, review_id, format),
+        lines,
         media_type=f"{kind}; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="review-{review_id}.{format}"'},
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )

@@ -224,7 +224,7 @@ async function teach() {
 async function save(format) {
   await attempt(async () => {
     const url = URL.createObjectURL(await ask(`${base}/export?format=${format}`, { raw: true }));
-    make("a", { href: url, download: `review-${id}.${format}` }).click();
+    make("a", { href: url, download: `review-${id}.${format === "sssom" ? "sssom.tsv" : format}` }).click();
     setTimeout(() => URL.revokeObjectURL(url), 1000);
   });
 }
