@@ -10,11 +10,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
 from sqlalchemy import text
 from sqlalchemy.exc import DatabaseError
 
 from canonym import Linker
 from canonym.errors import InvalidInput, ReadError
+from canonym.review.models import Base
 from canonym.review.store import Conflict, Given, Store
 from canonym.review.table import as_table
 from tests.review.conftest import item_of, review_of
@@ -192,3 +195,15 @@ def test_a_place_that_is_no_database_of_reviews_is_refused(tmp_path: Path) -> No
     with pytest.raises(ReadError, match="cannot be used") as caught:
         Store("postgresql://ann:secret@127.0.0.1:1/x")
     assert "secret" not in str(caught.value)
+
+
+def test_the_steps_make_what_the_models_say(store: Store) -> None:
+    with store._engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": False})
+        assert compare_metadata(context, Base.metadata) == []
+
+
+def test_several_processes_may_open_a_new_database_at_once(place: str) -> None:
+    code = "import sys; from canonym.review.store import Store; Store(sys.argv[1]).close()"
+    started = [subprocess.Popen([sys.executable, "-c", code, place]) for _ in range(3)]
+    assert [one.wait(timeout=60) for one in started] == [0, 0, 0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from fastapi.testclient import TestClient
 from canonym import Concept, Relation
 from canonym.service import Settings, create_app
 from canonym.service.keys import Keys
+from tests.cli.running import run
 from tests.service.conftest import RECORDS, build
 
 BASE = "http://127.0.0.1:8000"
@@ -315,3 +317,15 @@ def test_without_an_index_the_page_is_on_icd_10_cm(tmp_path: Path) -> None:
     settings = Settings(reviews=str(tmp_path / "reviews.db"))
     app = create_app(settings)  # not started: only the page is asked for
     assert "<option>icd10cm</option>" in TestClient(app).get("/").text
+
+
+def test_a_database_that_cannot_be_used_is_refused_before_the_server_starts(
+    index: Path, tmp_path: Path
+) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("no database at all " * 100)
+    for place in (str(notes), str(notes / "below.db"), "mysql://localhost/x"):
+        said = run("serve", "--index", str(index), "--reviews", place, code=2).output
+        assert "Serving" not in said
+        assert "Traceback" not in said
+        assert re.search(r"database of reviews|cannot be made", said), said
