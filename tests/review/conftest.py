@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -61,36 +63,28 @@ def linker() -> Linker:
 
 
 @pytest.fixture(scope="session")
-def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Start a cluster of PostgreSQL in a temporary folder; the address of its socket."""
+def postgresql() -> Iterator[str]:
+    """Start a cluster of PostgreSQL in a temporary folder; the pattern of its addresses."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     if not found:
         pytest.skip("PostgreSQL is not installed")
-    folder = tmp_path_factory.mktemp("pg")
-    as_user: list[str] = []
-    if Path("/root").owner() == "root" and shutil.which("runuser") and not _ordinary():
-        for part in (folder, *folder.parents):  # its server refuses to run as root
-            if part.is_relative_to(tmp_path_factory.getbasetemp().parent):
-                part.chmod(part.stat().st_mode | 0o011)
-        shutil.chown(folder, "postgres", "postgres")
-        as_user = ["runuser", "-u", "postgres", "--"]
+    with tempfile.TemporaryDirectory(prefix="canonym-pg-") as folder:
+        as_user: list[str] = []
+        if os.geteuid() == 0:  # its server refuses to run as root
+            shutil.chown(folder, "postgres", "postgres")
+            as_user = ["runuser", "-u", "postgres", "--"]
 
-    def run(program: str, *arguments: str) -> None:
-        command = [*as_user, str(found[-1] / program), *arguments]
-        subprocess.run(command, check=True, capture_output=True, cwd="/", timeout=120)
+        def run(program: str, *arguments: str) -> None:
+            command = [*as_user, str(found[-1] / program), "-D", f"{folder}/data", *arguments]
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd="/", timeout=120)
 
-    data = str(folder / "data")
-    run("initdb", "-D", data, "-U", "canonym", "-A", "trust", "--no-sync")
-    options = f"-c listen_addresses='' -k {folder}"
-    run("pg_ctl", "-D", data, "-w", "-l", str(folder / "log"), "-o", options, "start")
-    yield f"postgresql://canonym@/{{name}}?host={folder}"
-    run("pg_ctl", "-D", data, "-w", "-m", "immediate", "stop")
-
-
-def _ordinary() -> bool:
-    import os
-
-    return os.getuid() != 0
+        run("initdb", "-U", "canonym", "-A", "trust", "--no-sync")
+        options = f"-c listen_addresses='' -k {folder}"
+        run("pg_ctl", "-w", "-l", f"{folder}/log", "-o", options, "start")
+        try:
+            yield f"postgresql://canonym@/{{name}}?host={folder}"
+        finally:
+            run("pg_ctl", "-w", "-m", "immediate", "stop")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from canonym import Concept, Relation
+from canonym.errors import InvalidInput
 from canonym.service import Settings, create_app
 from canonym.service.keys import Keys
 from tests.cli.running import run
@@ -77,6 +80,18 @@ def test_a_table_is_shown_before_anything_is_kept(start: Callable[..., TestClien
     wrong = client.post("/v1/tables", params={"filename": "t.csv"}, content=b"a,b\n1,2,3\n")
     assert wrong.status_code == 422
     assert wrong.json()["detail"].startswith("t.csv")
+
+
+def test_a_workbook_without_its_extra_is_a_message(
+    start: Callable[..., TestClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    stream = io.BytesIO()
+    openpyxl.Workbook().save(stream)
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    answer = start().post("/v1/tables", params={"filename": "t.xlsx"}, content=stream.getvalue())
+    assert answer.status_code == 422
+    assert "canonym[excel]" in answer.json()["detail"]
 
 
 def test_a_review_is_linked_and_decided(start: Callable[..., TestClient]) -> None:
@@ -227,6 +242,29 @@ def test_what_was_being_linked_is_linked_after_the_next_start(
     client = start()
     _linked(client, review)
     assert _items(client, review)["broken hip"]["proposal"]["concepts"][0]["id"] == "X:6"
+
+
+def test_linking_that_failed_says_so_and_is_tried_again(
+    start: Callable[..., TestClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = start()
+    with monkeypatch.context() as patch:
+        patch.setattr("canonym.service.review.jobs.link_waiting", _fail)
+        query = {"name": "Mine", "filename": "t.csv", "column": "term"}
+        review = client.post("/v1/reviews", params=query, content=TABLE.encode()).json()["id"]
+        for _ in range(200):
+            found = client.get(f"/v1/reviews/{review}").json()
+            if found["problem"]:
+                break
+            time.sleep(0.02)
+        assert (found["problem"], found["waiting"]) == ("no room left", 2)
+    assert client.post(f"/v1/reviews/{review}/link").json()["problem"] == ""
+    assert _linked(client, review)["total"] == 2
+    assert _items(client, review)["broken hip"]["proposal"]["concepts"][0]["id"] == "X:6"
+
+
+def _fail(*_: object) -> None:
+    raise InvalidInput("no room left")
 
 
 def test_the_export_has_every_row_as_it_was_given(start: Callable[..., TestClient]) -> None:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
-from canonym.errors import InvalidInput, ReadError
+from canonym.errors import InvalidInput, MissingExtra, ReadError
 from canonym.review import export
 from canonym.review.lessons import Lessons, lessons_of
 from canonym.review.models import Decision, Review
@@ -55,7 +55,7 @@ async def _read(request: Request, filename: str) -> tuple[tuple[str, ...], list[
         if filename:
             return await run_in_threadpool(read_given, content, clean(filename))
         return read_pasted(content.decode("utf-8", "replace"))
-    except ReadError as error:  # of the client's own file, not of one of the service
+    except (ReadError, MissingExtra) as error:  # of the client's own file, not of the service's
         raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from error
 
 

@@ -26,7 +26,8 @@ async function readReview() {
   get("linked").max = review.total;
   get("linked").value = review.total - review.waiting;
   get("linked-text").textContent = `${number(review.total - review.waiting)} of ${number(review.total)}`;
-  get("outdated").hidden = review.current;
+  get("outdated").hidden = review.current && !review.problem;
+  get("outdated-text").textContent = review.problem ? "Linking stopped." : "The index has changed since this list was linked.";
   get("least-label").textContent = review.sure ? "At least this confidence" : "At least this score";
   draw();
   if (review.waiting && !review.problem) {
