@@ -1,6 +1,6 @@
 """Dictionary annotators, each run in a process of its own: names and texts in, spans and ids out.
 
-The process may be of another Python, without canonym, so that this file imports nothing else. It
+The process may be of another Python, without canonym, so that nothing of it is imported here. It
 reads JSON from standard input, ``{"names": [[name, id], …], "texts": […]}``, the names of a concept
 behind its label, and writes ``{"spans": [[[start, end, id], …], …], "seconds": …, "version": …}``;
 the seconds of the processor are those of the texts alone.
@@ -11,13 +11,10 @@ the seconds of the processor are those of the texts alone.
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from collections.abc import Callable
 from importlib.metadata import version
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 Names = list[tuple[str, str]]
 Span = tuple[int, int, str]
@@ -26,20 +23,11 @@ Annotate = Callable[[str], list[Span]]
 
 def gilda(names: Names) -> Annotate:
     """The annotator of gilda, with a grounder of the names."""
-    from gilda import Grounder, Term
     from gilda.ner import annotate
-    from gilda.process import normalize
 
-    labels: dict[str, str] = {}
-    terms = []
-    for text, id_ in names:
-        label = labels.setdefault(id_, text)
-        database, _, number = id_.partition(":")
-        status = "name" if text == label else "synonym"
-        normal = normalize(text)
-        if normal.strip():
-            terms.append(Term(normal, text, database, number, label, status, "terminology"))
-    grounder = Grounder(terms)
+    from peers.adaptors.gilda import build
+
+    grounder = build(names)
     grounder.gilda_disambiguators = {}  # its models are a download, and are of other names
 
     def spans(text: str) -> list[Span]:
@@ -94,25 +82,11 @@ def ahocorasick(names: Names) -> Annotate:
 
 def quickumls(names: Names) -> Annotate:
     """QuickUMLS with its defaults, behind an empty English pipeline of spaCy."""
-    import spacy
+    from peers.adaptors.quickumls import build
 
-    place = TemporaryDirectory()
-    folder = Path(place.name)
-    words = folder / "nltk" / "corpora" / "stopwords" / "english"
-    words.parent.mkdir(parents=True)
-    words.write_text("\n".join(sorted(spacy.blank("en").Defaults.stop_words)), encoding="utf-8")
-    os.environ["NLTK_DATA"] = str(folder / "nltk")  # read when nltk is imported
-    from quickumls import QuickUMLS
-    from quickumls.install import parse_and_encode_ngrams
+    pipeline, matcher = build(names)
 
-    rows = [(text, id_, ["T047"], 1) for text, id_ in names]
-    simstring, types = folder / "umls-simstring.db", folder / "cui-semtypes.db"
-    parse_and_encode_ngrams(rows, str(simstring), str(types), "unqlite")
-    (folder / "database_backend.flag").write_text("unqlite")
-    (folder / "language.flag").write_text("ENG")
-    matcher, pipeline = QuickUMLS(str(folder), spacy_component=True), spacy.blank("en")
-
-    def spans(text: str, _kept: object = place) -> list[Span]:
+    def spans(text: str) -> list[Span]:
         best = [parts[0] for parts in matcher._match(pipeline(text))]
         return [(one["start"], one["end"], one["cui"]) for one in best]
 

@@ -10,7 +10,15 @@ import click
 
 from canonym.cli.device import device_option
 from canonym.cli.link import Filters, Machine
-from canonym.cli.options import choice_options, index_option, overwrite_option, workers_option
+from canonym.cli.options import (
+    choice_options,
+    encoding_option,
+    everyday_option,
+    index_option,
+    overwrite_option,
+    ties_option,
+    workers_option,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -36,17 +44,9 @@ class Options(Filters, Machine):
     help="Kind of the file; recognised by its beginning when left out, but for lines (a text a "
     "line).",
 )
-@click.option(
-    "--encoding",
-    metavar="NAME",
-    help="Encoding of the file; found when left out, and named if it is not UTF-8.",
-)
+@encoding_option
 @index_option
-@click.option(
-    "--no-everyday",
-    is_flag=True,
-    help="ICD-10-CM without the bundled everyday names.",
-)
+@everyday_option
 @click.option(
     "-k",
     type=click.IntRange(1, 1000),
@@ -55,12 +55,7 @@ class Options(Filters, Machine):
     help="Candidates of a mention.",
 )
 @choice_options
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    help="Break ties between equal scores at random, the same way for the same number.  "
-    "[default: the more trusted name first, then the id]",
-)
+@ties_option
 @click.option("-o", "--output", type=click.Path(), help="Write to this file.")
 @click.option(
     "--format",

@@ -13,10 +13,13 @@ from canonym.cli.device import device_option
 from canonym.cli.exchange import LINK_FORMATS, ExchangeOptions, exchange_options
 from canonym.cli.options import (
     choice_options,
+    encoding_option,
+    everyday_option,
     index_option,
     mention_type_option,
     overwrite_option,
     sheet_options,
+    ties_option,
     workers_option,
 )
 
@@ -97,19 +100,11 @@ class Options(RowOptions, SheetOptions, Filters, Machine, ExchangeOptions):
     help="A column with the text around the mention, to look for abbreviations.",
 )
 @click.option("--delimiter", metavar="CHAR", help="Separator of cells; found when left out.")
-@click.option(
-    "--encoding",
-    metavar="NAME",
-    help="Encoding of the file; found when left out, and named if it is not UTF-8.",
-)
+@encoding_option
 @sheet_options
 @mention_type_option("mention_types")
 @index_option
-@click.option(
-    "--no-everyday",
-    is_flag=True,
-    help="ICD-10-CM without the bundled everyday names.",
-)
+@everyday_option
 @click.option(
     "-k",
     type=click.IntRange(1, 1000),
@@ -117,12 +112,7 @@ class Options(RowOptions, SheetOptions, Filters, Machine, ExchangeOptions):
     "workbooks, which have no other; else 5]",
 )
 @choice_options
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    help="Break ties between equal scores at random, the same way for the same number.  "
-    "[default: the more trusted name first, then the id]",
-)
+@ties_option
 @click.option(
     "--explain", is_flag=True, help="Explain each link: normal forms, scores, runner-up, margin."
 )

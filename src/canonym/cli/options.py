@@ -64,6 +64,16 @@ index_option: Decorator = click.option(
     help="A folder made by `canonym index`, or a terminology, which is then indexed for this run. "
     "ICD-10-CM when left out.",
 )
+everyday_option: Decorator = click.option(
+    "--no-everyday",
+    is_flag=True,
+    help="ICD-10-CM without the bundled everyday names.",
+)
+encoding_option: Decorator = click.option(
+    "--encoding",
+    metavar="NAME",
+    help="Encoding of the file; found when left out, and named if it is not UTF-8.",
+)
 built_index_option: Decorator = click.option(
     "-i", "--index", type=click.Path(), required=True, help="A folder made by `canonym index`."
 )
@@ -78,6 +88,12 @@ workers_option: Decorator = click.option(
     show_default=True,
     help="Link in N processes, 0 for one per core; the output is the same. Each takes a second or "
     "two to start, so that short files gain nothing.",
+)
+ties_option: Decorator = click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    help="Break ties between equal scores at random, the same way for the same number.  "
+    "[default: the more trusted name first, then the id]",
 )
 seed_option: Decorator = click.option(
     "--seed",
