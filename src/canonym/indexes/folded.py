@@ -27,6 +27,7 @@ import numpy.typing as npt
 from canonym.errors import ReadError
 from canonym.indexes import check_numbers, load_array
 from canonym.indexes.codes import Multiply
+from canonym.io.arrays import ArrayWriter
 from canonym.types import Int32Array, SparseVectors
 
 _WIDTH = 256  # places; of twice as many the product takes twice the time
@@ -72,12 +73,9 @@ class Folded:
         """Write what `of` makes, block by block, to an existing folder."""
         places = _placed(vectors)
         step = _step(vectors, places)
-        with (folder / "folded.npy").open("wb") as stream:
-            shape = (vectors.n_rows * _width(places),)
-            header = {"descr": "|i1", "fortran_order": False, "shape": shape}
-            np.lib.format.write_array_header_1_0(stream, header)
+        with ArrayWriter(folder / "folded.npy", np.int8) as numbers:
             for block in _coded(vectors, places, step):
-                stream.write(block.data)
+                numbers.add(block)
         np.save(folder / "places.npy", places)
         np.save(folder / "step.npy", np.float64(step))
 

@@ -148,10 +148,8 @@ class Inverted:
         return scores
 
     def save(self, folder: Path) -> None:
-        """Write the rows and what bounds their products to an existing folder."""
-        for name in ("indptr", "indices", "data"):
-            np.save(folder / f"{name}.npy", getattr(self._vectors, name))
-        _write_rest(self._vectors, folder)
+        """Write the index to an existing folder."""
+        write_inverted([self._vectors], folder)
 
     @classmethod
     def load(cls, folder: Path, *, n_rows: int | None = None) -> Inverted:
@@ -174,7 +172,7 @@ class Inverted:
 
 
 def write_inverted(batches: Iterable[SparseVectors], folder: Path) -> None:
-    """Write what `Inverted.save` would write, batch by batch; there is at least one batch."""
+    """Write the rows and what bounds their products, batch by batch; there is at least one."""
     n_values = n_columns = 0
     with (
         ArrayWriter(folder / "indptr.npy", np.int64) as indptr,
@@ -188,12 +186,8 @@ def write_inverted(batches: Iterable[SparseVectors], folder: Path) -> None:
             data.add(batch.data)
             n_values, n_columns = n_values + len(batch.data), batch.n_columns
     written = (open_array(folder / f"{name}.npy") for name in ("indptr", "indices", "data"))
-    _write_rest(SparseVectors._make((*written, n_columns)), folder)
-
-
-def _write_rest(vectors: SparseVectors, folder: Path) -> None:
-    np.save(folder / "n_columns.npy", np.int64(vectors.n_columns))
-    Folded.write(vectors, folder)
+    Folded.write(SparseVectors._make((*written, n_columns)), folder)
+    np.save(folder / "n_columns.npy", np.int64(n_columns))
 
 
 class _Scorer:
