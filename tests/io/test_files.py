@@ -287,6 +287,26 @@ def test_a_kill_between_the_two_renames_loses_nothing(tmp_path: Path, by: str) -
     assert names(tmp_path) == ["saved"]
 
 
+@pytest.mark.parametrize("looks", range(1, 6))
+def test_a_folder_that_another_process_replaces_just_now_is_replaced_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, looks: int
+) -> None:
+    folder, exists = tmp_path / "saved", Path.exists
+    save(folder, "old")
+    left = [looks]
+
+    def away_after_the_look(path: Path, **options: bool) -> bool:
+        found = exists(path, **options)
+        left[0] -= path == folder
+        if path == folder and not left[0]:
+            folder.rename(tmp_path / "moved")
+        return found
+
+    monkeypatch.setattr(Path, "exists", away_after_the_look)
+    save(folder, "new", overwrite=True)
+    assert (folder / "deep" / "data.txt").read_text() == "new"
+
+
 def test_a_folder_being_replaced_by_someone_alive_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / f".saved.replaced-{os.getpid()}-00ff").mkdir()
     with pytest.raises(ReadError, match="no such folder"):

@@ -190,13 +190,22 @@ def check_folder(path: Path, *, overwrite: bool) -> None:
     _check_parent(path)
     if os.path.lexists(path) and not overwrite:
         raise _exists(path, "folder name")
-    if path.exists() and not (
-        path.is_dir() and ((path / MANIFEST).is_file() or not any(path.iterdir()))
-    ):
+    if path.exists() and not _is_replaceable(path):
         raise InvalidInput(
             f"{path} was not written by canonym (no {MANIFEST} in it) and is left alone; "
             "choose another folder name"
         )
+
+
+def _is_replaceable(path: Path) -> bool:
+    try:
+        # Listed once: between two looks at the path another process may put its folder there.
+        names = os.listdir(path)  # noqa: PTH208
+    except FileNotFoundError:  # another process has just moved it away, to replace it
+        return True
+    except NotADirectoryError:
+        return False
+    return not names or MANIFEST in names
 
 
 @contextlib.contextmanager
