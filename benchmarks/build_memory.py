@@ -132,6 +132,7 @@ def watched(*arguments: str) -> dict[str, Any]:
     }
     return {
         "seconds": round(time.perf_counter() - begun, 1),
+        "processor_seconds": round(usage.ru_utime + usage.ru_stime, 1),
         "peak_megabytes": peak | {"ru_maxrss": round(usage.ru_maxrss / 1024)},
         "stages": watch.stages,
     }
