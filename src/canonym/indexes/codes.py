@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import ReadError
-from canonym.indexes import BoolArray, load_array
+from canonym.indexes import BoolArray, check_starts, load_array
 from canonym.indexes.selection import LOWEST, SLACK, Pairs, Promising
 from canonym.io.arrays import ArrayWriter, Empty
 from canonym.io.forks import Lock
@@ -31,7 +31,9 @@ from canonym.types import Float32Array, Int32Array
 FEWEST = 1 << 14
 """Fewer rows are multiplied as they are in less time."""
 
-_BLOCK = 1 << 14  # rows
+# Rows. With a power of two, the lines of a block would compete for the same places in the cache.
+_BLOCK = (1 << 14) - 64
+_BLOCK_BEFORE = 1 << 14  # of an index that does not say it
 _MOST = 127  # of a number of a row
 _MOST_OF_QUERY = 63  # more of it would overflow 16 bits on processors without VNNI
 _WARM = 1 << 31  # multiplications that are done before the import of ONNX Runtime pays
@@ -106,7 +108,9 @@ class Codes:
         `empty` makes the array of all coded rows, which is needed where `rows` are given.
         """
         coder = _Coder(vectors)
-        starts = block_starts(len(vectors)) if starts is None else starts
+        if starts is None:
+            starts = block_starts(len(vectors))
+            np.save(folder / "blocks.npy", starts)
         with (
             ArrayWriter(folder / "codes.npy", np.int8) as codes,
             ArrayWriter(folder / "sums.npy", np.int32) as all_sums,
@@ -134,11 +138,14 @@ class Codes:
                 f"holds {bounds.tolist()}, expected finite numbers of at least 0; build the index "
                 "again",
             )
+        if starts is None and (folder / "blocks.npy").exists():
+            starts = load_array(folder / "blocks.npy", (None,), np.int64)
+            check_starts(folder / "blocks.npy", starts, n_rows)
         return cls(
             load_array(folder / "codes.npy", (n_rows * width,), np.int8),
             load_array(folder / "sums.npy", (n_rows,), np.int32),
             bounds,
-            block_starts(n_rows) if starts is None else starts,
+            block_starts(n_rows, _BLOCK_BEFORE) if starts is None else starts,
         )
 
     def coded(self, queries: Float32Array) -> CodedQueries:
@@ -182,9 +189,9 @@ class Codes:
         return found.pairs()
 
 
-def block_starts(n_rows: int) -> npt.NDArray[np.int64]:
+def block_starts(n_rows: int, size: int | None = None) -> npt.NDArray[np.int64]:
     """Return the starts of blocks of equal size, and the end of the last."""
-    return np.append(np.arange(0, n_rows, _BLOCK), n_rows)
+    return np.append(np.arange(0, n_rows, size or _BLOCK), n_rows)
 
 
 class _Coder:
