@@ -336,7 +336,7 @@ def test_a_terminology_is_indexed_for_the_run(
     assert run("link", "--index", str(db), "-q", "broken hip").stderr == ""
 
 
-@pytest.mark.parametrize("damage", ["missing", "newer", "cut", "other", "manifest"])
+@pytest.mark.parametrize("damage", ["missing", "newer", "cut", "other", "manifest", "weight"])
 def test_an_index_that_cannot_be_used_is_refused(index: Path, tmp_path: Path, damage: str) -> None:
     broken = tmp_path / "broken"
     if damage != "missing":
@@ -350,9 +350,12 @@ def test_an_index_that_cannot_be_used_is_refused(index: Path, tmp_path: Path, da
         victim.write_bytes(victim.read_bytes()[:-4])
     elif damage == "manifest":
         manifest.write_text("{")
-    elif damage == "other":
+    elif damage in ("other", "weight"):
         content = json.loads(manifest.read_text())
-        content["terminology"]["digest"] = "0" * 64
+        if damage == "other":
+            content["terminology"]["digest"] = "0" * 64
+        else:
+            content["encoders"][0]["weight"] = 10**400
         (broken / "checksums.sha256").unlink()
         manifest.write_text(json.dumps(content))
     failed = run("link", "--index", str(broken), "x", code=2)
@@ -362,6 +365,7 @@ def test_an_index_that_cannot_be_used_is_refused(index: Path, tmp_path: Path, da
         "cut": "damaged",
         "other": "was built for the terminology",
         "manifest": "the manifest is damaged",
+        "weight": "the manifest is damaged: 'encoders' is",
     }
     assert expected[damage] in failed.stderr
 

@@ -120,7 +120,7 @@ def test_what_is_taught(linker: Linker) -> None:
     assert linker.synonyms() == ()
 
 
-@pytest.mark.parametrize("weight", [math.nan, math.inf, -1, "1", None])
+@pytest.mark.parametrize("weight", [math.nan, math.inf, -1, "1", None, 10**400])
 def test_weights(linker: Linker, weight: Any) -> None:
     with pytest.raises(InvalidInput, match="expected numbers of at least 0"):
         Linker.build(linker.terminology, encoders=["chargrams"], weights=[weight])

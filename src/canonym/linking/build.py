@@ -11,7 +11,6 @@ import contextlib
 import functools
 import itertools
 import logging
-import math
 import os
 import shutil
 import subprocess
@@ -241,8 +240,8 @@ def _checked_weights(weights: Sequence[float] | None, n: int) -> list[float]:
             f"{len(weights)} weights were given for {n} encoders; expected one for each"
         )
     numbers = all(isinstance(w, Real) and not isinstance(w, bool) for w in weights)
-    if n and not (numbers and min(weights) >= 0 and 0 < sum(weights) < math.inf):
-        given = ", ".join(f"{w:g}" if isinstance(w, Real) else repr(w) for w in weights)
+    if n and not (numbers and min(weights) >= 0 and 0 < sum(weights) <= sys.float_info.max):
+        given = ", ".join(f"{w!r:.40}" for w in weights)
         raise InvalidInput(
             f"the weights are {given}; expected numbers of at least 0, not all of them 0"
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -57,7 +57,7 @@ def _fits(encoder: Mapping[str, Any]) -> bool:
     return (
         isinstance(encoder.get("name"), str)
         and isinstance(weight, int | float)
-        and 0 <= weight < math.inf
+        and 0 <= weight <= sys.float_info.max
         and isinstance(index, str)
         and index in INDEXES
         and _are_texts(steps)
