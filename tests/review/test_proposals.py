@@ -202,7 +202,7 @@ def test_decisions_are_exported_beside_the_rows(store: Store, linker: Linker) ->
     assert (rows[0]["canonym_by"], rows[2]["canonym_by"]) == ("ann", "")
     assert rows[2]["canonym_proposed_id"] == "X:4"
     tabs = "".join(export.lines(store, review, "tsv")).splitlines()
-    assert tabs[0].split("\t")[:2] == ["mention", "canonym_state"]
+    assert tabs[0].split("\t")[:2] == ["mention", "canonym_mention"]
 
 
 def test_decisions_in_sssom_are_read_as_they_were_meant(
@@ -216,7 +216,7 @@ def test_decisions_in_sssom_are_read_as_they_were_meant(
     broader = (snapshot(linker.terminology, "X:2", "broader"),)
     store.decide(item.id, Given("link", broader), version=item.version, who="bob")
     path = tmp_path / "review.sssom.tsv"
-    path.write_text(export.sssom(store, review, linker.terminology), encoding="utf-8")
+    path.write_bytes(b"".join(export.export_review(store, review, "sssom", linker.terminology)))
     found = read_reviews(path)
     assert found.made_by == linker.fingerprint
     learned = [(one.text, one.id, one.accepted) for one in found.reviews if not one.reason]

@@ -24,6 +24,7 @@ _COMMANDS = {
     "import": "canonym.cli.import_:import_",
     "index": "canonym.cli.index:index",
     "synonyms": "canonym.cli.synonyms:synonyms",
+    "export": "canonym.cli.export:export",
     "import-decisions": "canonym.cli.decisions:import_decisions",
     "fit": "canonym.cli.fit:fit",
     "train": "canonym.cli.train.command:train",

@@ -30,14 +30,15 @@ _SHOWN = 5
 def import_decisions(
     file: str, index: str, dry_run: bool, skip_unknown: bool, language: str, encoding: str | None
 ) -> None:
-    """Take over what reviewers decided in FILE: SSSOM, or the save file of Usagi.
+    """Take over what reviewers decided in FILE: SSSOM, Usagi, or a review of `canonym export`.
 
     Accepted mappings become names of their concepts, as with `canonym synonyms add`. Rejected ones
     are forbidden, as with `canonym synonyms forbid`. All are taken over, or none.
 
     In SSSOM a row is reviewed if its mapping_justification is semapv:ManualMappingCuration or it
     names a reviewer, and rejected if its predicate_modifier is Not. In Usagi a row is reviewed if
-    it is APPROVED, and rejected if its equivalence is UNMATCHED. Other rows, broader and narrower
+    it is APPROVED, and rejected if its equivalence is UNMATCHED. Tables (CSV, TSV, .xlsx, .ods) and
+    FHIR ConceptMaps are those that `canonym export` wrote. Other rows, broader and narrower
     concepts among them, are passed over and counted.
 
     \b

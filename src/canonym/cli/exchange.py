@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from canonym.export import LinkWriter
     from canonym.export.mappings import Origin
-    from canonym.export.omop import Target
     from canonym.linker import Linker
     from canonym.terminology import Terminology
 
@@ -164,12 +163,13 @@ def mapping_target(
     if format_ not in MAPPING_FORMATS:
         return None
     from canonym.errors import InvalidInput
+    from canonym.linking.exchange import origin_of
     from canonym.linking.overlay import added_names
 
     terminology = linker.terminology
     names = (*linker.synonyms(), *added_names(terminology))
     added = frozenset((name.text, name.concept_id) for name in names)
-    origin = origin_of(terminology, linker.fingerprint, options["date"], added)
+    origin = origin_of(terminology, linker.fingerprint, day_of(options["date"]), added)
     if format_ in ("usagi", "omop") and origin.prefixes[0] not in ("OMOP", ""):
         raise InvalidInput(
             f"--format {format_} needs concepts of OMOP, and the ids of the terminology begin with "
@@ -180,21 +180,9 @@ def mapping_target(
     return MappingTarget(terminology, origin, columns or (), mention_column, chosen)  # type: ignore[arg-type]
 
 
-def origin_of(
-    terminology: Terminology,
-    fingerprint: str,
-    date: datetime.datetime | None,
-    added: frozenset[tuple[str, str]] = frozenset(),
-) -> Origin:
-    """Return where mappings to a terminology come from."""
-    from canonym import __version__
-    from canonym.export.mappings import Origin
-
-    sources = terminology.sources()
-    source, version = max(sources, key=lambda pair: sources[pair], default=("", ""))
-    prefixes = tuple(terminology.prefixes()) or ("",)
-    day = date.date().isoformat() if date else _epoch()
-    return Origin(__version__, fingerprint, prefixes, source, version, day, added)
+def day_of(date: datetime.datetime | None) -> str:
+    """Return the day of ``--date``, else that of ``SOURCE_DATE_EPOCH``, else none."""
+    return date.date().isoformat() if date else _epoch()
 
 
 def _epoch() -> str:
@@ -218,6 +206,7 @@ def mapping_writer(format_: str, stream: IO[str], target: MappingTarget) -> Link
     from canonym.export.omop import SourceMapWriter, UsagiWriter
     from canonym.export.rows import check_unique
     from canonym.export.sssom import SssomWriter
+    from canonym.linking.exchange import StandardConcepts
 
     options, origin, columns = target.options, target.origin, list(target.columns)
 
@@ -237,7 +226,7 @@ def mapping_writer(format_: str, stream: IO[str], target: MappingTarget) -> Link
             stream,
             origin,
             vocabulary=options["source_vocabulary"] or "",
-            standard=_Standard(target.terminology),
+            standard=StandardConcepts(target.terminology),
             domains=options["domains"],
             codes=codes,
         )
@@ -245,21 +234,3 @@ def mapping_writer(format_: str, stream: IO[str], target: MappingTarget) -> Link
     used = {target.mention_column, options["code_column"], options["frequency_column"]}
     further = {name: at for at, name in enumerate(columns) if name not in used}
     return UsagiWriter(stream, origin, columns=further, codes=codes)
-
-
-class _Standard:
-    """Finds the standard concepts that a concept maps to, itself if it is one.
-
-    A terminology without any "Maps to" holds standard concepts alone.
-    """
-
-    def __init__(self, terminology: Terminology) -> None:
-        self._terminology = terminology
-        self._maps = next(terminology.iter_relations("maps_to"), None) is not None
-
-    def __call__(self, id_: str) -> list[Target]:
-        from canonym.export.omop import Target
-
-        ids = self._terminology.related(id_, "maps_to") if self._maps else (id_,)
-        found = map(self._terminology.concept, ids)
-        return [Target(concept.id, concept.source, concept.types) for concept in found]

@@ -94,10 +94,12 @@ def _write(
     metadata: dict[str, str],
     date: datetime.datetime | None,
 ) -> None:
-    from canonym.cli.exchange import origin_of
+    from canonym.cli.exchange import day_of
     from canonym.export.sssom import ConceptMappingWriter
+    from canonym.linking.exchange import origin_of
 
-    subjects, objects = origin_of(one, one.digest, date), origin_of(other, other.digest, date)
+    day = day_of(date)
+    subjects, objects = origin_of(one, one.digest, day), origin_of(other, other.digest, day)
     writer = ConceptMappingWriter(stream, subjects, objects, **metadata)
     for each in mapped:
         writer.write(each, one.concept(each.left).label, other.concept(each.right).label)

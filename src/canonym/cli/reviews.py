@@ -61,7 +61,7 @@ def take_reviews(
         try:
             name = checked_name(linker.terminology, review.text, id_, language)
         except CanonymError as error:
-            raise ReadError(file.path, str(error), line=review.line) from error
+            raise ReadError(file.path, str(error), line=review.line or None) from error
         key = (normalise(name.text, STRONG), id_)
         earlier, _ = decided.setdefault(key, (review, name))
         if earlier.accepted != review.accepted:
@@ -69,7 +69,7 @@ def take_reviews(
                 file.path,
                 f"{review.text!r} is accepted and rejected for {review.id} (the other row is in "
                 f"line {earlier.line}): keep one of the two",
-                line=review.line,
+                line=review.line or None,
             )
         if review.accepted and key in barred:
             passed_over["the pair is forbidden (`canonym synonyms allow` allows it again)"] += 1
@@ -107,7 +107,7 @@ def _unknown(linker: Linker, file: ReviewFile, known: ConceptIds) -> ReadError:
         file.path,
         f"{missing[0].id!r} is no concept of {linker.folder}, whose ids look like {example!r}; so "
         f"it is in {len(missing):,} of {len(wanted):,} reviewed rows: {other}",
-        line=missing[0].line,
+        line=missing[0].line or None,
     )
 
 

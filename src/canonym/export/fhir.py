@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import IO, Any
 
 from canonym.export.mappings import Codes, Mapping, Origin, local_id, mappings_of
-from canonym.export.rows import without_surrogates
+from canonym.export.rows import number, without_surrogates
 from canonym.io.curies import namespace, split_id
 from canonym.types import Link
 
@@ -24,14 +24,20 @@ _SYSTEMS = {
     "HP": "http://human-phenotype-ontology.org",
     "OMOP": "https://fhir-terminology.ohdsi.org",
 }
-# What the concept is to the text, in R4 and in R5; "" where nothing is known but similarity.
+# What the concept is to the text, in R4 and in R5.
 _RELATIONS = {
-    "equal": ("equivalent", "equivalent"),
+    "equal": ("equal", "equivalent"),
+    "equivalent": ("equivalent", "equivalent"),
     "broader": ("wider", "source-is-narrower-than-target"),
     "narrower": ("narrower", "source-is-broader-than-target"),
+    "close": ("inexact", "related-to"),
     "related": ("relatedto", "related-to"),
-    "": ("relatedto", "related-to"),
 }
+# What nobody looked at is neither the same to the letter, nor known to overlap.
+_UNREVIEWED = {"equal": "equivalent", "close": "related"}
+
+DECISION = "urn:canonym:decision"
+"""Address of the extension that tells who decided what, on a target, or an element without one."""
 
 
 def code_system(prefix: str) -> str:
@@ -51,8 +57,9 @@ class ConceptMapWriter:
     """Writes a ConceptMap when it is closed: an element a text, a group a code system.
 
     The code of a text is that of `codes`, else the text itself. A text that is a name of the
-    concept is equivalent to it. What is only similar to one is related to it, with score and
-    confidence in the comment. Of several links of a text to a concept the surest is written.
+    concept, or surely means it, is equivalent to it. What is only similar to one is related to it,
+    with score and confidence in the comment. Of several links of a text to a concept the surest is
+    written. What people decided has the relation that they gave, and the extension `DECISION`.
 
     Parameters
     ----------
@@ -64,6 +71,8 @@ class ConceptMapWriter:
         One of `VERSIONS`.
     url : str
         Address of the map; by default one with the fingerprint of the index.
+    title : str
+        Title of the map.
     codes : Codes
         Where codes are.
     """
@@ -75,26 +84,33 @@ class ConceptMapWriter:
         *,
         version: str = "R4",
         url: str = "",
+        title: str = "",
         codes: Codes = Codes(),  # noqa: B008 - it cannot be changed
     ) -> None:
         self._stream = stream
         self._origin = origin
         self._r5 = version == "R5"
         self._url = url or f"urn:canonym:links:{origin.fingerprint}"
+        self._title = title
         self._codes = codes
         self._groups: dict[str, dict[tuple[str, str], dict[str, Mapping]]] = {}
+        self._others: dict[tuple[str, str], list[Mapping]] = {}  # without a concept, or refused
 
     def write(self, link: Link, cells: Sequence[str] = (), *, explanation: str = "") -> None:  # noqa: ARG002
         """Take one link; explanations have no place here."""
-        text = without_surrogates(link.mention.text.strip())
-        claims = list(mappings_of(link))
-        found = [claim for claim in claims if claim.candidate is not None]
+        text = link.mention.text.strip()
+        self.add(self._codes.code(text, cells), text, list(mappings_of(link)))
+
+    def add(self, code: str, text: str, claims: Sequence[Mapping]) -> None:
+        """Take what is claimed of a text with its code."""
+        key = (without_surrogates(code), without_surrogates(text))
+        found = [one for one in claims if one.candidate and one.relation != "refused"]
+        others = [one for one in claims if one not in found and one.verdict]
+        self._others.setdefault(key, []).extend(others)
         for claim in found or claims[:1]:
-            best = claim.candidate
+            best = claim.candidate if found else None
             prefix = split_id(best.id)[0] if best else self._origin.prefixes[0]
-            code = without_surrogates(self._codes.code(text, cells))
-            group = self._groups.setdefault(code_system(prefix), {})
-            targets = group.setdefault((code, text), {})
+            targets = self._groups.setdefault(code_system(prefix), {}).setdefault(key, {})
             if best and claim.certainty > targets.setdefault(best.id, claim).certainty:
                 targets[best.id] = claim
 
@@ -113,6 +129,7 @@ class ConceptMapWriter:
             "resourceType": "ConceptMap",
             "url": self._url,
             "name": "CanonymLinks",
+            "title": self._title,
             "status": "draft",
             "experimental": True,
             "date": origin.date,
@@ -124,21 +141,49 @@ class ConceptMapWriter:
 
     def _element(self, code: str, text: str, targets: dict[str, Mapping]) -> dict[str, Any]:
         element: dict[str, Any] = {"code": code, "display": text}
+        others = self._others.get((code, text), ())
         if targets:
             element["target"] = [self._target(id_, claim) for id_, claim in targets.items()]
         elif self._r5:
             element["noMap"] = True
         else:
             element["target"] = [{"equivalence": "unmatched"}]
-        return element
+        decisions = [_decision(one) for one in others]
+        return {"extension": decisions, **element} if decisions else element
 
-    def _target(self, id_: str, claim: Mapping) -> dict[str, str]:
+    def _target(self, id_: str, claim: Mapping) -> dict[str, Any]:
         label = claim.candidate.label if claim.candidate else ""
-        known = claim.relation if claim.by_string or claim.relation != "equal" else ""
+        known = claim.supported
+        if claim.verdict is None:
+            known = _UNREVIEWED.get(known, known)
         target = {
             "code": local_id(id_),
             "display": label,
             "relationship" if self._r5 else "equivalence": _RELATIONS[known][self._r5],
-            "comment": claim.evidence,
+            "comment": claim.verdict.comment if claim.verdict else claim.evidence,
         }
-        return {key: without_surrogates(value) for key, value in target.items() if value}
+        filled = {key: without_surrogates(value) for key, value in target.items() if value}
+        return {"extension": [_decision(claim)], **filled} if claim.verdict else filled
+
+
+def _decision(claim: Mapping) -> dict[str, Any]:
+    """Return the extension with what was decided; nothing in it is lost by a version of FHIR."""
+    verdict = claim.verdict
+    assert verdict is not None, "only what people decided has it"
+    facts = {
+        "kind": verdict.kind,
+        "id": claim.candidate.id if claim.candidate else "",
+        "relation": verdict.relation if claim.candidate else "",
+        "by": verdict.who,
+        "at": verdict.moment,
+        "comment": verdict.comment,
+        "context": verdict.context,
+        "index": verdict.fingerprint,
+        "confidence": number(claim.confidence),
+    }
+    parts = [
+        {"url": key, "valueString": without_surrogates(value)}
+        for key, value in facts.items()
+        if value
+    ]
+    return {"url": DECISION, "extension": parts}

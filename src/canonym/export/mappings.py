@@ -16,6 +16,15 @@ from canonym.types import Candidate, Link
 SIEVES: tuple[str, ...] = ("verbatim", "normalised", "reordered")
 """What finds a name by its string, as `Candidate.sieve` says it."""
 
+RELATIONS: tuple[str, ...] = ("equal", "equivalent", "broader", "narrower", "close", "related")
+"""What a concept may be to a text: the same, the same in other words, and so on."""
+
+SURE = 0.95
+"""From this confidence on a link that is only similar counts as one that needs no review."""
+
+LIKELY = 0.5
+"""From this confidence on a link is more likely right than wrong."""
+
 _RELATIONS = {"narrow": "broader", "broad": "narrower", "related": "related"}
 
 
@@ -49,7 +58,7 @@ class Origin(NamedTuple):
     @property
     def tool(self) -> str:
         """Name, version and index in one line."""
-        return f"canonym {self.version}, index {self.fingerprint}"
+        return tool(self.version, self.fingerprint)
 
     @property
     def milliseconds(self) -> int | None:
@@ -60,11 +69,51 @@ class Origin(NamedTuple):
         return (day - datetime.date(1970, 1, 1)).days * 86_400_000
 
 
+class Verdict(NamedTuple):
+    """What a person decided on a text.
+
+    Parameters
+    ----------
+    kind : str
+        ``link``, ``nil`` or ``flag``; empty where nothing was decided yet.
+    relation : str
+        What the concept is to the text, one of `RELATIONS`; ``refused`` where it is nothing to it.
+    who, comment : str
+        The name of the person, and what was written.
+    made : float
+        Seconds since 1970.
+    fingerprint : str
+        Fingerprint of the index that proposed concepts then.
+    context : str
+        The surroundings of the text, if it was decided for these alone.
+    together : bool
+        Whether only several concepts together are what the text means.
+    """
+
+    kind: str
+    relation: str = "equal"
+    who: str = ""
+    comment: str = ""
+    made: float = 0.0
+    fingerprint: str = ""
+    context: str = ""
+    together: bool = False
+
+    @property
+    def moment(self) -> str:
+        """When it was decided, as ``2024-12-31T23:59:59+00:00``; empty if it was not."""
+        if not self.made:
+            return ""
+        return datetime.datetime.fromtimestamp(self.made, datetime.UTC).isoformat(
+            timespec="seconds"
+        )
+
+
 class Mapping(NamedTuple):
     """A text and the concept it means, or None with the `reason`.
 
     `whole` is the composite mention that the text is a part of, else empty. `searched` is the text
-    as it was looked up.
+    as it was looked up. `verdict` is what a person decided, if somebody looked at it.
     """
 
     text: str
@@ -73,11 +122,31 @@ class Mapping(NamedTuple):
     candidate: Candidate | None
     confidence: float | None
     reason: str
+    verdict: Verdict | None = None
 
     @property
     def relation(self) -> str:
-        """What the concept is to the text: ``equal``, ``broader``, ``narrower``, ``related``."""
+        """What the concept is to the text, one of `RELATIONS`.
+
+        A person's word counts. Of several concepts together none is the same as the text.
+        """
+        if self.verdict is not None:
+            alike = self.verdict.relation in ("equal", "equivalent")
+            return "related" if self.verdict.together and alike else self.verdict.relation
         return "equal" if self.candidate is None else _RELATIONS.get(self.candidate.scope, "equal")
+
+    @property
+    def supported(self) -> str:
+        """The relation as far as the evidence goes.
+
+        It is that of the name that matched where a person said so, where the text is that name, or
+        where the confidence is at least `SURE`. Else it is ``close`` from the confidence `LIKELY`
+        on, and ``related`` below, or where no confidence is known.
+        """
+        sure = self.confidence or 0.0
+        if self.verdict is not None or self.candidate is None or self.by_string or sure >= SURE:
+            return self.relation
+        return "close" if sure >= LIKELY else "related"
 
     @property
     def by_string(self) -> bool:
@@ -103,6 +172,11 @@ class Mapping(NamedTuple):
         if self.whole:
             facts.append(f"part of {self.whole!r}")
         return ", ".join(facts)
+
+
+def tool(version: str, fingerprint: str) -> str:
+    """Return name, version and index in one line."""
+    return f"canonym {version}, index {fingerprint}"
 
 
 def mappings_of(link: Link) -> Iterator[Mapping]:

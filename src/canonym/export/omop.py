@@ -8,9 +8,8 @@ from collections.abc import Callable, Collection, Sequence
 from typing import IO, NamedTuple
 
 from canonym.errors import InvalidInput
-from canonym.export.mappings import Codes, Origin, local_id, mappings_of
-from canonym.export.rows import without_surrogates
-from canonym.export.sssom import number
+from canonym.export.mappings import Codes, Mapping, Origin, local_id, mappings_of, tool
+from canonym.export.rows import number, without_surrogates
 from canonym.types import Link
 
 USAGI_COLUMNS: tuple[str, ...] = (
@@ -29,6 +28,16 @@ MAP_COLUMNS: tuple[str, ...] = (
     "invalid_reason",
 )  # fmt: skip
 """Columns of ``source_to_concept_map``."""
+
+EQUIVALENCES: dict[str, str] = {
+    "equal": "EQUAL",
+    "equivalent": "EQUIVALENT",
+    "broader": "WIDER",
+    "narrower": "NARROWER",
+    "close": "INEXACT",
+    "related": "INEXACT",
+}
+"""The words of Usagi for relations."""
 
 LONGEST_CODE = 50
 LONGEST_VOCABULARY = 20
@@ -60,7 +69,9 @@ class UsagiWriter:
 
     A text has a row for each concept. Texts that are equal and have the same code are one, whose
     frequency is their sum, whose further columns are those of the first, and whose concepts are
-    those of the surest link. All are ``UNCHECKED``.
+    those of the surest link. All are ``UNCHECKED``, but for what people decided: links and texts
+    without a concept are ``APPROVED``. What was refused stays among the concepts that were assigned
+    automatically.
 
     Parameters
     ----------
@@ -85,7 +96,7 @@ class UsagiWriter:
         self._origin = origin
         self._columns = columns or {}
         self._codes = codes
-        self._found: dict[tuple[str, str], tuple[Link, list[str]]] = {}
+        self._found: dict[tuple[str, str], tuple[list[Mapping], list[str]]] = {}
         self._frequency: dict[tuple[str, str], int] = {}
         at = USAGI_COLUMNS.index("matchScore")
         info = [f"{INFO}{name}" for name in self._columns]
@@ -95,36 +106,44 @@ class UsagiWriter:
     def write(self, link: Link, cells: Sequence[str] = (), *, explanation: str = "") -> None:  # noqa: ARG002
         """Take one link; explanations have no place here."""
         text = link.mention.text.strip()
+        code, frequency = self._codes.code(text, cells), self._codes.frequency(cells)
+        self.add(code, text, list(mappings_of(link)), cells, frequency=frequency)
+
+    def add(
+        self, code: str, text: str, claims: list[Mapping], cells: Sequence[str], *, frequency: int
+    ) -> None:
+        """Take what is claimed of a text with its code, and how often it occurs."""
         if not text:
             return
-        for id_ in link.ids:
-            omop_number(id_)
-        key = (self._codes.code(text, cells), text)
+        for claim in claims:
+            if claim.candidate is not None:
+                omop_number(claim.candidate.id)
         info = [cells[at] for at in self._columns.values()]
-        before, info = self._found.setdefault(key, (link, info))
-        if _certainty(link) > _certainty(before):
-            self._found[key] = (link, info)
-        self._frequency[key] = self._frequency.get(key, 0) + self._codes.frequency(cells)
+        before, info = self._found.setdefault((code, text), (claims, info))
+        if _certainty(claims) > _certainty(before):
+            self._found[code, text] = (claims, info)
+        self._frequency[code, text] = self._frequency.get((code, text), 0) + frequency
 
     def close(self) -> None:
         """Write everything."""
         writer = csv.writer(self._stream, lineterminator="\n")
         writer.writerow(self._header)
-        for key, (link, info) in self._found.items():
-            for row in self._rows(key, link):
+        for key, (claims, info) in self._found.items():
+            for row in self._rows(key, claims):
                 row |= dict(zip((f"{INFO}{name}" for name in self._columns), info, strict=True))
                 writer.writerow([without_surrogates(row.get(name, "")) for name in self._header])
 
-    def _rows(self, key: tuple[str, str], link: Link) -> list[dict[str, str]]:
-        claims = list(mappings_of(link))
-        found = [claim for claim in claims if claim.candidate is not None]
+    def _rows(self, key: tuple[str, str], claims: list[Mapping]) -> list[dict[str, str]]:
+        found = [one for one in claims if one.candidate and one.relation != "refused"]
+        refused = [one.candidate.id for one in claims if one.candidate and one not in found]
         rows = []
         for claim in found or claims[:1]:
-            best = claim.candidate
+            best = claim.candidate if found else None
             row = {
                 "sourceCode": key[0],
                 "sourceName": key[1],
                 "sourceFrequency": str(self._frequency[key]),
+                "sourceAutoAssignedConceptIds": ";".join(str(omop_number(id_)) for id_ in refused),
                 "matchScore": number(best.score) if best else "0",
                 "mappingStatus": "UNCHECKED",
                 "equivalence": "UNREVIEWED",
@@ -137,8 +156,29 @@ class UsagiWriter:
                 "createdBy": f"canonym {self._origin.version}",
                 "createdOn": str(self._origin.milliseconds or 0),
             }
-            rows.append(row)
+            rows.append(row | self._decided(claim))
         return rows
+
+    def _decided(self, claim: Mapping) -> dict[str, str]:
+        """Return what a person decided, in the words of Usagi."""
+        verdict = claim.verdict
+        if verdict is None or not verdict.kind:
+            return {}
+        made_by = tool(self._origin.version, verdict.fingerprint)
+        if claim.confidence is not None:
+            made_by += f", confidence {number(claim.confidence)}"
+        set_ = {
+            "mappingStatus": "APPROVED",
+            "equivalence": "UNMATCHED",
+            "statusSetBy": verdict.who,
+            "statusSetOn": str(round(verdict.made * 1000)),
+            "comment": f"{verdict.comment} [{made_by}]".strip(),
+        }
+        if verdict.kind == "link":
+            set_["equivalence"] = EQUIVALENCES[verdict.relation]
+        elif verdict.kind == "flag":
+            set_ |= {"mappingStatus": "FLAGGED", "equivalence": "UNREVIEWED"}
+        return set_
 
 
 class SourceMapWriter:
@@ -184,13 +224,17 @@ class SourceMapWriter:
 
     def write(self, link: Link, cells: Sequence[str] = (), *, explanation: str = "") -> None:  # noqa: ARG002
         """Write the rows of one link; explanations have no place here."""
-        self._begin()
         text = link.mention.text.strip()
+        self.add(self._codes.code(text, cells), text, link.ids)
+
+    def add(self, code: str, text: str, ids: Sequence[str]) -> None:
+        """Write the rows of a text with its code, for the concepts that it is mapped to."""
+        self._begin()
         if not text:
             return
-        code = _short(self._codes.code(text, cells))
+        code = _short(code)
         targets = dict.fromkeys(
-            target for id_ in link.ids for target in self._standard(id_) if self._passes(target)
+            target for id_ in ids for target in self._standard(id_) if self._passes(target)
         )
         for number_, vocabulary in [
             (str(omop_number(target.id)), target.vocabulary[:LONGEST_VOCABULARY])
@@ -219,8 +263,8 @@ class SourceMapWriter:
         )
 
 
-def _certainty(link: Link) -> tuple[float, float]:
-    return min((claim.certainty for claim in mappings_of(link)), default=(0.0, 0.0))
+def _certainty(claims: Sequence[Mapping]) -> tuple[float, float]:
+    return min((claim.certainty for claim in claims), default=(0.0, 0.0))
 
 
 def _short(code: str) -> str:

@@ -36,6 +36,11 @@ def without_surrogates(text: str) -> str:
     return _SURROGATE.sub("\ufffd", text)
 
 
+def number(value: float | None) -> str:
+    """Write a number with six digits, nothing for None."""
+    return "" if value is None else f"{value:.{DIGITS}g}"
+
+
 def guarded(text: str) -> str:
     """Put an apostrophe before a text that a spreadsheet may take for a formula.
 

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import IO
 
 from canonym.export.mappings import Mapping as Claim
-from canonym.export.mappings import Origin, mappings_of
-from canonym.export.rows import DIGITS, without_surrogates
+from canonym.export.mappings import Origin, Verdict, mappings_of
+from canonym.export.rows import number, without_surrogates
 from canonym.io.curies import LOCAL, namespaces, split_id, with_prefix
 from canonym.text import PLAIN, STRONG, UNORDERED, explain
 from canonym.types import ConceptMapping, Link
@@ -27,11 +27,14 @@ UNSPECIFIED = "https://w3id.org/sssom/license/unspecified"
 
 PREDICATES: dict[str, str] = {
     "equal": "skos:exactMatch",
+    "equivalent": "skos:exactMatch",
     "broader": "skos:broadMatch",
     "narrower": "skos:narrowMatch",
+    "close": "skos:closeMatch",
     "related": "skos:relatedMatch",
+    "refused": "skos:exactMatch",
 }
-"""Predicates by what the object is to the subject."""
+"""Predicates by what the object is to the subject; a refused one gets the modifier ``Not``."""
 
 BY_HAND = "semapv:ManualMappingCuration"
 BY_STRING = "semapv:LexicalMatching"
@@ -48,6 +51,14 @@ COLUMNS: tuple[str, ...] = (
     "similarity_measure", "match_string", "subject_preprocessing", "comment",
 )  # fmt: skip
 """Columns of links."""
+
+REVIEW_COLUMNS: tuple[str, ...] = (
+    "subject_label", "subject_type", "predicate_id", "predicate_modifier", "object_id",
+    "object_label", "object_source", "mapping_justification", "author_label", "reviewer_label",
+    "mapping_date", "confidence", "similarity_score", "similarity_measure", "match_string",
+    "subject_preprocessing", "comment", "other",
+)  # fmt: skip
+"""Columns of what people decided."""
 
 CONCEPT_COLUMNS: tuple[str, ...] = (
     "subject_id", "subject_label", "predicate_id", "object_id", "object_label", "subject_source",
@@ -82,25 +93,42 @@ class SssomWriter:
         Address of the mapping set; by default one with the fingerprint of the index.
     license : str
         Address of its licence.
+    title : str
+        Title of the mapping set.
+    reviewed : bool
+        Whether people decided on the mappings, who then have columns.
     """
 
     def __init__(
-        self, stream: IO[str], origin: Origin, *, mapping_set_id: str = "", license: str = ""
+        self,
+        stream: IO[str],
+        origin: Origin,
+        *,
+        mapping_set_id: str = "",
+        license: str = "",
+        title: str = "",
+        reviewed: bool = False,
     ) -> None:
         self._origin = origin
         self._source = object_source(origin.prefixes[0])
-        self._table = MappingTable(stream, COLUMNS)
+        self._table = MappingTable(stream, REVIEW_COLUMNS if reviewed else COLUMNS)
         self._metadata = {
             "mapping_set_id": mapping_set_id or f"urn:canonym:links:{origin.fingerprint}",
+            "mapping_set_title": title,
             "license": license or UNSPECIFIED,
             "object_source_version": origin.source_version,
         }
-        self._claims: dict[tuple[str, str], Claim] = {}
+        self._claims: dict[tuple[str, str, str], Claim] = {}
 
     def write(self, link: Link, cells: Sequence[str] = (), *, explanation: str = "") -> None:  # noqa: ARG002
         """Take one link; cells and explanations have no place here."""
-        for claim in mappings_of(link):
-            key = (claim.text, claim.candidate.id if claim.candidate else "")
+        self.add(mappings_of(link))
+
+    def add(self, claims: Iterable[Claim]) -> None:
+        """Take what is claimed of a text."""
+        for claim in claims:
+            context = claim.verdict.context if claim.verdict else ""
+            key = (claim.text, context, claim.candidate.id if claim.candidate else "")
             if claim.certainty > self._claims.setdefault(key, claim).certainty:
                 self._claims[key] = claim
 
@@ -114,7 +142,7 @@ class SssomWriter:
         row = {
             "subject_label": claim.text,
             "subject_type": "rdfs literal",
-            "predicate_id": PREDICATES[claim.relation],
+            "predicate_id": PREDICATES[claim.supported],
             "object_id": NOT_FOUND,
             "object_source": self._source,
             "mapping_justification": BY_SIMILARITY,
@@ -122,23 +150,22 @@ class SssomWriter:
             "comment": claim.evidence,
         }
         best = claim.candidate
-        if best is None:
-            return row
-        row |= {
-            "object_id": with_prefix(best.id),
-            "object_label": best.label,
-            "object_source": object_source(split_id(best.id)[0]),
-            "similarity_score": number(best.score),
-            "similarity_measure": "canonym",
-        }
-        if claim.by_string:
+        if best is not None:
+            row |= {
+                "object_id": with_prefix(best.id),
+                "object_label": best.label,
+                "object_source": object_source(split_id(best.id)[0]),
+            }
+        if best is not None and best.sieve:  # else a person found it
+            row |= {"similarity_score": number(best.score), "similarity_measure": "canonym"}
+        if best is not None and claim.by_string:
             added = (best.name, best.id) in self._origin.added
             row |= {
                 "mapping_justification": BY_HAND if added else BY_STRING,
                 "match_string": _escaped(best.name),
                 "subject_preprocessing": _preprocessing(claim),
             }
-        return row
+        return row | _by_hand(claim.verdict) if claim.verdict else row
 
 
 class ConceptMappingWriter:
@@ -234,14 +261,28 @@ class MappingTable:
         self._writer.writerow([without_surrogates(row.get(key, "")) for key in self._columns])
 
 
+def _by_hand(verdict: Verdict) -> dict[str, str]:
+    """Return who decided what, when, and on which proposal."""
+    facts = {
+        "canonym_index": verdict.fingerprint,
+        "canonym_time": verdict.moment,
+        "canonym_relation": verdict.relation,
+        "canonym_context": _escaped(verdict.context),
+    }
+    return {
+        "predicate_modifier": "Not" if verdict.relation == "refused" else "",
+        "mapping_justification": BY_HAND,
+        "author_label": _escaped(verdict.who),
+        "reviewer_label": _escaped(verdict.who),
+        "mapping_date": verdict.moment[:10],
+        "comment": verdict.comment,
+        "other": "|".join(f"{key}={value}" for key, value in facts.items() if value),
+    }
+
+
 def object_source(prefix: str) -> str:
     """Return the id of the terminology whose ids have a prefix."""
     return f"{_REGISTRY}:{(prefix or LOCAL).lower()}"
-
-
-def number(value: float | None) -> str:
-    """Write a number with six digits, nothing for None."""
-    return "" if value is None else f"{value:.{DIGITS}g}"
 
 
 def _preprocessing(claim: Claim) -> str:

@@ -105,11 +105,20 @@ class WorkbookWriter:
             parts = _new_parts(self._format, rows)
         else:
             parts = _copied_parts(self._sheet, rows)
-        whole = io.BytesIO()
-        with zipfile.ZipFile(whole, "w") as archive:
-            for info, content in parts:
-                archive.writestr(info, content)
-        self._stream.write(whole.getbuffer())
+        _write_parts(self._stream, parts)
+
+
+def write_workbook(stream: IO[bytes], rows: Iterable[Sequence[Value]], *, format: str) -> None:
+    """Write a new workbook, ``xlsx`` or ``ods``; the first of the rows is a bold header."""
+    _write_parts(stream, _new_parts(format, dict(enumerate(rows, start=1))))
+
+
+def _write_parts(stream: IO[bytes], parts: Iterable[_Part]) -> None:
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w") as archive:
+        for info, content in parts:
+            archive.writestr(info, content)
+    stream.write(whole.getbuffer())
 
 
 def _value(value: Any) -> Value:

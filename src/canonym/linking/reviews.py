@@ -1,4 +1,4 @@
-"""Decisions of reviewers, read from SSSOM and Usagi files.
+"""Decisions of reviewers, read from SSSOM, Usagi, FHIR ConceptMaps and tables.
 
 What a reviewer accepted can become an added name, what one rejected a forbidden pair. Everything
 else is passed over, with a reason.
@@ -6,25 +6,34 @@ else is passed over, with a reason.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from canonym.errors import ReadError
+from canonym.export.fhir import DECISION
+from canonym.export.mappings import local_id
+from canonym.export.rows import JOINED_BY, prefixed, unguarded
 from canonym.export.sssom import BY_HAND, NOT_FOUND, PREDICATES
 from canonym.io.curies import LOCAL, compact
 from canonym.io.streams import open_text
-from canonym.io.tables import quoted_rows, shown
+from canonym.io.tables import open_table, quoted_rows, shown
+from canonym.io.workbooks import workbook_suffix
 
 _SSSOM = ("subject_label", "predicate_id", "object_id", "mapping_justification")
 _USAGI = ("sourceName", "mappingStatus", "conceptId")
 _PREFIX = re.compile(r"#\s+([\w.-]+):\s*[\"']?([^\"'\s]+)")
-_INDEX = re.compile(r"canonym_index=(\w+)")
+_TABLE = tuple(map(prefixed, ("mention", "state", "id", "relation", "proposed_id")))
+_INDEX = re.compile(r"(?:canonym_index=|\bindex )(\w+)")
+_MADE_BY = re.compile(r"\s*\[canonym [^][]*\]$|.*\(canonym [^()]*\)$", re.DOTALL)
+_SAME = ("equal", "equivalent")
 _OTHER_RELATION = "the relation is not exact, which an added name would claim"
 _NO_CONCEPT = "the reviewer found no concept"
 _NOT_REVIEWED = "not reviewed"
+_SEVERAL = "the text has several concepts together"
 
 
 class Review(NamedTuple):
@@ -47,10 +56,19 @@ class ReviewFile(NamedTuple):
 
 
 def read_reviews(path: str | Path, *, encoding: str = "utf-8") -> ReviewFile:
-    """Read a file of mappings that people looked at: SSSOM TSV, or the save file of Usagi.
+    """Read what people decided on: SSSOM TSV, Usagi, a FHIR ConceptMap, or a table of decisions.
 
-    Raises `ReadError` if it is neither, or a row lacks its text or its concept.
+    A ConceptMap and a table, delimited or a workbook, are those that a review was exported as.
+    Raises `ReadError` if it is none of these, or a row lacks its text or its concept.
     """
+    if workbook_suffix(path):
+        with open_table(path) as table:
+            numbered = enumerate(table.rows, start=2)
+            rows = ((getattr(row, "number", n), row) for n, row in numbered)
+            cells = [(n, dict(zip(table.header, row, strict=True))) for n, row in rows]
+            if set(_TABLE) <= set(table.header):
+                return _table_file(path, cells)
+            raise _unknown_columns(path, table.header)
     head: list[str] = []
     with open_text(path, encoding=encoding) as lines:
         header = ""
@@ -61,24 +79,34 @@ def read_reviews(path: str | Path, *, encoding: str = "utf-8") -> ReviewFile:
                 break
             head.append(header.strip('\ufeff" \t\n'))
         columns = header.lstrip("\ufeff")
-        tab = "\t" in columns
-        names = [
-            name.strip().strip('"') for name in columns.strip("\n").split("\t" if tab else ",")
-        ]
-        rows = quoted_rows(lines, path, "\t" if tab else ",", before=lines.line)
-        table = _rows(path, names, rows)
+        if columns.startswith("{"):
+            return _concept_map(path, columns + "".join(lines))
+        delimiter = max("\t,;", key=columns.count)
+        names = [name.strip().strip('"') for name in columns.strip("\n").split(delimiter)]
+        table_rows = _rows(path, names, quoted_rows(lines, path, delimiter, before=lines.line))
         if set(_SSSOM) <= set(names):
-            found = tuple(_sssom_reviews(path, table, _prefixes(head)))
-            index = _INDEX.search("\n".join(head))
-            return ReviewFile(str(path), index[1] if index else "", found)
+            found = tuple(_sssom_reviews(path, table_rows, _prefixes(head)))
+            return ReviewFile(str(path), _made_by("\n".join(head)), found)
         if set(_USAGI) <= set(names):
-            return ReviewFile(str(path), "", tuple(_usagi_reviews(path, table)))
-    raise ReadError(
+            return ReviewFile(str(path), "", tuple(_usagi_reviews(path, table_rows)))
+        if set(_TABLE) <= set(names):
+            return _table_file(path, list(table_rows))
+    raise _unknown_columns(path, names, line=lines.line or None)
+
+
+def _unknown_columns(path: str | Path, names: Sequence[str], line: int | None = None) -> ReadError:
+    return ReadError(
         path,
-        f"is neither SSSOM (columns {', '.join(_SSSOM)}) nor a save file of Usagi (columns "
-        f"{', '.join(_USAGI)}): the columns are {shown(names)}",
-        line=lines.line or None,
+        f"is neither SSSOM (columns {', '.join(_SSSOM)}), nor a save file of Usagi (columns "
+        f"{', '.join(_USAGI)}), nor an exported review (columns {', '.join(_TABLE)}): the columns "
+        f"are {shown(names)}",
+        line=line,
     )
+
+
+def _made_by(text: str) -> str:
+    found = _INDEX.search(text)
+    return found[1] if found else ""
 
 
 def _rows(
@@ -122,7 +150,9 @@ def _sssom_reviews(
             raise ReadError(
                 path, "the row is reviewed, and lacks its subject_label or object_id", line=line
             )
-        facts = (reviewer, row.get("mapping_date", ""), row.get("reviewer_comment", ""))
+        facts = [reviewer, row.get("mapping_date", ""), row.get("reviewer_comment", "")]
+        if row.get("author_label"):  # else the comment is that of a program
+            facts.append(row.get("comment", ""))
         note = ", ".join(filter(None, ("reviewed in SSSOM", *facts)))
         yield Review(line, text, _unprefixed(id_, prefixes), not denied, reason, note)
 
@@ -153,7 +183,7 @@ def _usagi_reviews(
         elif row.get("mappingType", "").upper() not in ("", "MAPS_TO"):
             reason = f"the target is a part of what is meant ({row['mappingType']})"
         elif targets[row.get("sourceCode", ""), row["sourceName"]] > 1:
-            reason = "the text has several concepts together"
+            reason = _SEVERAL
         elif equivalence in ("WIDER", "NARROWER", "INEXACT"):
             reason = _OTHER_RELATION
         if not reason and not (row["sourceName"] and number.isdecimal()):
@@ -163,8 +193,103 @@ def _usagi_reviews(
                 f"conceptId {number[:40]!r}: a text and a number are expected",
                 line=line,
             )
-        facts = ("reviewed in Usagi", row.get("statusSetBy", ""))
+        comment = _MADE_BY.sub("", row.get("comment", ""))  # what a program wrote
+        facts = ("reviewed in Usagi", row.get("statusSetBy", ""), comment)
         note = ", ".join(filter(None, facts))
-        yield Review(
-            line, row["sourceName"], f"OMOP:{number}", equivalence != "UNMATCHED", reason, note
-        )
+        text, accepted = row["sourceName"], equivalence != "UNMATCHED"
+        yield Review(line, text, f"OMOP:{number}", accepted, reason, note)
+        refused = row.get("sourceAutoAssignedConceptIds", "")
+        if status == "APPROVED" and refused and row.get("createdBy", "").startswith("canonym "):
+            ids = (id_ for id_ in refused.split(";") if id_.isdecimal())
+            yield from (Review(line, text, f"OMOP:{id_}", note=note) for id_ in ids)
+
+
+# --- what a review was exported as ----------------------------------------------------------------
+
+
+def _table_file(path: str | Path, rows: Sequence[tuple[int, dict[str, str]]]) -> ReviewFile:
+    made_by = next(
+        filter(None, (_made_by(row.get(prefixed("made_by"), "")) for _, row in rows)), ""
+    )
+    return ReviewFile(str(path), made_by, tuple(_table_reviews(rows)))
+
+
+def _table_reviews(rows: Sequence[tuple[int, dict[str, str]]]) -> Iterator[Review]:
+    """Yield each decision once, however many rows have the mention."""
+    seen: set[tuple[str, ...]] = set()
+    decided = {n: _decided_cells(row) for n, row in rows}
+    meant = {(cells[0], id_) for cells in decided.values() for id_ in cells[2].split(JOINED_BY)}
+    for line, cells in decided.items():
+        text, state, ids, relations, proposed, *facts = cells
+        if not text or tuple(cells) in seen:
+            continue
+        seen.add(tuple(cells))
+        reason = ""
+        if state not in ("linked", "nil"):
+            reason = _NOT_REVIEWED
+        elif not ids:
+            reason = _NO_CONCEPT
+        elif JOINED_BY in ids:
+            reason = _SEVERAL
+        elif relations not in _SAME:
+            reason = _OTHER_RELATION
+        note = ", ".join(filter(None, ("reviewed in a table", *facts)))
+        yield Review(line, text, ids, True, reason, note)
+        refused = bool(proposed) and JOINED_BY not in proposed and (text, proposed) not in meant
+        if refused and reason != _NOT_REVIEWED:
+            yield Review(line, text, proposed, note=note)
+
+
+def _decided_cells(row: Mapping[str, str]) -> list[str]:
+    names = [*_TABLE, *map(prefixed, ("by", "at", "comment"))]
+    return [unguarded(row.get(name, "")).strip() for name in names]
+
+
+def _concept_map(path: str | Path, text: str) -> ReviewFile:
+    try:
+        content = json.loads(text)
+    except ValueError as error:
+        raise ReadError(path, f"is no JSON ({error})") from error
+    if not isinstance(content, dict) or content.get("resourceType") != "ConceptMap":
+        raise ReadError(path, "is JSON, and no ConceptMap of FHIR, which is expected then")
+    try:
+        elements = [one for group in content.get("group", ()) for one in group["element"]]
+        found = tuple(review for one in elements for review in _element_reviews(path, one))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ReadError(path, f"is no ConceptMap that can be read ({error!r})") from error
+    return ReviewFile(str(path), _made_by(str(content.get("description", ""))), found)
+
+
+def _element_reviews(path: str | Path, element: Mapping[str, Any]) -> Iterator[Review]:
+    text = element.get("display") or element["code"]
+    targets = element.get("target", ())
+    for facts in _decisions(element):  # no concept, or a refused one
+        reason = "" if facts.get("id") else _NO_CONCEPT
+        yield Review(0, text, facts.get("id", ""), False, reason, _fhir_note(facts))
+    for target in targets:
+        if "code" not in target:
+            continue
+        facts = next(_decisions(target), {})
+        id_ = facts.get("id", "")
+        if id_ and local_id(id_) != target["code"]:
+            raise ReadError(
+                path, f"{text!r:.60} has the code {target['code']!r:.40}, and was decided as {id_}"
+            )
+        word = target.get("equivalence") or target.get("relationship")
+        reason = "" if word in _SAME else _OTHER_RELATION
+        if not id_:
+            reason = _NOT_REVIEWED
+        elif len(targets) > 1:
+            reason = _SEVERAL
+        yield Review(0, text, id_, True, reason, _fhir_note(facts))
+
+
+def _decisions(element: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    for extension in element.get("extension", ()):
+        if extension.get("url") == DECISION:
+            yield {one["url"]: one["valueString"] for one in extension["extension"]}
+
+
+def _fhir_note(facts: Mapping[str, str]) -> str:
+    given = (facts.get(key, "") for key in ("by", "at", "comment"))
+    return ", ".join(filter(None, ("reviewed in FHIR", *given)))

@@ -1,27 +1,79 @@
-"""Decisions as a table beside the rows that were given, or as mappings in SSSOM."""
+"""A review for others: a table beside the rows that were given, a corpus, or mappings."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from canonym import __version__
-from canonym.export.mappings import Origin
-from canonym.export.rows import JOINED_BY, guarded, prefixed
-from canonym.export.sssom import BY_HAND, NOT_FOUND, PREDICATES, UNSPECIFIED, MappingTable
-from canonym.io.curies import with_prefix
-from canonym.review.models import Decision
+from canonym.corpora.gold import written_ids
+from canonym.export.mappings import Verdict, tool
+from canonym.export.rows import JOINED_BY, guarded, number, prefixed
+from canonym.review.mappings import DECIDED, Choices, write_mappings
 from canonym.review.store import Entry, Store, decided_ids
 from canonym.terminology import Terminology
+from canonym.types import Mention
 
 COLUMNS = (
-    "state", "id", "label", "relation", "proposed_id", "confidence", "by", "at", "comment",
+    "mention", "state", "id", "label", "relation", "proposed_id", "confidence", "by", "at",
+    "comment", "made_by",
 )  # fmt: skip
 """Columns that are added, each with the prefix ``canonym_``."""
 
-FORMATS = {"csv": ",", "tsv": "\t"}
+CORPUS_COLUMNS = ("document", "mention", "ids", "rule", "context")
+"""Columns of the mentions that an encoder can learn from."""
+
+
+class Format(NamedTuple):
+    """How files of a format end, and their media type."""
+
+    suffix: str
+    media_type: str
+
+
+_TABS = "text/tab-separated-values; charset=utf-8"
+_COMMAS = "text/csv; charset=utf-8"
+FORMATS: dict[str, Format] = {
+    "csv": Format(".csv", _COMMAS),
+    "tsv": Format(".tsv", _TABS),
+    "xlsx": Format(".xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    "ods": Format(".ods", "application/vnd.oasis.opendocument.spreadsheet"),
+    "sssom": Format(".sssom.tsv", _TABS),
+    "usagi": Format(".usagi.csv", _COMMAS),
+    "omop": Format(".omop.csv", _COMMAS),
+    "fhir": Format(".fhir.json", "application/fhir+json"),
+    "corpus": Format(".corpus.tsv", _TABS),
+}
+"""Formats of a review, the plain tables first."""
+
+
+def export_review(
+    store: Store,
+    review_id: int,
+    format: str,
+    terminology: Terminology | None = None,
+    choices: Choices = Choices(),  # noqa: B008 - it cannot be changed
+) -> Iterator[bytes]:
+    """Return the pieces of a file in a format of `FORMATS`.
+
+    All errors are raised before the first piece. See `canonym.review.mappings.write_mappings` for
+    the `terminology` and the `choices`.
+    """
+    if format in ("csv", "tsv"):
+        return (line.encode() for line in lines(store, review_id, format))
+    if format in ("xlsx", "ods"):
+        return iter([_workbook(store, review_id, format)])
+    stream = io.StringIO()
+    if format == "corpus":
+        _write_corpus(stream, store, review_id)
+    else:
+        write_mappings(stream, store, review_id, format, terminology, choices)
+    return iter([stream.getvalue().encode()])
+
+
+# --- tables ---------------------------------------------------------------------------------------
 
 
 def lines(store: Store, review_id: int, format: str) -> Iterator[str]:
@@ -30,93 +82,76 @@ def lines(store: Store, review_id: int, format: str) -> Iterator[str]:
     Cells that a spreadsheet may take for a formula get an apostrophe before them.
     """
     buffer = io.StringIO()
-    writer = csv.writer(buffer, delimiter=FORMATS[format], lineterminator="\n")
-
-    def line(cells: Sequence[str]) -> str:
-        writer.writerow([guarded(cell) for cell in cells])
-        text = buffer.getvalue()
+    writer = csv.writer(buffer, delimiter="," if format == "csv" else "\t", lineterminator="\n")
+    for row in _rows(store, review_id):
+        writer.writerow([guarded(cell) for cell in row])
+        yield buffer.getvalue()
         buffer.seek(0)
         buffer.truncate()
-        return text
 
+
+def _workbook(store: Store, review_id: int, format: str) -> bytes:
+    from canonym.export.workbooks import write_workbook
+
+    stream = io.BytesIO()
+    write_workbook(stream, _rows(store, review_id), format=format)
+    return stream.getvalue()
+
+
+def _rows(store: Store, review_id: int) -> Iterator[list[str]]:
+    """Yield the header and the rows that were given, each with what was decided."""
     entries = store.entries(review_id)
-    yield line([*store.review(review_id).columns, *map(prefixed, COLUMNS)])
+    yield [*store.review(review_id).columns, *map(prefixed, COLUMNS)]
     for row in store.rows(review_id):
         entry = entries.get(row.item_id or 0)
-        yield line([*row.cells, *(_cells(entry) if entry else [""] * len(COLUMNS))])
+        yield [*row.cells, *(_cells(entry) if entry else [""] * len(COLUMNS))]
 
 
 def _cells(entry: Entry) -> list[str]:
     item, decision, _ = entry
     proposed = JOINED_BY.join(one["id"] for one in item.proposal.get("concepts", ()))
-    sure = item.proposal.get("confidence")
-    shown = "" if sure is None else f"{sure:.6g}"
+    head = [item.mention, item.state]
+    given = [proposed, number(item.proposal.get("confidence"))]
     if decision is None:
-        return [item.state, "", "", "", proposed, shown, "", "", ""]
+        made_by = tool(__version__, item.fingerprint) if item.fingerprint else ""
+        return [*head, "", "", "", *given, "", "", "", made_by]
     return [
-        item.state,
+        *head,
         JOINED_BY.join(decided_ids(decision)),
         JOINED_BY.join(one["label"] for one in decision.concepts),
         JOINED_BY.join(one["relation"] for one in decision.concepts),
-        proposed,
-        shown,
+        *given,
         decision.who,
-        datetime.fromtimestamp(decision.made, UTC).isoformat(timespec="seconds"),
+        Verdict(decision.kind, made=decision.made).moment,
         decision.comment,
+        tool(__version__, decision.fingerprint),
     ]
 
 
-# --- SSSOM ----------------------------------------------------------------------------------------
-
-_MAPPING = (
-    "subject_label", "subject_type", "predicate_id", "predicate_modifier", "object_id",
-    "object_label", "mapping_justification", "author_label", "reviewer_label", "mapping_date",
-    "comment",
-)  # fmt: skip
+# --- mentions to learn from -----------------------------------------------------------------------
 
 
-def sssom(store: Store, review_id: int, terminology: Terminology) -> str:
-    """Return the decisions of a review as literal mappings, which `canonym synonyms` takes back.
+def _write_corpus(stream: io.StringIO, store: Store, review_id: int) -> None:
+    """Write the mentions whose concepts were decided, each as a document of its own.
 
-    Of several concepts for one mention none is said to be exact. Proposals that were refused are
-    mappings with the modifier ``Not``.
+    What is only broader, narrower, close or related is no gold id, and left out.
     """
-    stream = io.StringIO()
-    table = MappingTable(stream, _MAPPING)
-    review = store.review(review_id)
-    prefixes = tuple(terminology.prefixes()) or ("",)
-    metadata = {
-        "mapping_set_id": f"urn:canonym:review:{review.fingerprint}:{review_id}",
-        "mapping_set_title": review.name,
-        "license": UNSPECIFIED,
-    }
-    table.begin(Origin(__version__, review.fingerprint, prefixes), metadata, prefixes)
+    writer = csv.writer(stream, delimiter="\t", lineterminator="\n")
+    writer.writerow(CORPUS_COLUMNS)
     for entry in store.entries(review_id).values():
-        if entry.decision is not None and entry.decision.kind in ("link", "nil"):
-            for row in _mappings(entry, entry.decision):
-                table.write(row)
-    return stream.getvalue()
+        mention = _gold(entry)
+        if mention is not None:
+            document = f"review-{review_id}-{entry.item.id}"
+            cells = (document, mention.text, written_ids(mention), mention.rule, mention.context)
+            writer.writerow([" ".join(cell.split()) for cell in cells])
 
 
-def _mappings(entry: Entry, decision: Decision) -> Iterator[Mapping[str, str]]:
-    common = {
-        "subject_label": entry.item.mention,
-        "subject_type": "rdfs literal",
-        "predicate_id": PREDICATES["equal"],
-        "mapping_justification": BY_HAND,
-        "author_label": decision.who,
-        "reviewer_label": decision.who,
-        "mapping_date": datetime.fromtimestamp(decision.made, UTC).date().isoformat(),
-        "comment": decision.comment,
-    }
-    together = len(decision.concepts) > 1
-    for one in decision.concepts:
-        relation = "related" if together and one["relation"] == "equal" else one["relation"]
-        named = {"object_id": with_prefix(one["id"]), "object_label": one["label"]}
-        yield {**common, **named, "predicate_id": PREDICATES[relation]}
-    if not decision.concepts:
-        yield {**common, "object_id": NOT_FOUND}
-    proposed = entry.item.proposal.get("concepts", ())
-    if len(proposed) == 1 and proposed[0]["id"] not in decided_ids(decision):
-        named = {"object_id": with_prefix(proposed[0]["id"]), "object_label": proposed[0]["label"]}
-        yield {**common, **named, "predicate_modifier": "Not"}
+def _gold(entry: Entry) -> Mention | None:
+    item, decision, _ = entry
+    if decision is None or decision.kind not in DECIDED:
+        return None
+    relations: Sequence[str] = [one["relation"] for one in decision.concepts]
+    if any(relation not in ("equal", "equivalent") for relation in relations):
+        return None
+    rule = "nil" if not relations else "all" if len(relations) > 1 else "any"
+    return Mention(item.mention, ids=tuple(decided_ids(decision)), rule=rule, context=item.context)

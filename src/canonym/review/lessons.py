@@ -19,7 +19,7 @@ class Lessons(NamedTuple):
 
 
 def lessons_of(entries: Iterable[Entry], terminology: Terminology) -> Lessons:
-    """Find what decisions teach; those that name several or other than equal concepts add no name.
+    """Find what decisions teach; only a single concept that is meant gets a name.
 
     A proposal that was not chosen is forbidden for the mention, unless it was chosen for the same
     mention elsewhere. Concepts that the terminology lacks are left out.
@@ -33,8 +33,8 @@ def lessons_of(entries: Iterable[Entry], terminology: Terminology) -> Lessons:
             continue
         chosen = decided_ids(decision)
         meant.update((form, id_) for id_ in chosen)
-        equal = len(chosen) == 1 and decision.concepts[0]["relation"] == "equal"
-        if equal and not _has_name(terminology, chosen[0], form):
+        same = len(chosen) == 1 and decision.concepts[0]["relation"] in ("equal", "equivalent")
+        if same and not _has_name(terminology, chosen[0], form):
             names[item.mention, chosen[0]] = Name(item.mention, chosen[0])
         proposed = item.proposal.get("concepts", ())
         if len(proposed) == 1 and proposed[0]["id"] not in chosen:

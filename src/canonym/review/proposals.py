@@ -11,9 +11,6 @@ from canonym.review.store import Entry, Proposed, Store, decided_ids
 from canonym.terminology import Terminology
 from canonym.types import Candidate, Document, Link, Mention
 
-RELATIONS = ("equal", "broader", "narrower", "related")
-"""What a concept may be to a mention."""
-
 _BATCH = 64
 _Use = Callable[[Callable[[Linker], Any]], Any]
 

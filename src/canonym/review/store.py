@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from sqlalchemy import Select, func, insert, select
 from sqlalchemy.orm import Session
@@ -87,6 +87,12 @@ class Store:
     def close(self) -> None:
         """Close the connections."""
         self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[Session]:

@@ -10,8 +10,9 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
 from canonym.errors import InvalidInput, MissingExtra, ReadError
-from canonym.review import export
+from canonym.review.export import FORMATS, export_review
 from canonym.review.lessons import Lessons, lessons_of
+from canonym.review.mappings import Choices
 from canonym.review.models import Decision, Review
 from canonym.review.proposals import snapshot
 from canonym.review.store import FILTERS, Conflict, Entry, Given
@@ -26,7 +27,9 @@ from canonym.service.state import Shared, State
 router = APIRouter(prefix="/v1", tags=["reviews"], responses=PROBLEMS)
 
 _SHOWN_ROWS = 5
-_KEPT = ("id", "name", "terminology", "column", "context_column", "created", "created_by")
+_KEPT = (
+    "id", "name", "terminology", "columns", "column", "context_column", "created", "created_by",
+)  # fmt: skip
 _TABLE = {
     "requestBody": {
         "required": True,
@@ -322,21 +325,23 @@ def teach(review_id: Id, state: Shared, _who: Reviewer) -> dict[str, int]:
 
 @router.get("/reviews/{review_id}/export", response_class=StreamingResponse)
 def export_decisions(
-    review_id: Id, state: Shared, _who: Reviewer, format: Literal["csv", "tsv", "sssom"] = "csv"
+    review_id: Id,
+    state: Shared,
+    _who: Reviewer,
+    chosen: Annotated[schemas.ExportChoices, Query()],
 ) -> StreamingResponse:
-    """Return the table that was given with the decisions beside its rows, or mappings in SSSOM."""
+    """Return the decisions: beside the rows that were given, as mappings, or as a corpus."""
     _, served = _served(state, review_id)
-    store, name = state.reviews.store, f"review-{review_id}.{format}"
-    if format == "sssom":
-        name = f"review-{review_id}.sssom.tsv"
-        lines = iter(
-            [served.use(lambda opened: export.sssom(store, review_id, opened.terminology))]
+    given = chosen.model_dump(exclude={"format"})
+    choices = Choices(domains=given.pop("domain"), **given)
+    pieces = served.use(
+        lambda opened: export_review(
+            state.reviews.store, review_id, chosen.format, opened.terminology, choices
         )
-    else:
-        lines = export.lines(store, review_id, format)
-    kind = "text/csv" if format == "csv" else "text/tab-separated-values"
+    )
+    suffix, media_type = FORMATS[chosen.format]
     return StreamingResponse(
-        lines,
-        media_type=f"{kind}; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        pieces,
+        media_type=media_type,
+        headers={"Content-Disposition": f'attachment; filename="review-{review_id}{suffix}"'},
     )

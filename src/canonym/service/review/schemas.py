@@ -20,7 +20,7 @@ class GivenConcept(_Given):
     """A concept, and what it is to the mention."""
 
     id: str = Field(max_length=1000)
-    relation: Literal["equal", "broader", "narrower", "related"] = "equal"
+    relation: Literal["equal", "equivalent", "broader", "narrower", "close", "related"] = "equal"
 
 
 class GivenDecision(_Given):
@@ -45,6 +45,19 @@ class GivenAcceptance(_Given):
     expected: int = Field(ge=0)
 
 
+class ExportChoices(_Given):
+    """A format, and what the formats for other programs need beside the decisions."""
+
+    format: Literal["csv", "tsv", "xlsx", "ods", "sssom", "usagi", "omop", "fhir", "corpus"] = "csv"
+    code_column: str = Field("", max_length=300)
+    frequency_column: str = Field("", max_length=300)
+    source_vocabulary: str = Field("", max_length=300)
+    domain: list[str] = Field([], max_length=50)
+    fhir_version: Literal["R4", "R5"] = "R4"
+    mapping_set_id: str = Field("", max_length=1000)
+    license: str = Field("", max_length=1000)
+
+
 class TableAnswer(BaseModel):
     """A table as it was understood: its columns and the first rows."""
 
@@ -63,6 +76,7 @@ class ReviewAnswer(BaseModel):
     id: int
     name: str
     terminology: str
+    columns: list[str]
     column: str
     context_column: str
     created: float

@@ -1,0 +1,293 @@
+"""Decisions as mappings, which the writers of `canonym.export` take."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import IO, Any, NamedTuple
+
+from canonym import __version__
+from canonym.errors import InvalidInput
+from canonym.export.fhir import ConceptMapWriter
+from canonym.export.mappings import Codes, Origin, Verdict
+from canonym.export.mappings import Mapping as Claim
+from canonym.export.omop import LONGEST_VOCABULARY, SourceMapWriter, UsagiWriter
+from canonym.export.rows import check_unique
+from canonym.export.sssom import SssomWriter
+from canonym.io.curies import split_id
+from canonym.linking.exchange import StandardConcepts, origin_of
+from canonym.review.models import Review
+from canonym.review.store import Entry, Store, decided_ids
+from canonym.terminology import Terminology
+from canonym.text import normalise
+from canonym.types import Candidate
+
+DECIDED = ("link", "nil")
+"""Kinds of decisions that say what a mention means."""
+
+_UPHILL = ("equal", "equivalent", "broader")  # relations that "Maps to" of OMOP may have
+
+
+class Choices(NamedTuple):
+    """What an exchange format needs beside the decisions.
+
+    Parameters
+    ----------
+    code_column, frequency_column : str
+        Columns of the table with the code of a mention, and how often it occurs.
+    source_vocabulary : str
+        The ``source_vocabulary_id`` of ``source_to_concept_map``.
+    domains : sequence of str
+        Only targets of these domains there; all by default.
+    fhir_version : str
+        ``R4`` or ``R5``.
+    mapping_set_id, license : str
+        Addresses of the mapping set, and of its licence.
+    date : str
+        The day of the run as ``2024-12-31``, empty for none.
+    """
+
+    code_column: str = ""
+    frequency_column: str = ""
+    source_vocabulary: str = ""
+    domains: Sequence[str] = ()
+    fhir_version: str = "R4"
+    mapping_set_id: str = ""
+    license: str = ""
+    date: str = ""
+
+
+class _Case(NamedTuple):
+    """A mention with its code, what is claimed, the cells of a row, and how often it occurs."""
+
+    code: str
+    entry: Entry
+    claims: list[Claim]
+    cells: Sequence[str]
+    frequency: int
+
+
+def write_mappings(
+    stream: IO[str],
+    store: Store,
+    review_id: int,
+    format: str,
+    terminology: Terminology | None,
+    choices: Choices,
+) -> None:
+    """Write the decisions of a review as ``sssom``, ``usagi``, ``omop`` or ``fhir``.
+
+    Usagi gets all mentions, with proposals for those to decide; the others what was decided. Only
+    OMOP needs the `terminology`; for others it adds its version, and domains for Usagi.
+
+    Raises
+    ------
+    InvalidInput
+        If a column is missing, or the format cannot hold the concepts.
+    """
+    review = store.review(review_id)
+    cases = list(_cases(store, review, terminology, choices))
+    origin = _origin(review, terminology, (case.entry for case in cases), choices.date)
+    if format == "usagi":
+        _write_usagi(stream, review, cases, origin, choices)
+        return
+    decided = [case for case in cases if _is_decided(case.entry)]
+    if format == "omop":
+        _write_omop(stream, decided, origin, terminology, choices)
+        return
+    address = choices.mapping_set_id or f"urn:canonym:review:{review.fingerprint}:{review_id}"
+    if format == "sssom":
+        sssom = SssomWriter(
+            stream,
+            origin,
+            mapping_set_id=address,
+            license=choices.license,
+            title=review.name,
+            reviewed=True,
+        )
+        for case in decided:
+            sssom.add(case.claims)
+        sssom.close()
+        return
+    fhir = ConceptMapWriter(
+        stream, origin, version=choices.fhir_version, url=address, title=review.name
+    )
+    for case in decided:
+        fhir.add(case.code, case.entry.item.mention, case.claims)
+    fhir.close()
+
+
+def _write_usagi(
+    stream: IO[str],
+    review: Review,
+    cases: Iterable[_Case],
+    origin: Origin,
+    choices: Choices,
+) -> None:
+    check_unique(review.columns)
+    used = {review.column, choices.code_column, choices.frequency_column}
+    further = {name: at for at, name in enumerate(review.columns) if name not in used}
+    writer = UsagiWriter(stream, origin, columns=further)
+    for code, entry, claims, cells, frequency in cases:
+        writer.add(code, entry.item.mention, claims, cells, frequency=frequency)
+    writer.close()
+
+
+def _write_omop(
+    stream: IO[str],
+    cases: Iterable[_Case],
+    origin: Origin,
+    terminology: Terminology | None,
+    choices: Choices,
+) -> None:
+    vocabulary = choices.source_vocabulary
+    if not 0 < len(vocabulary) <= LONGEST_VOCABULARY:
+        raise InvalidInput(
+            "omop needs a source vocabulary, a name of 1 to "
+            f"{LONGEST_VOCABULARY} characters; it is {vocabulary[:60]!r}"
+        )
+    if terminology is None:
+        raise InvalidInput("omop needs the index that the list was linked with: pass --index")
+    writer = SourceMapWriter(
+        stream,
+        origin,
+        vocabulary=vocabulary,
+        standard=StandardConcepts(terminology),
+        domains=choices.domains,
+    )
+    for code, entry, _, _, _ in cases:
+        concepts = entry.decision.concepts if entry.decision else ()
+        ids = [one["id"] for one in concepts if one["relation"] in _UPHILL]
+        writer.add(code, entry.item.mention, ids)
+    writer.close()
+
+
+def _cases(
+    store: Store, review: Review, terminology: Terminology | None, choices: Choices
+) -> Iterator[_Case]:
+    """Yield each mention once, or with a column of codes once for each row.
+
+    A mention that was decided in several contexts has a code for each of them.
+    """
+    columns = list(review.columns)
+    for name in (choices.code_column, choices.frequency_column):
+        if name and columns.count(name) != 1:
+            raise InvalidInput(f"the list has no such column, or several: {name[:60]!r}")
+
+    def place(name: str) -> int | None:
+        return columns.index(name) if name else None
+
+    by_row = bool(choices.code_column or choices.frequency_column)
+    codes = Codes(place(choices.code_column), place(choices.frequency_column))
+    entries = store.entries(review.id)
+    contexts = Counter(entry.item.mention for entry in entries.values())
+    claimed = _claimed(entries, terminology)
+    seen: set[int] = set()
+    for row in store.rows(review.id):
+        entry = entries.get(row.item_id or 0)
+        if entry is None or (not by_row and entry.item.id in seen):
+            continue
+        seen.add(entry.item.id)
+        code = codes.code(entry.item.mention, row.cells)
+        if contexts[entry.item.mention] > 1 and entry.item.context:
+            code = f"{code} [{entry.item.context}]"
+        frequency = codes.frequency(row.cells) if by_row else entry.item.frequency
+        yield _Case(code, entry, claimed[entry.item.id], row.cells, frequency)
+
+
+def _claimed(
+    entries: Mapping[int, Entry], terminology: Terminology | None
+) -> dict[int, list[Claim]]:
+    """Return what is claimed of each item; what is meant in one context is refused in none."""
+    meant = {
+        (normalise(entry.item.mention), id_)
+        for entry in entries.values()
+        for id_ in decided_ids(entry.decision)
+    }
+
+    def holds(claim: Claim) -> bool:
+        id_ = claim.candidate.id if claim.candidate else ""
+        return claim.relation != "refused" or (normalise(claim.text), id_) not in meant
+
+    return {
+        id_: [claim for claim in claims_of(entry, terminology) if holds(claim)]
+        for id_, entry in entries.items()
+    }
+
+
+def _origin(
+    review: Review, terminology: Terminology | None, entries: Iterable[Entry], date: str
+) -> Origin:
+    if terminology is not None:
+        return origin_of(terminology, review.fingerprint, date)
+    prefixes = Counter(
+        split_id(one["id"])[0]
+        for entry in entries
+        for one in (*entry.item.proposal.get("concepts", ()), *_concepts(entry))
+    )
+    known = tuple(prefix for prefix, _ in prefixes.most_common()) or ("",)
+    return Origin(__version__, review.fingerprint, known, date=date)
+
+
+def _is_decided(entry: Entry) -> bool:
+    return entry.decision is not None and entry.decision.kind in DECIDED
+
+
+def _concepts(entry: Entry) -> Sequence[Mapping[str, Any]]:
+    return entry.decision.concepts if entry.decision else ()
+
+
+def claims_of(entry: Entry, terminology: Terminology | None) -> list[Claim]:
+    """Return what was decided on an item, or else what is proposed, and what was refused."""
+    item, decision, _ = entry
+    proposed = item.proposal.get("concepts", ())
+    if decision is None or decision.kind not in (*DECIDED, "flag"):
+        return [_claim(entry, one, None, terminology) for one in proposed or (None,)]
+    verdict = Verdict(
+        decision.kind,
+        who=decision.who,
+        comment=decision.comment,
+        made=decision.made,
+        fingerprint=decision.fingerprint,
+        context=item.context,
+        together=len(decision.concepts) > 1,
+    )
+    if decision.kind == "flag":
+        return [_claim(entry, one, verdict, terminology) for one in proposed or (None,)]
+    found = [
+        _claim(entry, one, verdict._replace(relation=one["relation"]), terminology)
+        for one in decision.concepts
+    ] or [_claim(entry, None, verdict, terminology)]
+    if len(proposed) == 1 and proposed[0]["id"] not in decided_ids(decision):
+        refused = verdict._replace(relation="refused")
+        found.append(_claim(entry, proposed[0], refused, terminology))
+    return found
+
+
+def _claim(
+    entry: Entry,
+    concept: Mapping[str, Any] | None,
+    verdict: Verdict | None,
+    terminology: Terminology | None,
+) -> Claim:
+    item = entry.item
+    if concept is None:
+        reason = item.proposal.get("reason", "")
+        return Claim(item.mention, "", "", None, None, reason, verdict)
+    id_ = concept["id"]
+    listed = (one for one in item.proposal.get("candidates", ()) if one["id"] == id_)
+    seen: Mapping[str, Any] = next(listed, {})
+    known = terminology.resolve(id_) if terminology else None
+    candidate = Candidate(
+        id_,
+        concept["label"],
+        seen.get("score", 0.0),
+        seen.get("name", ""),
+        seen.get("scope", ""),
+        terminology.concept(known).types if terminology and known else (),
+        seen.get("sieve", ""),
+    )
+    was_proposed = id_ in [one["id"] for one in item.proposal.get("concepts", ())]
+    refused = verdict is not None and verdict.relation == "refused"
+    sure = item.proposal.get("confidence") if was_proposed and not refused else None
+    return Claim(item.mention, "", seen.get("searched", ""), candidate, sure, "", verdict)
