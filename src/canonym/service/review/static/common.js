@@ -34,7 +34,9 @@ export async function ask(path, { method = "GET", json, body, raw = false } = {}
     throw new Refused(0, { detail: "The service cannot be reached: nothing was saved." });
   }
   if (!answer.ok) throw new Refused(answer.status, await answer.json().catch(() => ({})));
-  return raw ? answer.blob() : answer.json();
+  if (!raw) return answer.json();
+  const name = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition"));
+  return { blob: await answer.blob(), name: name ? name[1] : "download" };
 }
 
 export const canWrite = () => {

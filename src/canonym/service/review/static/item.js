@@ -1,7 +1,9 @@
 // One item: its context, its candidates, what is chosen, and what happened to it.
 import { ask, attempt, get, make, number } from "./common.js";
 
-const RELATIONS = { equal: "the same", broader: "broader", narrower: "narrower", related: "related" };
+const RELATIONS = {
+  equal: "the same", equivalent: "the same in other words", broader: "broader", narrower: "narrower", close: "nearly the same", related: "related",
+};
 const SIEVES = {
   verbatim: "the name is the same", normalised: "the name is the same but for its form",
   reordered: "the name has the same words", search: "the most similar name",

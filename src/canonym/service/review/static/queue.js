@@ -222,10 +222,21 @@ async function teach() {
   });
 }
 
-async function save(format) {
+// Show what a format needs beside the decisions.
+function drawExport() {
+  for (const one of document.querySelectorAll("#export [data-for]")) one.hidden = !one.dataset.for.split(" ").includes(get("format").value);
+  const columns = [make("option", { value: "" }, "none"), ...review.columns.map((one) => make("option", { value: one }, one))];
+  if (get("code_column").length !== columns.length) get("code_column").replaceChildren(...columns);
+}
+
+async function save(event) {
+  event.preventDefault();
   await attempt(async () => {
-    const url = URL.createObjectURL(await ask(`${base}/export?format=${format}`, { raw: true }));
-    make("a", { href: url, download: `review-${id}.${format === "sssom" ? "sssom.tsv" : format}` }).click();
+    const query = new URLSearchParams({ format: get("format").value });
+    for (const one of document.querySelectorAll("#export [data-for]:not([hidden]) :is(select, input)")) query.set(one.id, one.value);
+    const { blob, name } = await ask(`${base}/export?${query}`, { raw: true });
+    const url = URL.createObjectURL(blob);
+    make("a", { href: url, download: name }).click();
     setTimeout(() => URL.revokeObjectURL(url), 1000);
   });
 }
@@ -278,7 +289,9 @@ get("bulk").addEventListener("submit", acceptMany);
 get("teach").closest("details").addEventListener("toggle", () => attempt(countLessons));
 get("teach").addEventListener("click", teach);
 get("link-again").addEventListener("click", linkAgain);
-for (const button of document.querySelectorAll("[data-export]")) button.addEventListener("click", () => save(button.dataset.export));
+get("export").addEventListener("submit", save);
+get("export").closest("details").addEventListener("toggle", drawExport);
+get("format").addEventListener("change", drawExport);
 const begin = () => attempt(async () => {
   await readReview();
   if (!items.length) await readItems();
