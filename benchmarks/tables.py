@@ -410,6 +410,15 @@ def _kills() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _review_kills() -> str:
+    rows = ["| killed | acknowledged | kills | unanswered | of these written | anything wrong |"]
+    rows.append("|---|---|---|---|---|---|")
+    for name, row in _result("review_kills")["killed"].items():
+        keys = ("acknowledged", "kills", "without an answer", "of these written", "problems")
+        rows.append(f"| {name} | {' | '.join(str(row[key]) for key in keys)} |")
+    return "\n".join(rows) + "\n"
+
+
 def _unknown() -> str:
     lines = [
         "| terminology | order | one, ms: before, now | together, a second: before, now |",
@@ -502,6 +511,7 @@ _TABLES = {
     "glosses": _glosses,
     "ivf": _ivf,
     "kills": _kills,
+    "review-kills": _review_kills,
     "mapping": _mapping,
     "products": _products,
     "scaling-mentions": _scaling_mentions,

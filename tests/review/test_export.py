@@ -272,6 +272,24 @@ def test_the_corpus_is_read_by_what_learns_and_measures(made: Made, tmp_path: Pa
     assert len(corpus.documents) == len(found)
 
 
+def test_encoders_learn_from_the_corpus(made: Made, tmp_path: Path) -> None:
+    names = [name for name in RECORDS if isinstance(name, Name)]
+    labels = [Name(one.label, one.id) for one in RECORDS if isinstance(one, Concept)]
+    table = "".join(f"{name.concept_id},{name.text}\n" for name in [*labels, *names])
+    (tmp_path / "x.csv").write_text(f"id,name\n{table}")
+    corpus, source = tmp_path / "a.corpus.tsv", str(tmp_path / "x.csv")
+    corpus.write_text(made.text("corpus"), encoding="utf-8")
+    output, small = str(tmp_path / "fitted"), ("--dimensions", "8", "--steps", "5", "--batch", "8")
+    fit = ("fit", source, "--corpus", str(corpus), "-o", output, "--start", "none", *small)
+    learned = run(*fit, "--held-out", "0").stdout
+    assert re.search(r"^mentions +3$", learned, re.MULTILINE)
+    assert "of no concept (NIL)" in learned
+    pytest.importorskip("torch", reason="needs the extra torch")
+    train = ("train", "dilbert", "-e", "scratch", "--terminology", source, "--corpus", str(corpus))
+    done = run(*train, "-o", str(tmp_path / "trained"), "--dry-run")
+    assert re.search(r"^mentions +3$", done.stdout, re.MULTILINE)
+
+
 def test_a_workbook_has_the_rows_and_the_decisions(made: Made, tmp_path: Path) -> None:
     from canonym.io.tables import open_table
 

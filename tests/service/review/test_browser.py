@@ -259,6 +259,6 @@ def test_the_pages_are_accessible_and_fit(
     _find(page, "heart attack")
     for summary in page.locator("summary").all():
         summary.click()
-    page.click(".candidates button:text-is('Choose') >> nth=0")
+    page.click(".candidates button:text-is('Choose …') >> nth=0")
     page.wait_for_selector(".basket")
     check(page)

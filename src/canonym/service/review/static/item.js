@@ -80,7 +80,7 @@ function candidate(item, one, at, { decide, chosen, redraw, sure }) {
     make(
       "p", { class: "actions" },
       make("button", { type: "button", "aria-label": `Accept ${one.label}`, click: () => decide("link", [{ id: one.id, relation: "equal" }]) }, make("kbd", { "aria-hidden": "true" }, at < 9 ? String(at + 1) : ""), " Accept"),
-      make("button", { type: "button", "aria-label": `Choose ${one.label}, with a relation or beside others`, disabled: chosen.some((other) => other.id === one.id), click: () => { add(chosen, one); redraw(); } }, "Choose"),
+      make("button", { type: "button", "aria-label": `Choose ${one.label}, with a relation or beside others`, title: "broader, narrower, nearly the same … or several concepts together", disabled: chosen.some((other) => other.id === one.id), click: () => { add(chosen, one); redraw(); } }, "Choose …"),
     ),
   );
 }

@@ -80,7 +80,7 @@ function list() {
           "button",
           { type: "button", "data-item": one.id, "aria-current": shown?.id === one.id ? "true" : false, click: () => attempt(() => show(one.id, { focus: true })) },
           make("span", { class: "term" }, one.mention),
-          make("span", { class: "meta" }, one.state === "open" ? "" : make("span", { class: `badge ${one.state}` }, STATES[one.state]), ` ×${number(one.frequency)} · ${review.sure ? `${Math.round(one.confidence * 100)} %` : one.confidence.toFixed(2)}`),
+          make("span", { class: "meta", title: `occurs ${number(one.frequency)} ${one.frequency === 1 ? "time" : "times"}, ${review.sure ? "confidence" : "score"}` }, one.state === "open" ? "" : make("span", { class: `badge ${one.state}` }, STATES[one.state]), ` ×${number(one.frequency)} · ${review.sure ? `${Math.round(one.confidence * 100)} %` : one.confidence.toFixed(2)}`),
           make("span", { class: "guess" }, outcome(one)),
         ),
       ),

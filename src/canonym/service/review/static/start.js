@@ -5,7 +5,7 @@ const filename = () => (get("file").files[0] ? get("file").files[0].name : "");
 const guesses = {
   column: /mention|term|diagnos|name|text|label|condition/i,
   context_column: /context|sentence|note/i,
-  frequency_column: /^(n|count|freq.*|number)$/i,
+  frequency_column: /^(n|count|freq.*|number|occurrences|patients|visits|cases)$/i,
 };
 
 async function preview() {
