@@ -88,8 +88,9 @@ def test_usagi_gets_the_surest_link_of_a_text() -> None:
 
 def test_a_concept_that_is_none_of_omop_is_refused() -> None:
     assert (omop_number("OMOP:12"), omop_number("12")) == (12, 12)
-    with pytest.raises(InvalidInput, match="'MESH:D1' is no concept of OMOP"):
-        omop_number("MESH:D1")
+    for id_ in ("MESH:D1", "DOID:12"):  # a number of another terminology is none either
+        with pytest.raises(InvalidInput, match=f"'{id_}' is no concept of OMOP"):
+            omop_number(id_)
     writer = UsagiWriter(io.StringIO(), ORIGIN)
     foreign = Link(Mention("x"), (Candidate("MESH:D1", "X", 1.0, "x"),))
     with pytest.raises(InvalidInput, match="imported from Athena"):

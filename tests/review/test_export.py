@@ -96,6 +96,8 @@ def made(tmp_path: Path, omop: Linker) -> Iterator[Made]:
         made.decide(6, "link", ("OMOP:4", "close"))
         made.decide(7, "link", ("OMOP:3", "equal"), ("OMOP:1", "equal"))
         made.decide(8, "flag", comment="ask the ward")
+        made.decide(1, "comment", comment="I agree")
+        made.decide(9, "comment", comment="who knows?")
         yield made
 
 
@@ -129,7 +131,7 @@ def test_what_was_decided_comes_back_from_every_format(
     assert {("sugar thing", "OMOP:2"), ("sniffles", "OMOP:4")} <= found["over"]
     notes = {one.text: one.note for one in read_reviews(path).reviews if one.accepted}
     assert "Ann" in notes["widow maker"]
-    assert "a | bar, (and) more" in notes["widow maker"]
+    assert "a | bar, (and) more; Ann|Bär: I agree" in notes["widow maker"]
 
 
 def test_usagi_gets_every_mention_with_its_status(made: Made) -> None:
@@ -147,11 +149,14 @@ def test_usagi_gets_every_mention_with_its_status(made: Made) -> None:
     assert found["cold [a cold day]"] == ("APPROVED", "UNMATCHED", "0")
     assert found["odd one"][:2] == ("FLAGGED", "UNREVIEWED")
     assert found["left over"][:2] == ("UNCHECKED", "UNREVIEWED")
+    assert rows[-1]["comment"].startswith("Ann|Bär: who knows? [canonym ")
     (widow,) = (row for row in rows if row["sourceName"] == "widow maker")
     assert widow["statusSetBy"] == "Ann|Bär"
     assert int(widow["statusSetOn"]) > 1_700_000_000_000
     assert widow["domainId"] == "Condition"
-    assert re.fullmatch(r"a \| bar, \(and\) more \[canonym \S+, index \w+\]", widow["comment"])
+    assert re.fullmatch(
+        r"a \| bar, \(and\) more; Ann\|Bär: I agree \[canonym \S+, index \w+\]", widow["comment"]
+    )
     assert (rows[0]["sourceFrequency"], rows[0]["ADD_INFO:ward"]) == ("2", "ward 1")
     coded = made.rows("usagi", code_column="code")
     assert [row["sourceCode"] for row in coded][:2] == ["A1", "A2"]
@@ -302,6 +307,7 @@ def test_a_workbook_has_the_rows_and_the_decisions(made: Made, tmp_path: Path) -
     assert rows[1]["ward"] == "=1+1"  # as a text: a workbook needs no guard
     assert rows[2]["canonym_relation"] == "broader"
     assert rows[7]["canonym_id"] == rows[0]["canonym_id"] == "OMOP:1"
+    assert rows[-1]["canonym_comment"] == "Ann|Bär: who knows?"
     assert rows[0]["canonym_made_by"].endswith(made.linker.fingerprint)
 
 

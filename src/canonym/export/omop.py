@@ -8,8 +8,9 @@ from collections.abc import Callable, Collection, Sequence
 from typing import IO, NamedTuple
 
 from canonym.errors import InvalidInput
-from canonym.export.mappings import Codes, Mapping, Origin, local_id, mappings_of, tool
+from canonym.export.mappings import Codes, Mapping, Origin, mappings_of, tool
 from canonym.export.rows import number, without_surrogates
+from canonym.io.curies import split_id
 from canonym.types import Link
 
 USAGI_COLUMNS: tuple[str, ...] = (
@@ -55,8 +56,8 @@ class Target(NamedTuple):
 
 def omop_number(id_: str) -> int:
     """Return the ``concept_id`` of an id; an id that is none is an `InvalidInput`."""
-    local = local_id(id_)
-    if not (local.isascii() and local.isdecimal()):
+    prefix, local = split_id(id_)
+    if prefix not in ("", "OMOP") or not (local.isascii() and local.isdecimal()):
         raise InvalidInput(
             f"{id_!r} is no concept of OMOP, whose ids are numbers: link to a terminology that was "
             "imported from Athena (`canonym import FOLDER --format athena`), or write sssom"
@@ -162,8 +163,10 @@ class UsagiWriter:
     def _decided(self, claim: Mapping) -> dict[str, str]:
         """Return what a person decided, in the words of Usagi."""
         verdict = claim.verdict
-        if verdict is None or not verdict.kind:
+        if verdict is None:
             return {}
+        if not verdict.kind:  # commented, and not decided
+            return {"comment": f"{verdict.comment} [{self._origin.tool}]"}
         made_by = tool(self._origin.version, verdict.fingerprint)
         if claim.confidence is not None:
             made_by += f", confidence {number(claim.confidence)}"

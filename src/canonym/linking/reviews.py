@@ -27,7 +27,8 @@ _SSSOM = ("subject_label", "predicate_id", "object_id", "mapping_justification")
 _USAGI = ("sourceName", "mappingStatus", "conceptId")
 _PREFIX = re.compile(r"#\s+([\w.-]+):\s*[\"']?([^\"'\s]+)")
 _TABLE = tuple(map(prefixed, ("mention", "state", "id", "relation", "proposed_id")))
-_INDEX = re.compile(r"(?:canonym_index=|\bindex )(\w+)")
+_INDEX = re.compile(r"canonym_index=(\w+)")
+_TOOL = re.compile(r"canonym \S+, index (\w+)")
 _MADE_BY = re.compile(r"\s*\[canonym [^][]*\]$|.*\(canonym [^()]*\)$", re.DOTALL)
 _SAME = ("equal", "equivalent")
 _OTHER_RELATION = "the relation is not exact, which an added name would claim"
@@ -86,7 +87,7 @@ def read_reviews(path: str | Path, *, encoding: str = "utf-8") -> ReviewFile:
         table_rows = _rows(path, names, quoted_rows(lines, path, delimiter, before=lines.line))
         if set(_SSSOM) <= set(names):
             found = tuple(_sssom_reviews(path, table_rows, _prefixes(head)))
-            return ReviewFile(str(path), _made_by("\n".join(head)), found)
+            return ReviewFile(str(path), _found(_INDEX, "\n".join(head)), found)
         if set(_USAGI) <= set(names):
             return ReviewFile(str(path), "", tuple(_usagi_reviews(path, table_rows)))
         if set(_TABLE) <= set(names):
@@ -104,8 +105,8 @@ def _unknown_columns(path: str | Path, names: Sequence[str], line: int | None = 
     )
 
 
-def _made_by(text: str) -> str:
-    found = _INDEX.search(text)
+def _found(pattern: re.Pattern[str], text: str) -> str:
+    found = pattern.search(text)
     return found[1] if found else ""
 
 
@@ -208,9 +209,8 @@ def _usagi_reviews(
 
 
 def _table_file(path: str | Path, rows: Sequence[tuple[int, dict[str, str]]]) -> ReviewFile:
-    made_by = next(
-        filter(None, (_made_by(row.get(prefixed("made_by"), "")) for _, row in rows)), ""
-    )
+    tools = (_found(_TOOL, row.get(prefixed("made_by"), "")) for _, row in rows)
+    made_by = next(filter(None, tools), "")
     return ReviewFile(str(path), made_by, tuple(_table_reviews(rows)))
 
 
@@ -257,7 +257,7 @@ def _concept_map(path: str | Path, text: str) -> ReviewFile:
         found = tuple(review for one in elements for review in _element_reviews(path, one))
     except (KeyError, TypeError, AttributeError) as error:
         raise ReadError(path, f"is no ConceptMap that can be read ({error!r})") from error
-    return ReviewFile(str(path), _made_by(str(content.get("description", ""))), found)
+    return ReviewFile(str(path), _found(_TOOL, str(content.get("description", ""))), found)
 
 
 def _element_reviews(path: str | Path, element: Mapping[str, Any]) -> Iterator[Review]:

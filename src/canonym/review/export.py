@@ -11,7 +11,8 @@ from canonym import __version__
 from canonym.corpora.gold import written_ids
 from canonym.export.mappings import Verdict, tool
 from canonym.export.rows import JOINED_BY, guarded, number, prefixed
-from canonym.review.mappings import DECIDED, Choices, write_mappings
+from canonym.review.mappings import DECIDED, Choices, comment_of, write_mappings
+from canonym.review.models import Decision
 from canonym.review.store import Entry, Store, decided_ids
 from canonym.terminology import Terminology
 from canonym.types import Mention
@@ -100,21 +101,24 @@ def _workbook(store: Store, review_id: int, format: str) -> bytes:
 
 def _rows(store: Store, review_id: int) -> Iterator[list[str]]:
     """Yield the header and the rows that were given, each with what was decided."""
-    entries = store.entries(review_id)
+    entries, comments = store.entries(review_id), store.comments(review_id)
     yield [*store.review(review_id).columns, *map(prefixed, COLUMNS)]
     for row in store.rows(review_id):
         entry = entries.get(row.item_id or 0)
-        yield [*row.cells, *(_cells(entry) if entry else [""] * len(COLUMNS))]
+        if entry is None:
+            yield [*row.cells, *[""] * len(COLUMNS)]
+        else:
+            yield [*row.cells, *_cells(entry, comments.get(entry.item.id, ()))]
 
 
-def _cells(entry: Entry) -> list[str]:
+def _cells(entry: Entry, comments: Sequence[Decision]) -> list[str]:
     item, decision, _ = entry
     proposed = JOINED_BY.join(one["id"] for one in item.proposal.get("concepts", ()))
     head = [item.mention, item.state]
     given = [proposed, number(item.proposal.get("confidence"))]
     if decision is None:
         made_by = tool(__version__, item.fingerprint) if item.fingerprint else ""
-        return [*head, "", "", "", *given, "", "", "", made_by]
+        return [*head, "", "", "", *given, "", "", comment_of(None, comments), made_by]
     return [
         *head,
         JOINED_BY.join(decided_ids(decision)),
@@ -123,7 +127,7 @@ def _cells(entry: Entry) -> list[str]:
         *given,
         decision.who,
         Verdict(decision.kind, made=decision.made).moment,
-        decision.comment,
+        comment_of(decision, comments),
         tool(__version__, decision.fingerprint),
     ]
 

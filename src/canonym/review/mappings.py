@@ -16,7 +16,7 @@ from canonym.export.rows import check_unique
 from canonym.export.sssom import SssomWriter
 from canonym.io.curies import split_id
 from canonym.linking.exchange import StandardConcepts, origin_of
-from canonym.review.models import Review
+from canonym.review.models import Decision, Review
 from canonym.review.store import Entry, Store, decided_ids
 from canonym.terminology import Terminology
 from canonym.text import normalise
@@ -181,7 +181,7 @@ def _cases(
     codes = Codes(place(choices.code_column), place(choices.frequency_column))
     entries = store.entries(review.id)
     contexts = Counter(entry.item.mention for entry in entries.values())
-    claimed = _claimed(entries, terminology)
+    claimed = _claimed(entries, store.comments(review.id), terminology)
     seen: set[int] = set()
     for row in store.rows(review.id):
         entry = entries.get(row.item_id or 0)
@@ -196,7 +196,9 @@ def _cases(
 
 
 def _claimed(
-    entries: Mapping[int, Entry], terminology: Terminology | None
+    entries: Mapping[int, Entry],
+    comments: Mapping[int, Sequence[Decision]],
+    terminology: Terminology | None,
 ) -> dict[int, list[Claim]]:
     """Return what is claimed of each item; what is meant in one context is refused in none."""
     meant = {
@@ -210,7 +212,9 @@ def _claimed(
         return claim.relation != "refused" or (normalise(claim.text), id_) not in meant
 
     return {
-        id_: [claim for claim in claims_of(entry, terminology) if holds(claim)]
+        id_: [
+            claim for claim in claims_of(entry, terminology, comments.get(id_, ())) if holds(claim)
+        ]
         for id_, entry in entries.items()
     }
 
@@ -237,16 +241,26 @@ def _concepts(entry: Entry) -> Sequence[Mapping[str, Any]]:
     return entry.decision.concepts if entry.decision else ()
 
 
-def claims_of(entry: Entry, terminology: Terminology | None) -> list[Claim]:
+def comment_of(decision: Decision | None, further: Iterable[Decision]) -> str:
+    """Return the comment of a decision, and what people only commented, with their names."""
+    own = decision.comment if decision else ""
+    return "; ".join(filter(None, [own, *(f"{one.who}: {one.comment}" for one in further)]))
+
+
+def claims_of(
+    entry: Entry, terminology: Terminology | None, comments: Sequence[Decision] = ()
+) -> list[Claim]:
     """Return what was decided on an item, or else what is proposed, and what was refused."""
     item, decision, _ = entry
     proposed = item.proposal.get("concepts", ())
+    comment = comment_of(decision, comments)
     if decision is None or decision.kind not in (*DECIDED, "flag"):
-        return [_claim(entry, one, None, terminology) for one in proposed or (None,)]
+        undecided = Verdict("", comment=comment) if comment else None
+        return [_claim(entry, one, undecided, terminology) for one in proposed or (None,)]
     verdict = Verdict(
         decision.kind,
         who=decision.who,
-        comment=decision.comment,
+        comment=comment,
         made=decision.made,
         fingerprint=decision.fingerprint,
         context=item.context,

@@ -231,6 +231,16 @@ class Store:
             found = _entries(session, select(Item).where(Item.review_id == id).order_by(Item.id))
             return {entry.item.id: entry for entry in found}
 
+    def comments(self, id: int) -> dict[int, list[Decision]]:
+        """Return what was only commented on the items of a review, in order, by item."""
+        wanted = select(Decision).join(Item, Item.id == Decision.item_id)
+        wanted = wanted.where(Item.review_id == id, Decision.kind == "comment")
+        found: dict[int, list[Decision]] = {}
+        with self._reading() as session:
+            for one in session.scalars(wanted.order_by(Decision.id)):
+                found.setdefault(one.item_id, []).append(one)
+        return found
+
     def rows(self, id: int) -> Iterator[Row]:
         """Yield the rows of the table as they were given, in order."""
         with self._reading() as session:

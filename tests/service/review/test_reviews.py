@@ -287,6 +287,53 @@ def test_the_export_has_every_row_as_it_was_given(start: Callable[..., TestClien
     assert ',"no, ""really""","canonym ' in lines[2]
 
 
+@pytest.mark.parametrize(
+    ("format", "suffix", "begins"),
+    [
+        ("tsv", ".tsv", b"term\tnear"),
+        ("xlsx", ".xlsx", b"PK"),
+        ("ods", ".ods", b"PK"),
+        ("sssom", ".sssom.tsv", b"#curie_map"),
+        ("fhir", ".fhir.json", b"{"),
+        ("corpus", ".corpus.tsv", b"document\tmention"),
+    ],
+)
+def test_a_review_is_exported_in_every_format(
+    start: Callable[..., TestClient], format: str, suffix: str, begins: bytes
+) -> None:
+    client = start()
+    review = _make(client)["id"]
+    item = _items(client, review)["broken hip"]
+    _decide(client, review, item, kind="link", concepts=[{"id": "X:6", "relation": "close"}])
+    answer = client.get(f"/v1/reviews/{review}/export", params={"format": format})
+    assert answer.status_code == 200
+    assert answer.headers["content-disposition"].endswith(f'"review-{review}{suffix}"')
+    assert answer.content.startswith(begins)
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ({"format": "doc"}, "format"),
+        ({"format": "usagi"}, "is no concept of OMOP"),
+        ({"format": "omop"}, "omop needs a source vocabulary"),
+        ({"format": "fhir", "code_column": "kode"}, "no such column, or several: 'kode'"),
+        ({"format": "fhir", "fhir_version": "R3"}, "fhir_version"),
+        ({"format": "csv", "colour": "red"}, "colour"),
+    ],
+)
+def test_an_export_that_cannot_be_is_refused(
+    start: Callable[..., TestClient], query: dict[str, str], message: str
+) -> None:
+    client = start()
+    review = _make(client)["id"]
+    item = _items(client, review)["broken hip"]
+    _decide(client, review, item, kind="link", concepts=[{"id": "X:6"}])
+    answer = client.get(f"/v1/reviews/{review}/export", params=query)
+    assert answer.status_code == 422
+    assert message in answer.json()["detail"]
+
+
 def test_what_people_write_is_data_and_never_part_of_a_page(
     start: Callable[..., TestClient],
 ) -> None:
