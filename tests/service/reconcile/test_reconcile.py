@@ -128,7 +128,7 @@ def test_types_are_demanded_or_preferred(client: TestClient) -> None:
     }
     assert ids(ask(client, query="cold", type=["Disease", "Finding"], type_strict="all")) == ["X:3"]
     preferred = ask(client, query="cold", type="Phenomenon", type_strict="should", limit=2)
-    assert [(one["id"], one["score"]) for one in preferred] == [("X:5", 100.0), ("X:4", 80.0)]
+    assert [(one["id"], one["score"]) for one in preferred] == [("X:5", 100.0), ("X:4", 95.0)]
     assert [_features(one)["type"] for one in preferred] == [True, False]
 
 
@@ -136,6 +136,19 @@ def test_a_type_tells_homonyms_apart_so_that_one_is_a_match(client: TestClient) 
     for strict in ("any", "should"):
         best = ask(client, query="cold", type="Disease", type_strict=strict)[0]
         assert (best["id"], best["match"]) == ("X:4", True)
+
+
+def test_a_verbatim_name_outweighs_a_preferred_type(client: TestClient) -> None:
+    plain = ask(client, query="heart attack", limit=8)
+    best, *others = ask(client, query="heart attack", type="Finding", type_strict="should", limit=8)
+    assert (best["id"], best["score"], best["match"]) == ("X:1", 100.0, True)
+    assert _features(best)["type"] is False
+    scores = {one["id"]: one["score"] for one in plain}
+    for one in others:
+        cost = 1 if _features(one)["type"] else 0.95
+        assert one["score"] == pytest.approx(cost * scores[one["id"]], abs=0.01)
+    (other, *_) = ask(client, query="heart attacks", type="Finding", type_strict="should")
+    assert (other["id"], other["score"], other["match"]) == ("X:1", 94.05, False)
 
 
 def test_an_unknown_type_finds_nothing_where_it_is_demanded(client: TestClient) -> None:

@@ -16,7 +16,8 @@ from canonym.terminology.readers.everyday import SOURCE as EVERYDAY
 from canonym.text import normalise
 from canonym.types import Candidate, Link, Mention
 
-_COST = 0.8  # what is left of a score for each wish that others meet
+_WITHOUT_PROPERTY = 0.8  # what is left of a score for each wish that others meet
+_WITHOUT_TYPE = 0.95  # OpenRefine wishes for the first type it guessed, unless told otherwise
 _LEAST = 10  # candidates that are looked at, so that a homonym is seen
 _MOST_WISHED = 1000
 _LONGEST_DESCRIPTION = 200
@@ -42,6 +43,7 @@ class Wish(NamedTuple):
     feature: str
     meets: Callable[[str, Sequence[str]], bool]
     restriction: Restriction
+    cost: float = _WITHOUT_PROPERTY
 
 
 class Plan(NamedTuple):
@@ -87,7 +89,8 @@ def _plan(opened: Opened, query: Query, concepts: _Concepts) -> Plan:
     known = tuple(one for one in query.types if _is_type(opened, one))
     types: tuple[str, ...] = ()
     if query.type_strict == "should" and known:
-        wishes.append(Wish("type", functools.partial(_has_type, known), Restriction(known)))
+        has_type = functools.partial(_has_type, known)
+        wishes.append(Wish("type", has_type, Restriction(known), _WITHOUT_TYPE))
     elif query.type_strict == "all" and query.types:
         required.append(Condition("type", query.types, required=True, quantifier="all"))
     elif query.type_strict == "any":
@@ -240,17 +243,22 @@ def _by_conditions(plan: Plan) -> Iterator[Found]:
 def _weigh(plan: Plan, found: Sequence[Found], types: dict[str, tuple[str, ...]]) -> set[str]:
     """Lower the scores of candidates that do not meet wishes which others do.
 
+    A name that is verbatim outweighs a wish for a type, unless one of that type has the name too.
     Returns the ids of those that meet all such wishes.
     """
     met = {one.id for one in found}
+    exact = {one.id for one in found if one.exact}
     for wish in plan.wishes:
         meeting = {one.id for one in found if wish.meets(one.id, types[one.id])}
         for one in found:
             one.features[wish.feature] = one.id in meeting
-            if meeting and one.id not in meeting:
-                one.score *= _COST
-        if meeting:
-            met &= meeting
+        if not meeting:
+            continue
+        if wish.feature == "type" and not meeting & exact:
+            meeting |= exact
+        for one in found:
+            one.score *= 1.0 if one.id in meeting else wish.cost
+        met &= meeting
     return met
 
 
