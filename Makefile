@@ -1,6 +1,7 @@
 # make test    what has to pass before a change goes in (needs a Python of 3.11 or newer, nothing else)
 # make coverage    the same, twice as slow: says which lines and branches nothing runs
 # make slow    the few tests that take long
+# make clients OpenRefine and others against the service; installs OpenRefine where there is apt-get
 # make check   formatting, lint and types
 # make docs    write docs/cli.md, results and printed outputs into the pages, and build the site
 
@@ -12,10 +13,10 @@ PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11 python3.1
 
 PYTEST := $(BIN)/python -m pytest -q -n 2 --dist worksteal
 
-.PHONY: test coverage slow check format docs clean
+.PHONY: test coverage slow clients check format docs clean
 
 # Two workers on two cores: more threads would only get in each other's way.
-test coverage slow: export OMP_NUM_THREADS = 1
+test coverage slow clients: export OMP_NUM_THREADS = 1
 test: $(VENV)/installed
 	$(PYTEST) -m 'not slow'
 
@@ -24,6 +25,10 @@ coverage: $(VENV)/installed
 
 slow: $(VENV)/installed
 	$(PYTEST) -m slow
+
+clients: $(VENV)/installed
+	tests/clients/install
+	$(BIN)/python -m pytest tests/clients
 
 check: $(VENV)/installed
 	$(BIN)/ruff format --check .

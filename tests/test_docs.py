@@ -174,7 +174,12 @@ def test_page(
     request: pytest.FixtureRequest,
 ) -> None:
     cache = tmp_path / "cache"
-    if page.name in {"README.md", "index.md", "spreadsheet.md"}:  # these pages link to ICD-10-CM
+    if page.name in {
+        "README.md",
+        "index.md",
+        "spreadsheet.md",
+        "openrefine.md",
+    }:  # these pages link to ICD-10-CM
         cache = request.getfixturevalue("default_cache")
     monkeypatch.setenv("CANONYM_CACHE", str(cache))
     folder = tmp_path / "page"

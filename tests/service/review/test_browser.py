@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import importlib.util
-import os
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,10 +12,9 @@ from typing import Any
 import pytest
 
 from canonym import Concept, Relation
+from tests.chromium import chromium
 from tests.service.conftest import RECORDS, build
 from tests.service.test_server import Server
-
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 EVIL = "<b onclick=x>&amp;</b><script>document.title='owned'</script>"
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
@@ -26,14 +23,8 @@ WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """A headless Chromium that the system has."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser")
-    if found is None:
-        pytest.skip("no Chromium is installed")
-    root = ["--no-sandbox"] if hasattr(os, "getuid") and os.getuid() == 0 else []
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=root)
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
