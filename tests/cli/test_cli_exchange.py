@@ -163,6 +163,10 @@ def test_a_source_map_follows_maps_to_standard_concepts(omop: str) -> None:
     ]
     text = link(omop, *arguments, "--source-vocabulary", "ward", "--domain", "condition").stdout
     assert [row["target_concept_id"] for row in rows(text, ",")] == ["1", "0", "0", "0"]
+    unknown = (*arguments, "--source-vocabulary", "ward", "--domain", "Conditon")
+    refused = link(omop, *unknown, code=2).stderr
+    assert "--domain: 'Conditon' does not occur in" in refused
+    assert "did you mean 'Condition'?" in refused
 
 
 def test_fhir_of_two_versions(index: str) -> None:

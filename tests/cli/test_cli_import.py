@@ -215,6 +215,14 @@ def test_show_counts_and_samples(db: Path, obo: Path) -> None:
     assert from_source["digest"] == content["digest"]
 
 
+def test_an_index_stands_for_its_terminology(db: Path, tmp_path: Path) -> None:
+    folder = str(tmp_path / "index")
+    run("index", str(db), "-o", folder, "-e", "chargrams", "--quiet")
+    assert run("terminology", "show", folder, "X:3").stdout == (
+        run("terminology", "show", str(db), "X:3").stdout
+    )
+
+
 def test_show_concepts(db: Path) -> None:
     text = run("terminology", "show", str(db), "X:3", "X:2").stdout
     assert facts(text)["definition"] == "A broken thigh bone."

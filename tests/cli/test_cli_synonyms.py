@@ -111,7 +111,7 @@ def test_folding_keeps_what_was_added(index: Path, tmp_path: Path) -> None:
     assert "would be lost" in run(*again, code=2).stderr
     (tmp_path / "x.csv").write_text(TABLE.rsplit("\n", 2)[0] + "\n")  # migraine is gone
     done = run(*again, "--fold", str(index))
-    assert "1 synonyms are of concepts that the terminology does not have: 'Kopfweh' (D:2)" in (
+    assert "does not have are kept beside the index, and not found: 1, 'Kopfweh' (D:2)." in (
         done.stderr
     )
     assert "names        3" in done.stdout

@@ -1,4 +1,4 @@
-"""OpenRefine itself against ``canonym serve``: types, candidates, judgments, new columns, export."""
+"""OpenRefine itself against ``canonym serve``: types, candidates, judgments, columns, export."""
 
 from __future__ import annotations
 

@@ -176,6 +176,11 @@ def mapping_target(
             f"{origin.prefixes[0]}: link to vocabularies that were imported from Athena "
             "(`canonym import FOLDER --format athena`), or write sssom or fhir"
         )
+    if options["domains"]:
+        try:
+            terminology.rows_where(types=options["domains"])
+        except InvalidInput as error:
+            raise InvalidInput(f"--domain: {str(error).removeprefix('types: ')}") from error
     chosen = {key: options[key] for key in ExchangeOptions.__annotations__}  # type: ignore[literal-required]
     return MappingTarget(terminology, origin, columns or (), mention_column, chosen)  # type: ignore[arg-type]
 

@@ -331,8 +331,7 @@ def _note_synonyms_left(linker: Linker) -> None:
         shown = ", ".join(f"{name.text!r} ({name.concept_id})" for name in left[:5])
         note(
             printable(
-                f"{len(left):,} synonyms are of concepts that the terminology does not have: "
-                f"{shown}{', …' if len(left) > 5 else ''}. They are kept beside the index, and not "
-                "found."
+                "Synonyms whose concepts the terminology does not have are kept beside the index, "
+                f"and not found: {len(left):,}, {shown}{', …' if len(left) > 5 else ''}."
             )
         )

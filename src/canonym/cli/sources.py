@@ -16,10 +16,13 @@ if TYPE_CHECKING:
 
 
 def open_terminology(path: str) -> Terminology:
-    """Open a terminology file, or import any other source into a temporary one."""
+    """Open a terminology file or that of an index, or import any other source temporarily."""
     from canonym.terminology import Terminology
     from canonym.terminology.database import is_sqlite
 
+    of_index = Path(path) / "terminology.db"
+    if of_index.with_name("canonym.json").is_file() and of_index.is_file():
+        return Terminology(of_index)
     if is_sqlite(Path(path)) or Path(path).suffix == ".db":
         return Terminology(path)
     import tempfile

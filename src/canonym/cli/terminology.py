@@ -29,7 +29,8 @@ _SAMPLES = click.option(
 def terminology() -> None:
     """Show, check, compare and export terminologies.
 
-    Each takes files made by `canonym import`, or sources that it would recognise.
+    Each takes files made by `canonym import`, folders made by `canonym index`, or sources that
+    `canonym import` would recognise.
     """
 
 
