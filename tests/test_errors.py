@@ -64,8 +64,9 @@ def test_an_optional_module_is_imported_or_its_extra_named() -> None:
     with pytest.raises(MissingExtra) as caught:
         require("canonym_has_no_such_module", "reading OWL", "owl")
     assert str(caught.value) == (
-        "reading OWL needs canonym_has_no_such_module, which is not installed: pip install "
-        "canonym_has_no_such_module, or pip install 'canonym[owl]', which brings it"
+        "reading OWL needs canonym_has_no_such_module, which is not installed: "
+        "pip install 'canonym[owl]' brings all that it needs, "
+        "pip install canonym_has_no_such_module that package alone"
     )
     assert (caught.value.what, caught.value.extra) == ("reading OWL", "owl")
     assert isinstance(caught.value.__cause__, ImportError)
@@ -90,8 +91,8 @@ def test_the_missing_package_is_named(
     with pytest.raises(MissingExtra) as caught:
         require(module, "training an encoder", "torch")
     assert str(caught.value) == (
-        f"training an encoder needs {package}, which is not installed: pip install {package}, or "
-        "pip install 'canonym[torch]', which brings it"
+        f"training an encoder needs {package}, which is not installed: pip install "
+        f"'canonym[torch]' brings all that it needs, pip install {package} that package alone"
     )
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 

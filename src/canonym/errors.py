@@ -97,8 +97,8 @@ class MissingExtra(CanonymError, ImportError):
         self.package = package
         whole = f"pip install 'canonym[{extra}]'"
         super().__init__(
-            f"{what} needs {package}, which is not installed: pip install {package}, or {whole}, "
-            "which brings it"
+            f"{what} needs {package}, which is not installed: {whole} brings all that it needs, "
+            f"pip install {package} that package alone"
             if package
             else f"{what} needs an optional dependency: {whole}"
         )
