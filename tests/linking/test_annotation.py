@@ -12,8 +12,8 @@ import pytest
 from canonym import Concept, Document, Linker, Mention, Name, Terminology
 from canonym.errors import InvalidInput
 from canonym.linking.build import BAGS
-from canonym.mentions.lookalikes import is_short_form
 from canonym.terminology.readers.medic import read_medic
+from canonym.text.short_forms import is_short_form
 
 RECORDS = [
     Concept("X:1", "Myocardial infarction", types=("disease",)),

@@ -33,8 +33,8 @@ from canonym.linking.confidence import (
     fit_model,
 )
 from canonym.linking.fitting import Observed, cross_fitted, judged, observe
-from canonym.linking.settings import SIMILARITY
 from canonym.ranking.probability import Isotonic, Logistic
+from canonym.types.links import SIMILARITY
 
 
 def candidate(id_: str, score: float, sieve: str = "search", **parts: float) -> Candidate:

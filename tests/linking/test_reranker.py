@@ -47,8 +47,8 @@ from canonym.linking.reranker import (
     shipped_file,
 )
 from canonym.linking.search import ConceptHit
-from canonym.linking.settings import SIMILARITY
 from canonym.ranking.additive_model import AdditiveModel, Curve
+from canonym.types.links import SIMILARITY
 
 PLACES = ["hip", "knee", "hand", "foot", "back", "neck", "wrist", "ankle", "chest", "elbow"]
 SIGNS = ["pain", "ache", "fracture", "swelling"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from canonym.mentions.composites import composites_ending
-from canonym.mentions.lookalikes import beside, is_out_of_order, is_short_form, looks_alike
+from canonym.mentions.lookalikes import beside, is_out_of_order, looks_alike
 
 
 @pytest.mark.parametrize(
@@ -53,13 +53,6 @@ def test_the_text_beside_a_word_leaves_it_out() -> None:
 )
 def test_words_out_of_order_are_no_phrase(text: str, wrong: bool) -> None:
     assert is_out_of_order(text) is wrong
-
-
-def test_short_forms_have_few_capitals_or_a_figure() -> None:
-    forms = ["DM", "MENs", "WT1", "OCRL1", "AIDS", "GABA", "Flu", "MPS-II"]
-    assert [is_short_form(one) for one in forms] == [
-        *(True, True, True, True, False, False, False, True),
-    ]
 
 
 def test_composites_are_sought_from_each_word_before_a_conjunction() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from canonym.cli.options import Decorator, Number, with_options
+from canonym.text.certainty import LEAST_CONFIDENCE
 
 
 def _option(flag: str, **settings: Any) -> Decorator:
@@ -109,7 +110,7 @@ _limits = with_options(
 @_option(
     "--match-confidence",
     type=Number(0, 1),
-    default=0.95,
+    default=LEAST_CONFIDENCE,
     show_default=True,
     help="From this confidence on, a candidate is a match that needs no review. Needs an index "
     "with a confidence.",

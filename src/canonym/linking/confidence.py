@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput, Mismatch, NotTrained, ReadError
 from canonym.io.files import open_sealed, sealed, write_file
-from canonym.linking.settings import SIEVES, SIMILARITY
+from canonym.linking.settings import SIEVES
 from canonym.ranking.probability import Isotonic, Logistic, fit_isotonic, fit_platt, sigmoid
 from canonym.types import Link
 
@@ -57,7 +57,7 @@ def confidence_features(link: Link) -> npt.NDArray[np.float64]:
             *(float(best.sieve == name) for name in _SIEVES),
             float(sieved and bool(others) and others[0].sieve == best.sieve),
             float(not others),
-            best.parts.get(SIMILARITY, best.score),
+            best.similarity,
         ]
     )
 

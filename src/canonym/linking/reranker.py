@@ -28,9 +28,9 @@ from canonym.linking.features import (
     feature_names,
 )
 from canonym.linking.search import BatchHits, ConceptHit, Draft
-from canonym.linking.settings import SIMILARITY
 from canonym.ranking.additive_model import AdditiveModel, Curve
 from canonym.ranking.pooling import COSINE_SCALE
+from canonym.types.links import SIMILARITY
 
 _log = logging.getLogger(__name__)
 

@@ -30,9 +30,6 @@ SIEVES = (
 )
 """Tried in this order; the first that finds anything decides."""
 
-SIMILARITY = "similarity"
-"""The score before re-ranking, among the scores of a candidate."""
-
 
 class Settings(TypedDict, total=False):
     """How a linker prepares and looks up mentions; stored with its index.

@@ -22,15 +22,10 @@ from canonym.linking.names import Filter, Names
 from canonym.linking.search import BatchHits, sift
 from canonym.mentions.abbreviations import expand
 from canonym.mentions.composites import composites_ending, split_composite
-from canonym.mentions.lookalikes import (
-    SHORT,
-    beside,
-    is_out_of_order,
-    is_short_form,
-    looks_alike,
-)
+from canonym.mentions.lookalikes import beside, is_out_of_order, looks_alike
 from canonym.text import PLAIN, UNORDERED, normalise_all
 from canonym.text.running import BREAK, PARAGRAPH, TextReader, Words, with_brackets
+from canonym.text.short_forms import SHORT, is_short_form
 from canonym.types import Document, Mention
 
 _REMEMBERED = 100_000  # strings

@@ -10,9 +10,7 @@ import re
 from collections.abc import Iterable
 
 from canonym.mentions.sentences import FUNCTION_WORDS
-
-SHORT = 5
-"""Characters of the longest word whose case counts."""
+from canonym.text.short_forms import SHORT
 
 _ADJECTIVE = re.compile(r"[a-z]{2}(?:al|ic|ous|ar|ary)$")
 _AROUND = 60  # characters on each side that tell whether a text is all in capitals
@@ -51,18 +49,6 @@ def is_out_of_order(text: str) -> bool:
         or not FUNCTION_WORDS.isdisjoint((first, last))
         or _ADJECTIVE.search(last) is not None
     )
-
-
-def is_short_form(text: str) -> bool:
-    """Tell whether a word is one of those short forms that stand for something else elsewhere.
-
-    >>> [is_short_form(text) for text in ("DM", "MENs", "WT1", "AIDS", "Flu")]
-    [True, True, True, False, False]
-    """
-    bare = text[:-1] if text[-1:] == "s" and text[:-1].isupper() else text
-    if not bare.isupper() or len(bare) > SHORT + 1:
-        return False
-    return len(bare) < 4 or not bare.isalpha()
 
 
 def beside(text: str, start: int, end: int) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from canonym.errors import InvalidInput
+from canonym.text.certainty import LEAST_CONFIDENCE
 
 _PREFIX = "CANONYM_"
 _YES = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
@@ -59,7 +60,7 @@ class Settings:
     max_batch: int = 1000
     max_body: int = 10_000_000
     rate_limit: int = 0
-    match_confidence: float = 0.95
+    match_confidence: float = LEAST_CONFIDENCE
     log_mentions: bool = False
     public_url: str = ""
 

@@ -9,7 +9,10 @@ from typing import Any, NamedTuple
 from canonym.types.html import html_table
 from canonym.types.mentions import Mention, Step
 
-__all__ = ["Candidate", "ConceptMapping", "Link", "links_html"]
+__all__ = ["SIMILARITY", "Candidate", "ConceptMapping", "Link", "links_html"]
+
+SIMILARITY = "similarity"
+"""The score before re-ranking, among the scores of a candidate."""
 
 _HEAD = ("mention", "id", "label", "score", "matched name")
 
@@ -54,6 +57,11 @@ class Candidate:
     parts: dict[str, float] = field(default_factory=dict)
     worth: dict[str, float] = field(default_factory=dict)
     context: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def similarity(self) -> float:
+        """The score, or the similarity among `parts` where the score is a share."""
+        return self.parts.get(SIMILARITY, self.score)
 
 
 @dataclass(frozen=True, slots=True)

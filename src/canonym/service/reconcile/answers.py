@@ -5,24 +5,24 @@ from __future__ import annotations
 import functools
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from canonym.linking.settings import SIMILARITY
 from canonym.service.reconcile.properties import concepts_with
 from canonym.service.reconcile.queries import Condition, Query
 from canonym.service.served import Opened
 from canonym.terminology.readers.everyday import SOURCE as EVERYDAY
-from canonym.text import normalise
+from canonym.text.certainty import is_certain, is_verbatim
 from canonym.types import Candidate, Link, Mention
+from canonym.types.links import SIMILARITY
 
 _WITHOUT_PROPERTY = 0.8  # what is left of a score for each wish that others meet
 _WITHOUT_TYPE = 0.95  # OpenRefine wishes for the first type it guessed, unless told otherwise
 _LEAST = 10  # candidates that are looked at, so that a homonym is seen
 _MOST_WISHED = 1000
 _LONGEST_DESCRIPTION = 200
-_TRUSTED = {"label", "exact"}
 _Concepts = Callable[[Condition], set[str]]
+_Certain = Callable[[Link], bool]
 
 
 class Restriction(NamedTuple):
@@ -57,12 +57,15 @@ class Plan(NamedTuple):
 
 @dataclass
 class Found:
-    """A candidate of a query: its score from 0 to 100, and what speaks for it."""
+    """A candidate of a query: its score from 0 to 100, and what speaks for it.
+
+    `asked` tells whether an id or conditions alone ask for it, and no name.
+    """
 
     id: str
     score: float
-    exact: bool
     name: str = ""
+    asked: bool = False
     features: dict[str, float | bool] = field(default_factory=dict)
 
 
@@ -76,8 +79,10 @@ def answer(
     concepts = functools.cache(functools.partial(concepts_with, opened))
     plans = [None if query is None else _plan(opened, query, concepts) for query in queries]
     links = _link(opened, plans)
+    added = {(name.text, name.concept_id) for name in opened.linker.synonyms()}
+    certain = functools.partial(is_certain, least=match_confidence, added=added)
     answers = [
-        [] if plan is None else _candidates(opened, plan, links[place], match_confidence)
+        [] if plan is None else _candidates(opened, plan, links[place], certain)
         for place, plan in enumerate(plans)
     ]
     return answers, [link for of_query in links.values() for restricted, link in of_query]
@@ -164,7 +169,7 @@ def _restrictions(plan: Plan) -> Iterator[tuple[Restriction, bool]]:
 
 
 def _candidates(
-    opened: Opened, plan: Plan, links: Sequence[tuple[bool, Link]], match_confidence: float
+    opened: Opened, plan: Plan, links: Sequence[tuple[bool, Link]], certain: _Certain
 ) -> list[dict[str, Any]]:
     found = _found(opened, plan, links)
     types = {one.id: opened.terminology.concept(one.id).types for one in found}
@@ -176,13 +181,23 @@ def _candidates(
     ]
     met = _weigh(plan, allowed, types)
     ranked = sorted(allowed, key=lambda one: -one.score)
-    sure = _sure(links, match_confidence)
-    exact = [one for one in ranked if one.exact and one.id in met]
+    matches = {one.id for one in allowed if one.asked and one.id in met}
+    matches.update(_certain(links, met, certain))
     described = [_described(opened, one) for one in ranked[: plan.query.limit]]
     for one, best in zip(described[:1], ranked, strict=False):
-        alone = exact == [best] or best.id == sure
-        one["match"] = alone and best.id in met and _is_sound(opened, best)
+        one["match"] = matches == {best.id} and _is_sound(opened, best)
     return described
+
+
+def _certain(links: Sequence[tuple[bool, Link]], met: set[str], certain: _Certain) -> Iterator[str]:
+    """Yield the concepts that a link names for certain, among those that conditions leave."""
+    for wished, link in links:
+        left = tuple(one for one in link.candidates if one.id in met)
+        # The confidence is that of the first of all candidates.
+        same = not wished and left[:1] == link.candidates[:1]
+        narrowed = replace(link, candidates=left, confidence=link.confidence if same else None)
+        if certain(narrowed):
+            yield left[0].id
 
 
 def _is_sound(opened: Opened, found: Found) -> bool:
@@ -210,22 +225,19 @@ def _by_id(opened: Opened, plan: Plan) -> Iterator[Found]:
     for given in (*plan.query.ids, *plan.query.names):
         known = opened.terminology.resolve(given.strip())
         if known and not plan.hard.is_empty and (plan.hard.ids is None or known in plan.hard.ids):
-            yield Found(known, 100.0, exact=True, features={"exact": True})
+            yield Found(known, 100.0, asked=True, features={"exact": True})
 
 
 def _of_link(link: Link, merged: bool) -> Iterator[Found]:
     for part in link.parts:
-        for found in _of_link(part, merged):
-            found.exact = False  # a part of a name is not the name
-            yield found
-    form = normalise(link.mention.text)
+        yield from _of_link(part, merged)
     for place, one in enumerate(link.candidates):
-        exact = one.sieve == "verbatim" and one.scope in _TRUSTED and normalise(one.name) == form
-        score = one.parts.get(SIMILARITY, one.score) if merged else one.score
-        features = _features(one) | {"exact": exact}
+        score = one.similarity if merged else one.score
+        features = _features(one) | {"exact": is_verbatim(link, one)}
         if place == 0 and link.confidence is not None:
             features["confidence"] = round(link.confidence, 4)
-        yield Found(one.id, 100 * min(1.0, max(0.0, float(score))), exact, one.name, features)
+        found = 100 * min(1.0, max(0.0, float(score)))
+        yield Found(one.id, found, one.name, features=features)
 
 
 def _features(candidate: Candidate) -> dict[str, float | bool]:
@@ -237,7 +249,7 @@ def _by_conditions(plan: Plan) -> Iterator[Found]:
     """Yield the concepts that meet conditions where nothing else was asked for."""
     wished = (id_ for wish in plan.wishes for id_ in wish.restriction.ids or ())
     ids = plan.hard.ids if plan.hard.ids is not None else sorted(set(wished))
-    return (Found(id_, 100.0, exact=True) for id_ in ids)
+    return (Found(id_, 100.0, asked=True) for id_ in ids)
 
 
 def _weigh(plan: Plan, found: Sequence[Found], types: dict[str, tuple[str, ...]]) -> set[str]:
@@ -260,15 +272,6 @@ def _weigh(plan: Plan, found: Sequence[Found], types: dict[str, tuple[str, ...]]
             one.score *= 1.0 if one.id in meeting else wish.cost
         met &= meeting
     return met
-
-
-def _sure(links: Sequence[tuple[bool, Link]], match_confidence: float) -> str | None:
-    """Return the id of which the linker is sure enough, if there is one."""
-    for wished, link in links:
-        certain = link.confidence is not None and link.confidence >= match_confidence
-        if not wished and certain and not link.parts:
-            return link.id
-    return None
 
 
 def _described(opened: Opened, found: Found) -> dict[str, Any]:
