@@ -67,7 +67,7 @@ class Case(NamedTuple):
 class Answer(NamedTuple):
     """What the service says to a cell: the id of the match, if there is one.
 
-    `margin` is what the similarity of the second candidate lacks to 1.
+    `margin` is what the similarity of the nearest other candidate lacks to 1.
     """
 
     match: str | None = None
@@ -142,9 +142,9 @@ def _read(candidates: list[dict[str, Any]]) -> Answer:
     features = [{one["id"]: one["value"] for one in found["features"]} for found in candidates]
     if not candidates or not candidates[0]["match"]:
         return Answer()
-    second = features[1].get("similarity", 0.0) if len(features) > 1 else 0.0
-    best, confidence = features[0], features[0].get("confidence")
-    return Answer(candidates[0]["id"], bool(best["exact"]), confidence, 1 - second)
+    best, *others = features
+    nearest = max((one.get("similarity", 0.0) for one in others), default=0.0)
+    return Answer(candidates[0]["id"], bool(best["exact"]), best.get("confidence"), 1 - nearest)
 
 
 def answers_of(
@@ -236,25 +236,28 @@ def choose(indexes: dict[str, Path], terminology: Terminology) -> None:
         name: cases_of(data / folder / "dev.pubtator", types, ids)
         for name, (folder, types) in CORPORA.items()
     }
+    least, margin = certainty.LEAST_CONFIDENCE, certainty.LEAST_MARGIN
+    bounds = {"fitted": [(one, margin) for one in CONFIDENCES] + [(least, one) for one in MARGINS]}
+    bounds["nearest"] = [(0.0, one) for one in MARGINS]
     certainty.LEAST_MARGIN = 0.0
-    for order, bounds in (("fitted", CONFIDENCES), ("nearest", MARGINS)):
-        with serving(indexes[order], match_confidence=0.0) as client:
+    for order, index in indexes.items():
+        with serving(index, match_confidence=0.0) as client:
             for name, cases in parts.items():
                 for context in (False, True):
                     pairs = answers_of(client, cases, with_context=context)
-                    for least in bounds:
-                        found = both([(case, _bounded(one, least)) for case, one in pairs])
+                    for bound in bounds[order]:
+                        found = both([(case, _bounded(one, *bound)) for case, one in pairs])
                         shown = "  ".join(
                             f"{kind}: {one['precision'][0]:.1f} % of {one['coverage'][0]:.1f} %"
                             for kind, one in found.items()
                         )
-                        print(f"{order:8} {name:14} {context!s:5} {least:4} {shown}", flush=True)
+                        print(f"{order:8} {name:14} {context!s:5} {bound} {shown}", flush=True)
 
 
-def _bounded(answer: Answer, least: float) -> Answer:
-    """Return an answer, or no match where its confidence, or else its margin, is too small."""
-    sure = answer.margin if answer.confidence is None else answer.confidence
-    return answer if sure >= least else Answer()
+def _bounded(answer: Answer, least: float, margin: float) -> Answer:
+    """Return an answer, or no match where its confidence or its margin is too small."""
+    unsure = answer.confidence is not None and answer.confidence < least
+    return Answer() if unsure or answer.margin < margin else answer
 
 
 def measure_corpus(

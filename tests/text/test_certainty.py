@@ -61,11 +61,11 @@ def test_a_corrected_spelling_is_not_verbatim() -> None:
 def test_a_second_concept_that_nearly_has_the_name_makes_it_uncertain() -> None:
     for score, expected in ((1 - LEAST_MARGIN, True), (1 - LEAST_MARGIN + 0.01, False)):
         second = replace(FAR, score=score)
-        assert is_certain(replace(LINK, candidates=(BEST, second))) is expected
         shared = replace(FAR, score=0.01, parts={"similarity": score})  # after re-ranking
-        assert is_certain(replace(LINK, candidates=(BEST, shared))) is expected
-    homonym = replace(FAR, score=0.5, sieve="verbatim")
-    assert not is_certain(replace(LINK, candidates=(BEST, homonym)))
+        for others in ((second,), (shared,), (FAR, shared)):
+            for confidence in (None, 0.99):
+                link = replace(LINK, candidates=(BEST, *others), confidence=confidence)
+                assert is_certain(link) is expected
 
 
 def test_a_confidence_decides_where_there_is_one() -> None:

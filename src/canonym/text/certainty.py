@@ -12,7 +12,7 @@ LEAST_CONFIDENCE = 0.85
 """From this confidence on a link is certain; chosen on dev parts by ``benchmarks/match.py``."""
 
 LEAST_MARGIN = 0.05
-"""Without a confidence: how far the second concept has to be from having the name as well."""
+"""What the similarity of every other concept has to lack to that of a verbatim name."""
 
 _TRUSTED = {"label", "exact"}
 _HARMLESS = {"abbreviation", *PLAIN}
@@ -38,10 +38,10 @@ def is_certain(
     Notes
     -----
     A name that a person added is certain where no other concept has it. A short form such as "DM"
-    is not: it stands for something else in the next text. Otherwise the confidence decides. Where
-    the index has none, the mention has to be verbatim the label or an exact name of one concept
-    alone, and the similarity of the second concept at most ``1 - LEAST_MARGIN``. Composite mentions
-    and NIL are never certain.
+    is not: it stands for something else in the next text. Nor is anything where another concept has
+    nearly the name, with a similarity above ``1 - LEAST_MARGIN``. Otherwise the confidence decides.
+    Where the index has none, the mention has to be verbatim the label or an exact name. Composite
+    mentions and NIL are never certain.
 
     Examples
     --------
@@ -54,14 +54,14 @@ def is_certain(
     if link.id is None or link.parts:
         return False
     best = link.candidates[0]
-    if _has_name_alone(link) and (best.name, best.id) in added:
-        return True
+    verbatim = is_verbatim(link, best)
+    if verbatim and (best.name, best.id) in added:
+        return all(one.sieve != "verbatim" for one in link.candidates[1:])
     if is_short_form(link.searched or link.mention.text) or is_short_form(best.name):
         return False
-    if link.confidence is not None:
-        return link.confidence >= least
-    second = max((one.similarity for one in link.candidates[1:]), default=0.0)
-    return _has_name_alone(link) and second <= 1 - LEAST_MARGIN
+    if any(one.similarity > 1 - LEAST_MARGIN for one in link.candidates[1:]):
+        return False
+    return verbatim if link.confidence is None else link.confidence >= least
 
 
 def is_verbatim(link: Link, candidate: Candidate) -> bool:
@@ -76,8 +76,3 @@ def is_verbatim(link: Link, candidate: Candidate) -> bool:
         and normalise(candidate.name) == normalise(link.searched or link.mention.text)
         and all(step.name in _HARMLESS for step in link.steps)
     )
-
-
-def _has_name_alone(link: Link) -> bool:
-    best, *others = link.candidates
-    return is_verbatim(link, best) and all(one.sieve != "verbatim" for one in others)
