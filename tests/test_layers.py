@@ -53,6 +53,7 @@ THIRD_PARTY = {
     "ray": "ray",
     "pyspark": "spark",
     "rdflib": "owl",
+    "negspacy": "flags",
     "spacy": "spacy",
     "matplotlib": "analysis",
     "sklearn": "analysis",

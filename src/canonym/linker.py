@@ -12,7 +12,7 @@ from typing import Any, Self, Unpack
 
 from canonym.errors import CanonymError, Mismatch
 from canonym.io.files import write_folder
-from canonym.linking.annotation import Annotator
+from canonym.linking.annotation import AnnotationOptions, Annotator
 from canonym.linking.build import FORMAT, MEMORY, Progress, build_index
 from canonym.linking.confidence import CONFIDENCE, METHODS, Confidence
 from canonym.linking.decision import as_documents, as_text
@@ -268,7 +268,7 @@ class Linker:
         text: str | Document,
         *,
         abbreviations: Mapping[str, str] | None = None,
-        **options: Unpack[LinkOptions],
+        **options: Unpack[AnnotationOptions],
     ) -> Links:
         """Find the names of the terminology in a text; link each with the text as its context.
 
@@ -282,7 +282,7 @@ class Linker:
         abbreviations : mapping of str to str, optional
             Short forms and their long forms, beside those that the text defines.
         **options
-            See `LinkOptions`; `k` is 1 by default here.
+            See `AnnotationOptions` and `LinkOptions`; `k` is 1 by default here.
 
         Returns
         -------
@@ -311,7 +311,7 @@ class Linker:
         *,
         abbreviations: Mapping[str, str] | None = None,
         progress: Progress | None = None,
-        **options: Unpack[LinkOptions],
+        **options: Unpack[AnnotationOptions],
     ) -> Iterator[tuple[Document, Links]]:
         """Yield documents with the mentions in their texts, and their links; see `annotate`.
 

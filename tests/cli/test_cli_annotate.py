@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -161,3 +162,33 @@ def test_a_terminal_without_a_file_is_refused(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("canonym.cli.texts.sys", SimpleNamespace(stdin=terminal))
     with pytest.raises(InvalidInput, match="name a file, or pipe something in"), open_texts(None):
         pass
+
+
+def test_flags_are_a_column_and_a_field(index: str) -> None:
+    pytest.importorskip("negspacy", reason="negspaCy is not installed (extra flags)")
+    found = _annotate(index, "--flags", input="No aspirin. Heart attack.")
+    assert [one["flags"] for one in found] == [["negated"], []]
+    table = run("annotate", "-i", index, "--flags", "--format", "table", input="No aspirin.").stdout
+    head, _, row, *_ = table.splitlines()
+    assert head.split()[:4] == ["place", "mention", "flags", "id"]
+    assert row.split()[:5] == ["text", "3–10", "aspirin", "negated", "X:3"]
+    assert "flags" not in _annotate(index, input="No aspirin.")[0]
+
+
+def test_flags_without_negspacy_name_the_extra(index: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from canonym.mentions.flags import finder
+
+    monkeypatch.setitem(sys.modules, "negspacy.negation", None)
+    finder.cache_clear()
+    message = run("annotate", "-i", index, "--flags", input="No aspirin.", code=2).stderr
+    assert "pip install 'canonym[flags]'" in message
+    finder.cache_clear()
+
+
+@pytest.mark.parametrize("name", ["found.tsv", "found.pubtator", "found.parquet"])
+def test_flags_are_refused_where_they_have_no_place(index: str, name: str, tmp_path: Path) -> None:
+    out = tmp_path / name
+    given = ("annotate", "-i", index, "--flags", "-o", str(out))
+    message = run(*given, input="No aspirin.", code=2).stderr
+    assert "no place for flags" in message
+    assert not out.exists()

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from canonym.types import Document
 
 _FORMATS = ("table", "tsv", "csv", "jsonl", "parquet", "pubtator", "bioc")
+_WITH_FLAGS = ("table", "jsonl")
 _SUFFIXES = {".xml": "bioc", ".json": "bioc"}
 
 
@@ -54,6 +55,12 @@ class Options(Filters, Machine):
     show_default=True,
     help="Candidates of a mention.",
 )
+@click.option(
+    "--flags",
+    is_flag=True,
+    help="Tell which mentions are negated, historical, hypothetical or of the family, in English. "
+    "For a table at the terminal and JSON lines; needs negspaCy (extra flags).",
+)
 @choice_options
 @ties_option
 @click.option("-o", "--output", type=click.Path(), help="Write to this file.")
@@ -74,6 +81,7 @@ def annotate(
     index: str | None,
     no_everyday: bool,
     k: int,
+    flags: bool,
     ids: str | None,
     no_context: bool,
     output: str | None,
@@ -114,8 +122,14 @@ def annotate(
     from canonym.cli.progress import counter, stages
     from canonym.cli.sources import open_linker
     from canonym.cli.texts import open_texts
+    from canonym.errors import InvalidInput
 
     chosen = _chosen_format(format_, output)
+    if flags and chosen not in _WITH_FLAGS:
+        raise InvalidInput(
+            f"--format {chosen} has no place for flags: write {' or '.join(_WITH_FLAGS)}, or leave "
+            "out --flags"
+        )
     if output is not None:
         check_output(output, chosen, (file, index, ids), overwrite=overwrite, resume=False)
     with open_texts(file, kind=input_format, encoding=encoding) as given:
@@ -126,11 +140,13 @@ def annotate(
             syntax="json" if output and output.lower().endswith(".json") else "xml",
             source=f"canonym {__version__}, index {linker.fingerprint}",
             places=True,
+            flags=flags,
         )
         how: dict[str, Any] = {
             "k": k,
             "ids": read_ids(ids) if ids else (),
             "context": not no_context,
+            "flags": flags,
             **{name: value for name, value in options.items() if name != "device"},
         }
         with stages() as report_names:

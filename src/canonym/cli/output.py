@@ -48,7 +48,8 @@ class Layout(NamedTuple):
 
     `style`, `one_row` and `formula_guard` are those of `canonym.export.DelimitedWriter`, `sheet`
     that of `canonym.export.workbooks.WorkbookWriter`. `mappings` is for formats of mappings,
-    `syntax` and `source` are for BioC. With `places` a table to read tells where mentions stand.
+    `syntax` and `source` are for BioC. With `places` a table to read tells where mentions stand,
+    with `flags` what the text says about them.
     """
 
     format: str
@@ -63,6 +64,7 @@ class Layout(NamedTuple):
     syntax: str = "xml"
     source: str = ""
     places: bool = False
+    flags: bool = False
 
 
 class Output:
@@ -328,7 +330,7 @@ def _writer(layout: Layout, stream: IO[Any], *, done: int) -> ItemWriter:
         return _EachLink(writer, explain=False, separator="")
     options: dict[str, Any] = {"k": layout.k, "explain": layout.explain}
     if layout.format == "table":
-        writer = _TableWriter(stream, places=layout.places, **options)
+        writer = _TableWriter(stream, places=layout.places, flags=layout.flags, **options)
         return _EachLink(writer, explain=layout.explain, separator="\n")
     options["columns"] = layout.columns
     if layout.format in WORKBOOKS:
@@ -396,10 +398,17 @@ class _TableWriter:
     """Writes links as tables of a hundred mentions, or, with explanations, one table each."""
 
     def __init__(
-        self, stream: IO[str], *, k: int, explain: bool = False, places: bool = False
+        self,
+        stream: IO[str],
+        *,
+        k: int,
+        explain: bool = False,
+        places: bool = False,
+        flags: bool = False,
     ) -> None:
         self._console = _console(stream)
         self._places = places
+        self._flags = flags
         self._k = k
         self._most = 1 if explain else _BLOCK
         self._pending: list[Link] = []
@@ -423,12 +432,17 @@ class _TableWriter:
 
         if not self._pending:
             return
-        columns = ("mention", "id", "label", "score", "matched name")
+        columns = ["mention", "id", "label", "score", "matched name"]
+        if self._flags:
+            columns.insert(1, "flags")
         first = ("place",) if self._places else ()
         table = _table(*first, *columns, right=("score",))
         for link in self._pending:
             for number, cells in enumerate(_rows(link, self._k)):
                 style = "" if cells[0] else "dim"
+                if self._flags:
+                    said = "" if number else ", ".join(link.mention.flags or ())
+                    cells = (cells[0], said, *cells[1:])
                 if self._places:
                     cells = ("" if number else _place(link.mention), *cells)
                 table.add_row(*(Text(printable(_short(cell)), style=style) for cell in cells))

@@ -26,6 +26,20 @@ from canonym.types import Document, Link
 _log = logging.getLogger(__name__)
 
 
+class AnnotationOptions(LinkOptions, total=False):
+    """How names are found in texts and linked in one call. Every key is optional.
+
+    Attributes
+    ----------
+    flags : bool
+        Whether to tell which mentions are negated, historical, hypothetical or of the family, in
+        English, as ``link.mention.flags``; false by default. See `canonym.mentions.flags`. Without
+        negspaCy (extra ``flags``) that is a `MissingExtra`.
+    """
+
+    flags: bool
+
+
 class Annotator:
     """Finds and links the mentions of texts, with the pipeline of an index in a folder."""
 

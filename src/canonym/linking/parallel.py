@@ -6,11 +6,12 @@ the index by the path of its folder, and sees what is added to the index before 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import tee
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from canonym.errors import Mismatch
 from canonym.io.processes import Reopened, check_workers, ordered_map
@@ -25,7 +26,11 @@ from canonym.linking.pipeline import (
     check_options,
     text_batches,
 )
+from canonym.mentions.flags import finder, with_flags
 from canonym.types import Document
+
+if TYPE_CHECKING:
+    from canonym.linking.annotation import AnnotationOptions
 
 
 def link_in_processes(
@@ -55,22 +60,37 @@ def link_in_processes(
 def annotate_texts(
     linker: Any,
     given: Iterable[str | Document],
-    options: LinkOptions,
+    options: AnnotationOptions,
     abbreviations: Mapping[str, str] | None,
     progress: Progress | None,
 ) -> Iterator[tuple[Document, Links]]:
     """Find and link the mentions of texts; see `canonym.Linker.annotate_documents`."""
+    whole: dict[str, Any] = {"k": 1, **options}
+    flags = whole.pop("flags", False)
+    chosen = cast("LinkOptions", whole)
+    if flags:
+        finder()  # before any text is read
     linker.annotator.open(progress)
-    texts, chosen = as_texts(given), LinkOptions({"k": 1, **options})
+    texts = as_texts(given)
     if chosen.get("workers", 1) == 1:
         linked: Iterator[tuple[Document, Links]] = linker.annotator.link(
             texts, chosen, abbreviations
         )
-        return linked
-    found = link_in_processes(linker, texts, chosen, abbreviations, in_texts=True)
-    return (
-        (replace(document, mentions=tuple(link.mention for link in links)), links)
-        for document, links in found
+    else:
+        found = link_in_processes(linker, texts, chosen, abbreviations, in_texts=True)
+        linked = (
+            (replace(document, mentions=tuple(link.mention for link in links)), links)
+            for document, links in found
+        )
+    return itertools.starmap(_flagged, linked) if flags else linked
+
+
+def _flagged(document: Document, links: Links) -> tuple[Document, Links]:
+    """Give the mentions of a document their flags."""
+    mentions = with_flags(document.text, document.mentions)
+    pairs = zip(links, mentions, strict=True)
+    return replace(document, mentions=mentions), Links(
+        replace(link, mention=mention) for link, mention in pairs
     )
 
 

@@ -30,6 +30,9 @@ class Mention:
         The document the mention is from, may be empty.
     context : str
         Text around the mention where there is no document (a column of a table), may be empty.
+    flags : tuple of str, optional
+        What the text says about the mention, of `canonym.mentions.flags.FLAGS`; None where nobody
+        looked.
     """
 
     text: str
@@ -40,6 +43,7 @@ class Mention:
     rule: str = "any"
     document_id: str = ""
     context: str = ""
+    flags: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

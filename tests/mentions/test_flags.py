@@ -1,0 +1,109 @@
+"""Flags of mentions in English text: negated, historical, hypothetical, of the family."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from canonym import Concept, Linker, Terminology
+from canonym.mentions.flags import FLAGS, with_flags
+from canonym.types import Mention
+
+pytest.importorskip("negspacy", reason="negspaCy is not installed (extra flags)")
+
+
+def _flags(text: str) -> list[tuple[str, ...]]:
+    """Return the flags of the mentions in brackets."""
+    bare, mentions = "", []
+    for part in re.split(r"(\[[^]]*\])", text):
+        if part.startswith("["):
+            mentions.append(Mention(part[1:-1], len(bare), len(bare) + len(part) - 2))
+        bare += part.strip("[]") if part.startswith("[") else part
+    found = with_flags(bare, mentions)
+    assert [(one.text, one.start, one.end) for one in found] == [
+        (one.text, one.start, one.end) for one in mentions
+    ]
+    return [one.flags or () for one in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("He denies [chest pain].", ["negated"]),
+        ("[Malignancy] is unlikely.", ["negated"]),
+        ("[Pneumothorax]: none.", ["negated"]),
+        ("Not only [fever] but chills.", []),
+        ("Past medical history: [asthma].", ["historical"]),
+        ("A [stroke] in 2009.", ["historical"]),
+        ("A [stroke] in his fifties.", ["historical"]),
+        ("History of present illness: [cough].", []),
+        ("[Fever] over the past week.", []),
+        ("If you develop [fever], call.", ["hypothetical"]),
+        ("Aspirin for [headache] as needed.", ["hypothetical"]),
+        ("She should be treated for [gout].", []),
+        ("His brother has [gout].", ["family"]),
+        ("[Diabetes] in her mother.", ["family"]),
+        ("His mother says that he has [fever].", []),
+        ("She came with her son because of [vertigo].", []),
+        ("Family history of [colon cancer].", ["family"]),
+        ("No history of [stroke].", ["negated"]),
+        ("Her father never had [gout].", ["negated", "family"]),
+    ],
+)
+def test_words_around_a_mention_say_what_it_is(text: str, expected: list[str]) -> None:
+    assert _flags(text) == [tuple(expected)]
+
+
+def test_words_reach_to_the_end_of_their_sentence_or_to_a_turn() -> None:
+    for text, expected in (
+        ("No [fever], [cough] or [rash].", [("negated",)] * 3),
+        ("No [fever], but [cough].", [("negated",), ()]),
+        ("No [fever]; [cough].", [("negated",), ()]),
+        ("No [fever]. [Cough].", [("negated",), ()]),
+        ("No [fever]\n[Cough]", [("negated",), ()]),
+        ("No [fever]\nor [cough].", [("negated",), ("negated",)]),
+        ("No [fever]\n\nor [cough].", [("negated",), ()]),
+        ("Past [measles], now [rash].", [("historical",), ()]),
+    ):
+        assert _flags(text) == expected, text
+
+
+def test_mentions_may_stand_anywhere() -> None:
+    assert with_flags("", []) == ()
+    assert _flags("[fever]") == [()]
+    assert _flags("No hyper[tens]ion.") == [("negated",)]  # inside a word
+    assert _flags("No [fever.\n\nOr cough].") == [("negated",)]  # over the end of a sentence
+    assert _flags("😀 No [fever].\r\n\tNo 😀 [cough].") == [("negated",)] * 2
+    nested = with_flags("No high fever.", [Mention("high fever", 3, 13), Mention("fever", 8, 13)])
+    assert [one.flags for one in nested] == [("negated",)] * 2
+
+
+def test_the_linker_gives_flags_and_moves_nothing(tmp_path: Path) -> None:
+    records = [Concept("X:1", "Fever"), Concept("X:2", "Asthma")]
+    folder = tmp_path / "index"
+    linker = Linker.build(Terminology.build(records), encoders=["chargrams"], folder=folder)
+    text = "No fever. His mother had asthma.\nAsthma since May."
+    plain, flagged = linker.annotate(text), linker.annotate(text, flags=True)
+    assert [link.mention.flags for link in plain] == [None] * 3
+    assert [link.mention.flags for link in flagged] == [("negated",), ("family",), ()]
+    for one, other in zip(plain, flagged, strict=True):
+        assert (one.mention.start, one.mention.end) == (other.mention.start, other.mention.end)
+        assert {**one.to_dict(), "flags": other.to_dict()["flags"]} == other.to_dict()
+        assert "flags" not in one.to_dict()
+    ((document, links),) = linker.annotate_documents([text] * 1, flags=True)
+    assert document.mentions == tuple(link.mention for link in links)
+
+
+def test_all_flags_are_found_in_the_sentences_of_the_benchmark() -> None:
+    import flags as benchmark
+
+    sentences = benchmark.read_sentences()
+    assert len(sentences) > 60
+    assert {flag for one in sentences for flag in one.flags} == set(FLAGS)
+    for one in sentences:
+        assert one.text[one.mention.start : one.mention.end] == one.mention.text
+    found = benchmark.measured(sentences)
+    assert all(found[flag]["precision"][0] > 90 for flag in FLAGS)
+    assert all(found[flag]["recall"][0] > 80 for flag in FLAGS)
