@@ -292,6 +292,7 @@ def measure(indexes: dict[str, dict[str, Path]], terminologies: dict[str, Termin
     for name, terminology in terminologies.items():
         for order, index in indexes[name].items():
             head = {"terminology": name, "confidence": order == "fitted"}
+            n = len(rows)
             with serving(index) as client:
                 corpora = [*CORPORA] if name == "MEDIC 2012" else ["BC5CDR disease"]
                 for corpus in corpora:
@@ -303,7 +304,7 @@ def measure(indexes: dict[str, dict[str, Path]], terminologies: dict[str, Termin
                     rows.append(
                         head | {"input": what, "context": False, **both(pairs), "wrong": wrong}
                     )
-            for row in rows[-len(others) - 4 :]:
+            for row in rows[n:]:
                 print(row, flush=True)
     result = {
         "least confidence": certainty.LEAST_CONFIDENCE,

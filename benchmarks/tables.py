@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from canonym.evaluation.statistics import wilson
 from reproduce.files import read_experiment
 
 __all__ = ["filled"]
@@ -246,6 +248,44 @@ def _by_kind(found: dict[str, Any], kinds: dict[str, str]) -> str:
             ]
             lines.append(f"| {what} | {' | '.join(map(_told, cells))} |")
     return "\n".join(lines) + "\n"
+
+
+def _match() -> str:
+    """Return precision and coverage of matches of the reconciliation service."""
+    lines = [
+        "| cells | terminology | confidence | context | precision | coverage "
+        "| distinct: precision | coverage |",
+        "|---" * 8 + "|",
+    ]
+    rows = _result("match")["rows"]
+    for row in [*_pooled_matches(rows), *rows]:
+        cells = [row["input"], row["terminology"]]
+        cells += ["yes" if row[key] else "no" for key in ("confidence", "context")]
+        for kind in ("all", "distinct"):
+            value, low, high = row[kind]["precision"]
+            cells += [f"{value:.1f} % ({low:.1f}–{high:.1f})", f"{row[kind]['coverage'][0]:.1f} %"]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _pooled_matches(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the sums of the two corpora, which are linked to MEDIC both."""
+    keys = ("terminology", "confidence", "context")
+    groups: dict[Any, list[dict[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[key] for key in keys), []).append(row)
+    for key, group in groups.items():
+        if {row["input"] for row in group} == set(_CORPORA):
+            pooled: dict[str, Any] = {"input": "both corpora", **dict(zip(keys, key, strict=True))}
+            for kind in ("all", "distinct"):
+                n, said, right = (
+                    sum(row[kind][what] for row in group) for what in ("cases", "matches", "right")
+                )
+                pooled[kind] = {
+                    "precision": [100 * value for value in wilson(right, said)],
+                    "coverage": [100 * said / n],
+                }
+            yield pooled
 
 
 def _flags() -> str:
@@ -534,6 +574,7 @@ _TABLES = {
     "kills": _kills,
     "review-kills": _review_kills,
     "mapping": _mapping,
+    "match": _match,
     "products": _products,
     "scaling-mentions": _scaling_mentions,
     "scaling-names": _scaling_names,
