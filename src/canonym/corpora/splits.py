@@ -123,7 +123,7 @@ def refined(
     >>> test = [Mention("Hip fracture"), Mention("Coxalgia"), Mention("coxalgia")]
     >>> refined(test, [Mention("hip-fracture")]).mentions
     [Mention(text='Coxalgia', start=None, end=None, type='', ids=(), rule='any', document_id='', \
-context='')]
+context='', flags=None)]
     """
     if same not in SAME:
         raise InvalidInput(f"same={same!r} is not known; use one of {', '.join(SAME)}")
