@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from canonym.cli.serve import serve
 from canonym.errors import InvalidInput
 from canonym.service import Settings
+from canonym.text.certainty import LEAST_CONFIDENCE
 
 FULL = Settings(
     index=("a=/x/a", "/x/b"),
@@ -70,3 +72,8 @@ def test_an_index_is_called_by_its_name_or_else_by_its_folder(
         "d": Path("deep/d"),
     }
     assert Settings().folders() == {"icd10cm": None}
+
+
+def test_the_command_and_the_settings_have_one_least_confidence() -> None:
+    (option,) = [one for one in serve.params if one.name == "match_confidence"]
+    assert option.default == Settings().match_confidence == LEAST_CONFIDENCE

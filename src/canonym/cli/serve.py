@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from canonym.cli.options import Decorator, Number, with_options
-from canonym.text.certainty import LEAST_CONFIDENCE
 
 
 def _option(flag: str, **settings: Any) -> Decorator:
@@ -110,7 +109,7 @@ _limits = with_options(
 @_option(
     "--match-confidence",
     type=Number(0, 1),
-    default=LEAST_CONFIDENCE,
+    default=0.85,  # LEAST_CONFIDENCE of canonym.text.certainty, which help need not import
     show_default=True,
     help="From this confidence on, a candidate is a match that needs no review. Needs an index "
     "with a confidence.",
