@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from canonym import Document, Linker, Mention
 from canonym.service import schemas
 from canonym.service.keys import Keys
-from tests.service.conftest import ANYTHING
+from tests.service.conftest import ANYTHING, build
 
 Serving = Callable[..., TestClient]
+JSON = {"Content-Type": "application/json"}
 EXPLAINED = "History of myocardial infarction (MI). MI in 2019."
 
 
@@ -149,11 +150,24 @@ def test_wrong_requests_are_explained(
 
 def test_what_is_no_json_is_explained(client: TestClient) -> None:
     assert "a JSON object is expected" in _refused(client.post("/v1/link", content=b"["), 422)
-    json_type = {"Content-Type": "application/json"}
-    broken = client.post("/v1/link", content=b"{", headers=json_type)
+    broken = client.post("/v1/link", content=b"{", headers=JSON)
     assert "JSON decode error" in _refused(broken, 422)
-    deep = client.post("/v1/link", content=b"[" * 100_000, headers=json_type)
-    assert deep.status_code in (400, 422)
+    deep = client.post("/v1/link", content=b"[" * 100_000, headers=JSON)
+    assert "nested too deeply" in _refused(deep, 400)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"mentions": [{"start": 0, "end": 13}], "document": {"text": "\ud800 heart attack"}},
+        {"mentions": ["HA"], "abbreviations": {"HA": "\ud800"}, "explain": True},
+        {"mentions": ["x"], "types": ["\ud800"]},
+        {"mentions": ["x"], "terminology": "\ud800"},
+    ],
+)
+def test_lone_surrogates_are_refused(client: TestClient, body: dict[str, Any]) -> None:
+    answer = client.post("/v1/link", content=json.dumps(body).encode(), headers=JSON)
+    _refused(answer, 404 if "terminology" in body else 422)
 
 
 def test_limits_are_named(serving: Serving, index: Path) -> None:
@@ -173,25 +187,119 @@ def test_limits_are_named(serving: Serving, index: Path) -> None:
     assert _refused(client.post("/v1/link", content=chunks()), 413).startswith("at most 1,000 byt")
 
 
+@pytest.mark.parametrize(
+    ("path", "body"), [("link", {"mentions": ["x"]}), ("annotate", {"texts": ["x"]})]
+)
 def test_a_full_queue_refuses_whole_batches(
-    serving: Serving, index: Path, monkeypatch: pytest.MonkeyPatch
+    serving: Serving, index: Path, monkeypatch: pytest.MonkeyPatch, path: str, body: Any
 ) -> None:
     client = serving(index=(str(index),), threads=1, queue=0)
     monkeypatch.setattr(client.app.state.canonym.work, "_room", 0)  # type: ignore[attr-defined]
-    refused = client.post("/v1/link", json={"mentions": ["x"]})
+    refused = client.post(f"/v1/{path}", json=body)
     assert "too many batches are waiting" in _refused(refused, 503)
     assert refused.headers["retry-after"] == "1"
     monkeypatch.undo()
-    assert len(_link(client, mentions=["x"])) == 1
+    assert client.post(f"/v1/{path}", json=body).status_code == 200
 
 
 def test_links_are_counted_by_what_became_of_them(serving: Serving, index: Path) -> None:
     client = serving(index=(f"mine={index}",))
     _link(client, mentions=["heart attack", "cold", ""])
+    _annotate(client, texts=["A cold after a heart attack.", "no"])
     counted = client.get("/metrics").text
-    assert 'canonym_mentions_total{outcome="linked",terminology="mine"} 2.0' in counted
+    assert 'canonym_mentions_total{outcome="linked",terminology="mine"} 4.0' in counted
     assert 'canonym_mentions_total{outcome="nil",terminology="mine"} 1.0' in counted
     assert "canonym_batches_open 0.0" in counted
+
+
+# --- texts ----------------------------------------------------------------------------------------
+
+
+def _annotate(client: TestClient, **body: Any) -> Any:
+    answer = client.post("/v1/annotate", json=body)
+    assert answer.status_code == 200, answer.text
+    schemas.AnnotateResponse.model_validate(answer.json())
+    return answer.json()["documents"]
+
+
+def test_texts_are_annotated_as_by_the_linker(client: TestClient, linker: Linker) -> None:
+    texts = [
+        EXPLAINED,
+        "",
+        "Nothing here.",
+        "Broken hips and a common COLD\nafter a heart\nattack.",
+    ]
+    found = _annotate(client, texts=texts, k=2, explain=True)
+    for text, document in zip(texts, found, strict=True):
+        expected = json.loads(json.dumps(linker.annotate(text, k=2).to_dicts()))
+        for link, of in zip(document["links"], expected, strict=True):
+            assert {key: link[key] for key in of} == of
+            assert text[link["start"] : link["end"]] == link["mention"]
+    assert [len(document["links"]) for document in found] == [3, 0, 0, 3]
+
+
+def test_offsets_of_annotations_count_code_points(client: TestClient) -> None:
+    (document,) = _annotate(client, texts=[{"id": "n1", "text": "🫀 é\0 heart attack"}])
+    (link,) = document["links"]
+    assert (document["id"], link["document"]) == ("n1", "n1")
+    assert (link["start"], link["end"], link["type"]) == (5, 17, "Disease")
+    assert [one["id"] for one in link["candidates"]] == ["X:1"]
+
+
+def test_filters_and_thresholds_hold_for_annotations(
+    client: TestClient, serving: Serving, sure_index: Path
+) -> None:
+    text = "A cold, a broken hip and HIPFX."
+
+    def ids(client: TestClient, **options: Any) -> list[str]:
+        return [link["id"] for link in _annotate(client, texts=[text], **options)[0]["links"]]
+
+    assert ids(client) == ["X:4", "X:6"]
+    assert ids(client, types=["Phenomenon"]) == ["X:5"]
+    assert ids(client, ids=["X:6"]) == ["X:6"]
+    assert ids(client, abbreviations={"HIPFX": "hip fracture"}) == ["X:4", "X:6", "X:6"]
+    assert len(_annotate(client, texts=[text], k=3)[0]["links"][0]["candidates"]) == 3
+    sure = serving(index=(str(sure_index),))
+    assert ids(sure, min_confidence=0.0) == ["X:4", "X:6"]
+    assert ids(sure, min_confidence=1.0) == []
+    unknown = client.post("/v1/annotate", json={"texts": [text], "min_confidence": 0.5})
+    assert "does not know how sure its links are" in _refused(unknown, 409)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "message"),
+    [
+        ({}, 422, "body/texts: Field required"),
+        ({"texts": "a cold"}, 422, "body/texts: Input should be a valid list"),
+        ({"texts": [1]}, 422, "body/texts/0"),
+        ({"texts": [{"id": "n1"}]}, 422, "body/texts/0"),
+        ({"texts": ["x"], "mentions": ["x"]}, 422, "body/mentions: Extra inputs"),
+        ({"texts": ["\ud800"]}, 422, "body/texts/0"),
+        ({"texts": ["x"], "types": ["Drug"]}, 422, "types: 'Drug' does not occur in small"),
+        ({"texts": ["x"], "terminology": "\0"}, 404, "there is no terminology"),
+        ({"texts": ["x"] * 1001}, 413, "at most 1,000 texts are taken at once, and 1,001 were"),
+        ({"texts": ["x" * 500_001] * 2}, 413, "at most 1,000,000 characters with k = 1 are taken"),
+        ({"texts": ["x" * 10_001], "k": 100}, 413, "at most 10,000 characters with k = 100"),
+    ],
+)
+def test_wrong_texts_are_explained(
+    client: TestClient, body: dict[str, Any], status: int, message: str
+) -> None:
+    content = json.dumps(body).encode()  # as ASCII, for a lone surrogate is no UTF-8
+    answer = client.post("/v1/annotate", content=content, headers=JSON)
+    assert message in _refused(answer, status)
+
+
+def test_texts_that_are_no_utf_8_are_refused(client: TestClient) -> None:
+    answer = client.post("/v1/annotate", content=b'{"texts": ["caf\xe9"]}', headers=JSON)
+    assert "no JSON in UTF-8" in _refused(answer, 400)
+
+
+def test_an_index_without_sieves_annotates_nothing(serving: Serving, tmp_path: Path) -> None:
+    build(tmp_path / "bare", sieves=[])
+    client = serving(index=(str(tmp_path / "bare"),))
+    refused = client.post("/v1/annotate", json={"texts": ["x"]})
+    assert "built without sieves" in _refused(refused, 409)
 
 
 # --- looking up -----------------------------------------------------------------------------------
@@ -227,7 +335,6 @@ def test_a_concept_is_found_by_an_alternative_id(client: TestClient) -> None:
 
 def test_only_the_first_children_are_listed(serving: Serving, tmp_path: Path) -> None:
     from canonym import Concept, Relation
-    from tests.service.conftest import build
 
     children = [Concept(f"Y:{number:03d}", f"child {number}") for number in range(150)]
     below = [Relation(one.id, "is_a", "Y") for one in children]
@@ -383,24 +490,27 @@ def test_an_index_that_cannot_be_written_to_says_so(
 
 def test_the_description_has_examples_that_work(client: TestClient) -> None:
     description = client.get("/openapi.json").json()
-    examples = description["components"]["schemas"]["LinkRequest"]["examples"]
-    for example in examples:
-        _link(client, **example)
+    for name, ask in (("LinkRequest", _link), ("AnnotateRequest", _annotate)):
+        for example in description["components"]["schemas"][name]["examples"]:
+            ask(client, **example)
     answers = description["paths"]["/v1/link"]["post"]["responses"]
     assert "application/problem+json" in answers["4XX"]["content"]
     assert {"HTTPBearer", "APIKeyHeader"} <= set(description["components"]["securitySchemes"])
 
 
 _MEMBERS = st.sampled_from([*schemas.LinkRequest.model_fields, *schemas.GivenMention.model_fields])
-_BODIES = ANYTHING | st.dictionaries(_MEMBERS, ANYTHING, max_size=4).map(
-    lambda body: {"mentions": ["x", {"text": "y"}], **body}
+_WHOLE = [{"mentions": ["x", {"text": "y"}]}, {"texts": ["x", {"text": "a cold"}]}, {}]
+_BODIES = ANYTHING | st.builds(
+    lambda whole, members: whole | members,
+    st.sampled_from(_WHOLE),
+    st.dictionaries(_MEMBERS, ANYTHING, max_size=4),
 )
+_PATHS = ["/v1/link", "/v1/annotate", "/v1/synonyms", "/v1/forbidden"]
 
 
-@given(st.sampled_from(["/v1/link", "/v1/link", "/v1/synonyms", "/v1/forbidden"]), _BODIES)
+@given(st.sampled_from(_PATHS), _BODIES)
 def test_no_body_breaks_the_service(client: TestClient, path: str, body: Any) -> None:
-    json_type = {"Content-Type": "application/json"}
-    answer = client.post(path, content=json.dumps(body).encode(), headers=json_type)
+    answer = client.post(path, content=json.dumps(body).encode(), headers=JSON)
     assert answer.status_code in (200, 400, 403, 409, 413, 422), answer.text
 
 

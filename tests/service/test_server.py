@@ -91,6 +91,7 @@ def test_a_server_answers_and_logs_without_mentions(index: Path, started: list[S
     link = server.get("/v1/link", {"terminology": "other", "mentions": ["heart attack"]})
     assert link["links"][0]["id"] == "X:1"
     server.get("/v1/search?terminology=other&prefix=heart")
+    server.get("/v1/annotate", {"terminology": "small", "texts": ["a heart attack"]})
     assert server.stop() == 0
     server.join()
     lines = [json.loads(line) for line in server.lines]
@@ -99,6 +100,7 @@ def test_a_server_answers_and_logs_without_mentions(index: Path, started: list[S
         ("/readyz", 200),
         ("/v1/link", 200),
         ("/v1/search", 200),
+        ("/v1/annotate", 200),
     ]
     assert all(re.fullmatch(r"[0-9a-f]{16}", line["request_id"]) for line in requests)
     assert "heart" not in "".join(server.lines)

@@ -132,9 +132,9 @@ def serve(host: str, port: int, workers: int, **settings: Any) -> None:
       canonym serve --index doid-index --keys keys.db --host 0.0.0.0
 
     People open the address in a browser: / takes a list of mentions, and shows what to decide.
-    Programs use /v1/link, /v1/search and /v1/concepts/ID, see /openapi.json. OpenRefine takes
-    /reconcile/NAME as a reconciliation service. An index that is built again under the same name is
-    opened again without a pause. SIGTERM and Ctrl-C let open requests end.
+    Programs use /v1/link, /v1/annotate, /v1/search and /v1/concepts/ID, see /openapi.json.
+    OpenRefine takes /reconcile/NAME as a reconciliation service. An index that is built again under
+    the same name is opened again without a pause. SIGTERM and Ctrl-C let open requests end.
     """
     from canonym.cli.progress import note
     from canonym.cli.sources import open_linker

@@ -15,6 +15,7 @@ from canonym.errors import CanonymError, InvalidInput, NotTrained, ReadError
 
 MEDIA_TYPE = "application/problem+json"
 _MOST_ERRORS = 20
+_UNREADABLE = "There was an error parsing the body"  # in the words of FastAPI
 
 
 class Problem(HTTPException):
@@ -64,6 +65,8 @@ async def _of_http(_request: Request, error: Exception) -> ProblemResponse:
     detail = error.detail
     if error.status_code == HTTPStatus.NOT_FOUND and detail == HTTPStatus.NOT_FOUND.phrase:
         detail = "there is nothing at this address; /openapi.json lists what there is"
+    if detail == _UNREADABLE:
+        detail = "the body is no JSON in UTF-8, or it is nested too deeply"
     return ProblemResponse(error.status_code, detail, error.headers, **members)
 
 

@@ -1,4 +1,4 @@
-"""The routes of ``/v1``: link, look up, change synonyms, see who has keys."""
+"""The routes of ``/v1``: link, annotate, look up, change synonyms, see who has keys."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ _OPTIONS = (
 )
 _EXPLANATION = {"searched", "steps", "scope", "sieve", "worth", "context"}
 _MOST_CHILDREN = 100
+_CHARACTERS = 1000  # of a text, on average; all have as many candidates as a batch of mentions
 
 Terminology = Annotated[
     str | None, Query(description="Its name; not needed where only one is served.")
@@ -44,17 +45,20 @@ async def link(given: schemas.LinkRequest, state: Shared) -> Response:
     documents = _documents(given)
     options: Any = {name: getattr(given, name) for name in _OPTIONS}
 
-    def work(opened: Opened) -> dict[str, Any]:
+    # The JSON of many links takes a while, so that it is made in the thread too.
+    def work(opened: Opened) -> Response:
         linked = opened.linker.pipeline.link_documents(documents, options, given.abbreviations)
         links = [link for _, of_document in linked for link in of_document]
         state.metrics.count_links(served.name, links)
-        return {
-            "terminology": served.name,
-            "fingerprint": opened.linker.fingerprint,
-            "links": [_link(link, explain=given.explain) for link in links],
-        }
+        return JSONResponse(
+            {
+                "terminology": served.name,
+                "fingerprint": opened.linker.fingerprint,
+                "links": [_link(link, explain=given.explain) for link in links],
+            }
+        )
 
-    return JSONResponse(await state.work.run(lambda: served.use(work)))
+    return await state.work.run(lambda: served.use(work))
 
 
 def _documents(given: schemas.LinkRequest) -> list[Document]:
@@ -77,6 +81,55 @@ def _mention(given: str | schemas.GivenMention, text: str) -> Mention:
             )
         found = text[given.start : given.end]
     return Mention(found, given.start, given.end, given.type, context=given.context)
+
+
+@router.post("/annotate", response_model=schemas.AnnotateResponse)
+async def annotate(given: schemas.AnnotateRequest, state: Shared) -> Response:
+    """Find the names of the terminology in texts, and link them; offsets count code points.
+
+    The texts may have a thousand characters for each mention of a batch, all together; with k
+    candidates a k-th of that.
+    """
+    served = state.find(given.terminology)
+    if len(given.texts) > state.settings.max_batch:
+        raise too_large("texts", state.settings.max_batch, len(given.texts))
+    documents = [
+        Document("", one) if isinstance(one, str) else Document(one.id, one.text)
+        for one in given.texts
+    ]
+    most = state.settings.max_batch * _CHARACTERS // given.k
+    length = sum(len(document.text) for document in documents)
+    if length > most:
+        raise too_large(f"characters with k = {given.k}", most, length)
+    options: Any = {name: getattr(given, name) for name in _OPTIONS}
+
+    def work(opened: Opened) -> Response:
+        _check_readable(opened)
+        annotated = opened.linker.annotate_documents(
+            documents, abbreviations=given.abbreviations, **options
+        )
+        found = []
+        for document, links in annotated:
+            state.metrics.count_links(served.name, links)
+            shown = [_link(link, explain=given.explain) for link in links]
+            found.append({"id": document.id, "links": shown})
+        return JSONResponse(
+            {
+                "terminology": served.name,
+                "fingerprint": opened.linker.fingerprint,
+                "documents": found,
+            }
+        )
+
+    return await state.work.run(lambda: served.use(work))
+
+
+def _check_readable(opened: Opened) -> None:
+    """Refuse an index that finds no names in texts: no other request would be answered."""
+    try:
+        opened.linker.annotator.open()
+    except InvalidInput as error:
+        raise Problem(HTTPStatus.CONFLICT, str(error)) from error
 
 
 def _link(link: Link, *, explain: bool) -> dict[str, Any]:

@@ -10,10 +10,13 @@ _LONGEST = 10_000
 Text = Annotated[str, Field(max_length=_LONGEST)]
 """A text of a limited length: a mention or a name."""
 
+Sound = Annotated[str, Field(min_length=0)]
+"""A text of any length; as with every bound, lone surrogates are refused: no answer holds them."""
+
 _TERMINOLOGY = Field(
     None, description="Name of the terminology; not needed where only one is served."
 )
-Filter = Annotated[list[str], Field(max_length=10_000)]
+Filter = Annotated[list[Sound], Field(max_length=10_000)]
 """Values that a concept or name has to have one of."""
 
 
@@ -37,16 +40,21 @@ class GivenDocument(_Given):
     """The text that all mentions of a request are from."""
 
     id: Text = ""
-    text: str = ""
+    text: Sound = ""
 
 
-class LinkRequest(_Given):
-    """Mentions to link, and how."""
+class GivenText(_Given):
+    """A text to find names in."""
+
+    id: Text = Field("", description="Comes back with the links.")
+    text: Sound
+
+
+class _Options(_Given):
+    """What is common to requests that link."""
 
     terminology: str | None = _TERMINOLOGY
-    mentions: list[Text | GivenMention] = Field(description="Strings or objects, as many as fit.")
-    document: GivenDocument | None = None
-    abbreviations: dict[str, str] = Field(
+    abbreviations: dict[Sound, Sound] = Field(
         default_factory=dict, description="Short forms and their long forms."
     )
     k: int = Field(5, ge=1, le=100, description="Most candidates of a mention.")
@@ -60,6 +68,13 @@ class LinkRequest(_Given):
     seed: int | None = Field(None, ge=0, description="Break ties at random.")
     explain: bool = Field(False, description="Whether candidates come with their scores.")
 
+
+class LinkRequest(_Options):
+    """Mentions to link, and how."""
+
+    mentions: list[Text | GivenMention] = Field(description="Strings or objects, as many as fit.")
+    document: GivenDocument | None = None
+
     model_config = ConfigDict(
         json_schema_extra={
             "examples": [
@@ -69,6 +84,22 @@ class LinkRequest(_Given):
                     "mentions": [{"start": 39, "end": 41}],
                     "explain": True,
                 },
+            ]
+        }
+    )
+
+
+class AnnotateRequest(_Options):
+    """Texts to find names in, and how to link those."""
+
+    texts: list[Sound | GivenText] = Field(description="Strings or objects, as many as fit.")
+    k: int = Field(1, ge=1, le=100, description="Most candidates of a mention.")
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"texts": ["History of myocardial infarction (MI). MI in 2019."]},
+                {"texts": [{"id": "note 1", "text": "Type 2 diabetes, no cough."}], "k": 3},
             ]
         }
     )
@@ -90,6 +121,10 @@ class LinkAnswer(BaseModel):
 
     model_config = ConfigDict(extra="allow")
     mention: str
+    start: int | None = Field(description="First code point in the text.")
+    end: int | None = Field(description="The code point after the last.")
+    type: str
+    document: str = Field(description="Id of the document.")
     id: str | None
     label: str | None
     score: float | None
@@ -107,6 +142,21 @@ class LinkResponse(BaseModel):
     terminology: str
     fingerprint: str
     links: list[LinkAnswer]
+
+
+class AnnotatedAnswer(BaseModel):
+    """The mentions of a text with their links, in their order; none overlap, none is NIL."""
+
+    id: str
+    links: list[LinkAnswer]
+
+
+class AnnotateResponse(BaseModel):
+    """One member of `documents` for each text, in order."""
+
+    terminology: str
+    fingerprint: str
+    documents: list[AnnotatedAnswer]
 
 
 class NameAnswer(BaseModel):
