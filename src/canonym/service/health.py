@@ -7,9 +7,10 @@ from http import HTTPStatus
 from fastapi import APIRouter, Response
 
 from canonym.service.problems import Problem
+from canonym.service.schemas import PROBLEMS
 from canonym.service.state import Shared, needs
 
-router = APIRouter(tags=["health"])
+router = APIRouter(tags=["health"], responses=PROBLEMS)
 
 
 @router.get("/healthz")

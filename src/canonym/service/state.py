@@ -49,7 +49,7 @@ class State(NamedTuple):
         return (self.settings.public_url or str(request.base_url)).rstrip("/")
 
 
-def _state(request: Request) -> State:
+async def _state(request: Request) -> State:  # a plain function would run in a thread
     state: State = request.app.state.canonym
     return state
 

@@ -8,9 +8,9 @@ from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import JSONResponse
+from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import BaseModel, Field
 
 from canonym.errors import InvalidInput
@@ -20,6 +20,7 @@ from canonym.service.reconcile.answers import answer
 from canonym.service.reconcile.manifest import manifest_02, manifest_10
 from canonym.service.reconcile.properties import PROPERTIES, find_properties, values_of
 from canonym.service.reconcile.queries import read_query_02, read_query_10
+from canonym.service.schemas import PROBLEMS
 from canonym.service.served import Opened, Served
 from canonym.service.state import Shared, State, needs
 from canonym.text import normalise
@@ -33,12 +34,18 @@ _Offset = Annotated[int, Query(ge=0, le=10_000)]
 _Candidates = list[list[dict[str, Any]]]
 
 
-def _served(request: Request, state: Shared) -> Served:
+async def _served(request: Request, state: Shared) -> Served:
     return state.find(request.path_params.get("terminology"))
 
 
 Named = Annotated[Served, Depends(_served)]
 """The terminology in the path; where one is served only, it may be left out."""
+
+
+async def _describe(
+    terminology: Annotated[str, Path(description="Its name, see `GET /v1/terminologies`.")],
+) -> None:
+    """Describe the part of the path that `_served` reads."""
 
 
 def _json(served: Served, content: Any) -> JSONResponse:
@@ -319,7 +326,13 @@ _SHARED: tuple[tuple[str, Callable[..., Any], str], ...] = (
 
 def make_router(prefix: str, *, described: bool) -> APIRouter:
     """Return the routes below a prefix: both versions there, 1.0-draft alone below ``/v1``."""
-    router = APIRouter(prefix=prefix, tags=["reconciliation"], include_in_schema=described)
+    router = APIRouter(
+        prefix=prefix,
+        tags=["reconciliation"],
+        dependencies=[Depends(_describe)] if described else [],
+        responses=PROBLEMS,
+        include_in_schema=described,
+    )
     for slash in ("", "/"):
         shown = described and not slash
         # The manifest says how keys are given, so it needs none.
@@ -332,6 +345,10 @@ def make_router(prefix: str, *, described: bool) -> APIRouter:
     for version in ("", "/v1"):
         for path, handler, method in _SHARED:
             router.add_api_route(
-                version + path, handler, methods=[method], dependencies=[needs("read")]
+                version + path,
+                handler,
+                methods=[method],
+                dependencies=[needs("read")],
+                response_class=HTMLResponse if handler in (preview, view) else JSONResponse,
             )
     return router
