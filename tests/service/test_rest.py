@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -168,6 +169,30 @@ def test_what_is_no_json_is_explained(client: TestClient) -> None:
 def test_lone_surrogates_are_refused(client: TestClient, body: dict[str, Any]) -> None:
     answer = client.post("/v1/link", content=json.dumps(body).encode(), headers=JSON)
     _refused(answer, 404 if "terminology" in body else 422)
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/link", {"mentions": [[]] * 200_000}),
+        ("/v1/annotate", {"texts": [1] * 200_000}),
+        ("/v1/link", {"mentions": ["x"], "types": [1] * 200_000}),
+        ("/v1/link", {"mentions": ["x"], "abbreviations": {str(n): 1 for n in range(200_000)}}),
+        ("/v1/link", {"mentions": ["x"], **{f"a{n}": 1 for n in range(200_000)}}),
+        ("/reconcile/small/extend", {"ids": [1] * 200_000, "properties": []}),
+    ],
+)
+def test_a_body_of_faults_takes_no_memory_for_each(
+    client: TestClient, path: str, body: dict[str, Any]
+) -> None:
+    content = json.dumps(body).encode()
+    tracemalloc.start()
+    answer = client.post(path, content=content, headers=JSON)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    _refused(answer, 422)
+    # What was given takes some 20 MB as Python's objects; 200,000 errors would take hundreds.
+    assert most < 60_000_000
 
 
 def test_limits_are_named(serving: Serving, index: Path) -> None:

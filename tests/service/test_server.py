@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import shutil
@@ -19,9 +20,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import uvicorn
+from fastapi.testclient import TestClient
 
 from canonym import Name
 from canonym.errors import InvalidInput
+from canonym.service.connections import Connection
 from canonym.service.keys import Keys
 from canonym.service.server import bind, check_host
 from tests.cli.running import command, run
@@ -147,6 +151,39 @@ def test_a_stop_waits_for_open_requests(index: Path, started: list[Server]) -> N
     assert server.process.wait(timeout=60) == 0
     with pytest.raises(urllib.error.URLError):
         server.get("/healthz")
+
+
+def test_a_connection_that_asks_nothing_is_closed(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("canonym.service.connections._SECONDS", 0.3)
+
+    async def main() -> tuple[bytes, bytes, float]:
+        config = uvicorn.Config(client.app, http=Connection, lifespan="off", log_config=None)
+        server = uvicorn.Server(config)
+        with bind("127.0.0.1", 0) as bound:
+            serving = asyncio.create_task(server.serve(sockets=[bound]))
+            port = bound.getsockname()[1]
+            began = time.monotonic()
+            silent, writer = await asyncio.open_connection("127.0.0.1", port)
+            for _ in range(2):  # a head that goes on for ever
+                writer.write(b"GET /healthz HT")
+                await asyncio.sleep(0.05)
+            nothing = await silent.read()
+            writer.close()
+            waited = time.monotonic() - began
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            answer = await reader.read()  # until the server closes
+            writer.close()
+            server.should_exit = True
+            await serving
+            return nothing, answer, waited
+
+    nothing, answer, waited = asyncio.run(main())
+    assert nothing == b""
+    assert 0.2 < waited < 3
+    assert answer.startswith(b"HTTP/1.1 200")
 
 
 def test_workers_share_a_socket_and_their_counts(index: Path, started: list[Server]) -> None:

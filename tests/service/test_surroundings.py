@@ -7,6 +7,7 @@ import json
 import logging
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,46 @@ def test_a_client_that_goes_away_is_no_failure(
     assert not [record for record in caplog.records if record.levelno > logging.INFO]
     (line,) = (one for one in caplog.records if one.name == "canonym.service.requests")
     assert (line.facts["route"], line.facts["status"]) == (path, 499)  # type: ignore[attr-defined]
+
+
+def _ask_slowly(client: TestClient, parts: list[bytes]) -> list[dict[str, Any]]:
+    """Return what is sent where a body comes in parts, and its end never."""
+    scope: dict[str, Any] = {
+        **{"type": "http", "method": "POST", "path": "/v1/link", "headers": []},
+        **{"query_string": b"", "root_path": "", "scheme": "http", "http_version": "1.1"},
+        **{"client": ("127.0.0.1", 1), "server": ("127.0.0.1", 2)},
+    }
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        if parts:
+            return {"type": "http.request", "body": parts.pop(0), "more_body": True}
+        await asyncio.sleep(60)
+        raise AssertionError("nobody waits that long")
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(client.app(scope, receive, send))
+    return sent
+
+
+def test_a_body_has_to_come_in_time(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("canonym.service.middleware._PATIENCE", 0.05)
+    head, body = _ask_slowly(client, [b'{"mentions": [', b'"x"'])
+    assert head["status"] == 408
+    assert "did not come in time" in json.loads(body["body"])["detail"]
+
+
+def test_few_large_bodies_are_read_at_a_time(
+    serving: Serving, index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("canonym.service.middleware._LARGE", 1000)
+    client = serving(index=(str(index),))
+    body = {"mentions": ["x" * 100] * 20}
+    with ThreadPoolExecutor(8) as pool:
+        asked = [pool.submit(client.post, "/v1/link", json=body) for _ in range(16)]
+        assert {one.result().status_code for one in asked} == {200}
 
 
 def test_the_log_has_a_line_for_each_request(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, FailFast, Field, model_validator
 
+_T = TypeVar("_T")
+_MOST_MEMBERS = 10_000
 _LONGEST = 10_000
 Text = Annotated[str, Field(max_length=_LONGEST)]
 """A text of a limited length: a mention or a name."""
@@ -13,20 +15,31 @@ Text = Annotated[str, Field(max_length=_LONGEST)]
 Sound = Annotated[str, Field(min_length=0)]
 """A text of any length; as with every bound, lone surrogates are refused: no answer holds them."""
 
+Batch = Annotated[list[_T], FailFast()]
+"""A list of any length; a million errors in it would take the memory of the server."""
+
 _TERMINOLOGY = Field(
     None, description="Name of the terminology; not needed where only one is served."
 )
-Filter = Annotated[list[Sound], Field(max_length=10_000)]
+Filter = Annotated[Batch[Sound], Field(max_length=10_000)]
 """Values that a concept or name has to have one of."""
 
 
-class _Given(BaseModel):
+def _has_few_members(given: object) -> object:
+    if isinstance(given, dict) and len(given) > _MOST_MEMBERS:  # each may be an error
+        raise ValueError(f"at most {_MOST_MEMBERS:,} members are taken, and it has {len(given):,}")
+    return given
+
+
+class Given(BaseModel):
     """Part of a request; what it does not know is refused."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
+    _few = model_validator(mode="before")(_has_few_members)
 
-class GivenMention(_Given):
+
+class GivenMention(Given):
     """A mention with its place in the document, or with the text around it."""
 
     text: Text | None = Field(None, description="Without it, the text at the offsets.")
@@ -36,25 +49,25 @@ class GivenMention(_Given):
     context: str = Field("", max_length=100_000, description="Text around it, of no document.")
 
 
-class GivenDocument(_Given):
+class GivenDocument(Given):
     """The text that all mentions of a request are from."""
 
     id: Text = ""
     text: Sound = ""
 
 
-class GivenText(_Given):
+class GivenText(Given):
     """A text to find names in."""
 
     id: Text = Field("", description="Comes back with the links.")
     text: Sound
 
 
-class _Options(_Given):
+class _Options(Given):
     """What is common to requests that link."""
 
     terminology: str | None = _TERMINOLOGY
-    abbreviations: dict[Sound, Sound] = Field(
+    abbreviations: Annotated[dict[Sound, Sound], BeforeValidator(_has_few_members)] = Field(
         default_factory=dict, description="Short forms and their long forms."
     )
     k: int = Field(5, ge=1, le=100, description="Most candidates of a mention.")
@@ -72,7 +85,7 @@ class _Options(_Given):
 class LinkRequest(_Options):
     """Mentions to link, and how."""
 
-    mentions: list[Text | GivenMention] = Field(description="Strings or objects, as many as fit.")
+    mentions: Batch[Text | GivenMention] = Field(description="Strings or objects, as many as fit.")
     document: GivenDocument | None = None
 
     model_config = ConfigDict(
@@ -92,7 +105,7 @@ class LinkRequest(_Options):
 class AnnotateRequest(_Options):
     """Texts to find names in, and how to link those."""
 
-    texts: list[Sound | GivenText] = Field(description="Strings or objects, as many as fit.")
+    texts: Batch[Sound | GivenText] = Field(description="Strings or objects, as many as fit.")
     k: int = Field(1, ge=1, le=100, description="Most candidates of a mention.")
 
     model_config = ConfigDict(
@@ -233,7 +246,7 @@ class TerminologiesResponse(BaseModel):
     terminologies: list[TerminologyAnswer]
 
 
-class Synonym(_Given):
+class Synonym(Given):
     """A name that was or will be added to a concept."""
 
     name: Text
@@ -241,29 +254,29 @@ class Synonym(_Given):
     language: str = Field("en", max_length=100)
 
 
-class Forbidden(_Given):
+class Forbidden(Given):
     """A mention, and a concept that it does not stand for."""
 
     mention: Text
     id: Text
 
 
-class SynonymsRequest(_Given):
+class SynonymsRequest(Given):
     """Names to add, all or none."""
 
     terminology: str | None = _TERMINOLOGY
-    synonyms: list[Synonym]
+    synonyms: Batch[Synonym]
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"synonyms": [{"name": "widow maker", "id": "I21.02"}]}]}
     )
 
 
-class ForbiddenRequest(_Given):
+class ForbiddenRequest(Given):
     """Pairs to forbid, all or none."""
 
     terminology: str | None = _TERMINOLOGY
-    forbidden: list[Forbidden]
+    forbidden: Batch[Forbidden]
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"forbidden": [{"mention": "cold", "id": "J00"}]}]}

@@ -65,6 +65,7 @@ def run_server(
         config = uvicorn.Config(
             "canonym.service.server:application",
             factory=True,
+            http="canonym.service.connections:Connection",
             workers=workers,
             log_config=None,
             access_log=False,

@@ -591,3 +591,14 @@ def test_no_batch_of_1_0_breaks_the_service(client: TestClient, queries: list[An
 def test_no_form_breaks_the_service(client: TestClient, given: Any, field: str) -> None:
     assert client.post(BASE, data={field: json.dumps(given)}).status_code in (200, 413, 422)
     assert client.post(f"{BASE}/extend", json=json.loads(json.dumps(str(given)))).status_code == 422
+
+
+def test_lone_surrogates_are_refused_where_an_answer_would_hold_them(client: TestClient) -> None:
+    sent = {"Content-Type": "application/json"}
+    for path, body in (
+        ("/reconcile/small", {"queries": {"\ud800": {"query": "cold"}}}),
+        ("/reconcile/small/extend", {"ids": ["\ud800"], "properties": []}),
+        ("/reconcile/small/v1/extend", {"ids": [], "properties": [{"id": "\ud800"}]}),
+    ):
+        answer = client.post(path, content=json.dumps(body).encode(), headers=sent)
+        assert answer.status_code == 422, answer.text

@@ -20,7 +20,7 @@ from canonym.service.reconcile.answers import answer
 from canonym.service.reconcile.manifest import manifest_02, manifest_10
 from canonym.service.reconcile.properties import PROPERTIES, find_properties, values_of
 from canonym.service.reconcile.queries import read_query_02, read_query_10
-from canonym.service.schemas import PROBLEMS
+from canonym.service.schemas import PROBLEMS, Batch, Sound
 from canonym.service.served import Opened, Served
 from canonym.service.state import Shared, State, needs
 from canonym.text import normalise
@@ -113,6 +113,12 @@ def _parsed(given: Any) -> Any:
 async def _match_02(state: State, served: Served, queries: Any) -> Response:
     if not isinstance(queries, dict):
         raise InvalidInput("queries is no JSON object; queries by their keys are expected")
+    try:
+        "".join(queries).encode()
+    except UnicodeEncodeError as error:
+        raise InvalidInput(
+            "a key of queries has a lone surrogate; no answer can hold it"
+        ) from error
     answers = await _match(state, served, [*queries.values()], read_query_02)
     return _json(
         served,
@@ -233,15 +239,15 @@ def _known(opened: Opened, id: str) -> str:
 
 
 class _Wanted(BaseModel):
-    id: str
+    id: Sound
     settings: dict[str, Any] = Field(default_factory=dict)
 
 
 class ExtendRequest(BaseModel):
     """Concepts, and the properties whose values are wanted."""
 
-    ids: list[str]
-    properties: list[_Wanted]
+    ids: Batch[Sound]
+    properties: Batch[_Wanted]
 
 
 def _extend_02(state: State, served: Served, given: Any) -> Response:

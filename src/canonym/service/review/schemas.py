@@ -6,24 +6,22 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from canonym.service.schemas import Given
+
 MOST = 2**31 - 1
 """The largest number of an item, a review or a version that a database holds."""
 
 Comment = Annotated[str, StringConstraints(max_length=4000)]
 
 
-class _Given(BaseModel):
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
-
-
-class GivenConcept(_Given):
+class GivenConcept(Given):
     """A concept, and what it is to the mention."""
 
     id: str = Field(max_length=1000)
     relation: Literal["equal", "equivalent", "broader", "narrower", "close", "related"] = "equal"
 
 
-class GivenDecision(_Given):
+class GivenDecision(Given):
     """What a person decides, about an item as it was at a version."""
 
     version: int = Field(ge=1, le=MOST)
@@ -38,7 +36,7 @@ class GivenDecision(_Given):
     )
 
 
-class GivenAcceptance(_Given):
+class GivenAcceptance(Given):
     """From which confidence on all proposals are accepted, and how many those were."""
 
     least: float = Field(gt=0, le=1)
