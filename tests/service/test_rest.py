@@ -6,6 +6,7 @@ import json
 import shutil
 import tracemalloc
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,20 @@ def test_a_batch_is_linked_as_by_the_linker(client: TestClient, linker: Linker) 
     assert [one["id"] for one in found] == [link.id for link in expected]
     assert found[0]["score"] == 1.0
     assert found[0]["candidates"][0]["sieve"] == "verbatim"
+
+
+def test_requests_at_the_same_time_get_their_own_links(client: TestClient, linker: Linker) -> None:
+    names = ["heart attack", "cold", "broken hip", "zz", "type 2 diabetes"] * 8
+    expected = [link.id for link in linker.link(names)]
+
+    def ask(place: int) -> Any:
+        explain, name = place % 2 == 0, names[place]
+        (link,) = _link(client, mentions=[name], explain=explain)
+        assert ("steps" in link) is explain
+        return link["id"]
+
+    with ThreadPoolExecutor(10) as pool:
+        assert [*pool.map(ask, range(len(names)))] == expected
 
 
 def test_links_are_short_unless_an_explanation_is_wanted(client: TestClient) -> None:

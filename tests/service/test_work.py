@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
+from collections.abc import Sequence
 
 import pytest
 
@@ -73,4 +75,55 @@ def test_an_error_in_a_batch_reaches_its_client() -> None:
                 await work.run(fail)
 
     asyncio.run(main())
+    work.close()
+
+
+def test_requests_of_a_kind_that_wait_are_done_together() -> None:
+    counts: list[int] = []
+    work = Work(1, 2, counts.append)
+    go, batches = threading.Event(), []
+
+    def done(requests: Sequence[int]) -> list[int]:
+        assert go.wait(10)
+        batches.append([*requests])
+        if 13 in requests:
+            raise ValueError("thirteen")
+        return [-one for one in requests]
+
+    async def main() -> list[int]:
+        first = asyncio.ensure_future(work.together("a", 1, done))
+        await asyncio.sleep(0.05)
+        more = [asyncio.ensure_future(work.together("a", number, done)) for number in (2, 3)]
+        bad = asyncio.ensure_future(work.together("a", 13, done))
+        other = asyncio.ensure_future(work.together("b", 5, done))
+        await asyncio.sleep(0.05)
+        with pytest.raises(Problem):
+            await work.together("c", 6, done)
+        more[1].cancel()
+        go.set()
+        with pytest.raises(ValueError, match="thirteen"):
+            await bad
+        return [await first, await more[0], await other]
+
+    assert asyncio.run(main()) == [-1, -2, -5]
+    assert batches == [[1], [2, 3, 13], [2], [3], [13], [5]]
+    assert sum(counts) == 0
+    work.close()
+
+
+def test_batches_of_waiting_requests_have_a_limit() -> None:
+    work = Work(1, 99, lambda _: None)
+    sizes: list[int] = []
+
+    def done(requests: Sequence[int]) -> list[int]:
+        time.sleep(0.05)
+        sizes.append(len(requests))
+        return [*requests]
+
+    async def main() -> list[int]:
+        return await asyncio.gather(*(work.together("a", number, done) for number in range(200)))
+
+    assert asyncio.run(main()) == [*range(200)]
+    assert max(sizes) == 64
+    assert len(sizes) <= 5
     work.close()

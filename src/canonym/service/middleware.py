@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import random
 import re
-import secrets
 import time
 from http import HTTPStatus
 from typing import Any
@@ -49,7 +49,7 @@ class Surroundings:
             await self._app(scope, receive, send)
             return
         given = Headers(scope=scope).get("x-request-id", "")
-        id_ = given if _ID.fullmatch(given) else secrets.token_hex(8)
+        id_ = given if _ID.fullmatch(given) else f"{random.getrandbits(64):016x}"
         token = logs.request_id.set(id_)
         began, statuses = time.perf_counter(), [0]
 

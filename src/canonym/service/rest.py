@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from http import HTTPStatus
-from typing import Annotated, Any
+from itertools import islice
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
@@ -13,7 +15,7 @@ from canonym.errors import InvalidInput
 from canonym.service import schemas
 from canonym.service.problems import Problem, too_large
 from canonym.service.served import Opened
-from canonym.service.state import Shared, needs
+from canonym.service.state import Shared, State, needs
 from canonym.types import Document, Link, Mention, Name
 
 router = APIRouter(
@@ -26,6 +28,7 @@ _OPTIONS = (
 )
 _EXPLANATION = {"searched", "steps", "scope", "sieve", "worth", "context"}
 _MOST_CHILDREN = 100
+_FEW = 10  # mentions of a request that is linked together with others
 _CHARACTERS = 1000  # of a text, on average; all have as many candidates as a batch of mentions
 
 Terminology = Annotated[
@@ -42,23 +45,52 @@ async def link(given: schemas.LinkRequest, state: Shared) -> Response:
     served = state.find(given.terminology)
     if len(given.mentions) > state.settings.max_batch:
         raise too_large("mentions", state.settings.max_batch, len(given.mentions))
-    documents = _documents(given)
-    options: Any = {name: getattr(given, name) for name in _OPTIONS}
+    asked = _Asked(_documents(given), given.explain)
+    options = {name: getattr(given, name) for name in _OPTIONS}
 
-    # The JSON of many links takes a while, so that it is made in the thread too.
-    def work(opened: Opened) -> Response:
-        linked = opened.linker.pipeline.link_documents(documents, options, given.abbreviations)
-        links = [link for _, of_document in linked for link in of_document]
-        state.metrics.count_links(served.name, links)
-        return JSONResponse(
-            {
-                "terminology": served.name,
-                "fingerprint": opened.linker.fingerprint,
-                "links": [_link(link, explain=given.explain) for link in links],
-            }
+    def work(several: Sequence[_Asked]) -> list[Response]:
+        return served.use(
+            lambda opened: _linked(opened, served.name, state, several, options, given)
         )
 
-    return await state.work.run(lambda: served.use(work))
+    if given.document is not None or len(given.mentions) > _FEW:
+        return (await state.work.run(lambda: work([asked])))[0]
+    kind = (served.name, str(options), str(given.abbreviations))
+    return await state.work.together(kind, asked, work)
+
+
+class _Asked(NamedTuple):
+    """The documents of a request, and whether its candidates are explained."""
+
+    documents: list[Document]
+    explain: bool
+
+
+def _linked(
+    opened: Opened,
+    name: str,
+    state: State,
+    several: Sequence[_Asked],
+    options: Any,
+    given: schemas.LinkRequest,
+) -> list[Response]:
+    """Link the documents of requests with the same options, and return their answers.
+
+    The JSON of many links takes a while, so that it is made here, in the thread.
+    """
+    documents = [document for asked in several for document in asked.documents]
+    linked = opened.linker.pipeline.link_documents(documents, options, given.abbreviations)
+    links = [link for _, of_document in linked for link in of_document]
+    state.metrics.count_links(name, links)
+    left, fingerprint = iter(links), opened.linker.fingerprint
+    answers: list[Response] = []
+    for asked in several:
+        n = sum(len(document.mentions) for document in asked.documents)
+        shown = [_link(link, explain=asked.explain) for link in islice(left, n)]
+        answers.append(
+            JSONResponse({"terminology": name, "fingerprint": fingerprint, "links": shown})
+        )
+    return answers
 
 
 def _documents(given: schemas.LinkRequest) -> list[Document]:

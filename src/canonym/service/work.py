@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from canonym.service.problems import Problem
 
 _T = TypeVar("_T")
+_Request = TypeVar("_Request")
 _SECONDS = 1  # after which a refused client may try again
+_MOST_TOGETHER = 64  # requests
+_Waiting = list[tuple[Any, asyncio.Future[Any]]]
 
 
 class Work:
@@ -25,9 +29,36 @@ class Work:
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="link")
         self._room = threads + queue
         self._report = report
+        self._waiting: dict[Hashable, _Waiting] = {}
+        self._lock = threading.Lock()
 
     async def run(self, work: Callable[[], _T]) -> _T:
         """Do some work in a thread, or refuse it with 503 where the queue is full."""
+        # A client that goes away does not stop the thread: its place is free when that is done.
+        return await asyncio.shield(self._start(work))
+
+    async def together(
+        self,
+        kind: Hashable,
+        request: _Request,
+        work: Callable[[Sequence[_Request]], Sequence[_T]],
+    ) -> _T:
+        """Answer a request along with others of its kind that wait for a thread by then.
+
+        They are one batch: `work` returns an answer for each. Where it fails, each is done alone.
+        """
+        answer = asyncio.get_running_loop().create_future()
+        with self._lock:
+            waiting = self._waiting.get(kind)
+            if waiting is None or len(waiting) >= _MOST_TOGETHER:
+                waiting = []
+                self._start(lambda: self._answer(kind, waiting, work))
+                self._waiting[kind] = waiting
+            waiting.append((request, answer))
+        found: _T = await answer
+        return found
+
+    def _start(self, work: Callable[[], _T]) -> asyncio.Future[_T]:
         if not self._room:
             raise Problem(
                 HTTPStatus.SERVICE_UNAVAILABLE,
@@ -35,12 +66,25 @@ class Work:
                 {"Retry-After": str(_SECONDS)},
             )
         self._change(+1)
-        loop = asyncio.get_running_loop()
         context = contextvars.copy_context()
+        loop = asyncio.get_running_loop()
         future = loop.run_in_executor(self._threads, lambda: context.run(work))
-        # A client that goes away does not stop the thread: its place is free when that is done.
         future.add_done_callback(lambda _: self._change(-1))
-        return await asyncio.shield(future)
+        return future
+
+    def _answer(
+        self,
+        kind: Hashable,
+        waiting: _Waiting,
+        work: Callable[[Sequence[Any]], Sequence[Any]],
+    ) -> None:
+        with self._lock:  # nobody joins them from here on
+            if self._waiting.get(kind) is waiting:
+                del self._waiting[kind]
+        requests = [request for request, _ in waiting]
+        outcomes = _outcomes(work, requests)
+        loop = waiting[0][1].get_loop()
+        loop.call_soon_threadsafe(_deliver, [answer for _, answer in waiting], outcomes)
 
     def _change(self, change: int) -> None:
         self._room -= change
@@ -49,3 +93,23 @@ class Work:
     def close(self) -> None:
         """Wait for the batches that are being linked."""
         self._threads.shutdown()
+
+
+def _outcomes(work: Callable[[Sequence[Any]], Sequence[Any]], requests: Sequence[Any]) -> list[Any]:
+    """Return the answer to each request, or the error in its place."""
+    try:
+        return [*work(requests)]
+    except Exception as error:
+        if len(requests) == 1:
+            return [error]
+        return [_outcomes(work, [request])[0] for request in requests]
+
+
+def _deliver(answers: Sequence[asyncio.Future[Any]], outcomes: Sequence[Any]) -> None:
+    for answer, outcome in zip(answers, outcomes, strict=True):
+        if answer.done():  # its client went away
+            continue
+        if isinstance(outcome, Exception):
+            answer.set_exception(outcome)
+        else:
+            answer.set_result(outcome)

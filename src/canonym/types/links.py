@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from canonym.types.html import html_table
@@ -62,6 +62,24 @@ class Candidate:
     def similarity(self) -> float:
         """The score, or the similarity among `parts` where the score is a share."""
         return self.parts.get(SIMILARITY, self.score)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the candidate as a plain dict, ready for JSON, without what is not known of it."""
+        whole: dict[str, Any] = {
+            "id": self.id,
+            "label": self.label,
+            "score": self.score,
+            "name": self.name,
+            "scope": self.scope,
+            "types": self.types,
+            "sieve": self.sieve,
+            "parts": dict(self.parts),
+        }
+        if self.worth:
+            whole["worth"] = dict(self.worth)
+        if self.context:
+            whole["context"] = dict(self.context)
+        return whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,14 +189,7 @@ class Link:
             "searched": self.searched,
             "confidence": self.confidence,
             "steps": [step._asdict() for step in self.steps],
-            "candidates": [
-                {
-                    key: value
-                    for key, value in asdict(one).items()
-                    if value or key not in {"worth", "context"}
-                }
-                for one in self.candidates
-            ],
+            "candidates": [one.to_dict() for one in self.candidates],
             "parts": [part.to_dict() for part in self.parts],
         }
 

@@ -1,0 +1,337 @@
+"""The service under load: single mentions, batches and completions, from clients on one machine.
+
+A server, ``canonym serve`` with an index of MeSH, is asked by a process of its own that keeps its
+connections open and does nothing beside: its share of a processor is told, for a client that is busy
+all the time would measure itself. Mentions are drawn from those of the NCBI disease and BC5CDR
+corpora with their repetition, 49,000 in all.
+
+- **singles**: 50 clients, each asks for one mention, and for the next when it has its answer. The
+  times of all requests, errors, and the memory of the server's processes each second.
+- **batches**: rounds of singles and of requests with 100 mentions, in turn, on one server.
+- **autocomplete**: names of MeSH typed letter by letter into ``/v1/search``, one person, then 20.
+
+    canonym import terms.tsv.gz --trees trees.tsv.gz --prefix MESH: -o mesh.db
+    canonym index mesh.db -o mesh
+    python benchmarks/service_load.py --index mesh [--seconds 300] [--parts singles,…] [--save]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import multiprocessing
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+import numpy as np
+import psutil
+
+from canonym import Terminology
+from canonym.corpora.pubtator import read_pubtator
+from record import data_folder, save
+
+CLIENTS = 50
+SEED = 1
+_BATCH = 100
+_BATCH_CLIENTS = 4
+_ROUNDS = 3
+_TYPISTS = 20
+_OPEN = 60.0  # seconds that a server may take to start
+
+Sent = tuple[int, bytes]
+"""How many mentions a request has, and its bytes."""
+
+
+# --- what is asked --------------------------------------------------------------------------------
+
+
+def read_mentions(data: Path) -> list[str]:
+    """Return the mentions of both corpora as often as they occur."""
+    paths = [
+        path for part in ("ncbi-disease", "bc5cdr") for path in (data / part).glob("*.pubtator")
+    ]
+    documents = (document for path in sorted(paths) for document in read_pubtator(path))
+    return [mention.text for document in documents for mention in document.mentions]
+
+
+def _post(mentions: Sequence[str]) -> Sent:
+    body = json.dumps({"mentions": mentions}).encode()
+    head = "POST /v1/link HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    return len(mentions), f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def requests_of(mentions: Sequence[str], size: int, rng: random.Random) -> Iterator[Sent]:
+    """Yield requests for mentions that are drawn, without end; they are made ahead."""
+    made = [_post(rng.choices(mentions, k=size)) for _ in range(20_000 if size == 1 else 600)]
+    while True:
+        yield from made
+        rng.shuffle(made)
+
+
+def keystrokes(names: Sequence[str], rng: random.Random) -> Iterator[Sent]:
+    """Yield completions of names that are typed letter by letter, without end."""
+    while True:
+        name = rng.choice(names)[:25]
+        for stop in range(1, len(name) + 1):
+            path = f"/v1/search?prefix={quote(name[:stop])}"
+            yield 1, f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+
+
+# --- the clients ----------------------------------------------------------------------------------
+
+
+class Asked(NamedTuple):
+    """What clients saw: seconds of each request, mentions, errors, and their share of a core."""
+
+    times: list[float]
+    mentions: int
+    errors: dict[str, int]
+    share: float
+    seconds: float
+
+
+async def _client(
+    port: int, requests: Iterator[Sent], until: float, found: Asked, times: list[float]
+) -> int:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    mentions = 0
+    while time.perf_counter() < until:
+        size, sent = next(requests)
+        start = time.perf_counter()
+        writer.write(sent)
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = re.search(rb"content-length: (\d+)", head)
+        assert length is not None, head
+        await reader.readexactly(int(length[1]))
+        times.append(time.perf_counter() - start)
+        status = head[9:12].decode()
+        if status == "200":
+            mentions += size
+        else:
+            found.errors[status] = found.errors.get(status, 0) + 1
+    writer.close()
+    return mentions
+
+
+def ask(port: int, requests: Iterator[Sent], clients: int, seconds: float) -> Asked:
+    """Let clients ask for some seconds; they share one source of requests."""
+    times: list[float] = []
+    found = Asked(times, 0, {}, 0, 0)
+
+    async def all_() -> list[int]:
+        until = time.perf_counter() + seconds
+        several = (_client(port, requests, until, found, times) for _ in range(clients))
+        return await asyncio.gather(*several)
+
+    first, began, busy = next(requests), time.perf_counter(), time.process_time()
+    assert first
+    mentions = sum(asyncio.run(all_()))
+    whole = time.perf_counter() - began
+    share = (time.process_time() - busy) / whole
+    return found._replace(mentions=mentions, share=share, seconds=whole)
+
+
+def in_process(work: Callable[..., Asked], *arguments: Any) -> Asked:
+    """Do what clients do in a process of its own, so that nothing else is in it."""
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        return pool.apply(work, arguments)
+
+
+def _singles(port: int, mentions: list[str], clients: int, seconds: float, seed: int) -> Asked:
+    return ask(port, requests_of(mentions, 1, random.Random(seed)), clients, seconds)
+
+
+def _batches(port: int, mentions: list[str], clients: int, seconds: float, seed: int) -> Asked:
+    return ask(port, requests_of(mentions, _BATCH, random.Random(seed)), clients, seconds)
+
+
+def _typed(port: int, names: list[str], clients: int, seconds: float, seed: int) -> Asked:
+    return ask(port, keystrokes(names, random.Random(seed)), clients, seconds)
+
+
+# --- the server -----------------------------------------------------------------------------------
+
+
+class Server:
+    """``canonym serve``, with its defaults but for the index and the number of workers."""
+
+    def __init__(self, index: Path, workers: int) -> None:
+        self._log = tempfile.NamedTemporaryFile("w+", suffix=".log")  # noqa: SIM115
+        command = ["serve", "--index", f"mesh={index}", "--port", "0", "--workers", str(workers)]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "canonym", *command], stderr=self._log
+        )
+        self.port = self._wait()
+
+    def _wait(self) -> int:
+        until = time.monotonic() + _OPEN
+        while time.monotonic() < until:
+            found = re.search(r"on http://\S+:(\d+);", Path(self._log.name).read_text())
+            if found:
+                asked = [_post(["a first mention"])] * 50
+                return int(found[1]) if ask(int(found[1]), iter(asked), 1, 1).times else 0
+            time.sleep(0.1)
+        raise SystemExit(f"the server did not start: {Path(self._log.name).read_text()}")
+
+    def processes(self) -> list[psutil.Process]:
+        """Return the processes of the server."""
+        main = psutil.Process(self.process.pid)
+        return [main, *main.children(recursive=True)]
+
+    def seconds_busy(self) -> float:
+        """Return the processor time that was used so far."""
+        used = (one.cpu_times() for one in self.processes())
+        return sum(one.user + one.system for one in used)
+
+    def stop(self) -> None:
+        """End it."""
+        self.process.terminate()
+        self.process.wait()
+        self._log.close()
+
+
+class Memory:
+    """Looks each second at the memory of a server, while it is open."""
+
+    def __init__(self, server: Server) -> None:
+        self.samples: list[int] = []
+        self._server = server
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._look)
+
+    def _look(self) -> None:
+        while not self._done.wait(1):
+            processes = self._server.processes()
+            self.samples.append(sum(one.memory_info().rss for one in processes))
+
+    def __enter__(self) -> Memory:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+
+# --- the parts ------------------------------------------------------------------------------------
+
+
+def _told(asked: Asked, busy: float) -> dict[str, Any]:
+    """Return the figures of some clients; times in milliseconds."""
+    milliseconds = 1000 * np.array(asked.times)
+    p50, p95, p99 = np.percentile(milliseconds, [50, 95, 99]).round(2).tolist()
+    return {
+        "requests": len(asked.times),
+        "errors": asked.errors,
+        "requests_per_second": round(len(asked.times) / asked.seconds, 1),
+        "mentions_per_second": round(asked.mentions / asked.seconds, 1),
+        "p50": p50,
+        "p95": p95,
+        "p99": p99,
+        "longest": round(float(milliseconds.max()), 2),
+        "client_share": round(asked.share, 2),
+        "server_share": round(busy / asked.seconds, 2),
+    }
+
+
+def _measured(server: Server, work: Callable[..., Asked], *arguments: Any) -> dict[str, Any]:
+    before = server.seconds_busy()
+    asked = in_process(work, server.port, *arguments)
+    return _told(asked, server.seconds_busy() - before)
+
+
+def singles(server: Server, mentions: list[str], seconds: float) -> dict[str, Any]:
+    """Measure single mentions, and the server's memory through all of it.
+
+    The first fifth is left out of what is compared: strings that were looked up are remembered.
+    """
+    with Memory(server) as memory:
+        found = _measured(server, _singles, mentions, CLIENTS, seconds, SEED)
+    samples = [round(one / 1e6, 1) for one in memory.samples]
+    settled = samples[len(samples) // 5 :] or samples
+    fifth = max(1, len(settled) // 5)
+    grown = float(np.median(settled[-fifth:]) - np.median(settled[:fifth]))
+    every = max(1, len(samples) // 60)
+    return {
+        **found,
+        "clients": CLIENTS,
+        "megabytes": samples[::every],
+        "megabytes_grown": round(grown, 1),
+    }
+
+
+def batches(server: Server, mentions: list[str], seconds: float) -> dict[str, Any]:
+    """Measure singles and batches in turn; the rates are medians of the rounds."""
+    rounds: dict[str, list[dict[str, Any]]] = {"singles": [], "batches": []}
+    each = seconds / _ROUNDS / 2
+    for number in range(_ROUNDS):
+        seed = SEED + 1 + number
+        rounds["singles"].append(_measured(server, _singles, mentions, CLIENTS, each, seed))
+        rounds["batches"].append(_measured(server, _batches, mentions, _BATCH_CLIENTS, each, seed))
+    rates = {
+        kind: float(np.median([one["mentions_per_second"] for one in several]))
+        for kind, several in rounds.items()
+    }
+    return {
+        "size": _BATCH,
+        "clients": {"singles": CLIENTS, "batches": _BATCH_CLIENTS},
+        "mentions_per_second": rates,
+        "times_faster": round(rates["batches"] / rates["singles"], 1),
+        "rounds": [{"kind": kind, **one} for kind, several in rounds.items() for one in several],
+    }
+
+
+def autocomplete(server: Server, names: list[str], seconds: float) -> dict[str, Any]:
+    """Measure completions, letter by letter, for one person and for several."""
+    found = [
+        {"typists": typists, **_measured(server, _typed, names, typists, seconds / 2, SEED)}
+        for typists in (1, _TYPISTS)
+    ]
+    return {"names": len(names), "rows": found}
+
+
+PARTS = ("singles", "batches", "autocomplete")
+
+
+def main() -> None:
+    """Measure the parts, print and save them."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--index", type=Path, required=True, help="a folder made from MeSH")
+    parser.add_argument("--seconds", type=float, default=300, help="for each part")
+    parser.add_argument("--parts", default=",".join(PARTS))
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--save", action="store_true", help="write results/service_load.json")
+    options = parser.parse_args()
+    mentions = read_mentions(data_folder())
+    terminology = Terminology(options.index / "terminology.db")
+    names = [name for batch in terminology.iter_texts() for name in batch]
+    result: dict[str, Any] = {"workers": options.workers, "seconds": options.seconds}
+    result |= {"mentions": len(mentions), "different": len(set(mentions))}
+    for part in options.parts.split(","):
+        server = Server(options.index, options.workers)
+        try:
+            work = {"singles": singles, "batches": batches, "autocomplete": autocomplete}[part]
+            given = names if part == "autocomplete" else mentions
+            result[part] = work(server, given, options.seconds)
+        finally:
+            server.stop()
+        print(json.dumps({part: result[part]}, indent=1))
+    if options.save:
+        packages = ["fastapi", "starlette", "uvicorn", "pydantic", "numpy"]
+        print(save("service_load", result, packages=packages))
+
+
+if __name__ == "__main__":
+    main()
