@@ -102,6 +102,16 @@ class Server:
         except psutil.NoSuchProcess:
             return
 
+    def stop(self) -> list[str]:
+        """End the server, and return what is wrong with that."""
+        self.process.terminate()
+        try:
+            self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return [f"{self.name}: the server did not stop"]
+        return []
+
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """Return the JSON of an answer that has to be 2xx."""
         content = b"" if body is None else body if isinstance(body, bytes) else dumped(body)
@@ -374,8 +384,7 @@ def main() -> None:
         pages, ran = look_at_pages(servers[1])
         bad["in a browser"] += ran
         for server in servers:
-            server.process.terminate()
-            server.process.wait(PATIENCE)
+            bad["afterwards"] += server.stop()
             for what, number in faults_of_log(server).items():
                 bad[what] += [server.name] * number
     result = summary(options.seed, answers, servers, bad, pages, seconds)

@@ -182,6 +182,57 @@ _KINDS = {
 _ENCODERS = {"default": "", "both": ", both encoders"}
 
 
+def _hostile() -> str:
+    """Return what hostile requests got."""
+    result = _result("hostile")
+    kinds = ("2xx", "4xx", "503", "no answer")
+    lines = ["| | requests | taken | refused | overload | no answer |", "|---|--:|--:|--:|--:|--:|"]
+    for family, found in sorted(result["answers"].items()):
+        cells = [f"{sum(found.values()):,}", *(f"{found.get(kind, 0):,}" for kind in kinds)]
+        lines.append(f"| {family} | {' | '.join(cells)} |")
+    most = max(server["memory_most"] for server in result["servers"]) / 1e6
+    faults = sum(result["faults"].values()) or "no"
+    return (
+        "\n".join(lines)
+        + f"\n\n{result['requests']:,} requests, {faults} faults; {result['pages_in_a_browser']} "
+        f"pages were opened in a browser. A server held at most {most:,.0f} MB.\n"
+    )
+
+
+def _service() -> str:
+    """Return what the service does under load."""
+    if not (ROOT / "benchmarks" / "results" / "service_load.json").exists():
+        return "Not measured yet.\n"
+    result = _result("service_load")
+    single, typed = result["singles"], result["autocomplete"]["rows"]
+    batches = [row for row in result["batches"]["rounds"] if row["kind"] == "batches"]
+    batch = sorted(batches, key=lambda row: row["mentions_per_second"])[len(batches) // 2]
+    rows = {
+        f"one mention, {single['clients']} clients": single,
+        f"{result['batches']['size']} mentions, {result['batches']['clients']['batches']} clients": (
+            batch
+        ),
+        **{f"a letter of a name, {row['typists']} people": row for row in typed},
+    }
+    lines = [
+        "| each request has | requests/s | mentions/s | p50 | p95 | p99 | errors |",
+        "|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    for name, row in rows.items():
+        mentions = "" if "typists" in row else f"{row['mentions_per_second']:,.0f}"
+        times = " | ".join(f"{row[key]:,.1f} ms" for key in ("p50", "p95", "p99"))
+        rate, errors = f"{row['requests_per_second']:,.0f}", sum(row["errors"].values())
+        lines.append(f"| {name} | {rate} | {mentions} | {times} | {errors} |")
+    shares = sorted(row["client_share"] for row in rows.values())
+    return (
+        "\n".join(lines)
+        + f"\n\nIn turn on one server, batches link {result['batches']['times_faster']}"
+        f" times as many mentions a second as single ones. In {result['seconds']:,.0f} seconds of single"
+        f" mentions the memory changed by {single['megabytes_grown']:+,.0f} MB. The clients took"
+        f" {shares[0]:.0%} to {shares[-1]:.0%} of a core.\n"
+    )
+
+
 def _told(one: dict[str, float]) -> str:
     return f"{one['value']:.1f} [{one['low']:.1f}, {one['high']:.1f}]"
 
@@ -570,6 +621,7 @@ _TABLES = {
     "flags": _flags,
     "fuzz": _fuzz,
     "glosses": _glosses,
+    "hostile": _hostile,
     "ivf": _ivf,
     "kills": _kills,
     "review-kills": _review_kills,
@@ -579,6 +631,7 @@ _TABLES = {
     "scaling-mentions": _scaling_mentions,
     "scaling-names": _scaling_names,
     "scaling-workers": _scaling_workers,
+    "service": _service,
     "sparse": _sparse,
     "unknown": _unknown,
     "marginal": _marginal,

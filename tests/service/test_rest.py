@@ -189,7 +189,7 @@ def test_lone_surrogates_are_refused(client: TestClient, body: dict[str, Any]) -
 @pytest.mark.parametrize(
     ("path", "body"),
     [
-        ("/v1/link", {"mentions": [[]] * 200_000}),
+        ("/v1/link", {"mentions": [[]] * 99_000}),
         ("/v1/annotate", {"texts": [1] * 200_000}),
         ("/v1/link", {"mentions": ["x"], "types": [1] * 200_000}),
         ("/v1/link", {"mentions": ["x"], "abbreviations": {str(n): 1 for n in range(200_000)}}),
@@ -225,6 +225,12 @@ def test_limits_are_named(serving: Serving, index: Path) -> None:
 
     # The length of a body that comes in pieces is not announced.
     assert _refused(client.post("/v1/link", content=chunks()), 413).startswith("at most 1,000 byt")
+
+
+def test_a_list_far_beyond_the_limit_is_not_read(client: TestClient) -> None:
+    answer = client.post("/v1/link", json={"mentions": [{}] * 100_001})
+    assert _refused(answer, 413).startswith("at most 1,000 members of a list are taken at once")
+    assert answer.json()["limit"] == 1000
 
 
 @pytest.mark.parametrize(
@@ -318,7 +324,8 @@ def test_filters_and_thresholds_hold_for_annotations(
         ({"texts": ["x"], "types": ["Drug"]}, 422, "types: 'Drug' does not occur in small"),
         ({"texts": ["x"], "terminology": "\0"}, 404, "there is no terminology"),
         ({"texts": ["x"] * 1001}, 413, "at most 1,000 texts are taken at once, and 1,001 were"),
-        ({"texts": ["x" * 500_001] * 2}, 413, "at most 1,000,000 characters with k = 1 are taken"),
+        ({"texts": ["x" * 99_999] * 11}, 413, "at most 1,000,000 characters with k = 1 are taken"),
+        ({"texts": ["x" * 100_001]}, 413, "at most 100,000 characters of a text are taken"),
         ({"texts": ["x" * 10_001], "k": 100}, 413, "at most 10,000 characters with k = 100"),
     ],
 )
@@ -328,6 +335,14 @@ def test_wrong_texts_are_explained(
     content = json.dumps(body).encode()  # as ASCII, for a lone surrogate is no UTF-8
     answer = client.post("/v1/annotate", content=content, headers=JSON)
     assert message in _refused(answer, status)
+
+
+def test_texts_that_take_too_long_are_given_up(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("canonym.service.rest._SECONDS", -1)
+    answer = client.post("/v1/annotate", json={"texts": ["a cold"]})
+    assert "send several requests" in _refused(answer, 413)
 
 
 def test_texts_that_are_no_utf_8_are_refused(client: TestClient) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -260,9 +261,13 @@ class _Page:
         self._encoder = encoder
         self._text = text
         self._found = found
-        self._strings = [part.string for draft in drafts for part in draft.whole_or_parts]
+        # Distinct, and counted: a page may hold ten thousand mentions.
+        strings = (part.string for draft in drafts for part in draft.whole_or_parts)
+        self._strings = list(dict.fromkeys(strings))
         self._forms = strong_forms(self._strings)
-        self._plain = list(self._plain_mentions(drafts))
+        self._plain = Counter(self._plain_mentions(drafts))
+        # Mentions that are close have the text around them in common.
+        self._phrases = functools.lru_cache(64)(_phrases_without)
         self._vectors: dict[str, Float32Array] = {}
         self._above: dict[str, dict[str, int]] = {}
 
@@ -313,8 +318,8 @@ class _Page:
         )
         own = set(strong_forms([part.string, part.mention.text]))
         others = [s for s, form in zip(self._strings, self._forms, strict=True) if form not in own]
-        whole = list(dict.fromkeys([*phrases(without(around, texts)), *others]))
-        near = phrases(without(sentence, texts))
+        whole = list(dict.fromkeys([*self._phrases(around, texts), *others]))
+        near = self._phrases(sentence, texts)
         document, beside = [], []
         for hit in tied:
             described = self._vectors_of(self._description(hit, part, texts))
@@ -322,7 +327,7 @@ class _Page:
             beside.append(_largest(described, self._vectors_of(near)))
         return document, beside
 
-    def _description(self, hit: ConceptHit, part: Draft, texts: Iterable[str]) -> list[str]:
+    def _description(self, hit: ConceptHit, part: Draft, texts: tuple[str, ...]) -> list[str]:
         # The name that all of them share says nothing.
         matched = self._found.name(hit).text
         shared = set(_unordered([matched, part.string]))
@@ -331,7 +336,7 @@ class _Page:
         further = [
             name for name, form in zip(names, _unordered(names), strict=True) if form not in shared
         ]
-        return list(dict.fromkeys([*further, *phrases(without(concept.definition, texts))]))
+        return list(dict.fromkeys([*further, *self._phrases(concept.definition, texts)]))
 
     def _vectors_of(self, texts: Sequence[str]) -> Float32Array:
         new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
@@ -361,14 +366,20 @@ class _Page:
         return known
 
     def _shared_types(self, mention: Mention, tied: Sequence[ConceptHit]) -> list[float]:
-        alike = [one for one in self._plain if one.type == mention.type] or self._plain
+        same = {one: n for one, n in self._plain.items() if one.type == mention.type}
+        alike = same or self._plain
         called = type_words((mention.type,))
         shares = []
         for hit in tied:
             types = self._found.concepts[hit.concept].types
-            share = sum(bool(one.types & set(types)) for one in alike) / max(len(alike), 1)
+            shared = sum(n for one, n in alike.items() if one.types & set(types))
+            share = shared / max(sum(alike.values()), 1)
             shares.append(max(share, float(bool(called & type_words(types)))))
         return shares
+
+
+def _phrases_without(text: str, mentions: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(phrases(without(text, mentions)))
 
 
 def _largest(one: Float32Array, other: Float32Array) -> float:

@@ -12,6 +12,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from canonym.errors import CanonymError, InvalidInput, NotTrained, ReadError
+from canonym.service.schemas import MOST
 
 MEDIA_TYPE = "application/problem+json"
 _MOST_ERRORS = 20
@@ -52,6 +53,12 @@ def too_large(what: str, limit: int, given: int | None = None) -> Problem:
     return Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail, limit=limit)
 
 
+def too_slow(seconds: int) -> Problem:
+    """Return the problem of a batch that takes longer than one may."""
+    detail = f"it takes more than {seconds} seconds; send several requests, one after the other"
+    return Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail)
+
+
 def add_handlers(app: FastAPI) -> None:
     """Let an application answer errors with problem details."""
     app.add_exception_handler(HTTPException, _of_http)
@@ -70,12 +77,16 @@ async def _of_http(_request: Request, error: Exception) -> ProblemResponse:
     return ProblemResponse(error.status_code, detail, error.headers, **members)
 
 
-async def _of_validation(_request: Request, error: Exception) -> ProblemResponse:
+async def _of_validation(request: Request, error: Exception) -> ProblemResponse:
     """Say where the input is wrong; what was given is not repeated, for it may be anything."""
     assert isinstance(error, RequestValidationError)
+    found = error.errors()
+    if any(one["type"] == "too_long" and one["ctx"]["max_length"] == MOST for one in found):
+        most = request.app.state.canonym.settings.max_batch
+        return await _of_http(request, too_large("members of a list", most))
     errors = [
         {"where": _text("/".join(map(str, one["loc"]))), "problem": _problem(one)}
-        for one in error.errors()[:_MOST_ERRORS]
+        for one in found[:_MOST_ERRORS]
     ]
     first = f"{errors[0]['where']}: {errors[0]['problem']}" if errors else "it is malformed"
     return ProblemResponse(

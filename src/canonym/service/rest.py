@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from functools import partial
 from http import HTTPStatus
@@ -13,7 +14,7 @@ from fastapi.responses import JSONResponse
 
 from canonym.errors import InvalidInput
 from canonym.service import schemas
-from canonym.service.problems import Problem, too_large
+from canonym.service.problems import Problem, too_large, too_slow
 from canonym.service.served import Opened
 from canonym.service.state import Shared, State, needs
 from canonym.types import Document, Link, Mention, Name
@@ -29,6 +30,9 @@ _OPTIONS = (
 _EXPLANATION = {"searched", "steps", "scope", "sieve", "worth", "context"}
 _MOST_CHILDREN = 100
 _FEW = 10  # mentions of a request that is linked together with others
+_LONGEST_TEXT = 100_000
+_SECONDS = 30  # for texts; what takes longer is full of homonyms
+_AT_A_TIME = 64  # mentions, or text for about as many
 _CHARACTERS = 1000  # of a text, on average; all have as many candidates as a batch of mentions
 
 Terminology = Annotated[
@@ -119,8 +123,8 @@ def _mention(given: str | schemas.GivenMention, text: str) -> Mention:
 async def annotate(given: schemas.AnnotateRequest, state: Shared) -> Response:
     """Find the names of the terminology in texts, and link them; offsets count code points.
 
-    The texts may have a thousand characters for each mention of a batch, all together; with k
-    candidates a k-th of that.
+    A text may have 100,000 characters, and all of them a thousand for each mention of a batch; with
+    k candidates a k-th of that.
     """
     served = state.find(given.terminology)
     if len(given.texts) > state.settings.max_batch:
@@ -133,15 +137,22 @@ async def annotate(given: schemas.AnnotateRequest, state: Shared) -> Response:
     length = sum(len(document.text) for document in documents)
     if length > most:
         raise too_large(f"characters with k = {given.k}", most, length)
+    longest = max((len(document.text) for document in documents), default=0)
+    if longest > _LONGEST_TEXT:
+        raise too_large("characters of a text", _LONGEST_TEXT, longest)
     options: Any = {name: getattr(given, name) for name in _OPTIONS}
+    options["batch"] = _AT_A_TIME
 
     def work(opened: Opened) -> Response:
         _check_readable(opened)
+        until = time.monotonic() + _SECONDS
         annotated = opened.linker.annotate_documents(
             documents, abbreviations=given.abbreviations, **options
         )
         found = []
         for document, links in annotated:
+            if time.monotonic() > until:
+                raise too_slow(_SECONDS)
             state.metrics.count_links(served.name, links)
             shown = [_link(link, explain=given.explain) for link in links]
             found.append({"id": document.id, "links": shown})

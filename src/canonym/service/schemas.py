@@ -15,13 +15,16 @@ Text = Annotated[str, Field(max_length=_LONGEST)]
 Sound = Annotated[str, Field(min_length=0)]
 """A text of any length; as with every bound, lone surrogates are refused: no answer holds them."""
 
-Batch = Annotated[list[_T], FailFast()]
-"""A list of any length; a million errors in it would take the memory of the server."""
+MOST = 100_000
+"""Members of a list, whatever a service allows: before they are counted, they take memory."""
+
+Batch = Annotated[list[_T], FailFast(), Field(max_length=MOST)]
+"""A list whose length the service limits; it ends at the first error, for each takes memory."""
 
 _TERMINOLOGY = Field(
     None, description="Name of the terminology; not needed where only one is served."
 )
-Filter = Annotated[Batch[Sound], Field(max_length=10_000)]
+Filter = Annotated[list[Sound], FailFast(), Field(max_length=10_000)]
 """Values that a concept or name has to have one of."""
 
 
