@@ -1,16 +1,16 @@
-"""Hostile requests to a running ``canonym serve``: what it answers, logs, keeps and holds in memory.
+"""Hostile requests to a running ``canonym serve``: its answers, log, pages and memory.
 
 Two servers run, one with keys and one without. Their index has names and definitions with scripts.
 Both get every request that was made by hand (`hostile_requests`) and, for the rest, requests from a
 generator with a seed (`hostile_drawn`), in a random order. A fault is
 
-- an answer that is neither 2xx, 4xx nor 503; 4xx to a valid request, 2xx to a broken one; no answer;
-- a trace of Python in an answer or in the log, an error in the log, a text of a request in it;
-- HTML that holds a script of ours as it is, or comes without a policy against it; a header of ours;
-- a script that runs in a real browser (where there are playwright and Chromium), on the pages of the
-  reviews that were made;
-- a decision, key or review that is lost, a server that is not ready afterwards, or one that held
-  more memory than `MEMORY`.
+- an answer that is neither 2xx, 4xx nor 503; 4xx to a valid request, 2xx to a broken one; none;
+- a trace of Python in an answer or the log, an error in the log, a text of a request there;
+- HTML that holds a script of ours as it is, or no policy against it; a header of ours;
+- a script that runs in a real browser (where there are playwright and Chromium), on the pages of
+  the reviews that were made;
+- a key or review that is lost, a server that is not ready afterwards, does not stop, or held more
+  memory than `MEMORY`.
 
     python benchmarks/hostile.py [--requests 10000] [--seed 0] [--only FAMILY] [--save]
 """

@@ -9,26 +9,34 @@ from functools import cache
 
 HTML = "<script>hostile(1)</script>"
 
-_SHEET = '<?xml version="1.0"?>{0}<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>{1}</sheetData></worksheet>'
+_XML = '<?xml version="1.0"?>'
+_MADE = "http://schemas.openxmlformats.org"
+_MAIN = f"{_MADE}/spreadsheetml/2006/main"
+_OFFICE = f"{_MADE}/officeDocument/2006/relationships"
+_PACKAGE = "application/vnd.openxmlformats"
+_SHEET = f'{_XML}{{0}}<worksheet xmlns="{_MAIN}"><sheetData>{{1}}</sheetData></worksheet>'
 _TYPES = (
-    '<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
-    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-    '<Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>'
-    '<Override PartName="/xl/worksheets/sheet1.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/></Types>'
+    f'{_XML}<Types xmlns="{_MADE}/package/2006/content-types">'
+    f'<Default Extension="rels" ContentType="{_PACKAGE}-package.relationships+xml"/>'
+    '<Override PartName="/xl/workbook.xml" '
+    f'ContentType="{_PACKAGE}-officedocument.spreadsheetml.sheet.main+xml"/>'
+    '<Override PartName="/xl/worksheets/sheet1.xml" '
+    f'ContentType="{_PACKAGE}-officedocument.spreadsheetml.worksheet+xml"/></Types>'
 )
-_OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _RELATIONS = (
-    '<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+    f'{_XML}<Relationships xmlns="{_MADE}/package/2006/relationships">'
     f'<Relationship Id="r1" Type="{_OFFICE}/{{0}}" Target="{{1}}"/></Relationships>'
 )
 _BOOK = (
-    '<?xml version="1.0"?><workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" '
-    f'xmlns:r="{_OFFICE}"><sheets><sheet name="one" sheetId="1" r:id="r1"/></sheets></workbook>'
+    f'{_XML}<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}">'
+    '<sheets><sheet name="one" sheetId="1" r:id="r1"/></sheets></workbook>'
 )
+_OASIS = "urn:oasis:names:tc:opendocument:xmlns"
 _ODS = (
-    '<?xml version="1.0"?>{0}<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" '
-    'xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0">'
-    '<office:body><office:spreadsheet><table:table table:name="one">{1}</table:table></office:spreadsheet></office:body></office:document-content>'
+    f'{_XML}{{0}}<office:document-content xmlns:office="{_OASIS}:office:1.0" '
+    f'xmlns:table="{_OASIS}:table:1.0" xmlns:text="{_OASIS}:text:1.0">'
+    '<office:body><office:spreadsheet><table:table table:name="one">{1}</table:table>'
+    "</office:spreadsheet></office:body></office:document-content>"
 )
 _LAUGHS = (
     '<!DOCTYPE x [<!ENTITY a "ha">'

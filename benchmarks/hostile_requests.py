@@ -228,8 +228,9 @@ def _strings(target: Target) -> Iterator[Case]:
         forms = {"mentions": ["HA"], "abbreviations": {"HA": text, text: "x"}, "explain": True}
         yield _post(target, "strings", "/v1/link", dumped(forms), "4xx" if lone else "2xx")
         for name in ("types", "sources", "languages", "ids"):
-            # The index has such types.
-            found = "any" if name == "types" else "4xx"
+            # The index has such types, and concepts without a source.
+            known = name == "types" or (name == "sources" and not text)
+            found = "any" if known else "4xx"
             whole = dumped({"mentions": ["x"], name: [text]})
             yield _post(target, "strings", "/v1/link", whole, found)
         yield _post(target, "strings", "/v1/link", dumped({"mentions": ["x"], "terminology": text}))
@@ -293,6 +294,17 @@ def _paths(target: Target) -> Iterator[Case]:
         yield Case("paths", request("GET", f"/review/..%2freview%2f{name}"), "4xx")
 
 
+_HEADERS = (
+    *("Host", "X-Request-ID", "X-Forwarded-For", "Authorization", "X-API-Key", "Cookie", "Origin"),
+    *("Referer", "X-Reviewer", "Content-Type", "Accept", "Accept-Encoding", "Expect", "Upgrade"),
+    *("Range", "If-None-Match", "X-HTTP-Method-Override"),
+)
+_KINDS = (
+    *("text/plain", "application/xml", "multipart/form-data", "application/json; charset=utf-16"),
+    *("application/json" * 500, "application/json;;;", '"', "application/x-www-form-urlencoded"),
+)
+
+
 def _heads(target: Target) -> Iterator[Case]:
     """Yield heads that break the rules of HTTP, or bend them."""
     body = dumped({"mentions": ["x"]})
@@ -335,9 +347,7 @@ def _heads(target: Target) -> Iterator[Case]:
         yield Case("heads", line + b"\r\n\r\n", "any", cut=True)
     yield Case("heads", b"GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n", "4xx")
     yield Case("heads", b"GET /healthz HTTP/1.0\r\n\r\n", "2xx")
-    for name in ("Host", "X-Request-ID", "X-Forwarded-For", "Authorization", "X-API-Key", "Cookie",
-                 "Origin", "Referer", "X-Reviewer", "Content-Type", "Accept", "Accept-Encoding",
-                 "Expect", "Upgrade", "Range", "If-None-Match", "X-HTTP-Method-Override"):  # fmt: skip
+    for name in _HEADERS:
         for text in (
             *HTML[:3],
             *SQL[:2],
@@ -359,8 +369,7 @@ def _heads(target: Target) -> Iterator[Case]:
     for method in ("PUT", "PATCH", "TRACE", "CONNECT", "BREW", "get", "OPTIONS", "HEAD", "X" * 300):
         for path in ("/v1/link", "/healthz", "/v1/reviews/1", "/reconcile/small"):
             yield Case("heads", request(method, path, b"", target.who), cut=True)
-    for kind in ("text/plain", "application/xml", "multipart/form-data", "application/json; charset=utf-16",
-                 "application/json" * 500, "application/json;;;", "\"", "application/x-www-form-urlencoded"):  # fmt: skip
+    for kind in _KINDS:
         given = target.who | {"Content-Type": kind}
         yield Case("heads", request("POST", "/v1/link", body, given))
         yield Case("heads", request("POST", "/reconcile/small", b"queries=" + body, given))
@@ -438,13 +447,18 @@ def _stored(target: Target) -> Iterator[Case]:
         yield Case("stored", request("POST", path, b"", target.who))
 
 
+_PAGES = (
+    *("/", "/reviews/1", "/healthz", "/readyz", "/metrics", "/openapi.json", "/v1/terminologies"),
+    *("/v1/concepts/X:1", "/v1/search?prefix=hea", "/v1/reviews", "/v1/reviews/1/items"),
+    *("/v1/reviews/1/export", "/v1/reviews/1/export?format=sssom", "/v1/reviews/1/lessons"),
+    *("/reconcile", "/reconcile/small", "/reconcile/small/v1", "/reconcile/small/view?id=X:1"),
+    *("/reconcile/small/preview?id=X:2", "/reconcile/small/flyout/entity?id=X:1"),
+)
+
+
 def _valid(target: Target) -> Iterator[Case]:
     """Yield requests that are right, and must be answered in the midst of all others."""
-    for path in ("/", "/reviews/1", "/healthz", "/readyz", "/v1/terminologies", "/v1/reviews", "/metrics",
-                 "/v1/concepts/X:1", "/reconcile/small", "/reconcile/small/v1", "/openapi.json",
-                 "/reconcile", "/reconcile/small/view?id=X:1", "/reconcile/small/preview?id=X:2",
-                 "/reconcile/small/flyout/entity?id=X:1", "/v1/search?prefix=hea", "/v1/reviews/1/items",
-                 "/v1/reviews/1/export", "/v1/reviews/1/export?format=sssom", "/v1/reviews/1/lessons"):  # fmt: skip
+    for path in _PAGES:
         yield Case("valid", request("GET", path, b"", target.who), "2xx")
     for body in (
         {"mentions": ["heart attack", ""], "k": 100},

@@ -1,8 +1,8 @@
 """The service under load: single mentions, batches and completions, from clients on one machine.
 
 A server, ``canonym serve`` with an index of MeSH, is asked by a process of its own that keeps its
-connections open and does nothing beside: its share of a processor is told, for a client that is busy
-all the time would measure itself. Mentions are drawn from those of the NCBI disease and BC5CDR
+connections open and does nothing beside: its share of a processor is told, for a client that is
+busy all the time would measure itself. Mentions are drawn from those of the NCBI disease and BC5CDR
 corpora with their repetition, 49,000 in all.
 
 - **singles**: 50 clients, each asks for one mention, and for the next when it has its answer. The

@@ -205,13 +205,12 @@ def _service() -> str:
         return "Not measured yet.\n"
     result = _result("service_load")
     single, typed = result["singles"], result["autocomplete"]["rows"]
-    batches = [row for row in result["batches"]["rounds"] if row["kind"] == "batches"]
+    both = result["batches"]
+    batches = [row for row in both["rounds"] if row["kind"] == "batches"]
     batch = sorted(batches, key=lambda row: row["mentions_per_second"])[len(batches) // 2]
     rows = {
         f"one mention, {single['clients']} clients": single,
-        f"{result['batches']['size']} mentions, {result['batches']['clients']['batches']} clients": (
-            batch
-        ),
+        f"{both['size']} mentions, {both['clients']['batches']} clients": batch,
         **{f"a letter of a name, {row['typists']} people": row for row in typed},
     }
     lines = [
@@ -226,10 +225,10 @@ def _service() -> str:
     shares = sorted(row["client_share"] for row in rows.values())
     return (
         "\n".join(lines)
-        + f"\n\nIn turn on one server, batches link {result['batches']['times_faster']}"
-        f" times as many mentions a second as single ones. In {result['seconds']:,.0f} seconds of single"
-        f" mentions the memory changed by {single['megabytes_grown']:+,.0f} MB. The clients took"
-        f" {shares[0]:.0%} to {shares[-1]:.0%} of a core.\n"
+        + f"\n\nIn turn on one server, batches link {both['times_faster']} times as many mentions a "
+        f"second as single ones. In {result['seconds']:,.0f} seconds of single mentions the memory "
+        f"changed by {single['megabytes_grown']:+,.0f} MB. The clients took {shares[0]:.0%} to "
+        f"{shares[-1]:.0%} of a core.\n"
     )
 
 
