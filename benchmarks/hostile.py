@@ -199,7 +199,7 @@ def _fault_of_content(answer: Answer) -> str:
         return "a file of the machine in the answer"
     if {"x-injected", "set-cookie"} & headers.keys():
         return "a header of the request in the answer"
-    if body == _OWN or not body:
+    if not body or (_OWN in body and len(body) < 60):  # it may come in chunks
         return ""
     if headers.get("x-content-type-options") != "nosniff":
         return "an answer without nosniff"

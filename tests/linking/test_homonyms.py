@@ -355,3 +355,29 @@ def test_the_command_has_a_switch_and_says_what_decided(linker: Linker, tmp_path
     assert (found[""]["ids"], found["--no-context"]["ids"]) == ([id_], ["T:1"])
     assert "context: 3 concepts are called 'cold'" in found[""]["explanation"]
     assert "context: " not in json.dumps(found["--no-context"])
+
+
+def test_the_text_around_many_homonyms_is_read_a_few_times(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from canonym.linking import homonyms
+
+    terminology = Terminology.build(
+        [
+            Concept("T:1", "Common cold", "An infection of the nose.", types=("Disease",)),
+            Name("cold", "T:1"),
+            Concept("T:2", "Cold temperature", "Air or water without heat.", types=("State",)),
+            Name("cold", "T:2"),
+        ]
+    )
+    linker, calls, read = Linker.build(terminology, encoders=[]), [], homonyms.phrases
+
+    def counted(text: str) -> list[str]:
+        calls.append(text)
+        return read(text)
+
+    monkeypatch.setattr(homonyms, "phrases", counted)
+    links = linker.annotate("An infection of the nose: " + "cold " * 300)
+    assert {link.id for link in links} == {"T:1"}
+    assert len(links) == 300
+    assert len(calls) < 10
