@@ -237,7 +237,9 @@ def _strings(target: Target) -> Iterator[Case]:
         queries = {text: {"query": text, "type": text, "properties": [{"pid": text, "v": text}]}}
         yield _post(target, "strings", "/reconcile/small", dumped({"queries": queries}), "any")
         given = quote(json.dumps(queries))
-        yield Case("strings", request("GET", f"/reconcile/small?queries={given}", b"", target.who))
+        whole = request("GET", f"/reconcile/small?queries={given}", b"", target.who)
+        # A head that is too long is answered and closed while the rest still comes.
+        yield Case("strings", whole, cut=len(whole) > 60_000)
         extend = {"ids": [text, "X:1"], "properties": [{"id": text, "settings": {"limit": text}}]}
         for path in ("/reconcile/small/extend", "/reconcile/small/v1/extend"):
             yield _post(target, "strings", path, dumped(extend), "any")
