@@ -29,6 +29,7 @@ import sys
 import threading
 import time
 from collections import Counter, defaultdict
+from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -350,9 +351,13 @@ def look_at_pages(server: Server) -> tuple[int, list[str]]:
         for path in ["/", *paths]:
             page.goto(f"http://127.0.0.1:{server.port}{path}")
             page.wait_for_load_state("networkidle")
-            for item in page.locator("#items li, #queue li").all()[:10]:
+            if not path.startswith("/reviews/"):
+                continue
+            page.select_option("#part", "all")
+            page.wait_for_load_state("networkidle")
+            for item in page.locator("#items li").all()[:10]:
                 item.click()
-                page.wait_for_load_state("networkidle")
+                page.wait_for_selector("#detail .candidates, #detail .hint")
         browser.close()
     return 1 + len(paths), ran
 
@@ -368,9 +373,11 @@ def main() -> None:
     parser.add_argument("--save", action="store_true", help="write results/hostile.json")
     options = parser.parse_args()
     bad: dict[str, list[str]] = defaultdict(list)
-    with TemporaryDirectory() as scratch:
+    with TemporaryDirectory() as scratch, ExitStack() as started:
         build_index(Path(scratch) / "index")
         servers = [Server(Path(scratch), keys=keys) for keys in (True, False)]
+        for server in servers:
+            started.callback(server.process.kill)
         began = {
             server.name: server.ask("POST", "/v1/reviews?name=first", b"cold\nheart attack\nflu")
             for server in servers

@@ -226,9 +226,10 @@ def _service() -> str:
     return (
         "\n".join(lines)
         + f"\n\nIn turn on one server, batches link {both['times_faster']} times as many "
-        f"mentions a second as single ones. In {result['seconds']:,.0f} seconds of single mentions the "
-        f"memory changed by {single['megabytes_grown']:+,.0f} MB. The clients took {shares[0]:.0%} to "
-        f"{shares[-1]:.0%} of a core.\n"
+        "mentions a second as single ones. "
+        f"In {result['seconds']:,.0f} seconds of single mentions the memory changed by "
+        f"{single['megabytes_grown']:+,.0f} MB. "
+        f"The clients took {shares[0]:.0%} to {shares[-1]:.0%} of a core.\n"
     )
 
 
