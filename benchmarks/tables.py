@@ -211,7 +211,7 @@ def _service() -> str:
     rows = {
         f"one mention, {single['clients']} clients": single,
         f"{both['size']} mentions, {both['clients']['batches']} clients": batch,
-        **{f"a letter of a name, {row['typists']} people": row for row in typed},
+        **{f"a letter of a name, typists: {row['typists']}": row for row in typed},
     }
     lines = [
         "| each request has | requests/s | mentions/s | p50 | p95 | p99 | errors |",
