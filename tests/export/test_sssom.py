@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from canonym.export.mappings import SURE, Origin
+from canonym.export.mappings import Origin
 from canonym.export.sssom import COLUMNS, SssomWriter
 from canonym.types import Link
 from tests.export.linked import (
@@ -95,9 +95,9 @@ def test_the_justification_is_how_it_was_found() -> None:
         (None, "exact", "skos:relatedMatch"),
         (0.3, "exact", "skos:relatedMatch"),
         (0.5, "exact", "skos:closeMatch"),
-        (0.94, "narrow", "skos:closeMatch"),
-        (0.95, "exact", "skos:exactMatch"),
-        (0.95, "narrow", "skos:broadMatch"),
+        (0.84, "narrow", "skos:closeMatch"),
+        (0.85, "exact", "skos:exactMatch"),
+        (0.85, "narrow", "skos:broadMatch"),
     ],
 )
 def test_similarity_alone_claims_no_more_than_it_is_sure_of(
@@ -106,13 +106,6 @@ def test_similarity_alone_claims_no_more_than_it_is_sure_of(
     candidate = replace(HIP, score=0.249, scope=scope)
     (row,) = rows(link("xyzzy", candidate, confidence=confidence))
     assert (row["predicate_id"], row["object_id"]) == (predicate, "OMOP:2")
-
-
-def test_what_counts_as_sure_is_what_the_service_calls_a_match() -> None:
-    pytest.importorskip("fastapi")
-    from canonym.service import Settings
-
-    assert Settings().match_confidence == SURE
 
 
 def test_a_narrow_name_has_a_broader_concept_and_bars_are_escaped() -> None:

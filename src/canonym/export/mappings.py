@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from canonym.errors import InvalidInput
 from canonym.io.curies import split_id
+from canonym.text.certainty import LEAST_CONFIDENCE
 from canonym.types import Candidate, Link
 
 SIEVES: tuple[str, ...] = ("verbatim", "normalised", "reordered")
@@ -18,9 +19,6 @@ SIEVES: tuple[str, ...] = ("verbatim", "normalised", "reordered")
 
 RELATIONS: tuple[str, ...] = ("equal", "equivalent", "broader", "narrower", "close", "related")
 """What a concept may be to a text: the same, the same in other words, and so on."""
-
-SURE = 0.95
-"""From this confidence on a link that is only similar counts as one that needs no review."""
 
 LIKELY = 0.5
 """From this confidence on a link is more likely right than wrong."""
@@ -140,11 +138,12 @@ class Mapping(NamedTuple):
         """The relation as far as the evidence goes.
 
         It is that of the name that matched where a person said so, where the text is that name, or
-        where the confidence is at least `SURE`. Else it is ``close`` from the confidence `LIKELY`
-        on, and ``related`` below, or where no confidence is known.
+        from the confidence `LEAST_CONFIDENCE` on. Else it is ``close`` from `LIKELY` on, and
+        ``related`` below, or where no confidence is known.
         """
         sure = self.confidence or 0.0
-        if self.verdict is not None or self.candidate is None or self.by_string or sure >= SURE:
+        known = self.verdict is not None or self.candidate is None or self.by_string
+        if known or sure >= LEAST_CONFIDENCE:
             return self.relation
         return "close" if sure >= LIKELY else "related"
 

@@ -259,7 +259,7 @@ def _weigh(plan: Plan, found: Sequence[Found], types: dict[str, tuple[str, ...]]
     Returns the ids of those that meet all such wishes.
     """
     met = {one.id for one in found}
-    exact = {one.id for one in found if one.exact}
+    exact = {one.id for one in found if one.features.get("exact")}
     for wish in plan.wishes:
         meeting = {one.id for one in found if wish.meets(one.id, types[one.id])}
         for one in found:

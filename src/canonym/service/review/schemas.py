@@ -43,7 +43,7 @@ class GivenAcceptance(Given):
     expected: int = Field(ge=0)
 
 
-class ExportChoices(_Given):
+class ExportChoices(Given):
     """A format, and what the formats for other programs need beside the decisions."""
 
     format: Literal["csv", "tsv", "xlsx", "ods", "sssom", "usagi", "omop", "fhir", "corpus"] = "csv"
