@@ -231,8 +231,20 @@ def test_running_out_of_memory_says_what_to_try(
     with pytest.raises(InvalidInput, match=r"a batch of 1 names .* try device='cpu'"):
         encoder.encode(["flu"])
     fail_with(RuntimeError("something else"))
-    with pytest.raises(RuntimeError, match="something else"):
+    with pytest.raises(InvalidInput, match=r"cannot encode names .something else"):
         encoder.encode(NAMES)
+
+
+def test_a_configuration_that_does_not_fit_its_weights_is_told(
+    tiny_bert: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(tiny_bert, folder)
+    config = json.loads((folder / "config.json").read_text())
+    config["num_attention_heads"] *= -1
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(InvalidInput, match="is its configuration that of its weights"):
+        Transformer(str(folder)).encode(["hip"])
 
 
 def test_devices(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -202,7 +202,10 @@ class Transformer:
                 return np.asarray(vectors.float().cpu().numpy())
         except RuntimeError as error:
             if not out_of_memory(error):
-                raise
+                raise InvalidInput(
+                    f"{name} cannot encode names ({error}); is its configuration that of its "
+                    "weights?"
+                ) from error
             smaller = f"batch_size={max(len(texts) // 2, 1)}" if len(texts) > 1 else "device='cpu'"
             raise InvalidInput(
                 f"a batch of {len(texts)} names does not fit the memory of {self.device}; "
