@@ -299,10 +299,12 @@ def picture(result: dict[str, Any]) -> None:
     with rc_context({"svg.hashsalt": "canonym", "svg.fonttype": "none", "font.size": 9}):
         figure = Figure(figsize=(9.6, 3), layout="constrained")
         for axes, (x, y, label, key) in zip(figure.subplots(1, len(panels)), panels, strict=True):
-            rows = result.get(x) or [{x: 1, y: 1}]  # not measured yet
-            rows = rows[:-1] if x == "mentions" else rows
+            axes.set(xlabel=x, title=label)
+            rows = result.get(x, [])[: -1 if x == "mentions" else None]
+            if not rows:  # not measured yet
+                continue
             axes.plot([r[x] for r in rows], [r[y] for r in rows], "o-", color="#00796b")
-            axes.set(xscale="log", yscale="log", xlabel=x, title=label)
+            axes.set(xscale="log", yscale="log")
             if key in fitted:
                 axes.text(0.05, 0.9, f"exponent {fitted[key]:.2f}", transform=axes.transAxes)
             axes.grid(alpha=0.3)

@@ -65,7 +65,8 @@ mapping_set_options = with_options(
     click.option(
         "--mapping-set-id",
         metavar="URI",
-        help="sssom, fhir: address of the mapping set.  [default: one made from the index]",
+        help="sssom, fhir: address of the mapping set.  [default: one made from the index, or "
+        "of the review]",
     ),
     click.option(
         "--license",
@@ -84,7 +85,8 @@ exchange_options = with_options(
     click.option(
         "--frequency-column",
         metavar="NAME",
-        help="usagi: the column that says how often a mention occurs.  [default: its rows]",
+        help="usagi: the column that says how often a mention occurs.  [default: its rows, or "
+        "what a review counted]",
     ),
     click.option(
         "--source-vocabulary", metavar="ID", help="omop: the source_vocabulary_id of the mentions."

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from canonym.cli.exchange import date_option
-from canonym.cli.options import overwrite_option, with_options
+from canonym.cli.exchange import exchange_options
+from canonym.cli.options import overwrite_option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,38 +29,6 @@ _GOES_WITH = {
     "license": ("sssom",),
     "date": ("sssom", "usagi", "omop", "fhir"),
 }
-
-_choices = with_options(
-    click.option(
-        "--code-column",
-        metavar="NAME",
-        help="usagi, omop, fhir: the column with the code of a mention.  [default: the mention]",
-    ),
-    click.option(
-        "--frequency-column",
-        metavar="NAME",
-        help="usagi: the column that says how often a mention occurs.  [default: as it was "
-        "uploaded; the rows, with --code-column]",
-    ),
-    click.option(
-        "--source-vocabulary", metavar="ID", help="omop: the source_vocabulary_id of the mentions."
-    ),
-    click.option(
-        "--domain",
-        "domains",
-        multiple=True,
-        metavar="DOMAIN",
-        help="omop: only targets of this domain, such as Condition. Can be repeated.",
-    ),
-    click.option(
-        "--fhir-version", type=click.Choice(["R4", "R5"]), help="fhir: the version.  [default: R4]"
-    ),
-    click.option(
-        "--mapping-set-id", metavar="URI", help="sssom, fhir: address of the mapping set."
-    ),
-    click.option("--license", metavar="URI", help="sssom: address of the licence of the mappings."),
-    date_option,
-)
 
 
 @click.command()
@@ -88,7 +56,7 @@ _choices = with_options(
     help="The index that the list was linked with. omop needs it; sssom, usagi and fhir get the "
     "version of the terminology from it, and usagi the domains.",
 )
-@_choices
+@exchange_options
 @overwrite_option
 def export(
     review: str,

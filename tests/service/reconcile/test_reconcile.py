@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ from hypothesis import strategies as st
 
 from canonym import Concept, Linker
 from canonym.service.keys import Keys
+from canonym.service.reconcile.answers import _of_link
 from canonym.service.reconcile.queries import MOST
+from canonym.types import Candidate, Link, Mention
 from tests.service.conftest import ANYTHING, build
 from tests.service.reconcile.asking import (
     BASE,
@@ -602,3 +605,10 @@ def test_lone_surrogates_are_refused_where_an_answer_would_hold_them(client: Tes
     ):
         answer = client.post(path, content=json.dumps(body).encode(), headers=sent)
         assert answer.status_code == 422, answer.text
+
+
+def test_a_part_of_a_name_is_not_the_name() -> None:
+    part = Link(Mention("knee"), (Candidate("X:1", "Knee", 1.0, "Knee", sieve="verbatim"),))
+    whole = replace(part, mention=Mention("knee and hip"), candidates=(), parts=(part,))
+    assert [(one.id, one.exact) for one in _of_link(part, merged=False)] == [("X:1", True)]
+    assert [(one.id, one.exact) for one in _of_link(whole, merged=False)] == [("X:1", False)]

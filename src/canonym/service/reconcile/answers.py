@@ -59,13 +59,15 @@ class Plan(NamedTuple):
 class Found:
     """A candidate of a query: its score from 0 to 100, and what speaks for it.
 
-    `asked` tells whether an id or conditions alone ask for it, and no name.
+    `asked` tells whether an id or conditions alone ask for it, and no name. `exact` tells whether
+    its name is verbatim that of the query, and not of a part of it.
     """
 
     id: str
     score: float
     name: str = ""
     asked: bool = False
+    exact: bool = False
     features: dict[str, float | bool] = field(default_factory=dict)
 
 
@@ -230,14 +232,17 @@ def _by_id(opened: Opened, plan: Plan) -> Iterator[Found]:
 
 def _of_link(link: Link, merged: bool) -> Iterator[Found]:
     for part in link.parts:
-        yield from _of_link(part, merged)
+        for inner in _of_link(part, merged):
+            inner.exact = False  # a part of a name is not the name
+            yield inner
     for place, one in enumerate(link.candidates):
         score = one.similarity if merged else one.score
-        features = _features(one) | {"exact": is_verbatim(link, one)}
+        exact = is_verbatim(link, one)
+        features = _features(one) | {"exact": exact}
         if place == 0 and link.confidence is not None:
             features["confidence"] = round(link.confidence, 4)
         found = 100 * min(1.0, max(0.0, float(score)))
-        yield Found(one.id, found, one.name, features=features)
+        yield Found(one.id, found, one.name, exact=exact, features=features)
 
 
 def _features(candidate: Candidate) -> dict[str, float | bool]:
@@ -259,7 +264,7 @@ def _weigh(plan: Plan, found: Sequence[Found], types: dict[str, tuple[str, ...]]
     Returns the ids of those that meet all such wishes.
     """
     met = {one.id for one in found}
-    exact = {one.id for one in found if one.features.get("exact")}
+    exact = {one.id for one in found if one.exact or one.asked}
     for wish in plan.wishes:
         meeting = {one.id for one in found if wish.meets(one.id, types[one.id])}
         for one in found:
