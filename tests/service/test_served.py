@@ -33,6 +33,18 @@ def _link(opened: Opened) -> str:
     return opened.linker.link(["coronary"])[0].candidates[0].name
 
 
+def test_a_concept_stands_below_all_above_it_and_not_below_itself(opened: Opened) -> None:
+    for id_, other, expected in (
+        ("X:3", "X:2", True),
+        ("X:3", "X:0", True),
+        ("X:2", "X:3", False),
+        ("X:3", "X:3", False),
+        ("X:4", "X:2", False),
+        ("X:5", "X:0", False),
+    ):
+        assert opened.is_below(id_, other) is expected
+
+
 def test_a_replaced_index_is_used_from_the_next_request_on(folder: Path) -> None:
     served = Served("small", folder)
     served.open()

@@ -78,6 +78,21 @@ def test_a_confidence_decides_where_there_is_one() -> None:
     assert not is_certain(replace(LINK, confidence=0.99), 0.995)
 
 
+def test_a_narrower_concept_is_a_rival_only_with_the_name_itself() -> None:
+    below = {("T:2", "T:1")}
+    for sieve, similarity, expected in (
+        ("search", 0.99, True),
+        ("verbatim", 1.0, False),
+        ("normalised", 0.99, False),
+    ):
+        name = "Heart attack, unspecified"
+        child = Candidate("T:2", name, similarity, name, sieve=sieve)
+        link = replace(LINK, candidates=(*LINK.candidates[:1], child))
+        assert is_certain(link, is_below=lambda *ids: ids in below) is expected
+        assert not is_certain(link)
+        assert not is_certain(link, is_below=lambda *ids: ids[::-1] in below)
+
+
 def test_a_short_form_is_certain_only_where_its_text_explains_it() -> None:
     for confidence in (None, 0.99):
         assert not is_certain(_with("DM", "DM", confidence=confidence))

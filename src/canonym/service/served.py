@@ -53,6 +53,16 @@ class Opened:
         known = self.terminology.resolve(id)
         return self.terminology.concept(known).label if known else id
 
+    def is_below(self, id: str, other: str) -> bool:
+        """Tell whether a concept stands below another one, however far."""
+        above = {id}
+        waiting = [id]
+        while waiting and other not in above:
+            parents = set(self.terminology.parents(waiting.pop())) - above
+            above |= parents
+            waiting += parents
+        return id != other and other in above
+
     def names(self, id: str) -> list[Name]:
         """Return the names of a concept, the added ones last."""
         added = (name for name in self.linker.synonyms() if name.concept_id == id)

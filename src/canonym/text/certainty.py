@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Callable, Container
 
 from canonym.text import PLAIN, normalise
 from canonym.text.short_forms import is_short_form
@@ -23,6 +23,7 @@ def is_certain(
     least: float = LEAST_CONFIDENCE,
     *,
     added: Container[tuple[str, str]] = (),
+    is_below: Callable[[str, str], bool] | None = None,
 ) -> bool:
     """Tell whether the best candidate of a link may be accepted unseen.
 
@@ -34,12 +35,16 @@ def is_certain(
         Where the link has a confidence, the least that will do, from 0 to 1.
     added : container of (str, str)
         Names that people added to the index, each with the id of its concept.
+    is_below : callable, optional
+        Whether the concept of the first id stands below that of the second.
 
     Notes
     -----
     A name that a person added is certain where no other concept has it. A short form such as "DM"
     is not: it stands for something else in the next text. Nor is anything where another concept has
-    nearly the name, with a similarity above ``1 - LEAST_MARGIN``. Otherwise the confidence decides.
+    nearly the name, with a similarity above ``1 - LEAST_MARGIN``. A concept below the best one has
+    to have the name itself: "Migraine, unspecified" is no rival of "Migraine". Otherwise the
+    confidence decides.
     Where the index has none, the mention has to be verbatim the label or an exact name. Composite
     mentions and NIL are never certain.
 
@@ -59,7 +64,9 @@ def is_certain(
         return all(one.sieve != "verbatim" for one in link.candidates[1:])
     if is_short_form(link.searched or link.mention.text) or is_short_form(best.name):
         return False
-    if any(one.similarity > 1 - LEAST_MARGIN for one in link.candidates[1:]):
+    near = (one for one in link.candidates[1:] if one.similarity > 1 - LEAST_MARGIN)
+    narrower = is_below or (lambda _, __: False)
+    if any(one.sieve != "search" or not narrower(one.id, best.id) for one in near):
         return False
     return verbatim if link.confidence is None else link.confidence >= least
 

@@ -35,7 +35,8 @@ def start(state: Shared) -> HTMLResponse:
 @router.get("/reviews/{review_id}")
 def queue(review_id: int, state: Shared) -> HTMLResponse:
     """Return the page of a review."""
-    return _page("queue.html", review_id=review_id, keys=bool(state.access.keys))
+    least, keys = state.settings.match_confidence, bool(state.access.keys)
+    return _page("queue.html", review_id=review_id, keys=keys, least=least)
 
 
 @router.get("/review/{name}")
