@@ -240,6 +240,11 @@ def test_damage(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps(config))
     with pytest.raises(ReadError, match="'pad_token_id' is '1'; a number is expected"):
         read_checkpoint(tmp_path)
+    for layers in (201, 2**63, 10**400):
+        (tmp_path / "config.json").write_text(json.dumps({"num_hidden_layers": layers}))
+        with pytest.raises(ReadError, match="at most 200 are expected"):
+            read_checkpoint(tmp_path)
+    (tmp_path / "config.json").write_text(json.dumps(config))
     modules = [{"type": "a.Transformer", "path": "x" * 5000}]
     (tmp_path / "modules.json").write_text(json.dumps(modules))
     with pytest.raises(ReadError, match=r"there is no config\.json in it"):

@@ -28,6 +28,8 @@ HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 _WANTED = ("*.json", "*.txt", "*.model", "*.safetensors", "*.bin")
 _UNWANTED = ("onnx/*", "openvino/*", "training_args.bin", "optimizer.*")
 _SHIFTED = frozenset({"camembert", "roberta", "xlm-roberta", "xlm-roberta-xl", "longformer"})
+_LAYERS = ("num_hidden_layers", "n_layers", "num_layers")
+_MOST_LAYERS = 200  # four times those of the deepest encoder; more would be made without end
 _LEGACY = "pooling_mode_"
 _LEGACY_NAMES = {"cls_token": "cls", "mean_tokens": "mean", "max_tokens": "max"}
 
@@ -86,6 +88,12 @@ def read_checkpoint(folder: Path, *, pooling: str = "auto") -> Checkpoint:
             "expected",
         )
     config = read_json(config_file)
+    for key in _LAYERS:
+        layers = config.get(key, 0)
+        if isinstance(layers, int) and layers > _MOST_LAYERS:
+            raise ReadError(
+                config_file, f"{key!r} is {str(layers)[:20]}; at most {_MOST_LAYERS} are expected"
+            )
     longest, padding = config.get("max_position_embeddings"), config.get("pad_token_id") or 0
     if isinstance(longest, int) and str(config.get("model_type")) in _SHIFTED:
         if not isinstance(padding, int):
