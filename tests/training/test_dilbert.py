@@ -64,7 +64,9 @@ def test_the_settings_of_the_paper_are_the_defaults() -> None:
 def test_resampling_can_start_at_once_or_search_everything(small_table: Any) -> None:
     table = small_table.Table(STRINGS, seed=4)
     for searched, names in [("training", "ABCD"), ("all", "ABCDE")]:
-        made = objective("re-sampling", random_epochs=0, searched=searched, n_negatives=20)
+        made = objective(
+            "re-sampling", random_epochs=0, searched=searched, n_negatives=20, hard="above"
+        )
         found = list(made.triplets(made.plan(table.encode, 0, np.random.default_rng(0))))
         assert {one.strategy for one in found} == {"re-sampling"}
         assert {owner(one.negative) for one in found} <= set(names)
@@ -82,7 +84,7 @@ def test_resampling_that_finds_nothing_is_an_error_at_first_and_an_empty_epoch_l
     with_right = [table.places[name] for name in ("A0", "B0", "D0")]
     mentions = [table.places[text] for text, _ in MENTIONS[:3]]
     table.weight.data[with_right] = table.weight.data[mentions]
-    made = objective("re-sampling")
+    made = objective("re-sampling", hard="above")
     with pytest.raises(InvalidInput, match="a right name is the nearest for every mention"):
         made.plan(table.encode, 1, np.random.default_rng(0))
     plan = made.plan(table.encode, 2, np.random.default_rng(0))
@@ -158,6 +160,7 @@ def test_a_terminology_brings_its_hierarchy(small_table: Any) -> None:
     [
         ({"strategy": "hard"}, "strategy is 'hard'; expected one of 'random'"),
         ({"searched": "some"}, "searched is 'some'"),
+        ({"hard": "soft"}, "hard is 'soft'"),
         ({"random_epochs": -1}, "random_epochs is -1"),
         ({"batch_size": 0}, "batch_size is 0"),
         ({"distance": "l1"}, "distance is 'l1'"),

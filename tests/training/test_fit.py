@@ -353,3 +353,12 @@ def test_slow_bfloat16_is_told(
     assert ["choose precision float32" in line for line in told] == ([] if fast else [True])
     train(max_steps=1, loop={"notice": told.append})
     assert len(told) == (not fast)
+
+
+def test_an_epoch_with_the_loss_of_a_collapsed_encoder_is_told(train: Callable[..., Any]) -> None:
+    first = train(max_steps=5)[1].epochs[0].mean_loss
+    for collapsed, n in ((None, 0), (first, 1), (first * 1.015, 1), (first * 1.03, 0)):
+        objective, told = small.Synonyms(), []
+        objective.collapsed_loss = collapsed  # type: ignore[attr-defined]
+        train(objective, max_steps=5, loop={"notice": told.append})
+        assert ["all names one vector" in line for line in told] == [True] * n

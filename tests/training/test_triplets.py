@@ -121,7 +121,9 @@ PLACES |= {"heart 2": 0.01, "vessel 1": 0.55}
 
 
 def test_resampling_takes_the_nearest_right_names_and_what_is_ranked_above_them() -> None:
-    found = sampler(n_positives=3).resampled(encoder(PLACES), np.random.default_rng(0))
+    found = sampler(n_positives=3, hard="above").resampled(
+        encoder(PLACES), np.random.default_rng(0)
+    )
     positives, negatives = split(found, 0)
     assert [TABLE.texts[row] for row in positives[:2]] == ["valve 1", "valve 3"]
     assert len(positives) == 3
@@ -129,14 +131,45 @@ def test_resampling_takes_the_nearest_right_names_and_what_is_ranked_above_them(
     assert [TABLE.texts[row] for row in negatives] == ["asthma 0", "vessel 0", "lung 1"]
     # A right name is the nearest of the second mention: there is nothing to learn from.
     assert 1 not in found[:, 0]
-    everywhere = sampler(n_negatives=2).resampled(
+    everywhere = sampler(n_negatives=2, hard="above").resampled(
         encoder(PLACES), np.random.default_rng(0), searched="all"
     )
     assert [TABLE.texts[row] for row in split(everywhere, 0)[1]] == ["heart 2", "asthma 0"]
 
 
+@pytest.mark.parametrize(
+    ("hard", "expected"),
+    [
+        ("behind", ["vessel 1", "lung 0", "lung 2"]),
+        ("nearest", ["asthma 0", "vessel 0", "lung 1"]),
+        ("above", ["asthma 0", "vessel 0", "lung 1"]),
+    ],
+)
+def test_wrong_names_stand_behind_the_last_positive_nearest_or_above(
+    hard: str, expected: list[str]
+) -> None:
+    chosen = sampler(n_positives=2, n_negatives=3, hard=hard)
+    found = chosen.resampled(encoder(PLACES), np.random.default_rng(0))
+    positives, negatives = split(found, 0)
+    assert [TABLE.texts[row] for row in positives] == ["valve 1", "valve 3"]
+    assert [TABLE.texts[row] for row in negatives] == expected
+    # The nearest name of the second mention is right, so that nothing is above it.
+    assert (1 in found[:, 0]) is (hard != "above")
+
+
+def test_a_mention_without_a_right_name_among_its_neighbours_has_nothing_behind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from canonym.training.sampling import triplets
+
+    monkeypatch.setattr(triplets, "_NEIGHBOURS", 2)  # "asthma 0" and "vessel 0" for "my valve"
+    for hard, expected in (("behind", False), ("nearest", True), ("above", True)):
+        found = sampler(hard=hard).resampled(encoder(PLACES), np.random.default_rng(0))
+        assert (0 in found[:, 0]) is expected
+
+
 def test_siblings_are_further_negatives() -> None:
-    found = sampler(n_siblings=2).resampled(encoder(PLACES), np.random.default_rng(0))
+    found = sampler(n_siblings=2, hard="above").resampled(encoder(PLACES), np.random.default_rng(0))
     positives, negatives = split(found, 0)
     assert [TABLE.texts[row] for row in negatives[:3]] == ["asthma 0", "vessel 0", "lung 1"]
     assert texts(negatives[3:]) <= {"vessel 0", "vessel 1"}  # not "both", which is right
@@ -160,9 +193,12 @@ def test_mentions_are_ranked_in_blocks_of_any_size(monkeypatch: pytest.MonkeyPat
 def test_a_perfect_model_leaves_nothing_to_resample() -> None:
     places = dict.fromkeys(TABLE.texts, 1.5) | {text: 0.0 for text, _ in MENTIONS}
     places |= {"valve 0": 0.0, "vessel 0": 0.0, "asthma 0": 0.0}
-    found = sampler().resampled(encoder(places), np.random.default_rng(0))
+    above = sampler(hard="above")
+    found = above.resampled(encoder(places), np.random.default_rng(0))
     assert found.shape == (0, 3)
-    assert len(sampler(n_siblings=1).resampled(encoder(places), np.random.default_rng(0)))
+    assert len(
+        sampler(n_siblings=1, hard="above").resampled(encoder(places), np.random.default_rng(0))
+    )
 
 
 @pytest.mark.parametrize(

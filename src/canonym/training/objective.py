@@ -37,6 +37,11 @@ class Objective(Protocol):
         Its name in manifests.
     settings : mapping of str to object
         All that its results depend on, as JSON can hold it, for ``canonym.json``.
+
+    Notes
+    -----
+    An objective may have a number `collapsed_loss`: the loss of an encoder that gives all names one
+    vector. The loop warns of an epoch that comes near it.
     """
 
     name: str

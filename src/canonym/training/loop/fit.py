@@ -42,6 +42,7 @@ from canonym.training.objective import Encode, Objective, Plan, Trainable
 from canonym.types import Float32Array
 
 _log = logging.getLogger(__name__)
+_NEAR = 0.02  # of the loss of an encoder that gives all names one vector
 
 DevScore = Callable[[Encode], float]
 """Quality of an encoder on the dev part; larger is better."""
@@ -378,6 +379,18 @@ class Fitted(NamedTuple):
     identity: dict[str, Any]  # objective, settings, encoder, data, processes
 
 
+def _warn_of_collapse(
+    objective: Objective, epoch: EpochRecord, notice: Callable[[str], None]
+) -> None:
+    collapsed = getattr(objective, "collapsed_loss", None)
+    if collapsed is not None and abs(epoch.mean_loss - collapsed) <= _NEAR * abs(collapsed):
+        notice(
+            f"the mean loss of epoch {epoch.epoch + 1} is {epoch.mean_loss:.4g}, that of an encoder "
+            "which gives all names one vector; if it stays there, the training has collapsed: take "
+            "easier negatives or a lower learning rate"
+        )
+
+
 def fit(
     trainable: Trainable,
     objective: Objective,
@@ -482,6 +495,8 @@ def fit(
             while not run.finished:
                 run.train_epoch(journal, checkpoint_every=checkpoint_every)
                 run.end_epoch(journal, dev_score)
+                if processes.first:
+                    _warn_of_collapse(objective, run.state.epochs[-1], notice)
         kept = run.keep_weights()
         return Fitted(
             run.state.step,

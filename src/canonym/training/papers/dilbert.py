@@ -16,7 +16,7 @@ from canonym.training.objective import Embed, Encode, Plan
 from canonym.training.options import Option, check_options
 from canonym.training.sampling.names import NameTable, RelatedNames
 from canonym.training.sampling.random import n_batches_of
-from canonym.training.sampling.triplets import SEARCHED, Triplet, TripletSampler
+from canonym.training.sampling.triplets import HARD, SEARCHED, Triplet, TripletSampler
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -54,6 +54,8 @@ class Dilbert:
         sampling before.
     searched : str
         Names that re-sampling searches, one of `canonym.training.sampling.triplets.SEARCHED`.
+    hard : str
+        Wrong names that re-sampling takes, one of `canonym.training.sampling.triplets.HARD`.
     allow_cycles : bool
         Whether the hierarchy may have cycles.
 
@@ -73,8 +75,10 @@ class Dilbert:
     Differences
     -----------
     The paper re-samples once, with a model that was trained with random sampling; here it is done
-    in every epoch after ``random_epochs``. Its parents are the direct ones, in the released code
-    all ancestors. A positive may equal its mention, which the released code leaves out.
+    in every epoch after ``random_epochs``. The paper takes the wrong names above the right one
+    (``hard="above"``), from which MiniLM collapses; its code takes those behind, as here. Its
+    parents are the direct ones, in the released code all ancestors. A positive may equal its
+    mention, which the released code leaves out.
 
     References
     ----------
@@ -107,6 +111,11 @@ class Dilbert:
         "searched": Option(
             "Names that re-sampling searches: those of training concepts, or all.", choices=SEARCHED
         ),
+        "hard": Option(
+            "Wrong names that re-sampling takes: the nearest behind the last right one, the nearest "
+            "of all, or those above the first right one, as the paper says.",
+            choices=HARD,
+        ),
         "allow_cycles": Option("Put up with cycles of the hierarchy."),
         "batch_size": Option("Triplets in a batch.", least=1),
     }
@@ -126,6 +135,7 @@ class Dilbert:
         batch_size: int = 48,
         random_epochs: int = 1,
         searched: str = "training",
+        hard: str = "behind",
         allow_cycles: bool = False,
     ) -> None:
         check_options(Dilbert, self.options, locals())
@@ -134,6 +144,7 @@ class Dilbert:
         self.mention_texts = [self.mentions.texts[place] for place in self.mentions.text_of]
         self.name_texts = table.texts
         self.distance, self.margin, self.batch_size = distance, margin, batch_size
+        self.collapsed_loss = margin
         related = None
         if wants and hierarchy is not None:
             related = RelatedNames(table, hierarchy, allow_cycles=allow_cycles)
@@ -145,6 +156,7 @@ class Dilbert:
             related=related,
             n_parents=n_relatives if strategy == "random+parents" else 0,
             n_siblings=n_relatives if strategy == "re-sampling+siblings" else 0,
+            hard=hard,
         )
         self.strategy, self.random_epochs, self.searched = strategy, random_epochs, searched
         self._mention_ids = [
@@ -158,6 +170,7 @@ class Dilbert:
             "n_relatives": n_relatives if wants else 0,
             "random_epochs": random_epochs,
             "searched": searched,
+            "hard": hard,
             "allow_cycles": allow_cycles,
             "distance": distance,
             "margin": margin,

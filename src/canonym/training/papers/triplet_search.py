@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -62,6 +63,7 @@ class BatchHard:
     """
 
     name: str = "batch-hard"
+    collapsed_loss: ClassVar[float] = math.log(2)
     fit_settings: ClassVar[Mapping[str, object]] = {
         "epochs": 100,
         "learning_rate": 3e-5,

@@ -28,8 +28,11 @@ class Triplet(NamedTuple):
 SEARCHED: tuple[str, ...] = ("training", "all")
 """Names that re-sampling searches: those of the concepts of training mentions, or all."""
 
-# Mentions whose nearest names are held in memory at once.
-_MENTIONS = 256
+HARD: tuple[str, ...] = ("behind", "nearest", "above")
+"""Wrong names that re-sampling takes; see `TripletSampler.resampled`."""
+
+# Mentions whose nearest names are held in memory at once, and how many of these are looked at.
+_MENTIONS, _NEIGHBOURS = 256, 1024
 
 
 class _Choice(NamedTuple):
@@ -54,6 +57,7 @@ class TripletSampler:
         related: RelatedNames | None = None,
         n_parents: int = 0,
         n_siblings: int = 0,
+        hard: str = "behind",
     ) -> None:
         check_sizes(n_positives=n_positives, n_negatives=n_negatives)
         if min(n_parents, n_siblings) < 0:
@@ -67,7 +71,7 @@ class TripletSampler:
             )
         self.table, self.mentions, self.related = table, mentions, related
         self.n_positives, self.n_negatives = n_positives, n_negatives
-        self.n_parents, self.n_siblings = n_parents, n_siblings
+        self.n_parents, self.n_siblings, self.hard = n_parents, n_siblings, hard
 
     def right_names(self, mention: int) -> Int32Array:
         """Return the names of the concepts of a mention, rising."""
@@ -98,15 +102,21 @@ class TripletSampler:
     def resampled(
         self, encode: Encode, rng: np.random.Generator, *, searched: str = "training"
     ) -> Int32Array:
-        """Take the nearest right names as positives, and the names ranked above them as negatives.
+        """Take the nearest right names as positives, and near wrong ones as negatives.
 
-        A mention without a wrong name above the nearest right one has no negatives of this kind.
+        Of the 1,024 nearest names, the negatives are the nearest wrong ones: ``"behind"`` the last
+        positive, the ``"nearest"`` of all, or those ``"above"`` the nearest right name. A mention
+        without such names has no triplets of this kind.
+
+        Notes
+        -----
+        Every triplet of ``"above"`` has a loss of more than the margin. The shortest way down is to
+        give all names one vector, and an encoder that takes it is worse than before.
 
         Differences
         -----------
-        The released code takes the names below the last right one of 1,024 nearest as negatives;
-        here, as in the paper, those above the first. The paper does not say how many neighbours are
-        retrieved; here all of the searched names are ranked.
+        The paper takes the names above the right one, ``"above"``; its released code those behind
+        the last right one of 1,024 neighbours, as here by default.
         """
         rows = np.arange(self.table.n_names, dtype=np.int32)
         if searched == "training":
@@ -145,14 +155,26 @@ class TripletSampler:
         own = index.score(vectors, padded)
         order = np.argsort(-own, axis=1, kind="stable")[:, : self.n_positives]
         nearest = np.take_along_axis(padded, order, axis=1)
-        # What is nearer than the nearest right name is wrong, and comes first.
-        hits = index.search(vectors, min(self.n_negatives, len(rows)))
-        best = own.max(axis=1)
-        above = (hits.scores > best[:, None]) & (hits.rows >= 0)
+        hits = index.search(vectors, min(_NEIGHBOURS, len(rows)))
+        wrong = (hits.rows >= 0) & ~_among(hits.rows, padded)
+        taken = np.take_along_axis(own, order, axis=1)
+        seen = taken >= hits.scores.min(axis=1, keepdims=True)
+        last = np.where(seen, taken, np.inf).min(axis=1)
+        if self.hard == "above":
+            wrong &= hits.scores > own.max(axis=1)[:, None]
+        elif self.hard == "behind":
+            wrong &= hits.scores < last[:, None]
+            wrong &= np.isfinite(last)[:, None]
+        wrong &= wrong.cumsum(axis=1) <= self.n_negatives
         return [
-            _Choice(rows[nearest[i][nearest[i] >= 0]], rows[hits.rows[i][above[i]]])
+            _Choice(rows[nearest[i][nearest[i] >= 0]], rows[hits.rows[i][wrong[i]]])
             for i in range(len(right))
         ]
+
+
+def _among(found: Int32Array, sets: Int32Array) -> npt.NDArray[np.bool_]:
+    """Tell which places ``(n, k)`` hold a number of the set in the same row of `sets`."""
+    return np.stack([np.isin(row, own) for row, own in zip(found, sets, strict=True)])
 
 
 def _triplets(choices: list[_Choice]) -> Int32Array:
