@@ -165,6 +165,24 @@ def _speed() -> str:
     return "\n".join(["| | |", "|---|---|", *(f"| {a} | {b} |" for a, b in rows.items())]) + "\n"
 
 
+def _annotate() -> str:
+    """Return spans and links of annotators, the best tool beside canonym first."""
+    rows: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in _result("annotate")["rows"]:
+        task = f"{row['task']}, {row['dictionary']}"
+        rows.setdefault(row["annotator"], {})[task] = row
+    tasks = [*rows["canonym"]]
+    lines = [f"| | {' | '.join(tasks)} | MB a second |", "|---" * (len(tasks) + 2) + "|"]
+    order = sorted(rows, key=lambda name: -sum(one["links"]["F1"] for one in rows[name].values()))
+    for name in order:
+        cells = [
+            f"{rows[name][one]['spans']['F1']} / {rows[name][one]['links']['F1']}" for one in tasks
+        ]
+        speed = ", ".join(f"{rows[name][one]['MB/s']:g}" for one in tasks)
+        lines.append(f"| {name} | {' | '.join(cells)} | {speed} |")
+    return "\n".join(lines) + "\n"
+
+
 def _fuzz() -> str:
     found = _result("fuzz")
     readers = found["readers"].values()
@@ -641,6 +659,7 @@ _TABLES = {
     "sparse": _sparse,
     "unknown": _unknown,
     "marginal": _marginal,
+    "annotate": _annotate,
     "orders": _orders,
     "peers": _peers,
     "speed": _speed,

@@ -119,8 +119,9 @@ class ModelSettings:
         """Return the settings of the loop: the paper's where the table says nothing."""
         paper = dict(recipe_class(self.recipe).fit_settings)
         given = {**paper, **self.chosen(loop_options(self.recipe)), "seed": self.seed(sample)}
-        if "epochs" not in given and given.get("max_steps"):
-            given["epochs"] = given["max_steps"]
+        bound = self.settings.get("max_names") or given.get("max_steps")
+        if bound and "epochs" not in (self.settings if "max_names" in self.settings else given):
+            given["epochs"] = bound
         return FitSettings(**given)
 
     def options(self) -> dict[str, Any]:

@@ -355,10 +355,31 @@ def test_slow_bfloat16_is_told(
     assert len(told) == (not fast)
 
 
-def test_an_epoch_with_the_loss_of_a_collapsed_encoder_is_told(train: Callable[..., Any]) -> None:
+def test_an_epoch_with_the_loss_of_a_collapsed_encoder_is_told(
+    train: Callable[..., Any], small: ModuleType
+) -> None:
     first = train(max_steps=5)[1].epochs[0].mean_loss
     for collapsed, n in ((None, 0), (first, 1), (first * 1.015, 1), (first * 1.03, 0)):
-        objective, told = small.Synonyms(), []
-        objective.collapsed_loss = collapsed  # type: ignore[attr-defined]
+        told: list[str] = []
+        objective = small.Synonyms()
+        objective.collapsed_loss = collapsed
         train(objective, max_steps=5, loop={"notice": told.append})
         assert ["all names one vector" in line for line in told] == [True] * n
+
+
+def test_a_budget_of_names_ends_the_training_and_lays_out_its_rate(
+    train: Callable[..., Any],
+) -> None:
+    seen: list[Any] = []
+    _, whole = train(epochs=3)
+    budget = whole.names // 2
+    _, fitted = train(
+        epochs=None, max_names=budget, schedule="linear", loop={"progress": seen.append}
+    )
+    per_step = whole.names / whole.steps
+    assert fitted.steps == -(-budget // per_step)
+    assert budget <= fitted.names < budget + per_step
+    assert [now.total for now in seen] == [fitted.steps] * fitted.steps
+    rates = [now.learning_rate for now in seen]
+    assert rates == sorted(rates, reverse=True)
+    assert 0 < rates[-1] < rates[0] / 2

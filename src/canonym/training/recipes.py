@@ -191,9 +191,13 @@ class TrainingSpec:
 
     @classmethod
     def from_values(cls, recipe: str, values: Mapping[str, Any]) -> Self:
-        """Check options, and sort them by what takes them; the others are as in the paper."""
+        """Check options, and sort them by what takes them; the others are as in the paper.
+
+        A budget of names takes the place of the paper's epochs.
+        """
         defaults = {name: one.default for name, one in spec_options(recipe).items()}
-        rest = defaults | checked_values(recipe, values)
+        given = checked_values(recipe, values)
+        rest = defaults | ({"epochs": None} if given.get("max_names") else {}) | given
         objective, module, loop = (
             {name: rest.pop(name) for name in options(recipe)} for options in _SECTIONS.values()
         )

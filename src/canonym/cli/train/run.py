@@ -70,6 +70,7 @@ def run_training(spec: TrainingSpec) -> None:
     remove_checkpoints(checkpoints, keep=spec.keep_checkpoints)
     if not is_quiet():
         facts: dict[str, Any] = {"encoder": spec.output, "steps": fitted.steps}
+        facts["names"] = f"{fitted.names:,} through the encoder"
         facts["epochs"] = len(fitted.epochs)
         if fitted.kept is not None:
             score = fitted.epochs[fitted.kept].dev
@@ -284,7 +285,8 @@ def _show_plan(spec: TrainingSpec, parts: Parts) -> None:
             **{name.replace("_", " "): value for name, value in parts.counts.items()},
             **{name.replace("_", " "): value for name, value in settings.items()},
             "batches": f"{n_batches:,} in the first epoch",
-            "steps": f"{steps:,} in the first epoch, {total:,} in all",
+            "steps": f"{steps:,} in the first epoch, {total:,} in all"
+            + (f", or {loop.max_names:,} names" if loop.max_names else ""),
         }
     )
     print_table(COLUMNS[objective.name], examples(objective, plan), title="First examples")

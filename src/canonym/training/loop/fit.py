@@ -159,6 +159,7 @@ class RunState:
     total: int = 0  # steps that the learning rate is laid out for; 0 before the first plan
     epoch: int = 0
     position: int = 0  # steps taken of the epoch
+    names: int = 0  # that the encoder has seen, repeated ones each time
     loss_sum: float = 0.0  # over the steps of the epoch
     best: int | None = None  # the epoch of the best dev score
     waiting: int = 0  # epochs since then
@@ -201,12 +202,18 @@ class Run:
     @property
     def finished(self) -> bool:
         """Whether there is nothing left to do."""
-        most = self.settings.max_steps
         return (
-            self.state.epoch >= self.settings.n_epochs
-            or (most is not None and self.state.step >= most)
-            or self.state.stopped_early
+            self.state.epoch >= self.settings.n_epochs or self._used_up or self.state.stopped_early
         )
+
+    @property
+    def _used_up(self) -> bool:
+        """Whether the steps or the names that may be used are."""
+        done = (
+            (self.state.step, self.settings.max_steps),
+            (self.state.names, self.settings.max_names),
+        )
+        return any(most is not None and n >= most for n, most in done)
 
     def train_epoch(self, journal: Journal, *, checkpoint_every: int | None) -> None:
         """Take the remaining steps of the epoch, as far as the settings allow."""
@@ -220,24 +227,32 @@ class Run:
             total = n_steps * self.settings.n_epochs
             state.total = min(total, most or total)
         self.trainable.network.train()
-        while state.position < n_steps and (most is None or state.step < most):
+        while state.position < n_steps and not self._used_up:
             start = state.position * size
             with self.keeper.memory_explained(accumulation=self.settings.accumulation):
                 loss, names, rate = self._take_step(start, min(start + size, n_batches))
             state.step += 1
             state.position += 1
+            state.names += names
             state.loss_sum += loss
             journal.add_step(
                 step=state.step,
-                total=max(state.total, state.step),
+                total=max(self._expected_steps(), state.step),
                 epoch=state.epoch,
                 loss=loss,
                 learning_rate=rate,
                 names=names,
             )
             due = checkpoint_every is not None and state.step % checkpoint_every == 0
-            if due and state.position < n_steps and state.step != most:
+            if due and state.position < n_steps and not self._used_up:
                 self._save()
+
+    def _expected_steps(self) -> int:
+        """Return the steps of the run, as far as the names of those taken tell."""
+        total, most = self.state.total, self.settings.max_names
+        if most is None or not self.state.names:
+            return total
+        return min(total, math.ceil(most * self.state.step / self.state.names))
 
     def _sample(self) -> Plan:
         state = self.state
@@ -263,7 +278,9 @@ class Run:
         import torch
 
         processes, state = self.processes, self.state
-        factor = rate_factor(self.settings, state.step, state.total)
+        most = self.settings.max_names
+        done = (state.step, state.total) if most is None else (state.names, most)
+        factor = rate_factor(self.settings, *done)
         for group, rate in zip(self._optimizer.param_groups, self._rates, strict=True):
             group["lr"] = rate * factor
         seed = np.random.SeedSequence([self.settings.seed, state.step, processes.rank])
@@ -372,6 +389,7 @@ class Fitted(NamedTuple):
     """The history of a run; the weights are in the trainable."""
 
     steps: int  # those before a resumption included
+    names: int  # that the encoder has seen, repeated ones each time
     epochs: tuple[EpochRecord, ...]
     kept: int | None  # the epoch whose weights were kept; None for those of the last step
     stopped_early: bool  # by the dev score
@@ -385,9 +403,9 @@ def _warn_of_collapse(
     collapsed = getattr(objective, "collapsed_loss", None)
     if collapsed is not None and abs(epoch.mean_loss - collapsed) <= _NEAR * abs(collapsed):
         notice(
-            f"the mean loss of epoch {epoch.epoch + 1} is {epoch.mean_loss:.4g}, that of an encoder "
-            "which gives all names one vector; if it stays there, the training has collapsed: take "
-            "easier negatives or a lower learning rate"
+            f"the mean loss of epoch {epoch.epoch + 1} is {epoch.mean_loss:.4g}, that of an "
+            "encoder which gives all names one vector; if it stays there, the training has "
+            "collapsed: take easier negatives or a lower learning rate"
         )
 
 
@@ -500,6 +518,7 @@ def fit(
         kept = run.keep_weights()
         return Fitted(
             run.state.step,
+            run.state.names,
             tuple(run.state.epochs),
             kept,
             run.state.stopped_early,

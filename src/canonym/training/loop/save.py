@@ -66,6 +66,7 @@ def save_trained(
         "counts": dict(data or {}),
         **({"asked": dict(asked)} if asked else {}),
         "steps": fitted.steps,
+        "names": fitted.names,
         "epochs": [record._asdict() for record in fitted.epochs],
         "kept_epoch": fitted.kept,
         "stopped_early": fitted.stopped_early,

@@ -33,9 +33,14 @@ class FitSettings:
     """
 
     epochs: Annotated[
-        int | None, Option("Times to sample and train.", least=1, unset="all --max-steps")
+        int | None,
+        Option("Times to sample and train.", least=1, unset="until another bound is met"),
     ] = 10
     max_steps: Annotated[int | None, Option("Stop after so many steps.", least=1)] = None
+    max_names: Annotated[
+        int | None,
+        Option("Stop after so many names through the encoder: a budget for any recipe.", least=1),
+    ] = None
     learning_rate: Annotated[float, Option(above=0)] = 1e-5
     weight_decay: Annotated[float, Option(least=0)] = 0.01
     optimizer: Annotated[str, Option(choices=OPTIMIZERS)] = "adamw"
@@ -69,9 +74,12 @@ class FitSettings:
 
     def __post_init__(self) -> None:
         if self.epochs is None:
-            if self.max_steps is None:
-                raise InvalidInput("neither epochs nor max_steps is given; training needs an end")
-            object.__setattr__(self, "epochs", self.max_steps)
+            most = self.max_steps or self.max_names
+            if most is None:
+                raise InvalidInput(
+                    "neither epochs nor max_steps nor max_names is given; training needs an end"
+                )
+            object.__setattr__(self, "epochs", most)
         check_options(FitSettings, None, asdict(self))
 
     @property
@@ -90,8 +98,10 @@ class FitSettings:
         return {name: value for name, value in asdict(self).items() if name not in left_out}
 
 
-def rate_factor(settings: FitSettings, step: int, total: int) -> float:
+def rate_factor(settings: FitSettings, step: float, total: int) -> float:
     """Return the factor of the learning rate of a step, in [0, 1].
+
+    With ``max_names``, `step` and `total` are names that the encoder has seen.
 
     With ``w = round(warm_up · total)``: ``(step + 1) / (w + 1)`` while ``step < w``, then 1, or
     ``(total − step) / (total − w)`` under a linear schedule, which is above 0 in the last step.

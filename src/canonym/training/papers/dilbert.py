@@ -112,8 +112,8 @@ class Dilbert:
             "Names that re-sampling searches: those of training concepts, or all.", choices=SEARCHED
         ),
         "hard": Option(
-            "Wrong names that re-sampling takes: the nearest behind the last right one, the nearest "
-            "of all, or those above the first right one, as the paper says.",
+            "Wrong names that re-sampling takes: the nearest behind the last right one, the "
+            "nearest of all, or those above the first right one, as the paper says.",
             choices=HARD,
         ),
         "allow_cycles": Option("Put up with cycles of the hierarchy."),
