@@ -35,7 +35,7 @@ class Walk:
         self.page = page
         self.service = service
         self.picture = picture
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(30_000)
 
     def whole(self, address: str, table: Path) -> Path:
         """Take all steps of the guide, and return the file that OpenRefine exports."""
@@ -80,7 +80,7 @@ class Walk:
 
     def match_the_rest(self) -> None:
         """Match the cells that have a good candidate, by facet and menu."""
-        self.page.click(".facet-choice-label:has-text('none')")
+        self.page.click(".facet-choice:has(.facet-choice-count:text-is('6')) .facet-choice-label")
         self.page.wait_for_selector("#summary-bar:has-text('6 matching rows')")
         left = self.page.locator(".slider-widget-draggable.left").bounding_box()
         whole = self.page.locator(".slider-widget").bounding_box()
