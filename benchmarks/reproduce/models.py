@@ -40,7 +40,8 @@ terminology     as of rows
 hierarchy       for parents and siblings: a terminology, that of the model by default
 relations       for CODER: as of rows of relations, those of the terminology by default
 groups          for few-shot: JSON of names by concept, or
-                ``{ file = "trees.tsv", letters = "C" }``: names by category of their tree number
+                ``{ file = "trees.tsv", letters = "C" }``: names by category of their tree number,
+                or ``{ file = "medic.txt", each = "concept" }``: names of each concept
 concepts        for few-shot: only so many of the groups, the largest
 text            for word vectors: files of running text
 ==============  ==================================================================================

@@ -277,7 +277,14 @@ def _few_shot(model: ModelSettings, sample: int, shelf: Shelf, spec: str | None)
     parts = TrainingParts({"groups": files.file_digest(path)})
     if spec is None:
         return parts
-    groups = read_tree_groups(path, **source) if source else read_groups(path)
+    if source.pop("each", "") == "concept":
+        terminology = shelf.terminology([given["file"]])
+        groups = {
+            one.id: [name.text for name in terminology.names(one.id)]
+            for one in terminology.iter_concepts()
+        }
+    else:
+        groups = read_tree_groups(path, **source) if source else read_groups(path)
     options = model.options()
     groups = largest_groups(groups, model.settings.get("concepts"), least=2 * options.get("n", 15))
     head = {"hidden": 9600, "dropout": 0.5, "width": None, **model.encoder_options()}

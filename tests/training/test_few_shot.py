@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -155,3 +157,22 @@ def test_settings_out_of_range(options: dict[str, Any], problem: str) -> None:
 def test_frozen_vectors_have_to_fit_the_names(wrong: Any) -> None:
     with pytest.raises(InvalidInput, match="one finite vector a name is expected"):
         FewShot(NAMES, wrong)
+
+
+def test_the_validation_score_takes_no_cube_of_the_names() -> None:
+    names = sample_few_names(
+        {f"concept {c}": [f"name {n} of {c}" for n in range(10)] for c in range(400)},
+        5,
+        np.random.default_rng(0),
+    )
+
+    def encode(texts: Sequence[str]) -> Any:
+        vectors = np.random.default_rng(0).standard_normal((len(texts), 8)).astype(np.float32)
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+    objective = FewShot(names, encode)
+    tracemalloc.start()
+    objective.validation_score(encode)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 500e6  # 64 GB for all triplets at once

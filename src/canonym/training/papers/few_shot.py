@@ -205,10 +205,12 @@ class FewShot:
         own = self.names.validation_concepts[:, None] == self.names.training_concepts
         apart = np.where(own, np.nan, np.sqrt(np.clip(2 * near, 0, 4)))
         weights = distance_weights(apart, names.shape[1], weighting=self.weighting)
-        # Anchor by positive by negative.
-        gaps = np.maximum(near[:, :, None] - near[:, None, :] + self.margin, 0)
-        expected = (gaps * weights[:, None, :]).sum(axis=2)
-        hinge = expected[own].mean()
+        # All triplets at once would take the cube of the names.
+        hinges = [
+            np.maximum(row[mine][:, None] - row + self.margin, 0) @ chances
+            for row, mine, chances in zip(near, own, weights, strict=True)
+        ]
+        hinge = np.concatenate(hinges).mean()
         lengths = np.linalg.norm(self._validation_targets, axis=1, keepdims=True)
         targets = self._validation_targets / np.where(lengths > 0, lengths, 1)
         grounding = (1 - (anchors * targets).sum(axis=1)).mean()
