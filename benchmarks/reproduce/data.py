@@ -34,6 +34,7 @@ from canonym.evaluation.dictionary import (
 from canonym.terminology import Terminology, read_records
 from canonym.terminology.ids import ConceptIds
 from canonym.text import biosyn_normal
+from canonym.training.sampling.relations import read_relations
 from canonym.types import Concept, Document, Encoder, Mention, Record, Relation
 from models.sources import read_relation_table
 
@@ -226,6 +227,9 @@ class Shelf:
                 options = dict(source)
                 self.check(options["file"])
                 found += read_relation_table(self.data / options.pop("file"), **options)
+            elif not isinstance(source, str) and source.get("format") == "relations":
+                self.check(source["file"])
+                found += read_relations(self.data / source["file"])
             else:
                 found += (r for r in self._records(source) if isinstance(r, Relation))
         return found
