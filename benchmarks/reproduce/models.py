@@ -239,7 +239,7 @@ def _settings_of(recipe: str, given: Mapping[str, Any]) -> tuple[tuple[str, ...]
     needed: tuple[str, ...] = ("encoder", "terminology")
     if recipe in {"biosyn", "dilbert"}:
         needed = (*needed, "corpora" if "corpora" in given else "corpus")
-    return needed, known | ({"preparation"} if recipe == "coder" else _DATA)
+    return needed, known | {"similarity"} | ({"preparation"} if recipe == "coder" else _DATA)
 
 
 def _class_options(recipe: str) -> list[str]:

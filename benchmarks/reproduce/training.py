@@ -27,7 +27,7 @@ from canonym.terminology.hierarchy import Hierarchy
 from canonym.training.dev_score import DevAccuracy
 from canonym.training.loop.fit import fit
 from canonym.training.loop.progress import FitProgress
-from canonym.training.loop.save import save_trained
+from canonym.training.loop.save import inference_of, save_trained
 from canonym.training.papers.coder import Weighing
 from canonym.training.recipes import (
     PAPERS,
@@ -209,8 +209,15 @@ def _train(
         data=parts.counts,
         asked=asked,
         dev=parts.dev_name,
+        **_inference(model, parts.objective, fitted),
     )
     shutil.rmtree(checkpoints, ignore_errors=True)
+
+
+def _inference(model: ModelSettings, objective: Any, fitted: Any) -> dict[str, Any]:
+    """Return how the model is searched with: by cosine alone, unless its table names a similarity."""
+    named = model.settings.get("similarity")
+    return {} if named is None else inference_of(objective, fitted.extra, named)
 
 
 def _train_words(

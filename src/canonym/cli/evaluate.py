@@ -211,13 +211,15 @@ def evaluate(
     from canonym.cli.annotated import open_corpus
     from canonym.cli.open import open_system
     from canonym.cli.progress import activity, note
+    from canonym.encoders import path_of
     from canonym.evaluation.comparison import compare
     from canonym.evaluation.predictions import read_predictions
     from canonym.evaluation.questions import read_corrections
     from canonym.evaluation.run import evaluate_corpus
 
     _check_system(index, terminologies, encoders, protocol, options["min_score"])
-    read = (corpus, *training, corrections, *others, index, *terminologies, *encoders)
+    named = map(path_of, encoders)
+    read = (corpus, *training, corrections, *others, index, *terminologies, *named)
     _check_files(html, json_, (*read, options["order"]), mentions=mentions, overwrite=overwrite)
     began = time.monotonic()
     given = open_corpus(corpus, format=format_, sheet=sheet, header_row=header_row)

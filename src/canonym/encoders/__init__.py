@@ -281,8 +281,9 @@ def _open_shipped(name: str, options: dict[str, Any]) -> Encoder:
             f"this copy of canonym comes without the encoder {name!r}: there is no {folder}; "
             "install another version of canonym, or give another encoder"
         )
-    opened = _open_saved(folder, options)
-    return opened if options else marked(opened, name)
+    if options:
+        raise _fixed(folder, options)
+    return marked(load_encoder(folder), name)
 
 
 def marked(encoder: Encoder, name: str) -> Encoder:
@@ -306,14 +307,18 @@ def _open_saved(folder: Path, options: dict[str, Any], *, kind: str | None = Non
         return load_encoder(folder)
     folder, kind = _saved(folder)
     if kind not in {"transformer", "onnx"}:
-        raise InvalidInput(
-            f"{folder} is a saved encoder, which keeps its own settings; leave out "
-            f"{', '.join(sorted(options))}"
-        )
+        raise _fixed(folder, options)
     made = encoder_class(kind)
     _check_options(made, kind, options, folder)
     encoder: Encoder = made.load(folder, **options)
     return encoder
+
+
+def _fixed(folder: Path, options: dict[str, Any]) -> InvalidInput:
+    return InvalidInput(
+        f"{folder} is a saved encoder, which keeps its own settings; leave out "
+        f"{', '.join(sorted(options))}"
+    )
 
 
 def _make_chargrams(span: str | None, options: dict[str, Any]) -> Encoder:

@@ -127,7 +127,7 @@ def _read_sparse_weight(path: Path) -> float:
     """Read the number that BioSyn's code saved; nothing but a tensor is unpickled."""
     torch = require("torch", f"{path.name} of a BioSyn model", "torch")
     try:
-        weight = float(torch.load(path, map_location="cpu", weights_only=True))
+        weight = float(torch.load(path, map_location="cpu", weights_only=True).detach())
         if not math.isfinite(weight):
             raise ValueError(f"{weight} is not finite")
     except Exception as error:  # the file is foreign, and its reader raises anything

@@ -145,6 +145,7 @@ class Dilbert:
         self.name_texts = table.texts
         self.distance, self.margin, self.batch_size = distance, margin, batch_size
         self.collapsed_loss = margin
+        self.similarity = distance  # the paper searches by what it trains with
         related = None
         if wants and hierarchy is not None:
             related = RelatedNames(table, hierarchy, allow_cycles=allow_cycles)
