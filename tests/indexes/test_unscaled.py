@@ -91,7 +91,9 @@ def test_filters_are_exact_and_batch_mates_change_nothing(kind: str, share: floa
     index = KINDS[kind].build(vectors)
     hits = index.search(queries, 5, allowed=allowed)
     expected = np.where(allowed, all_scores(kind, vectors, queries), -np.inf)
-    np.testing.assert_allclose(hits.scores, -np.sort(-expected, axis=1)[:, :5], rtol=2e-6, atol=1e-6)
+    np.testing.assert_allclose(
+        hits.scores, -np.sort(-expected, axis=1)[:, :5], rtol=2e-6, atol=1e-6
+    )
     assert allowed[hits.rows[hits.rows >= 0]].all()
     for i in (0, 13, 29):
         alone = index.search(queries[i : i + 1], 5, allowed=allowed)
