@@ -192,6 +192,21 @@ def test_it_is_the_accuracy_of_the_evaluation(
     assert 0 < score(encoder.encode) < 1
 
 
+@pytest.mark.parametrize("similarity", ["cosine", "inner", "euclidean"])
+def test_it_compares_as_the_encoder_is_searched(
+    similarity: str, terminology: Terminology, make_module: Callable[..., Any]
+) -> None:
+    from canonym.encoders.transformer import Transformer
+
+    module = make_module()
+    encoder = Transformer.from_model(
+        module.network, module.tokenizer, max_length=module.max_length, similarity=similarity
+    )
+    score = DevAccuracy(DEV, terminology, similarity=similarity)
+    run = evaluate_corpus(DEV, terminology=terminology, encoders=[encoder], protocol="biosyn")
+    assert score(module.encode) == run.value("accuracy@1")
+
+
 def test_wrong_answers_lower_it(terminology: Terminology) -> None:
     score = DevAccuracy([document(1, ("flu", ("D2",)), ("Heart attack", ("D1",)))], terminology)
     places = {"flu": 0, "heart attack": 1}

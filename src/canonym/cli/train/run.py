@@ -205,6 +205,7 @@ def _dev_score(
 ) -> tuple[Callable[[Any], float] | None, str]:
     from canonym.linking.build import encoder_steps
     from canonym.training.dev_score import DevAccuracy
+    from canonym.training.loop.save import inference_of
 
     if dev:
         score = DevAccuracy(
@@ -214,6 +215,7 @@ def _dev_score(
             types=spec.types,
             corrections=corrections,
             steps=encoder_steps(getattr(trainable, "base", None)),
+            similarity=inference_of(objective, None, spec.similarity)["similarity"],
         )
         return score, "dev accuracy@1"
     if spec.recipe == "few-shot":

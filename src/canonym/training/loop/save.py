@@ -97,17 +97,19 @@ def save_trained(
 
 
 def inference_of(
-    objective: Any, extra: Mapping[str, Any], similarity: str = "auto"
+    objective: Any, extra: Mapping[str, Any] | None, similarity: str = "auto"
 ) -> dict[str, Any]:
     """Return how a paper searches with what it trains, for `save_trained`.
 
     An objective says it by an attribute `similarity`; one with a method `sparse_weight` has learned
     a weight of n-grams, which holds for that similarity alone. ``"auto"`` takes the paper's.
+    `extra` are the weights of the extra modules, None before they are trained.
     """
     published = getattr(objective, "similarity", "cosine")
     chosen = published if similarity == "auto" else similarity
     learned = getattr(objective, "sparse_weight", None)
-    weight = learned(extra) if learned is not None and chosen == published else 0.0
+    known = learned is not None and extra is not None and chosen == published
+    weight = learned(extra) if known else 0.0
     return {"similarity": chosen, "sparse_weight": weight}
 
 

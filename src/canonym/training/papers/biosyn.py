@@ -289,7 +289,7 @@ class BioSyn:
         """
         if not self._with_grams:
             return 0.0
-        return max(float(extra["sparse_weight.weight"]), 0.0) / (self._cosine_scale or 1)
+        return max(float(extra["sparse_weight.weight"].item()), 0.0) / (self._cosine_scale or 1)
 
     def _lambda(self) -> Tensor:
         if self._weight is None:
