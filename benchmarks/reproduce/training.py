@@ -215,7 +215,7 @@ def _train(
 
 
 def _inference(model: ModelSettings, objective: Any, fitted: Any) -> dict[str, Any]:
-    """Return how the model is searched with: by cosine alone, unless its table names a similarity."""
+    """Return how the model is searched with: by cosine, unless its table names a similarity."""
     named = model.settings.get("similarity")
     return {} if named is None else inference_of(objective, fitted.extra, named)
 

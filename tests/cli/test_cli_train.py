@@ -111,6 +111,7 @@ def test_a_transformer_is_trained_and_used(recipe: str, place: Path) -> None:
     assert run("train", recipe, *arguments(recipe)[2:], "-o", "out", code=2).output.count("exists")
 
 
+@pytest.mark.usefixtures("place")
 @pytest.mark.parametrize(
     ("recipe", "options", "similarity"),
     [
@@ -125,7 +126,7 @@ def test_a_transformer_is_trained_and_used(recipe: str, place: Path) -> None:
     ],
 )
 def test_it_is_searched_as_its_paper_says(
-    recipe: str, options: tuple[str, ...], similarity: str, place: Path
+    recipe: str, options: tuple[str, ...], similarity: str
 ) -> None:
     weight = ("--sparse-weight", "4") if recipe == "biosyn" else ()
     run(*arguments(recipe), *weight, *options, "-o", "out", "--quiet")

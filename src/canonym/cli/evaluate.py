@@ -211,15 +211,13 @@ def evaluate(
     from canonym.cli.annotated import open_corpus
     from canonym.cli.open import open_system
     from canonym.cli.progress import activity, note
-    from canonym.encoders import path_of
     from canonym.evaluation.comparison import compare
     from canonym.evaluation.predictions import read_predictions
     from canonym.evaluation.questions import read_corrections
     from canonym.evaluation.run import evaluate_corpus
 
     _check_system(index, terminologies, encoders, protocol, options["min_score"])
-    named = map(path_of, encoders)
-    read = (corpus, *training, corrections, *others, index, *terminologies, *named)
+    read = (corpus, *training, corrections, *others, index, *terminologies, *encoders)
     _check_files(html, json_, (*read, options["order"]), mentions=mentions, overwrite=overwrite)
     began = time.monotonic()
     given = open_corpus(corpus, format=format_, sheet=sheet, header_row=header_row)
@@ -284,11 +282,13 @@ def _check_files(
 ) -> None:
     """Refuse files that cannot be written before the evaluation takes time."""
     from canonym.cli.place import check_outputs
+    from canonym.encoders import path_of
     from canonym.errors import InvalidInput
 
     if mentions and not json_:
         raise InvalidInput("--mentions goes with --json, which lists them")
-    check_outputs({"--html": html, "--json": json_}, read, overwrite=overwrite)
+    inputs = [path and path_of(path) for path in read]
+    check_outputs({"--html": html, "--json": json_}, inputs, overwrite=overwrite)
 
 
 def _summarise(

@@ -105,12 +105,12 @@ class DevAccuracy:
 
     def __call__(self, encode: Encode) -> float:
         """Encode all names and mentions, and return the accuracy."""
-        if self._similarity != "cosine":
-            encode = functools.partial(encode, normalise=False)
-        queries = encode(self._parts)
+        options = {} if self._similarity == "cosine" else {"normalise": False}
+        vectors_of = functools.partial(encode, **options)
+        queries = vectors_of(self._parts)
         best = np.full(len(queries), -np.inf, np.float32)
         nearest = np.zeros(len(queries), np.int64)
-        vectors = encode(self._names)
+        vectors = vectors_of(self._names)
         for start in range(0, len(vectors), _BLOCK):
             block = vectors[start : start + _BLOCK]
             scores = queries @ block.T

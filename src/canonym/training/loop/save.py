@@ -108,9 +108,10 @@ def inference_of(
     published = getattr(objective, "similarity", "cosine")
     chosen = published if similarity == "auto" else similarity
     learned = getattr(objective, "sparse_weight", None)
-    known = learned is not None and extra is not None and chosen == published
-    weight = learned(extra) if known else 0.0
-    return {"similarity": chosen, "sparse_weight": weight}
+    found = {"similarity": chosen, "sparse_weight": 0.0}
+    if learned is not None and extra is not None and chosen == published:
+        found["sparse_weight"] = learned(extra)
+    return found
 
 
 def _commit() -> str | None:

@@ -187,8 +187,6 @@ class BioSyn:
         self.batch_size = batch_size
         self._loss = LOSSES[loss]
         self._cosine_scale, self._middle = cosine_scale, cosine_middle
-        self.similarity = "inner" if cosine_scale is None else "cosine"
-        self._with_grams = sparse == "chargrams"
         self._first_weight, self._rate = sparse_weight, sparse_rate
         self._weight: nn.ParameterDict | None = None
         self.settings: Mapping[str, object] = {
@@ -226,6 +224,11 @@ class BioSyn:
     def n_mentions(self) -> int:
         """Number of mentions trained on."""
         return self.mentions.n_mentions
+
+    @property
+    def similarity(self) -> str:
+        """How the trained vectors are searched: by what they are trained with."""
+        return "inner" if self._cosine_scale is None else "cosine"
 
     def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
         """Search the candidates of every distinct string, and shuffle the mentions."""
@@ -287,7 +290,7 @@ class BioSyn:
 
         ``λ``, divided by a ``cosine_scale``; 0 where other scores than n-grams were trained with.
         """
-        if not self._with_grams:
+        if self.settings["sparse"] != "chargrams":
             return 0.0
         return max(float(extra["sparse_weight.weight"].item()), 0.0) / (self._cosine_scale or 1)
 

@@ -145,7 +145,6 @@ class Dilbert:
         self.name_texts = table.texts
         self.distance, self.margin, self.batch_size = distance, margin, batch_size
         self.collapsed_loss = margin
-        self.similarity = distance  # the paper searches by what it trains with
         related = None
         if wants and hierarchy is not None:
             related = RelatedNames(table, hierarchy, allow_cycles=allow_cycles)
@@ -196,6 +195,11 @@ class Dilbert:
         if str(options.get("strategy", "")).endswith(("+parents", "+siblings")):
             options.setdefault("hierarchy", Hierarchy.from_terminology(terminology))
         return cls(table, mentions, **options)
+
+    @property
+    def similarity(self) -> str:
+        """How the trained vectors are searched: by what they are trained with."""
+        return self.distance
 
     def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
         """Choose triplets and shuffle them."""
