@@ -327,6 +327,8 @@ def _facts(linker: Linker, kind: str) -> dict[str, Any]:
         facts["kind"] = chosen.pop()
         if kind == "auto":
             facts["kind"] += f": {linker.terminology.n_names:,} names; ivf from {IVF_FROM:,}"
+    if "fusion" in described:
+        facts["fusion"] = "exact: the best sums of all names"
     return facts | {"encoders": described["encoders"], "fingerprint": described["fingerprint"]}
 
 
