@@ -174,6 +174,8 @@ def test_options_of_a_description(folder: Path) -> None:
     assert make_encoder(f"{folder},pooling=mean", pooling="max").pooling == "max"  # type: ignore[attr-defined]
     assert path_of(f"{folder},pooling=mean,similarity=inner") == str(folder)
     assert repr(make_encoder("chargrams:1-3,lowercase=false")).endswith("lowercase=False)")
+    with pytest.raises(InvalidInput, match="normalise='maybe': 'true' or 'false' is expected"):
+        make_encoder(f"{folder},normalise=maybe")
     with pytest.raises(InvalidInput, match="leave out pooling"):
         make_encoder("default,pooling=mean")
     odd = folder.rename(folder.with_name("bert,pooling=mean"))

@@ -54,6 +54,7 @@ _GROUP = "canonym.encoders"
 _RANGE = re.compile(r"(\d+)-(\d+)")
 _OPTION = re.compile(r",([a-z_]+)=([^,=]*)$")
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "none": None}
+_SWITCHES = ("lowercase", "word_boundaries", "normalise", "local_files_only")
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 
 
@@ -259,13 +260,15 @@ def _split_options(text: str, given: dict[str, Any]) -> tuple[str, dict[str, Any
     """Cut ``,name=value`` off the end of a description, unless it is a file or folder."""
     while (found := _OPTION.search(text)) and not Path(text).expanduser().exists():
         name, value = found.groups()
-        given.setdefault(name, _value(value))
+        given.setdefault(name, _value(name, value))
         text = text[: found.start()]
     return text, given
 
 
-def _value(text: str) -> Any:
+def _value(name: str, text: str) -> Any:
     """Read the value of an option: true, false, none, a number, or a word."""
+    if name in _SWITCHES and text.lower() not in ("true", "false"):
+        raise InvalidInput(f"{name}={text!r}: 'true' or 'false' is expected")
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     for kind in (int, float):
