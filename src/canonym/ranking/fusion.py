@@ -93,7 +93,7 @@ def fuse_exactly(
     algorithm.
     """
     whole: FusedHits | None = None
-    pending, fetch = np.arange(n), k
+    pending, fetch = np.arange(n), min(4 * k, max(n_rows, 1))  # k rows are seldom enough
     while whole is None or len(pending):
         step = max(1, _PAIRS // fetch)
         left = []
