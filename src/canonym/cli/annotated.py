@@ -20,6 +20,7 @@ FORMATS: dict[str, str] = {
     "pubtator": "PubTator",
     "bioc": "BioC, XML or JSON",
     "brat": "a folder of .txt and .ann files",
+    "mantra": "MANTRA's gold standard, XML",
     "concept": "BioSyn's .concept, a file or a folder",
     "jsonl": "JSON lines, a document or a mention each",
     "table": "id<tab>mention, as CADEC and PsyTar",
@@ -33,7 +34,7 @@ TRIALS = "trials"
 CADEC = "cadec"
 KINDS: tuple[str, ...] = (
     *("lines", "table", "jsonl", "pubtator"),
-    *("bioc", "brat", "concept", "columns", CADEC, TRIALS),
+    *("bioc", "brat", "mantra", "concept", "columns", CADEC, TRIALS),
 )
 """Kinds of input of ``canonym link``; `CADEC` is the ``table`` of `FORMATS`, without a header."""
 
@@ -41,6 +42,7 @@ _PUBTATOR = re.compile(r"[^|\t]+\|[ta]\|")
 _CONCEPT = re.compile(r"[^|]*\|\|\d+\|\|?\d+\|\|.*\|\|.*\|\|")
 _INSIDE = {  # what the beginning of XML and JSON holds
     TRIALS: re.compile(r'<clinical_study\b|"(?:protocolSection|studies)"\s*:'),
+    "mantra": re.compile(r"<unit\b[^>]*>\s*<text>"),
     "bioc": re.compile(
         r'<(?:collection|document|passage)\b|"(?:documents|passages|PubTator3)"\s*:'
     ),
@@ -215,6 +217,8 @@ def read_items(
     }
     if format == "bioc":
         return corpora.read_bioc(path)
+    if format == "mantra":
+        return corpora.read_mantra(path)
     if format == TRIALS:
         return _read_trials(path)
     return readers[format](path, encoding=encoding)

@@ -14,6 +14,7 @@ from canonym.corpora.jsonl import (
     write_jsonl_documents,
     write_jsonl_mentions,
 )
+from canonym.corpora.mantra import read_mantra
 from canonym.corpora.pubtator import read_pubtator, write_pubtator
 from canonym.corpora.splits import Parts, hold_out, read_official, refined
 from canonym.corpora.tables import (
@@ -46,6 +47,7 @@ __all__ = [
     "read_folds",
     "read_jsonl_documents",
     "read_jsonl_mentions",
+    "read_mantra",
     "read_mention_table",
     "read_official",
     "read_pubtator",
