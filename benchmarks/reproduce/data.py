@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from canonym.corpora.concepts import read_concepts
+from canonym.corpora.mantra import read_mantra
 from canonym.corpora.pubtator import read_pubtator
 from canonym.corpora.splits import Parts, read_official
 from canonym.corpora.trials import Trial, read_trials_table
@@ -188,9 +189,12 @@ class Shelf:
             self.check(name)
             found = _TRIALS[format](read_trials_table(self.data / name), terminology)
             return Parts((), (), found.documents), tuple(found.remarks)
+        if format == "mantra":  # a file, all of which is for the test
+            self.check(name)
+            return Parts((), (), tuple(read_mantra(self.data / name))), ()
         readers = {"pubtator": _read_pubtator, "concept": _read_concepts}
         if format not in readers:
-            known = ", ".join((*readers, "folds", *_TRIALS))
+            known = ", ".join((*readers, "folds", "mantra", *_TRIALS))
             raise InvalidInput(f"the format {format!r} is none of {known}")
         if (name, format) not in self._corpora:
             self.check(name)
