@@ -21,7 +21,7 @@ from recombined import write_table
 from record import save
 
 MEASURE = """
-import gc, json, random, sys
+import ctypes, gc, json, random, sys
 import numpy as np
 from canonym import Terminology
 from canonym.training.sampling.names import NameTable
@@ -37,6 +37,7 @@ def forget_peak():
 
 def measured(what, make, n):
     gc.collect()
+    ctypes.CDLL("libc.so.6").malloc_trim(0)  # or what was freed before is used again
     forget_peak()
     before = memory("RssAnon")
     start = memory("VmHWM")
