@@ -532,6 +532,23 @@ def _sparse() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _languages() -> str:
+    """Return how often names in other languages find their concept by its English names."""
+    rows = _result("languages")["rows"]
+    tags = list(dict.fromkeys(row["language"] for row in rows))
+    lines = [f"| accuracy@1, % | {' | '.join(tags)} |", "|---" + "|--:" * len(tags) + "|"]
+    for name in dict.fromkeys(row["encoder"] for row in rows):
+        found = {row["language"]: row for row in rows if row["encoder"] == name}
+        cells = (f"{100 * found[tag]['accuracy@1']:.1f}" for tag in tags)
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    lines += ["", "| one term | encoder | nearest English name |", "|---|---|---|"]
+    for row in rows:
+        if "term" in row:
+            nearest = ", ".join(row["nearest"]) or "none"
+            lines.append(f"| {row['term']} ({row['language']}) | {row['encoder']} | {nearest} |")
+    return "\n".join(lines) + "\n"
+
+
 def _kills() -> str:
     lines = [
         "| command | kills | at a system call | nothing written | as before | begun | whole "
@@ -649,6 +666,7 @@ _TABLES = {
     "ivf": _ivf,
     "kills": _kills,
     "review-kills": _review_kills,
+    "languages": _languages,
     "mapping": _mapping,
     "match": _match,
     "products": _products,
