@@ -15,6 +15,7 @@ from typing import Any
 
 from canonym.evaluation.statistics import wilson
 from reproduce.files import read_experiment
+from reproduce.table import rank_systems
 
 __all__ = ["filled"]
 
@@ -655,6 +656,27 @@ def _scaling_workers() -> str:
     return "\n".join(lines) + "\n"
 
 
+_SEARCH = re.compile(r"(?P<corpus>\w+) dev, trained on (?P<names>[^,]+), (?P<search>.+)")
+
+
+def _search_ranks() -> str:
+    """Return accuracy and average rank of each search, for each set of names trained on."""
+    trained: dict[str, dict[str, dict[str, float]]] = {}
+    for row in _result("triplet-train")["rows"]:
+        if found := _SEARCH.fullmatch(row["name"]):
+            by_corpus = trained.setdefault(found["names"], {})
+            by_corpus.setdefault(found["corpus"], {})[found["search"]] = row["value"]
+    lines = []
+    for names, figures in trained.items():
+        if not lines:
+            lines = [f"| trained on | search | {' | '.join(figures)} | average rank |"]
+            lines.append("|---|---|" + "--:|" * (len(figures) + 1))
+        for search, rank in rank_systems(figures).items():
+            cells = " | ".join(f"{found[search]:.1f}" for found in figures.values())
+            lines.append(f"| {names} | {search} | {cells} | {rank:g} |")
+    return "\n".join(lines) + "\n"
+
+
 _TABLES = {
     "accuracy": _accuracy,
     "card": _card,
@@ -673,6 +695,7 @@ _TABLES = {
     "scaling-mentions": _scaling_mentions,
     "scaling-names": _scaling_names,
     "scaling-workers": _scaling_workers,
+    "search-ranks": _search_ranks,
     "service": _service,
     "sparse": _sparse,
     "unknown": _unknown,
