@@ -12,13 +12,15 @@ import pytest
 from canonym.corpora.aact import read_aact
 from canonym.corpora.trials import (
     COLUMNS,
+    PHASES,
     Trial,
     make_trial,
     read_trials_json,
     read_trials_table,
     read_trials_xml,
+    select_trials,
 )
-from canonym.errors import ReadError
+from canonym.errors import InvalidInput, ReadError
 from canonym.types import Document, Mention
 
 TEXT = "Two drugs\nHip Fracture\nPain\nAspirin 100 mg\nBrace"
@@ -161,6 +163,114 @@ def test_fields_and_pairs() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("written", "phases"),
+    [
+        ("PHASE1/PHASE2", ("Phase 1", "Phase 2")),
+        ("Phase 2/Phase 3", ("Phase 2", "Phase 3")),
+        ("EARLY_PHASE1", ("Early Phase 1",)),
+        ("Early Phase 1", ("Early Phase 1",)),
+        ("Phase 0", ("Early Phase 1",)),
+        ("Phase 4", ("Phase 4",)),
+        *((no_phase, ()) for no_phase in ("N/A", "NA", "Not Applicable", "", "Phase 5")),
+    ],
+)
+def test_phases_in_every_spelling(written: str, phases: tuple[str, ...]) -> None:
+    assert make_trial("1", "", [], [], phase=written).phases == phases
+
+
+@pytest.mark.parametrize(
+    ("written", "study_type"),
+    [
+        ("INTERVENTIONAL", "Interventional"),
+        ("EXPANDED_ACCESS", "Expanded access"),
+        ("Expanded Access", "Expanded access"),
+        ("Observational [Patient Registry]", "Observational"),
+    ],
+)
+def test_study_types_in_every_spelling(written: str, study_type: str) -> None:
+    assert make_trial("1", "", [], [], study_type=written).study_type == study_type
+
+
+def test_every_registry_layout_has_study_type_and_phases(tmp_path: Path) -> None:
+    (tmp_path / "NCT1.xml").write_text(
+        XML.replace(
+            "<keyword>",
+            "<study_type>Interventional</study_type><phase>Phase 1/Phase 2</phase><keyword>",
+            1,
+        )
+    )
+    study = json.loads(json.dumps(STUDY))
+    study["protocolSection"]["designModule"] = {
+        "studyType": "INTERVENTIONAL",
+        "phases": ["PHASE1", "PHASE2"],
+    }
+    (tmp_path / "NCT1.json").write_text(json.dumps(study))
+    aact_folder(
+        tmp_path,
+        studies="nct_id|brief_title|study_type|phase\n"
+        "NCT1|Two drugs|INTERVENTIONAL|PHASE1/PHASE2\n",
+        interventions=AACT["interventions"].replace("Combination Product", "COMBINATION_PRODUCT"),
+    )
+    for read in (read_trials_xml, read_trials_json, read_aact):
+        (trial,) = read(tmp_path)
+        assert (trial.study_type, trial.phases) == ("Interventional", ("Phase 1", "Phase 2"))
+        assert trial.document == DOCUMENT
+
+
+def some_trials() -> list[Trial]:
+    return [
+        make_trial(
+            "drug",
+            "",
+            ["Hip fracture"],
+            [("Drug", "a")],
+            study_type="Interventional",
+            phase="Phase 1/Phase 2",
+        ),
+        make_trial(
+            "device",
+            "",
+            ["Pain"],
+            [("Device", "b")],
+            study_type="Interventional",
+            phase="N/A",
+            condition_names=["Back Pain"],
+        ),
+        make_trial("watched", "", ["Pain"], [("Drug", "c")], study_type="Observational"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("conditions", "ids"),
+    [
+        ({}, ["drug", "device", "watched"]),
+        ({"study_types": ["interventional"]}, ["drug", "device"]),
+        ({"phases": PHASES}, ["drug"]),
+        ({"phases": ["phase 2"]}, ["drug"]),
+        ({"phases": ["Phase 3"]}, []),
+        ({"interventions": ["DRUG", "Biological"]}, ["drug", "watched"]),
+        ({"conditions": ["pain"]}, ["device", "watched"]),
+        ({"conditions": ["back"]}, ["device"]),
+        ({"study_types": ["Interventional"], "conditions": ["pain"]}, ["device"]),
+    ],
+)
+def test_trials_meet_every_condition(conditions: dict[str, Any], ids: list[str]) -> None:
+    assert [trial.document.id for trial in select_trials(some_trials(), **conditions)] == ids
+
+
+@pytest.mark.parametrize("asked", [{"study_types": ["Interventional"]}, {"phases": ["Phase 1"]}])
+def test_trials_that_do_not_say_their_type_are_refused(asked: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match="'NCT1' does not say its study type and phase"):
+        list(select_trials([Trial(DOCUMENT)], **asked))
+    assert list(select_trials([Trial(DOCUMENT)], interventions=["Drug"])) == [Trial(DOCUMENT)]
+
+
+def test_a_phase_that_is_none_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="'phase 5' is no phase: give one of Early Phase 1"):
+        list(select_trials([], phases=["Phase 5"]))
+
+
 def test_empty_names_are_left_out() -> None:
     trial = make_trial(
         "1", " a  b ", ["", " c\nd "], [("Drug", " "), ("", "e")], keywords=["", "k"]
@@ -256,6 +366,14 @@ def test_real_trials(data: Path) -> None:
     for trial in table.values():
         for found in trial.document.mentions:
             assert trial.document.text[found.start : found.end] == found.text
+    chosen = select_trials(
+        records.values(),
+        study_types=["Interventional"],
+        phases=PHASES,
+        interventions=["Biological", "Combination Product", "Drug"],
+    )
+    assert {trial.study_type for trial in records.values()} == {"Interventional", "Observational"}
+    assert len(list(chosen)) == 24
     shared = records.keys() & table.keys()
     assert len(shared) > 20
     agreeing = [records[id_].conditions == table[id_].conditions for id_ in shared]

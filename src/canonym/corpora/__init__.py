@@ -24,7 +24,13 @@ from canonym.corpora.tables import (
     read_annotated_table,
     read_table,
 )
-from canonym.corpora.trials import Trial, read_trials_json, read_trials_table, read_trials_xml
+from canonym.corpora.trials import (
+    Trial,
+    read_trials_json,
+    read_trials_table,
+    read_trials_xml,
+    select_trials,
+)
 
 __all__ = [
     "Census",
@@ -56,6 +62,7 @@ __all__ = [
     "read_trials_table",
     "read_trials_xml",
     "refined",
+    "select_trials",
     "take_census",
     "write_bioc",
     "write_jsonl_documents",

@@ -10,14 +10,15 @@ are mixed in; JSON and AACT keep them apart, and they are left out.
 from __future__ import annotations
 
 import json
+import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from canonym.corpora.tables import parse_table
-from canonym.errors import ReadError
+from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_text
 from canonym.io.xml import read_json, read_numbered_elements
 from canonym.types import Document, Mention
@@ -30,6 +31,11 @@ COLUMNS: tuple[str, ...] = (
 
 CONDITION = "Condition"
 """Type of the mentions of conditions."""
+
+PHASES: tuple[str, ...] = ("Early Phase 1", "Phase 1", "Phase 2", "Phase 3", "Phase 4")
+"""The phases of the U.S. Food and Drug Administration."""
+
+_PHASE = re.compile(r"(early)?[ _]*phase[ _]*([0-4])", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,10 @@ class Trial:
         Further names of the interventions, as the registrant gave them.
     keywords : tuple of str
         The registrant's keywords.
+    study_type : str
+        ``"Interventional"``, ``"Observational"``, …; empty where the source does not say.
+    phases : tuple of str
+        Some of `PHASES`: two of a trial in two phases, none of a trial without.
     """
 
     document: Document
@@ -57,6 +67,8 @@ class Trial:
     intervention_ids: tuple[str, ...] = ()
     other_names: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
+    study_type: str = ""
+    phases: tuple[str, ...] = ()
 
     @property
     def conditions(self) -> tuple[Mention, ...]:
@@ -82,13 +94,17 @@ def make_trial(
     title: str,
     conditions: Iterable[str],
     interventions: Iterable[tuple[str, str]],
+    *,
+    study_type: str = "",
+    phase: str = "",
     **silver: Iterable[str],
 ) -> Trial:
     """Lay a trial out as a document.
 
     `interventions` are types and names, `silver` the other attributes of `Trial`. White space in
     titles and names is collapsed; fields without a name are left out, and interventions without a
-    type are of the type ``Intervention``.
+    type are of the type ``Intervention``. `phase` is written as any registry does: ``PHASE1``,
+    ``Phase 1/Phase 2``, ``N/A``.
     """
     title = " ".join(title.split())
     fields = [(CONDITION, name) for name in conditions]
@@ -101,7 +117,76 @@ def make_trial(
             text = f"{text}\n{name}"
             mentions.append(Mention(name, start, len(text), kind, document_id=id_, context=title))
     rest = {key: tuple(filter(None, map(str.strip, names))) for key, names in silver.items()}
-    return Trial(Document(id_, text, tuple(mentions)), **rest)
+    return Trial(
+        Document(id_, text, tuple(mentions)),
+        **rest,
+        # The classic XML has "Observational [Patient Registry]".
+        study_type=study_type.partition("[")[0].strip().replace("_", " ").capitalize(),
+        phases=_phases(phase),
+    )
+
+
+def _phases(written: str) -> tuple[str, ...]:
+    """Return the phases of a record; Phase 0 was the name of Early Phase 1."""
+    found = (0 if early else int(number) for early, number in _PHASE.findall(written))
+    return tuple(PHASES[number] for number in found)
+
+
+def select_trials(
+    trials: Iterable[Trial],
+    *,
+    study_types: Collection[str] = (),
+    phases: Collection[str] = (),
+    interventions: Collection[str] = (),
+    conditions: Collection[str] = (),
+) -> Iterator[Trial]:
+    """Yield the trials that meet every condition given, whole and in order.
+
+    Parameters
+    ----------
+    trials : iterable of Trial
+        Of any reader.
+    study_types : collection of str
+        ``"Interventional"``, …
+    phases : collection of str
+        Some of `PHASES`; one of them is enough for a trial in two phases.
+    interventions : collection of str
+        Types, one of which some intervention has: ``"Drug"``, ``"Biological"``, …
+    conditions : collection of str
+        Parts of the text of some condition, or of one of NLM's terms for the conditions.
+
+    Raises
+    ------
+    InvalidInput
+        If a phase is none of `PHASES`, or the study type of a trial is unknown and `study_types`
+        or `phases` are given. No letter case matters anywhere.
+
+    Notes
+    -----
+    Miftahutdinov et al. (2021), section 3, select ``study_types=["Interventional"]``, all `PHASES`
+    and ``interventions=["Biological", "Combination Product", "Drug"]``.
+    """
+    known = {phase.casefold() for phase in PHASES}
+    wanted, in_phases, kinds, parts = (
+        {one.casefold() for one in some}
+        for some in (study_types, phases, interventions, conditions)
+    )
+    if strange := sorted(in_phases - known):
+        raise InvalidInput(f"{strange[0]!r} is no phase: give one of {', '.join(PHASES)}")
+    for trial in trials:
+        if (wanted or in_phases) and not trial.study_type:
+            raise InvalidInput(
+                f"the source of the trial {trial.document.id!r} does not say its study type and "
+                "phase: select by interventions and conditions, or read XML, JSON or AACT"
+            )
+        names = [*(m.text for m in trial.conditions), *trial.condition_names]
+        if (
+            (not wanted or trial.study_type.casefold() in wanted)
+            and (not in_phases or not in_phases.isdisjoint(map(str.casefold, trial.phases)))
+            and (not kinds or any(m.type.casefold() in kinds for m in trial.interventions))
+            and (not parts or any(part in name.casefold() for name in names for part in parts))
+        ):
+            yield trial
 
 
 def read_trials_xml(path: str | Path) -> Iterator[Trial]:
@@ -142,6 +227,8 @@ def _xml_trials(path: str | Path) -> Iterator[Trial]:
                 intervention_names=_texts(element, "intervention_browse/mesh_term"),
                 other_names=_texts(element, "intervention/other_name"),
                 keywords=_texts(element, "keyword"),
+                study_type=element.findtext("study_type") or "",
+                phase=element.findtext("phase") or "",
             )
 
 
@@ -189,6 +276,7 @@ def _study(study: dict[str, Any]) -> Trial:
     identification = protocol["identificationModule"]
     interventions = protocol.get("armsInterventionsModule", {}).get("interventions", [])
     conditions = protocol.get("conditionsModule", {})
+    design = protocol.get("designModule", {})
     silver: dict[str, list[str]] = {}
     for field in ("condition", "intervention"):
         meshes = derived.get(f"{field}BrowseModule", {}).get("meshes", [])
@@ -202,6 +290,8 @@ def _study(study: dict[str, Any]) -> Trial:
         [(part.get("type", "").replace("_", " ").title(), part["name"]) for part in interventions],
         other_names=[name for part in interventions for name in part.get("otherNames", [])],
         keywords=conditions.get("keywords", []),
+        study_type=design.get("studyType", ""),
+        phase="/".join(design.get("phases", [])),
         **silver,
     )
 
