@@ -38,6 +38,8 @@ training        ``false``: the parts before are not given, so that neither names
                 know them
 order           of the nearest concepts: ``"marginal"``, ``"fitted"``, or a file; ``context =
                 false``: without the other mentions of a document
+pooling         of its encoders: ``"cls"``, ``"mean"`` or ``"max"``, whatever they were
+                trained with
 precision       ``"fp32"`` (default), or ``"bf16"``: how transformers compute
 reading         the reading to compare; the protocol's first by default
 slice           one of `canonym.evaluation.slices.HEADLINE_SLICES`: only these mentions count
@@ -100,7 +102,7 @@ EXPERIMENTS = Path(__file__).parent / "experiments"
 
 _SHARED = {
     *("corpus", "format", "types", "part", "terminology", "protocol", "split", "same", "encoders"),
-    *("weights", "corrections", "precision", "reading", "slice", "difference", "caveat"),
+    *("weights", "corrections", "pooling", "precision", "reading", "slice", "difference", "caveat"),
     *("seed", "k", "order", "context", "training", "glosses", "published"),
     *("task", "search", "pairs", "relations", "epochs", "absent", "n_dev", "repetitions"),
 }

@@ -37,7 +37,7 @@ def run_row(row: Row, shelf: Shelf, models: Models) -> Outcome:
 
     `models` replaces encoders by name; the row is run with each of several samples.
     """
-    names = [models.get(name, name) for name in row.get("encoders", ())]
+    names = [_pooled(models.get(name, name), row) for name in row.get("encoders", ())]
     counts = {len(one) for one in names if _is_list(one)}
     if not counts:
         return _run(row, shelf, names)
@@ -52,6 +52,15 @@ def run_row(row: Row, shelf: Shelf, models: Models) -> Outcome:
     if any(isinstance(run, FoldRuns) for run in runs):
         raise InvalidInput(f"the row {row['name']!r} has folds and its models samples: choose one")
     return runs[0] if len(runs) == 1 else SampleRuns(tuple(runs))
+
+
+def _pooled(given: Any, row: Row) -> Any:
+    """Return the description of an encoder, or of each sample, with the pooling of a row."""
+    if "pooling" not in row:
+        return given
+    if _is_list(given):
+        return [_pooled(one, row) for one in given]
+    return f"{given},pooling={row['pooling']}" if isinstance(given, str) else given
 
 
 def _is_list(one: Any) -> bool:

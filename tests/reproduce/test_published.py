@@ -29,6 +29,7 @@ PUBLISHED = sorted(path.stem for path in EXPERIMENTS.glob("*-published.toml"))
 PLACES = ["hip", "knee", "hand", "foot", "head", "lung"]
 SIGNS = ["fracture", "pain", "tumour", "swelling"]
 THINGS = [(f"{s} of {p}", [f"{p} {s}", f"{s} in the {p}"], s) for s in SIGNS for p in PLACES]
+LANGUAGES = ["CZE", "FRE", "GER", "ITA", "JPN", "POR", "RUS", "SPA", "DUT", "CHI"]
 TYPES = [
     *("Pharmacologic Substance", "Disease or Syndrome", "Neoplastic Process", "Clinical Drug"),
     *("Finding", "Injury or Poisoning"),
@@ -53,6 +54,15 @@ def pubtator(folder: Path, id_of: Callable[[int], str], types: list[str]) -> Non
                 text += words + ". "
         body = f"{number}|t|{text.strip()}\n{number}|a|\n" + "\n".join(lines) + "\n\n"
         (folder / f"{part}.pubtator").write_text(body)
+
+
+def mantra(path: Path) -> None:
+    units = ""
+    for n, (_, (words, _), _) in enumerate(THINGS):
+        entity = f'<e cui="C100{n:04}" grp="DISO" offset="0" len="{len(words)}">{words}</e>'
+        units += f'<unit id="u{n}"><text>{words}</text>{entity}</unit>'
+    body = f'<Corpus id="c" lang="de"><document id="d">{units}</document></Corpus>'
+    path.write_text(f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n', encoding="utf-8")
 
 
 def folds(folder: Path) -> None:
@@ -94,10 +104,16 @@ def umls(folder: Path) -> None:
         for sab in ("SNOMEDCT_US", "RXNORM"):
             names.append(atom(cui, label, best=sab == "SNOMEDCT_US", sab=sab))
             names += [atom(cui, text, sab=sab) for text in synonyms]
+        names.append(atom(cui, f"{label} in words of elsewhere", lat=LANGUAGES[n % len(LANGUAGES)]))
         edges.append(edge(cui, "PAR", f"C005{SIGNS.index(sign):04}", sab="SNOMEDCT_US"))
         edges.append(edge(cui, "RO", f"C100{(n + 1) % len(THINGS):04}", "near"))
         types.append(f"{cui}|T0|B2|{TYPES[n % len(TYPES)]}|AT{n + 9}||\n")
-    for name, lines in (("MRCONSO", names), ("MRREL", edges), ("MRSTY", types), ("MRDEF", ["C0012634|A1|AT1||MSH|Ill.|N||\n"])):
+    for name, lines in (
+        ("MRCONSO", names),
+        ("MRREL", edges),
+        ("MRSTY", types),
+        ("MRDEF", ["C0012634|A1|AT1||MSH|Ill.|N||\n"]),
+    ):
         (folder / f"{name}.RRF").write_text("".join(lines), encoding="utf-8")
 
 
@@ -162,6 +178,14 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
     for name in ("share-clef-2013", "mcn-2019"):
         pubtator(data / name, lambda n: f"C100{n:04}", ["Disorder"])
     pubtator(data / "tac-2017-adr", lambda n: f"100001{n:02}", ["AdverseReaction"])
+    (data / "mantra").mkdir()
+    for source, languages in (
+        ("Medline", ("de", "es", "fr", "nl")),
+        ("EMEA", ("de", "es", "fr", "nl")),
+        ("Patent", ("de", "fr")),
+    ):
+        for language in languages:
+            mantra(data / "mantra" / f"{source}_GSC_{language}_man.xml")
     folds(data / "cadec")
     folds(data / "psytar")
     (data / "diseases-database").mkdir()
