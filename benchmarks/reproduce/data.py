@@ -222,7 +222,10 @@ class Shelf:
     def relations(
         self, sources: Sequence[str | Mapping[str, Any]], terminology: Terminology
     ) -> list[Relation]:
-        """Read relations: ``"terminology"``, tables, or files of a terminology that has some."""
+        """Read relations: ``"terminology"``, tables, or files of a terminology that has some.
+
+        ``consider`` is left out: in OBO it names what may replace an obsolete term.
+        """
         found: list[Relation] = []
         for source in sources:
             if source == "terminology":
@@ -236,7 +239,7 @@ class Shelf:
                 found += read_relations(self.data / source["file"])
             else:
                 found += (r for r in self._records(source) if isinstance(r, Relation))
-        return found
+        return [one for one in found if one.relation != "consider"]
 
     def encoder(self, given: str | Encoder, *, precision: str = "fp32") -> Encoder:
         """Open an encoder, as `make_encoder` does; the last ones stay open and keep vectors.
@@ -254,6 +257,10 @@ class Shelf:
                 encoder.set_dtype("bfloat16")
             self._encoders[key] = _remembering(encoder)
         return copy.copy(self._encoders[key])
+
+    def fresh_encoder(self, given: str | Encoder) -> Encoder:
+        """Open an encoder that the caller may train: nobody else has it."""
+        return _open_encoder(given) if isinstance(given, str) else copy.deepcopy(given)
 
     def indexing(
         self,

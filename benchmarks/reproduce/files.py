@@ -43,6 +43,7 @@ pooling         of its encoders: ``"cls"``, ``"mean"`` or ``"max"``, whatever th
 precision       ``"fp32"`` (default), or ``"bf16"``: how transformers compute
 reading         the reading to compare; the protocol's first by default
 slice           one of `canonym.evaluation.slices.HEADLINE_SLICES`: only these mentions count
+like            another row, whose settings hold unless they are given here
 against         another row of the file, on the same mentions: their difference and its tests
 published       percentages by metric; a name without a number to show ours alone
 difference      the most, in points, that ours may differ from the published number
@@ -59,8 +60,12 @@ task             settings                    metrics
 ``relatedness``  ``pairs``, a file           ``spearman``
 ``mcsm``         ``terminology``, ``types``  ``mean``, and each of the types
                  wanted, ``k``
-``relations``    ``terminology``,            ``accuracy``
-                 ``relations``, ``epochs``
+``relations``    ``terminology``,            ``accuracy``, on a fifth of the pairs of concepts
+                 ``relations``, ``most``
+                 of a relation, half of them
+                 turned around;
+                 ``finetuned``, ``epochs``,
+                 ``learning_rate``
 ``nil``          as for linking;             ``false-positive``, ``true-positive``, ``weighted``,
                  ``absent``, the share of    ``most-right``, ``learned`` and ``never``
                  concepts that are taken
@@ -105,6 +110,7 @@ _SHARED = {
     *("weights", "corrections", "pooling", "precision", "reading", "slice", "difference", "caveat"),
     *("seed", "k", "order", "context", "training", "glosses", "published"),
     *("task", "search", "pairs", "relations", "epochs", "absent", "n_dev", "repetitions"),
+    *("most", "finetuned", "learning_rate"),
 }
 _PRECISIONS = ("fp32", "bf16")
 _OWN = {"name", "against"}
@@ -145,9 +151,26 @@ def read_experiment(name: str | Path, *, folder: str | Path = EXPERIMENTS) -> Ex
     if not isinstance(models, dict) or not all(isinstance(one, dict) for one in models.values()):
         raise ReadError(path, "model is no group of [model.NAME] tables")
     names = [row.get("name") for row in rows]
-    for row in rows:
-        _check_row(path, {**content, **row}, names)
-    return Experiment(path.stem, title, source, tuple({**content, **row} for row in rows), models)
+    whole = [{**content, **_resolved(path, row, rows, ())} for row in rows]
+    for row in whole:
+        _check_row(path, row, names)
+    return Experiment(path.stem, title, source, tuple(whole), models)
+
+
+def _resolved(
+    path: Path, row: dict[str, Any], rows: list[dict[str, Any]], above: tuple[str, ...]
+) -> dict[str, Any]:
+    """Give a row the settings of the row that it is like; what that one is against is its own."""
+    own = {name: value for name, value in row.items() if name != "like"}
+    if "like" not in row:
+        return own
+    other = next((one for one in rows if one.get("name") == row["like"]), None)
+    if other is None or row["like"] in above:
+        what = "which is no row" if other is None else "and so in a circle to itself"
+        raise ReadError(path, f"the row {row.get('name')!r} is like {row['like']!r}, {what}")
+    found = _resolved(path, other, rows, (*above, row["like"]))
+    found.pop("against", None)
+    return {**found, **own}
 
 
 def _check_row(path: Path, row: dict[str, Any], names: list[Any]) -> None:

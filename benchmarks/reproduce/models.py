@@ -39,6 +39,7 @@ dev             whether accuracy on the dev part chooses the epoch
 terminology     as of rows
 hierarchy       for parents and siblings: a terminology, that of the model by default
 relations       for CODER: as of rows of relations, those of the terminology by default
+held_out        for CODER: leave out the pairs of concepts that rows of relations test
 groups          for few-shot: JSON of names by concept, or
                 ``{ file = "trees.tsv", letters = "C" }``: names by category of their tree number,
                 or ``{ file = "medic.txt", each = "concept" }``: names of each concept of a
@@ -83,7 +84,7 @@ _SOURCES = {
     "biosyn": {"terminology"},
     "triplet": {"terminology"},
     "dilbert": {"terminology", "hierarchy"},
-    "coder": {"terminology", "relations"},
+    "coder": {"terminology", "relations", "held_out"},
     "few-shot": {"groups", "concepts"},
 }
 

@@ -18,7 +18,12 @@ from canonym.evaluation.questions import read_corrections
 from canonym.evaluation.run import Run, evaluate_corpus
 from canonym.evaluation.similarity.mcsm import mcsm
 from canonym.evaluation.similarity.relatedness import read_relatedness, relatedness
-from canonym.evaluation.similarity.relations import evaluate_relations, frozen
+from canonym.evaluation.similarity.relations import (
+    choose_triplets,
+    evaluate_relations,
+    finetuned,
+    frozen,
+)
 from canonym.evaluation.slices import Figure
 from canonym.linking.reranker import ORDERS
 from canonym.terminology import Terminology
@@ -209,16 +214,29 @@ def _relations(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:
     terminology = shelf.terminology(row["terminology"])
     given = list(dict.fromkeys(shelf.relations(row["relations"], terminology)))
     labels = {c.id: c.label for c in terminology.iter_concepts() if c.label}
-    kept = [one for one in given if one.head in labels and one.tail in labels]
+    named = [one for one in given if one.head in labels and one.tail in labels]
+    seed = row.get("seed", 0)
+    kept = choose_triplets(named, most=row.get("most"), rng=seed) if "most" in row else named
     ids = list(dict.fromkeys(id_ for one in kept for id_ in (one.head, one.tail)))
-    vectors = _dense(_one_encoder(row, shelf, names), [labels[id_] for id_ in ids])
-    fit = frozen(dict(zip(ids, vectors, strict=True)), epochs=row.get("epochs", 50))
-    found = evaluate_relations(fit, kept, seed=row.get("seed", 0))
+    encoder = _one_encoder(row, shelf, names)
+    options = {key: row[key] for key in ("epochs", "learning_rate") if key in row}
+    if row.get("finetuned"):
+        fit = finetuned(lambda: shelf.fresh_encoder(names[0]), labels, **options)
+    else:
+        vectors = _dense(encoder, [labels[id_] for id_ in ids])
+        # The published rate suits vectors as BERT gives them, with columns near 1.
+        vectors = vectors * vectors.shape[1] ** 0.5
+        fit = frozen(dict(zip(ids, vectors, strict=True)), **options)
+    found = evaluate_relations(fit, kept, by="pair", seed=seed)
     figure = Figure("all", "", "accuracy", found.n_test, found.accuracy, found.low, found.high)
     remarks = [f"the commonest relation alone has {100 * found.majority:.1f}"]
-    if len(kept) < len(given):
+    remarks.append(f"{len({one.relation for one in kept}):,} relations of {len(kept):,} triplets")
+    if found.mistakes:
+        (right, wrong), n = next(iter(found.mistakes.items()))
+        remarks.append(f"the commonest mistake is {wrong} for {right}, {n:,} of {found.n_test:,}")
+    if len(named) < len(given):
         remarks.append(
-            f"{len(given) - len(kept):,} of {len(given):,} triplets, with a concept that the "
+            f"{len(given) - len(named):,} of {len(given):,} triplets, with a concept that the "
             "terminology does not have, were left out"
         )
     details = {"majority": found.majority, "chance": found.chance, "n_train": found.n_train}

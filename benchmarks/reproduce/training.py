@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 from canonym.errors import InvalidInput, Mismatch, MissingExtra, NotTrained, ReadError
 from canonym.evaluation.questions import read_corrections
+from canonym.evaluation.similarity.relations import is_test_pair
 from canonym.io import files
 from canonym.io.streams import open_text
 from canonym.terminology import Terminology
@@ -450,10 +451,12 @@ def _relations(
     for name in ("weighing", "relation_weighing"):
         if name in options:
             options[name] = Weighing(**options[name])
-    if "relations" not in model.settings:
+    if not {"relations", "held_out"} & set(model.settings):
         return None
     options["strict"] = False
-    return shelf.relations(model.settings["relations"], terminology)
+    found = shelf.relations(model.settings.get("relations", ["terminology"]), terminology)
+    held_out = model.settings.get("held_out", False)
+    return [one for one in found if not (held_out and is_test_pair(one))]
 
 
 def _transformer(model: ModelSettings, sample: int, spec: str, terminology: Terminology) -> Any:

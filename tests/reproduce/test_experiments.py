@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -241,6 +242,23 @@ def test_an_experiment_needs_rows_and_numbers(shelf: Path) -> None:
         read_experiment("three", folder=shelf)
     with pytest.raises(InvalidInput, match="has none"):
         read_experiment("three", folder=shelf / "corpus")
+
+
+def test_a_row_has_the_settings_of_the_row_that_it_is_like(tmp_path: Path) -> None:
+    def read(*rows: str) -> list[dict[str, Any]]:
+        listed = ",\n".join(f"{{ {row} }}" for row in rows)
+        (tmp_path / "e.toml").write_text(f"k = 3\nrow = [{listed}]\n")
+        return list(read_experiment("e", folder=tmp_path).rows)
+
+    first = 'name = "a", task = "relatedness", pairs = "p", encoders = ["x"], published = { s = 1 }'
+    second = 'name = "b", like = "a", encoders = ["y"], against = "a"'
+    one, two, three = read(first, second, 'name = "c", like = "b", k = 4')
+    assert two == {**one, "name": "b", "encoders": ["y"], "against": "a"}
+    assert three == {**one, "name": "c", "encoders": ["y"], "k": 4}
+    with pytest.raises(ReadError, match="the row 'b' is like 'd', which is no row"):
+        read(first, second.replace('like = "a"', 'like = "d"'))
+    with pytest.raises(ReadError, match="is like 'b', and so in a circle to itself"):
+        read('name = "a", like = "b"', second)
 
 
 def test_rounding_does_not_make_a_difference() -> None:

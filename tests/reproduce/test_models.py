@@ -13,7 +13,9 @@ import pytest
 from click.testing import CliRunner
 
 from canonym import InvalidInput, Mismatch, ReadError
+from canonym.evaluation.similarity.relations import is_test_pair
 from canonym.io.files import read_manifest
+from canonym.types import Relation
 from reproduce.__main__ import main
 from reproduce.data import Shelf
 from reproduce.files import read_experiment
@@ -246,7 +248,7 @@ def test_word_vectors_are_a_model_too(place: Path) -> None:
 
 
 def test_relations_and_a_dev_part_are_used(place: Path) -> None:
-    (place / "r.tsv").write_text("one\tother\n100\t111\n101\t110\n102\t112\n")
+    (place / "r.tsv").write_text("one\tother\n100\t111\n101\t110\n102\t123\n")
     relations = (
         'relations = ["terminology", { file = "r.tsv", head = "one", tail = "other", '
         'relation = "near", head_prefix = "X:", tail_prefix = "X:" }]\n'
@@ -265,11 +267,22 @@ def test_relations_and_a_dev_part_are_used(place: Path) -> None:
     facts = read_manifest(folder / "e-coder", kind="encoder", newest=1)["training"]
     assert facts["objective_settings"]["relations"] == ["is_a", "near"]
     assert facts["objective_settings"]["relation_weighing"]["threshold"] == -4
+    assert facts["objective_settings"]["n_triplets"] == 18
     assert "relations of r.tsv" in facts["data"]
     plain = read_manifest(folder / "e-plain", kind="encoder", newest=1)["training"]
     assert plain["objective_settings"]["relations"] == ["is_a"]
     facts = read_manifest(folder / "e-kept", kind="encoder", newest=1)["training"]
     assert facts["epochs"][-1]["dev"] is not None
+    classes = f'task = "relations"\n{NAMES}{relations}finetuned = true\nepochs = 1\nmost = 50'
+    again = Trained(
+        place, model("held", coder + relations + "held_out = true\n"),
+        row("classified", "held", classes).replace("accuracy@1", "accuracy"),
+    )  # fmt: skip
+    table = reproduce("e", folder=place, data=place, models=again.train())
+    assert "3 relations of 18 triplets" in table.rows[0].remarks
+    fewer = read_manifest(folder / "e-held", kind="encoder", newest=1)["training"]
+    assert is_test_pair(Relation("X:102", "near", "X:123"))
+    assert fewer["objective_settings"]["n_triplets"] == 17
     with pytest.raises(InvalidInput, match="cannot be trained on its dev part"):
         Trained(place, model("m", kept + 'part = "train+dev"\n'), row("a", "m")).train()
 

@@ -13,6 +13,7 @@ from canonym import Concept, InvalidInput, Name, ReadError, Terminology
 from canonym.corpora.trials import Trial, make_trial
 from canonym.encoders.static import StaticVectors
 from canonym.evaluation.dictionary import build_dictionary, build_target_dictionary, reweighed
+from canonym.evaluation.similarity.relations import is_test_pair
 from canonym.types import Document, Mention, Relation, Xref
 from models.sources import read_relation_table
 from reproduce.data import Shelf, silver_conditions, silver_interventions
@@ -54,7 +55,8 @@ def place(tmp_path: Path) -> Path:
     (tmp_path / "w.vec").write_text(f"{len(rows)} 3\n" + "\n".join(rows) + "\n")
     (tmp_path / "pairs.tsv").write_text("fever\tague\t9\nfever\tpain\t3\nfever\tdrug\t1\nx\ty\t3\n")
     (tmp_path / "is.obo").write_text(
-        "format-version: 1.2\n\n[Term]\nid: X:1\nname: a\nis_a: X:2\n\n[Term]\nid: X:2\nname: b\n"
+        "format-version: 1.2\n\n[Term]\nid: X:1\nname: a\nis_a: X:2\nconsider: X:2\n\n"
+        "[Term]\nid: X:2\nname: b\n"
     )
     (tmp_path / "relations.tsv").write_text(
         "drug\tsign\tkind\n" + "".join(f"5\t{i}\ttreats\n1\t{i}\tnear\n" for i in (1, 2, 3, 4))
@@ -185,17 +187,22 @@ def test_other_tasks_are_measured(place: Path) -> None:
         row("a", 'task = "relatedness"\npairs = "pairs.tsv"', '"spearman" = 0.5'),
         row("b", f'task = "mcsm"\nk = 1\ntypes = ["A"]\n{terms}', '"mean" = "no", "A" = 9.4'),
         row("c", f'task = "relations"\nepochs = 2000\n{terms}{relations}', '"accuracy" = 90'),
+        row("d", 'like = "c"\nmost = 3\nepochs = 1\nlearning_rate = 1.0', '"accuracy" = 9'),
         head='encoders = ["w"]\n',
     )
-    relatedness, mean, _, accuracy = table.rows
+    relatedness, mean, _, accuracy, turned = table.rows
     assert (relatedness.value, relatedness.unit, relatedness.n) == (1.0, "", 4)
     assert relatedness.difference == 0.5
     assert "1 pairs have a term without a vector" in relatedness.remarks
     assert (mean.value, mean.low, mean.n) == (1.0, None, 2)
+    known = [*((5, i) for i in (1, 2, 3, 4)), *((1, i) for i in (1, 2, 3, 4))]
+    tested = [is_test_pair(Relation(f"X:{head}", "", f"X:{tail}")) for head, tail in known]
     assert accuracy.value == 100
-    assert accuracy.n == 2
-    assert "1 of 9 triplets" in accuracy.remarks[1]
-    assert table.runs["c"].details["n_train"] == 6
+    assert accuracy.n == sum(tested)
+    assert "2 relations of 8 triplets" in accuracy.remarks
+    assert "1 of 9 triplets" in accuracy.remarks[-1]
+    assert table.runs["c"].details["n_train"] == 8 - sum(tested)
+    assert any("of 6 triplets" in remark for remark in turned.remarks)
 
 
 def test_thresholds_are_tried_on_absent_concepts(place: Path) -> None:

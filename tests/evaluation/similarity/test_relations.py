@@ -12,9 +12,11 @@ import pytest
 
 from canonym.errors import InvalidInput
 from canonym.evaluation.similarity.relations import (
+    choose_triplets,
     evaluate_relations,
     finetuned,
     frozen,
+    is_test_pair,
     split_triplets,
 )
 from canonym.types import Relation
@@ -52,7 +54,7 @@ def test_vectors_that_know_the_relation_beat_the_baselines() -> None:
 def test_vectors_that_know_nothing_do_not() -> None:
     rng = np.random.default_rng(1)
     noise = {id_: rng.normal(size=6) for id_ in VECTORS}
-    found = evaluate_relations(frozen(noise, learning_rate=0.05), TRIPLETS, by_head=True)
+    found = evaluate_relations(frozen(noise, learning_rate=0.05), TRIPLETS, by="head")
     assert found.accuracy < found.majority + 0.1
 
 
@@ -105,9 +107,52 @@ def test_split_is_random_and_whole() -> None:
 
 
 def test_split_by_head_shares_no_head() -> None:
-    train, test = split_triplets(TRIPLETS, by_head=True)
+    train, test = split_triplets(TRIPLETS, by="head")
     assert not {one.head for one in train} & {one.head for one in test}
     assert 0 <= len(test) - round(0.2 * len(TRIPLETS)) < 10
+
+
+def test_split_by_pair_depends_on_both_ids_alone() -> None:
+    test = split_triplets(TRIPLETS, by="pair")[1]
+    assert set(test) == {one for one in TRIPLETS if is_test_pair(one)}
+    assert len(test) == pytest.approx(0.2 * len(TRIPLETS), rel=0.2)
+    turned = [Relation(one.tail, "back", one.head) for one in reversed(TRIPLETS)]
+    back = split_triplets(turned, by="pair", rng=5)[1]
+    assert {(one.tail, one.head) for one in back} == {(one.head, one.tail) for one in test}
+    more = {one for one in TRIPLETS if is_test_pair(one, test_share=0.5)}
+    assert set(test) < more < set(TRIPLETS)
+
+
+def test_chosen_triplets_are_limited_and_turned_one_way() -> None:
+    few = [Relation("C1", "seldom", f"C{i}") for i in range(4)]
+    chosen = choose_triplets([*TRIPLETS, *few, *few], most=50)
+    back = [
+        Relation(one.tail, one.relation.removeprefix("inverse of "), one.head)
+        if one.relation.startswith("inverse of ")
+        else one
+        for one in chosen
+    ]
+    sizes = dict.fromkeys(("treats", "causes", "none"), 50)
+    assert Counter(one.relation for one in back) == {**sizes, "seldom": 4}
+    assert back == [one for one in [*TRIPLETS, *few] if one in set(back)]
+    n_turned = sum(one != other for one, other in zip(chosen, back, strict=True))
+    assert 0.35 < n_turned / len(chosen) < 0.65
+    assert chosen == choose_triplets([*TRIPLETS, *few], most=50)
+    assert chosen != choose_triplets([*TRIPLETS, *few], most=50, rng=1)
+    assert len(choose_triplets(TRIPLETS)) == len(TRIPLETS)
+
+
+def test_types_alone_do_not_tell_the_direction() -> None:
+    vectors = {f"{kind}{i}": np.eye(2)["ab".index(kind)] for kind in "ab" for i in range(40)}
+    triplets = [Relation(f"a{i}", "is_a", f"a{j}") for i in range(40) for j in range(i)]
+    triplets += [Relation(f"a{i}", "treats", f"b{j}") for i in range(40) for j in range(20)]
+    fit = frozen(vectors, learning_rate=0.05)
+    assert evaluate_relations(fit, triplets, by="pair").accuracy == 1
+    found = evaluate_relations(fit, choose_triplets(triplets), by="pair")
+    ways = {"is_a", "inverse of is_a"}
+    assert found.mistakes
+    assert all(set(pair) == ways for pair in found.mistakes)
+    assert sum(found.mistakes.values()) == round((1 - found.accuracy) * found.n_test)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +162,7 @@ def test_split_by_head_shares_no_head() -> None:
         (TRIPLETS, {"test_share": 1}, "test_share is 1"),
         (TRIPLETS[:1], {}, "one side empty"),
         ([], {}, "one side empty"),
-        ([Relation("h", "r", "a"), Relation("h", "s", "b")], {"by_head": True}, "one side empty"),
+        ([Relation("h", "r", "a"), Relation("h", "s", "b")], {"by": "head"}, "one side empty"),
     ],
 )
 def test_splits_that_are_refused(

@@ -11,9 +11,10 @@ Yuan et al. (2020), CODER, section 4.6 and appendix A.4.
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,12 +24,23 @@ from canonym.errors import InvalidInput, require
 from canonym.evaluation.statistics import wilson
 from canonym.types import Relation
 
-__all__ = ["RelationScores", "evaluate_relations", "finetuned", "frozen", "split_triplets"]
+__all__ = [
+    "RelationScores",
+    "choose_triplets",
+    "evaluate_relations",
+    "finetuned",
+    "frozen",
+    "is_test_pair",
+    "split_triplets",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
 Classifier = Callable[[Sequence[Relation]], Sequence[str]]
 """Predicts a relation for each triplet, from heads and tails alone."""
+
+By = Literal["triplet", "head", "pair"]
+"""What is whole on one side of a split."""
 
 Fit = Callable[[Sequence[Relation], np.random.Generator], Classifier]
 """Makes a classifier of training triplets; draws at random from the generator alone."""
@@ -63,13 +75,19 @@ class RelationScores(NamedTuple):
     predicted: tuple[str, ...]
     test: tuple[Relation, ...]
 
+    @property
+    def mistakes(self) -> dict[tuple[str, str], int]:
+        """Counts of (right relation, predicted relation) where the two differ, most first."""
+        pairs = zip((one.relation for one in self.test), self.predicted, strict=True)
+        return dict(Counter(pair for pair in pairs if pair[0] != pair[1]).most_common())
+
 
 def evaluate_relations(
     fit: Fit,
     triplets: Iterable[Relation],
     *,
     test_share: float = 0.2,
-    by_head: bool = False,
+    by: By = "triplet",
     level: float = 0.95,
     seed: int = 0,
 ) -> RelationScores:
@@ -81,7 +99,7 @@ def evaluate_relations(
         `frozen`, `finetuned`, or any `Fit`.
     triplets : iterable of Relation
         Head, relation, tail.
-    test_share, by_head
+    test_share, by
         See `split_triplets`.
     level : float
         Confidence of the interval, in (0, 1).
@@ -100,7 +118,7 @@ def evaluate_relations(
         one relation per triplet.
     """
     rng = np.random.default_rng(seed)
-    train, test = split_triplets(triplets, test_share=test_share, by_head=by_head, rng=rng)
+    train, test = split_triplets(triplets, test_share=test_share, by=by, rng=rng)
     counts = Counter(triplet.relation for triplet in train)
     if len(counts) < 2:
         raise InvalidInput(
@@ -126,11 +144,66 @@ def evaluate_relations(
     )
 
 
+def choose_triplets(
+    triplets: Iterable[Relation], *, most: int | None = None, rng: np.random.Generator | int = 0
+) -> list[Relation]:
+    """Turn half of the triplets around, and limit how many have one relation.
+
+    ``(a, is_a, b)`` turned around is ``(b, inverse of is_a, a)``. UMLS states each relation in both
+    directions, and a classifier has to tell them apart. Each triplet stands here in one only.
+
+    Parameters
+    ----------
+    triplets : iterable of Relation
+        The triplets; repeated ones count once.
+    most : int, optional
+        Triplets of a relation, in both directions together; others are drawn off at random.
+    rng : numpy.random.Generator or int
+        The generator, or the seed of one.
+
+    Returns
+    -------
+    list of Relation
+        In the order given.
+    """
+    generator = np.random.default_rng(rng)
+    known = list(dict.fromkeys(triplets))
+    drawn: Counter[str] = Counter()
+    chosen = []
+    for i in generator.permutation(len(known)).tolist():
+        drawn[known[i].relation] += 1
+        if most is None or drawn[known[i].relation] <= most:
+            chosen.append(i)
+    around = generator.random(len(chosen)) < 0.5
+    return [
+        _turned(known[i]) if turned else known[i]
+        for i, turned in zip(sorted(chosen), around, strict=True)
+    ]
+
+
+def _turned(triplet: Relation) -> Relation:
+    return Relation(triplet.tail, f"inverse of {triplet.relation}", triplet.head)
+
+
+def is_test_pair(triplet: Relation, *, test_share: float = 0.2) -> bool:
+    """Tell whether `split_triplets` by pairs tests a triplet.
+
+    It depends on both ids alone, not on their order nor on the relation. So training can leave out
+    what is tested later.
+
+    >>> is_test_pair(Relation("a", "is_a", "b")) == is_test_pair(Relation("b", "has", "a"))
+    True
+    """
+    pair = "\t".join(sorted((triplet.head, triplet.tail)))
+    place = int.from_bytes(hashlib.sha256(pair.encode()).digest()[:8], "big")
+    return place < test_share * 2**64
+
+
 def split_triplets(
     triplets: Iterable[Relation],
     *,
     test_share: float = 0.2,
-    by_head: bool = False,
+    by: By = "triplet",
     rng: np.random.Generator | int = 0,
 ) -> tuple[list[Relation], list[Relation]]:
     """Divide triplets into training and test triplets at random.
@@ -141,11 +214,12 @@ def split_triplets(
         The triplets; repeated ones count once, in the order of the first.
     test_share : float
         Share of the test triplets, in (0, 1).
-    by_head : bool
-        Whether a head concept is on one side only, so that training has seen no test head. Whole
-        heads then meet the share as nearly as possible, from above.
+    by : str
+        What is on one side only: a ``"triplet"``; a ``"head"``, so that training has seen no test
+        head, and whole heads meet the share as nearly as possible, from above; or a ``"pair"`` of
+        concepts, as `is_test_pair` says.
     rng : numpy.random.Generator or int
-        The generator, or the seed of one.
+        The generator, or the seed of one; pairs need none.
 
     Returns
     -------
@@ -160,23 +234,32 @@ def split_triplets(
     if not 0 < test_share < 1:
         raise InvalidInput(f"test_share is {test_share}; between 0 and 1 is expected, as 0.2")
     known = list(dict.fromkeys(triplets))
-    keys = [triplet.head for triplet in known] if by_head else known
+    if by == "pair":
+        tested = [is_test_pair(triplet, test_share=test_share) for triplet in known]
+    else:
+        keys = [triplet.head for triplet in known] if by == "head" else known
+        tested = _drawn_keys(keys, round(test_share * len(known)), np.random.default_rng(rng))
+    train = [triplet for triplet, out in zip(known, tested, strict=True) if not out]
+    test = [triplet for triplet, out in zip(known, tested, strict=True) if out]
+    if not train or not test:
+        raise InvalidInput(
+            f"a test share of {test_share} of {len(known)} triplets, whole by {by}, leaves one "
+            "side empty; give more triplets or another share"
+        )
+    return train, test
+
+
+def _drawn_keys(keys: Sequence[Any], n: int, rng: np.random.Generator) -> list[bool]:
+    """Tell which of the keys are drawn: whole ones, until at least `n` are."""
     sizes = Counter(keys)
     order = list(sizes)
-    n_test, chosen = 0, set()
-    for i in np.random.default_rng(rng).permutation(len(order)):
-        if n_test >= round(test_share * len(known)):
+    n_drawn, chosen = 0, set()
+    for i in rng.permutation(len(order)):
+        if n_drawn >= n:
             break
         chosen.add(order[i])
-        n_test += sizes[order[i]]
-    if not 0 < n_test < len(known):
-        raise InvalidInput(
-            f"a test share of {test_share} of {len(known)} triplets ({len(order)} that can be told "
-            "apart) leaves one side empty; give more triplets or another share"
-        )
-    train = [triplet for triplet, key in zip(known, keys, strict=True) if key not in chosen]
-    test = [triplet for triplet, key in zip(known, keys, strict=True) if key in chosen]
-    return train, test
+        n_drawn += sizes[order[i]]
+    return [key in chosen for key in keys]
 
 
 # --- fixed vectors --------------------------------------------------------------------------------
