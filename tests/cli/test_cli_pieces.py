@@ -76,6 +76,19 @@ def test_without_a_terminal_a_line_comes_every_30_seconds(
     ]
 
 
+def test_stages_have_units_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
+    now = 100.0
+    lines = Lines({"Training": "steps", "Sampling": "names"}, clock=lambda: now)
+    for now, stage in ((130.0, "Training"), (160.0, "Sampling"), (190.0, "Else")):  # noqa: B007
+        lines.show(stage, 5, 70)
+        lines.beat()
+    assert capsys.readouterr().err.splitlines() == [
+        "Training: 5 of 70 steps, 30 s",
+        "Sampling: 5 of 70 names, 60 s",
+        "Else: 90 s",
+    ]
+
+
 def test_short_stages_in_a_row_are_no_long_silence(capsys: pytest.CaptureFixture[str]) -> None:
     now = 100.0
     with click.Context(click.Command("x")) as command:

@@ -46,6 +46,24 @@ def same(one: Any, other: Any) -> bool:
     return all(np.array_equal(value, weights(other)[name]) for name, value in weights(one).items())
 
 
+def test_sampling_tells_how_many_names_are_encoded(
+    small: ModuleType, train: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[int, int]] = []
+    whole, _ = train()
+    monkeypatch.setattr("canonym.training.loop.fit._ENCODED", 40)
+    module, fitted = train(
+        loop={"sampling": lambda done, total: told.append((done, total))}, epochs=2
+    )
+    assert told == [(40, 90), (80, 90), (90, 90)] * len(fitted.epochs)
+    assert len(small.NAMES) == 90
+    difference = (
+        weights(module)["embeddings.word_embeddings.weight"]
+        - (weights(whole)["embeddings.word_embeddings.weight"])
+    )
+    assert np.abs(difference).max() < 1e-5
+
+
 def test_it_learns(small: ModuleType, train: Callable[..., Any]) -> None:
     before = small.dev_score(small.make_module().encode)
     module, fitted = train(

@@ -10,7 +10,7 @@ import logging
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 import click
@@ -26,9 +26,9 @@ _LAST = "canonym: last line of progress"
 
 
 class Stages(Protocol):
-    """Called with the stage, the number done and the total."""
+    """Called with the stage, the number done and the total, None if it is not known."""
 
-    def __call__(self, stage: str, done: int, total: int) -> None: ...
+    def __call__(self, stage: str, done: int, total: int | None) -> None: ...
 
 
 def watched() -> bool:
@@ -62,15 +62,16 @@ def counter(what: str, *, unit: str, total: int | None = None) -> Iterator[Calla
 
 
 @contextlib.contextmanager
-def stages(*, unit: str = "names") -> Iterator[Stages]:
-    """Show stages one below the other, each with a bar."""
+def stages(*, unit: str | Mapping[str, str] = "names") -> Iterator[Stages]:
+    """Show stages one below the other, each with a bar; they may differ in their units."""
     begun: set[str] = set()
     with _bars(unit) as show:
 
-        def report(stage: str, done: int, total: int) -> None:
+        def report(stage: str, done: int, total: int | None) -> None:
             if stage not in begun:
                 begun.add(stage)
-                _LOG.info("%s: %s %s", stage, f"{total:,}", unit)
+                of = "" if total is None else f": {total:,} {_unit_of(unit, stage)}"
+                _LOG.info("%s%s", stage, of)
             show(stage, done, total)
 
         yield report
@@ -84,6 +85,10 @@ def activity(what: str) -> Iterator[None]:
         yield
 
 
+def _unit_of(unit: str | Mapping[str, str], stage: str) -> str:
+    return unit if isinstance(unit, str) else unit.get(stage, "")
+
+
 class Lines:
     """Tells every 30 seconds how far a command is; `clock` counts seconds.
 
@@ -93,7 +98,7 @@ class Lines:
 
     def __init__(
         self,
-        unit: str,
+        unit: str | Mapping[str, str],
         clock: Callable[[], float] = time.monotonic,
         told: dict[str, float] | None = None,
     ) -> None:
@@ -116,7 +121,8 @@ class Lines:
         self._told[_LAST] = now
         stage, done, total = self._state
         of = "" if total is None else f" of {total:,}"
-        count = f"{done:,}{of} {self._unit}, " if self._unit and (done or total) else ""
+        unit = _unit_of(self._unit, stage)
+        count = f"{done:,}{of} {unit}, " if unit and (done or total) else ""
         click.echo(f"{stage}: {count}{now - self._began:,.0f} s", err=True)
 
     def start(self) -> None:
@@ -152,7 +158,7 @@ def _drawn(shown: Lines | Progress) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _bars(unit: str) -> Iterator[Callable[[str, int, int | None], None]]:
+def _bars(unit: str | Mapping[str, str]) -> Iterator[Callable[[str, int, int | None], None]]:
     """Yield a function that shows how far a stage is: as a bar, in lines, or not at all."""
     if is_quiet():
         yield lambda _stage, _done, _total: None
@@ -169,13 +175,16 @@ def _bars(unit: str) -> Iterator[Callable[[str, int, int | None], None]]:
 
         def show(stage: str, done: int, total: int | None) -> None:
             if stage not in tasks:
+                for task in display.tasks:
+                    if task.total is None:  # it is over, for another begins
+                        display.update(task.id, completed=1, total=1)
                 tasks[stage] = display.add_task(stage, total=total)
             display.update(tasks[stage], completed=done, total=total)
 
         yield show
 
 
-def _display(unit: str) -> Progress:
+def _display(unit: str | Mapping[str, str]) -> Progress:
     from rich.progress import (
         BarColumn,
         Progress,
@@ -188,12 +197,13 @@ def _display(unit: str) -> Progress:
 
     class Rate(ProgressColumn):
         def render(self, task: Task) -> Text:
-            if not unit:
+            named = _unit_of(unit, task.description)
+            if not named:
                 return Text("")
             speed = task.finished_speed or task.speed
             of = "" if task.total is None else f" of {task.total:,.0f}"
             rate = "" if speed is None else f", {speed:,.0f}/s"
-            return Text(f"{task.completed:,.0f}{of} {unit}{rate}")
+            return Text(f"{task.completed:,.0f}{of} {named}{rate}")
 
     return Progress(
         TextColumn("{task.description}"),

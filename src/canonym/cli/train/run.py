@@ -35,7 +35,7 @@ class Parts(NamedTuple):
 
 def run_training(spec: TrainingSpec) -> None:
     """Read, sample, train, and write the encoder; or show what would be sampled."""
-    from canonym.cli.progress import activity
+    from canonym.cli.progress import stages
     from canonym.training.loop.checkpoints import begin, remove_checkpoints
     from canonym.training.loop.save import inference_of, save_trained
     from canonym.training.recipes import PAPERS
@@ -50,8 +50,8 @@ def run_training(spec: TrainingSpec) -> None:
     if not spec.dry_run and _has_encoder(spec):  # it is replaced, and stands there until then
         begin(checkpoints)
     began = time.monotonic()
-    with activity("Reading"):
-        parts = prepare(spec)
+    with stages(unit="") as report:
+        parts = prepare(spec, stage=lambda what: report(what, 0, None))
     if spec.dry_run:
         _show_plan(spec, parts)
         return
@@ -125,17 +125,19 @@ def _has_encoder(spec: TrainingSpec) -> bool:
     return (Path(spec.output) / MANIFEST).is_file()
 
 
-def prepare(spec: TrainingSpec) -> Parts:
-    """Read the files, open the encoder, and make the objective."""
+def prepare(spec: TrainingSpec, *, stage: Callable[[str], None]) -> Parts:
+    """Read the files, open the encoder, and make the objective; `stage` gets what begins."""
     from canonym.cli.open import open_terminologies
     from canonym.evaluation.questions import read_corrections
     from canonym.io.files import file_digest
     from canonym.training.recipes import build_objective, data_digests, mentions_of
     from canonym.training.sampling.relations import read_relations
 
+    stage("Reading the corpora" if spec.corpora or spec.dev else "Reading")
     corrections = read_corrections(spec.corrections) if spec.corrections else None
     corpus = read_documents(spec.corpora, format=spec.format)
     dev = read_documents([spec.dev], format=spec.format) if spec.dev else []
+    stage("Reading the terminology")
     terminology = open_terminologies(spec.terminologies)
     counts: dict[str, Any] = {"concepts": terminology.n_concepts, "names": terminology.n_names}
     mentions, dropped = mentions_of(
@@ -148,7 +150,9 @@ def prepare(spec: TrainingSpec) -> Parts:
     if corpus:
         counts["mentions"] = len(mentions)
     counts |= {f"left out {reason}": n for reason, n in dropped.items()}
+    stage("Opening the encoder")
     trainable = _open_trainable(spec, terminology)
+    stage(f"Collecting {terminology.n_names:,} names of {terminology.n_concepts:,} concepts")
     objective = build_objective(
         spec.recipe,
         terminology,
@@ -160,6 +164,7 @@ def prepare(spec: TrainingSpec) -> Parts:
         seed=spec.loop.seed,
         **spec.objective,
     )
+    stage("Taking digests of the data")
     digests = data_digests(terminology, corpus=corpus, dev=dev)
     for what in ("corrections", "relations", "groups"):
         if (path := getattr(spec, what)) is not None:
@@ -244,7 +249,7 @@ def _fit(spec: TrainingSpec, parts: Parts) -> Any:
         report("Training", now.step, now.total)
 
     speed: list[float] = []
-    with stages(unit="steps") as report:
+    with stages(unit={"Training": "steps", "Sampling": "names"}) as report:
         return fit(
             parts.trainable,
             parts.objective,
@@ -258,6 +263,7 @@ def _fit(spec: TrainingSpec, parts: Parts) -> Any:
             log=spec.log,
             tensorboard=spec.tensorboard,
             progress=progress,
+            sampling=lambda done, total: report("Sampling", done, total),
             each_epoch=each_epoch,
             notice=lambda text: note(f"Note: {text}."),
         )
@@ -268,14 +274,16 @@ def _show_plan(spec: TrainingSpec, parts: Parts) -> None:
     import numpy as np
 
     from canonym.cli.output import print_table
-    from canonym.cli.progress import activity
+    from canonym.cli.progress import stages
     from canonym.cli.train.examples import COLUMNS, examples
     from canonym.io.devices import torch_device
     from canonym.training.loop.fit import make_step
 
     loop, objective = spec.loop, parts.objective
-    with activity("Sampling"):
+    with stages() as report:
+        report("Sampling", 0, None)
         step = make_step(parts.trainable, objective, loop)
+        step.report = lambda done, total: report("Sampling", done, total)
         step.to(torch_device(spec.device))
         plan = objective.plan(step.encode, 0, np.random.default_rng([loop.seed, 0]))
     n_batches = objective.n_batches(plan)

@@ -42,10 +42,14 @@ from canonym.training.objective import Encode, Objective, Plan, Trainable
 from canonym.types import Float32Array
 
 _log = logging.getLogger(__name__)
+_ENCODED = 16_384  # names at a time, between two reports
 _NEAR = 0.02  # of the loss of an encoder that gives all names one vector
 
 DevScore = Callable[[Encode], float]
 """Quality of an encoder on the dev part; larger is better."""
+
+SamplingProgress = Callable[[int, int], None]
+"""Takes the names encoded so far for a search between epochs, and their number."""
 
 # --- a step ---------------------------------------------------------------------------------------
 
@@ -77,6 +81,7 @@ def make_step(
             self.rates: dict[str, float | None] = {name: rate for name, (_, rate) in made.items()}
             self.n_names = 0  # that went through the encoder
             self.has_loss = False  # of the last batch
+            self.report: SamplingProgress | None = None
 
         def embed(self, names: Sequence[str]) -> Any:
             self.n_names += len(names)
@@ -88,11 +93,17 @@ def make_step(
 
         def encode(self, names: Sequence[str], **options: Any) -> Float32Array:
             """Encode names for a search between epochs, in the precision of the training."""
-            if half is None:
-                return trainable.encode(names, **options)
+            found = np.empty((len(names), trainable.width), np.float32)
             device = next(self.encoder.parameters()).device.type
-            with torch.autocast(device, dtype=half):
-                return trainable.encode(names, **options)
+            for start in range(0, len(names), _ENCODED):
+                some = slice(start, start + _ENCODED)
+                with (
+                    contextlib.nullcontext() if half is None else torch.autocast(device, dtype=half)
+                ):
+                    found[some] = trainable.encode(names[some], **options)
+                if self.report is not None:
+                    self.report(min(some.stop, len(names)), len(names))
+            return found
 
         def forward(self, plan: Plan | None, batch: int) -> Any:
             found = None
@@ -423,6 +434,7 @@ def fit(
     log: str | Path | None = None,
     tensorboard: str | Path | None = None,
     progress: Callable[[FitProgress], None] | None = None,
+    sampling: SamplingProgress | None = None,
     each_epoch: Callable[[Mapping[str, Any]], None] | None = None,
     notice: Callable[[str], None] = warnings.warn,
 ) -> Fitted:
@@ -456,6 +468,8 @@ def fit(
         A folder for TensorBoard (extra ``tensorboard``).
     progress, each_epoch : callable, optional
         Called with a `FitProgress` after each step, and with the log's entry of each epoch.
+    sampling : callable, optional
+        Called with the names encoded so far for a search between epochs, and their number.
     notice : callable
         Called with a line of text about anything that does not stop the run, such as a damaged
         checkpoint.
@@ -497,6 +511,7 @@ def fit(
                 "training and choose precision float32"
             )
         run = Run(trainable, objective, settings, processes, data=data or {}, folder=folder)
+        run.step.report = sampling
         if resume and folder is not None:
             found = read_newest(folder, notice=notice)
             if found is not None:
