@@ -513,11 +513,7 @@ def fit(
         run = Run(trainable, objective, settings, processes, data=data or {}, folder=folder)
         run.step.report = sampling
         if resume and folder is not None:
-            found = read_newest(folder, notice=notice)
-            if found is not None:
-                run.restore(found, source=folder)
-            else:
-                notice(f"{folder} holds no checkpoint: training starts at the beginning")
+            _go_on(run, folder, notice)
         with Journal(
             log=log if processes.first else None,
             tensorboard=tensorboard if processes.first else None,
@@ -540,6 +536,14 @@ def fit(
             module_arrays(run.step.extra),
             run.identity,
         )
+
+
+def _go_on(run: Run, folder: Path, notice: Callable[[str], None]) -> None:
+    found = read_newest(folder, notice=notice)
+    if found is not None:
+        run.restore(found, source=folder)
+    else:
+        notice(f"{folder} holds no checkpoint: training starts at the beginning")
 
 
 def _check_folder(folder: Path | None, *, resume: bool) -> None:
