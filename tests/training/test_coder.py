@@ -94,6 +94,7 @@ def test_every_relation_has_a_matrix_or_a_vector_of_its_own() -> None:
     (weight,) = matrices.parameters()
     assert weight.shape == (2, 5, 5)
     assert all(torch.equal(each, torch.eye(5)) for each in weight)
+    assert objective(relation_rate=0.003).extra_modules(5)["relations"][1] == 0.003
     vectors, _ = objective(variant="translation").extra_modules(768)["relations"]
     (weight,) = vectors.parameters()
     assert weight.shape == (2, 768)

@@ -55,6 +55,8 @@ class Coder:
         Of pairs through relations; that of the variant by default.
     relation_share : float, optional
         ``μ``; that of the variant by default.
+    relation_rate : float, optional
+        Learning rate of the matrices or vectors; that of the encoder by default, as in the paper.
     batch_size : int
         ``k``, triplets in a batch, with two terms each.
     repeats : int
@@ -118,6 +120,9 @@ class Coder:
             choices=tuple(VARIANTS),
         ),
         "relation_share": Option("Weight of relations.", least=0, unset="1; translation: 0.1"),
+        "relation_rate": Option(
+            "Learning rate of the matrices or vectors.", above=0, unset="that of the encoder"
+        ),
         "alpha": Option("Weight of positives."),
         "beta": Option("Weight of negatives."),
         "threshold": Option("Their middle."),
@@ -139,6 +144,7 @@ class Coder:
         margin: float = 0.1,
         relation_weighing: Weighing | None = None,
         relation_share: float | None = None,
+        relation_rate: float | None = None,
         batch_size: int = 128,
         repeats: int = 8,
         n_batches: int | None = None,
@@ -150,6 +156,7 @@ class Coder:
         self.weighing = Weighing(alpha, beta, threshold, margin)
         self.relation_weighing = usual if relation_weighing is None else relation_weighing
         self.relation_share = share if relation_share is None else relation_share
+        self.relation_rate = relation_rate
         self.table = table
         self.relations = RelationTable(table, relations, strict=strict)
         self.batches = RelationBatches(
@@ -165,6 +172,7 @@ class Coder:
             "weighing": self.weighing._asdict(),
             "relation_weighing": self.relation_weighing._asdict(),
             "relation_share": self.relation_share,
+            "relation_rate": relation_rate,
             "batch_size": batch_size,
             "repeats": repeats,
             "n_batches": n_batches,
@@ -252,4 +260,4 @@ class Coder:
         else:
             weight = torch.randn(n, width)
         self._module = torch.nn.ParameterDict({"weight": weight})
-        return {"relations": (self._module, None)}
+        return {"relations": (self._module, self.relation_rate)}
