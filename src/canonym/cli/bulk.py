@@ -118,7 +118,7 @@ def _kept(target: str, report: Stages) -> Iterator[Stages]:
     """Yield `report`; if the run is stopped after that was called, remark that its work is kept."""
     begun = False
 
-    def told(stage: str, done: int, total: int) -> None:
+    def told(stage: str, done: int, total: int | None) -> None:
         nonlocal begun
         begun = True
         report(stage, done, total)
