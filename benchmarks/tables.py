@@ -550,6 +550,18 @@ def _languages() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _neighbours() -> str:
+    """Return the nearest names of chosen terms, by encoder."""
+    rows = _result("neighbours")["rows"]
+    lines = ["| term | encoder | nearest names, the first ones |", "|---|---|---|"]
+    lines += [
+        f"| {term} | {row['encoder']} | {'; '.join(name for name, _ in row['nearest'][term])} |"
+        for term in rows[0]["nearest"]
+        for row in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def _kills() -> str:
     lines = [
         "| command | kills | at a system call | nothing written | as before | begun | whole "
@@ -698,6 +710,7 @@ _TABLES = {
     "search-ranks": _search_ranks,
     "service": _service,
     "sparse": _sparse,
+    "neighbours": _neighbours,
     "unknown": _unknown,
     "marginal": _marginal,
     "annotate": _annotate,
