@@ -175,6 +175,9 @@ def test_a_head_is_trained(place: Path) -> None:
     run(*common, *head, *again, "--dev", "dev.txt", "--keep", "last", "--early-stopping", "1")
     second = load_encoder(place / "second")
     assert second.encode(["hip"]).shape == (1, 140)
+    averaging = ("--head", "dan", "--hidden", "20", "--names", "1", "--top", "X:0")
+    run(*common, *averaging, "--epochs", "2", "-o", "dan")
+    assert load_encoder(place / "dan").settings == {"head": "dan"}  # type: ignore[attr-defined]
     (place / "groups.json").write_text(
         json.dumps({sign: [f"{sign} of {p}" for p in PLACES] for sign in SIGNS[:3]})
     )

@@ -41,7 +41,7 @@ def test_training_and_validation_names_are_distinct_and_as_many() -> None:
 @pytest.mark.parametrize(
     ("groups", "n", "problem"),
     [
-        (GROUPS, 1, "n is 1; at least 2 names"),
+        (GROUPS, 0, "n is 0; at least 1 name"),
         (GROUPS, 3, "'C' has 4 names, and 6 are needed"),
         ({"A": GROUPS["A"]}, 2, "there are 1 concepts"),
         ({**GROUPS, "D": ["D0", "D1", "D2", "A0"]}, 2, "'A0' is a name of 'A' and of 'D'"),

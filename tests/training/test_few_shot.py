@@ -12,7 +12,7 @@ import torch
 
 from canonym import InvalidInput
 from canonym.training.papers.few_shot import FewShot
-from canonym.training.sampling.few_names import sample_few_names
+from canonym.training.sampling.few_names import FewNames, sample_few_names
 
 GROUPS = {c: [f"{c}{i}" for i in range(10)] for c in "ABC"}
 NAMES = sample_few_names(GROUPS, 4, np.random.default_rng(0))
@@ -58,6 +58,21 @@ def test_the_loss_is_that_of_a_loop(small_table: Any, alpha: float, beta: float)
         expected = alpha * np.mean(hinges) + beta * np.mean(grounds)
         assert made.loss(table.embed, plan, batch).item() == pytest.approx(expected, rel=1e-5)
     assert made.extra_modules(8) == {}
+
+
+def test_a_single_name_is_its_own_positive(small_table: Any) -> None:
+    names = FewNames(("A", "B", "C"), STRINGS[:3], np.arange(3), STRINGS[3:6], np.arange(3))
+    made = FewShot(names, inputs, margin=2.5)
+    table = small_table.Table(STRINGS)
+    plan = made.plan(table.encode, 0, np.random.default_rng(0))
+    vectors, frozen = table.vectors(names.training), inputs(names.training)
+    expected = np.mean(
+        [
+            2.5 - cosine_distance(vectors[anchor], vectors[negative])
+            for anchor, negative in zip(plan["anchors"], plan["negatives"], strict=True)
+        ]
+    ) + np.mean([cosine_distance(v, u) for v, u in zip(vectors, frozen, strict=True)])
+    assert made.loss(table.embed, plan, 0).item() == pytest.approx(expected, rel=1e-5)
 
 
 def test_validation_names_are_compared_with_training_names(small_table: Any) -> None:

@@ -25,9 +25,10 @@ def base() -> Subword:
     return Subword(np.random.default_rng(0).normal(size=(256, 12)).astype(np.float32))
 
 
+@pytest.mark.parametrize("head", ["residual", "dan"])
 @pytest.mark.parametrize("width", [None, 20], ids=["as wide", "wider"])
-def test_the_equation(base: Subword, width: int | None, tmp_path: Path) -> None:
-    module = ResidualModule(base, hidden=30, width=width, seed=3)
+def test_the_equation(base: Subword, width: int | None, head: str, tmp_path: Path) -> None:
+    module = ResidualModule(base, hidden=30, width=width, seed=3, head=head)
     assert isinstance(module, Trainable)
     module.network.eval()
     names = ["heart attack", "flu", "heart attack"]
@@ -43,7 +44,7 @@ def test_the_equation(base: Subword, width: int | None, tmp_path: Path) -> None:
         inner = [max(float(w @ vector + b), 0) for w, b in
                  zip(weights["hidden.weight"], weights["hidden.bias"], strict=True)]  # fmt: skip
         enc = weights["output.weight"] @ np.array(inner) + weights["output.bias"]
-        expected[row] = (enc + vector) / 2
+        expected[row] = (enc + vector) / 2 if head == "residual" else enc
     with torch.no_grad():
         np.testing.assert_allclose(module.embed(names).numpy(), expected, atol=1e-6)
     unit = expected / np.linalg.norm(expected, axis=1, keepdims=True)
@@ -52,6 +53,7 @@ def test_the_equation(base: Subword, width: int | None, tmp_path: Path) -> None:
     opened = load_encoder(tmp_path / "head")
     np.testing.assert_array_equal(opened.encode(names), module.encode(names))
     assert repr(opened).endswith(f"30 hidden, {width or 12} dimensions)")
+    assert ("dan" in repr(opened)) == ("dan" in repr(module)) == (head == "dan")
 
 
 def test_heads_are_stacked(base: Subword, tmp_path: Path) -> None:
@@ -133,6 +135,8 @@ def test_heads_that_do_not_fit_are_refused(base: Subword, tmp_path: Path) -> Non
         change(weights)
         with pytest.raises(InvalidInput, match=message):
             Residual(base, weights)
+    with pytest.raises(InvalidInput, match="no head 'mean'; there are residual, dan"):
+        Residual(base, good.weights, "mean")
     narrow = Subword(np.ones((256, 4), np.float32))
     with pytest.raises(Mismatch, match=r"takes vectors of 12 columns, .* has 4"):
         Residual(narrow, good.weights)

@@ -35,6 +35,9 @@ from canonym.types import Encoder, Float32Array
 __all__ = ["Residual", "random_projection"]
 
 _NAMES = ("hidden.weight", "hidden.bias", "output.weight", "output.bias")
+HEADS: tuple[str, ...] = ("residual", "dan")
+"""``(enc(u) + u) / 2``, or ``enc(u)`` alone: a deep averaging network where ``u`` is a mean."""
+
 _BLOCK = 1024  # names: their hidden layer of 9,600 columns takes 40 MB
 
 
@@ -62,6 +65,8 @@ class Residual:
     weights : mapping of str to float32 array
         ``hidden.weight`` (h, w), ``hidden.bias`` (h,), ``output.weight`` (w, h), ``output.bias``
         (w,), and where `base` has d < w columns ``projection`` (d, w).
+    head : str
+        One of `HEADS`.
 
     Raises
     ------
@@ -85,8 +90,12 @@ class Residual:
     [[0.7070000171661377, 0.7070000171661377], [0.0, 1.0]]
     """
 
-    def __init__(self, base: Encoder, weights: Mapping[str, Float32Array]) -> None:
-        self.base = base
+    def __init__(
+        self, base: Encoder, weights: Mapping[str, Float32Array], head: str = "residual"
+    ) -> None:
+        if head not in HEADS:
+            raise InvalidInput(f"there is no head {head!r}; there are {', '.join(HEADS)}")
+        self.base, self.head = base, head
         self.weights = {name: weights[name] for name in sorted(weights)}
         if hasattr(base, "steps"):
             # An encoder that normalises for itself wants names as written, so with a head as well.
@@ -103,12 +112,13 @@ class Residual:
 
     def __repr__(self) -> str:
         hidden = len(self.weights["hidden.bias"])
-        return f"Residual({self.base!r}, {hidden:,} hidden, {self.n_columns} dimensions)"
+        head = "" if self.head == "residual" else f"{self.head}, "
+        return f"Residual({self.base!r}, {head}{hidden:,} hidden, {self.n_columns} dimensions)"
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Empty: the arrays and the encoder underneath describe it."""
-        return {}
+        """Empty for a residual head: the arrays and the encoder underneath describe it."""
+        return {} if self.head == "residual" else {"head": self.head}
 
     @property
     def n_columns(self) -> int:
@@ -137,8 +147,10 @@ class Residual:
             if projection is not None:
                 u = u @ projection
             hidden = np.maximum(u @ into.T + into_bias, 0)
-            # Half of it or all of it: the same direction, and only that is left.
-            moved = hidden @ out.T + out_bias + u
+            moved = hidden @ out.T + out_bias
+            if self.head == "residual":
+                # Half of it or all of it: the same direction, and only that is left.
+                moved += u
             found[start : start + _BLOCK] = np.where(u.any(axis=1, keepdims=True), moved, 0)
         return normalised(found)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from canonym.encoders.inputs import checked_names
-from canonym.encoders.residual import Residual, random_projection
+from canonym.encoders.residual import HEADS, Residual, random_projection
 from canonym.errors import InvalidInput, require
 from canonym.training.options import Option, check_options
 from canonym.types import Encoder, Float32Array
@@ -37,6 +37,8 @@ class ResidualModule:
         `base` by default.
     seed : int
         Of the projection and of the first weights.
+    head : str
+        ``"residual"``, or ``"dan"``: a deep averaging network, which keeps nothing of ``u``.
 
     Attributes
     ----------
@@ -59,13 +61,18 @@ class ResidualModule:
 
     References
     ----------
-    Fivez et al. (2021), section 2.1 and 3.2.
+    Fivez et al. (2021), section 2.1 and 3.2. The other head is the network of Fivez et al. (2021),
+    Conceptual grounding constraints for truly robust biomedical name representations.
     """
 
     options: ClassVar[Mapping[str, Option]] = {
-        "hidden": Option(least=1),
+        "hidden": Option("Columns of the hidden layer.", least=1),
         "dropout": Option(least=0, below=1),
         "width": Option("Columns, reached by a random projection.", least=1, unset="the encoder's"),
+        "head": Option(
+            "residual moves a vector half of the way; dan replaces it, a deep averaging network.",
+            choices=HEADS,
+        ),
     }
 
     def __init__(
@@ -76,6 +83,7 @@ class ResidualModule:
         dropout: float = 0.5,
         width: int | None = None,
         seed: int = 0,
+        head: str = "residual",
     ) -> None:
         torch = require("torch", "training an encoder", "torch")
         check_options(ResidualModule, self.options, locals())
@@ -85,7 +93,7 @@ class ResidualModule:
                 "a head goes on an encoder of dense vectors; character n-grams give sparse ones"
             )
         n_columns = probe.shape[1]
-        self.base = base
+        self.base, self.head = base, head
         self.width = n_columns if width is None else int(width)
         self.projection = (
             None if self.width == n_columns else random_projection(n_columns, self.width, seed=seed)
@@ -107,7 +115,8 @@ class ResidualModule:
 
     def _sizes(self) -> list[tuple[str, object]]:
         hidden = self.network["hidden"].out_features
-        return [("hidden", hidden), ("dropout", self.dropout), ("width", self.width)]
+        sizes = [("hidden", hidden), ("dropout", self.dropout), ("width", self.width)]
+        return sizes if self.head == "residual" else [("head", self.head), *sizes]
 
     @property
     def settings(self) -> dict[str, object]:
@@ -132,14 +141,14 @@ class ResidualModule:
         return found
 
     def embed(self, names: Sequence[str]) -> Tensor:
-        """Return ``f(n) = (enc(u) + u) / 2`` with gradients."""
+        """Return ``f(n) = (enc(u) + u) / 2``, or ``enc(u)`` of another head, with gradients."""
         import torch
 
         layers = self.network
         u = torch.from_numpy(self.inputs(names)).to(layers["hidden"].weight.device)
         inner = torch.relu(layers["hidden"](u))
-        moved: Tensor = (layers["output"](layers["dropout"](inner)) + u) / 2
-        return moved
+        moved: Tensor = layers["output"](layers["dropout"](inner))
+        return (moved + u) / 2 if self.head == "residual" else moved
 
     def encode(self, names: Sequence[str]) -> Float32Array:
         """Return the vectors ``(n, width)`` of norm 1, without gradients and without dropout."""
@@ -154,4 +163,4 @@ class ResidualModule:
         }
         if self.projection is not None:
             weights["projection"] = self.projection
-        return Residual(self.base, weights)
+        return Residual(self.base, weights, self.head)

@@ -63,8 +63,10 @@ class FewShot:
 
     Differences
     -----------
-    The released code takes the hinge of the mean distances of a batch; here, as in eq. 2, each
-    triplet has its own.
+    - The released code takes the hinge of the mean distances of a batch; here, as in eq. 2, each
+      triplet has its own.
+    - A single name of a concept is its own positive, so that names can be counted from 1. The
+      released code has no triplet for it.
 
     References
     ----------
@@ -90,7 +92,7 @@ class FewShot:
     }
     encoder_settings: ClassVar[Mapping[str, object]] = {"hidden": 9600, "dropout": 0.5}
     options: ClassVar[Mapping[str, Option]] = {
-        "n": Option("Of each concept.", least=2, flags=("--names",)),
+        "n": Option("Of each concept.", least=1, flags=("--names",)),
         "margin": Option(),
         "alpha": Option("Weight of triplets.", least=0),
         "beta": Option("Weight of grounding.", least=0),
@@ -144,7 +146,7 @@ class FewShot:
         n: int = 15,
         **options: Any,
     ) -> FewShot:
-        """Draw `n` names of each concept, 5 to 15 in the paper, and as many for validation."""
+        """Draw `n` names of each concept, up to 15 in the paper, and as many for validation."""
         return cls(sample_few_names(groups, n, rng), inputs, **options)
 
     def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
@@ -181,10 +183,13 @@ class FewShot:
         return loss
 
     def _positives(self, anchors: Int32Array) -> tuple[npt.NDArray[np.int64], Int32Array]:
-        """Return the other names of each anchor's concept, and whose each is."""
+        """Return the other names of each anchor's concept, and whose each is.
+
+        An anchor without others has itself.
+        """
         concepts = self.names.training_concepts
         same = concepts[anchors][:, None] == concepts
-        same[np.arange(len(anchors)), anchors] = False
+        same[np.arange(len(anchors)), anchors] = same.sum(axis=1) == 1
         owners, rows = np.nonzero(same)
         return owners, rows.astype(np.int32)
 

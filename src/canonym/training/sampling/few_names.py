@@ -52,8 +52,8 @@ def sample_few_names(
 
     See Fivez et al. (2021), section 3.2. No name may belong to two concepts.
     """
-    if n < 2:
-        raise InvalidInput(f"n is {n}; at least 2 names of each concept are needed for a positive")
+    if n < 1:
+        raise InvalidInput(f"n is {n}; at least 1 name of each concept is needed")
     if len(groups) < 2:
         raise InvalidInput(
             f"there are {len(groups)} concepts; negatives are names of other concepts, so that two "
