@@ -193,6 +193,30 @@ def test_a_head_is_trained(place: Path) -> None:
                           "-o", "new", code=2).output  # fmt: skip
 
 
+def test_watched_mentions_are_shown_and_saved(place: Path) -> None:
+    watched = ("--watch", "the hip pain", "--watch", "sore elbow")
+    told = run(*arguments("biosyn"), *watched, "--dev", "dev.txt", "-o", "b").stdout
+    assert re.search(r"^tf-idf +epoch 0 +epoch 1", told, re.MULTILINE)
+    assert re.search(r"^hip pain\*", told, re.MULTILINE)
+    assert re.search(r"^dev candidates +right for [0-9.]+ %, at the end", told, re.MULTILINE)
+    facts = read_manifest(place / "b", kind="encoder", newest=1)["training"]
+    assert set(facts["measured"][0]["recall"]) == {"training", "dev"}
+    assert set(facts["measured"][0]["nearest"]) == {"the hip pain", "sore elbow"}
+    assert facts["seconds"] > 0
+    assert "names nearest to *sore elbow*" in (place / "b" / "README.md").read_text()
+    plain = run(*arguments("biosyn"), "-o", "plain").stdout
+    assert "candidates" not in plain
+    assert "hip pain" not in plain
+    few = ("train", "few-shot", "-e", "default", "-t", "x.db", "--device", "cpu", "--top", "X:0")
+    told = run(
+        *few, *watched[:2], "--hidden", "8", "--names", "2", "--epochs", "2", "-o", "f"
+    ).stdout
+    assert "underneath" in told
+    assert len(re.findall(r" \(X:2\)|\(X:2\)", told)) >= 3
+    empty = run(*arguments("biosyn"), "--watch", "?!", "-o", "none", code=2).output
+    assert "a watched mention is empty when prepared" in empty
+
+
 @pytest.mark.parametrize("recipe", [*CASES, "few-shot"])
 def test_a_dry_run_shows_what_would_be_sampled(recipe: str, place: Path) -> None:
     if recipe == "few-shot":

@@ -89,7 +89,7 @@ def test_the_seed_decides_all(train: Callable[..., Any]) -> None:
     two, second = train()
     assert torch.equal(torch.random.get_rng_state(), state)
     assert same(one, two)
-    assert first == second
+    assert first._replace(seconds=0) == second._replace(seconds=0)
     other, _ = train(seed=1)
     assert not same(one, other)
 

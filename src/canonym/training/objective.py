@@ -40,7 +40,10 @@ class Objective(Protocol):
 
     Notes
     -----
-    An objective may have a number `collapsed_loss`: the loss of an encoder that gives all names one
+    An objective may have a method `measure(plan, epoch)`: what it returns for the plan of an epoch,
+    as JSON can hold it, is in the manifest, see `canonym.training.watched`.
+
+    It may have a number `collapsed_loss`: the loss of an encoder that gives all names one
     vector. The loop warns of an epoch that comes near it.
     """
 

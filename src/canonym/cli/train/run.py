@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,10 +35,12 @@ class Parts(NamedTuple):
 
 def run_training(spec: TrainingSpec) -> None:
     """Read, sample, train, and write the encoder; or show what would be sampled."""
+    from canonym.cli.output import print_table
     from canonym.cli.progress import stages
     from canonym.training.loop.checkpoints import begin, remove_checkpoints
     from canonym.training.loop.save import inference_of, save_trained
     from canonym.training.recipes import PAPERS
+    from canonym.training.watched import watched_tables
 
     checkpoints = _checkpoint_folder(spec)
     if _is_finished(spec) and not spec.dry_run:
@@ -49,7 +51,6 @@ def run_training(spec: TrainingSpec) -> None:
     _check(spec)
     if not spec.dry_run and _has_encoder(spec):  # it is replaced, and stands there until then
         begin(checkpoints)
-    began = time.monotonic()
     with stages(unit="") as report:
         parts = prepare(spec, stage=lambda what: report(what, 0, None))
     if spec.dry_run:
@@ -76,7 +77,13 @@ def run_training(spec: TrainingSpec) -> None:
         if fitted.kept is not None:
             score = fitted.epochs[fitted.kept].dev
             facts["kept"] = f"epoch {fitted.kept + 1}, {parts.dev_name} {score:.4f}"
-        print_facts({**facts, "time": f"{time.monotonic() - began:.0f} s"})
+        recalls = [found["recall"] for found in fitted.measured if "recall" in found]
+        for part in recalls[0] if recalls else ():
+            shares = [f"{100 * one[part]:.1f}" for one in (recalls[0], recalls[-1])]
+            facts[f"{part} candidates"] = f"right for {' %, at the end '.join(shares)} %"
+        print_facts({**facts, "time": f"{fitted.seconds:.0f} s"})
+        for table in watched_tables(fitted.measured, fitted.kept):
+            print_table(table.columns, table.rows, title=table.mention)
 
 
 def _checkpoint_folder(spec: TrainingSpec) -> Path:
@@ -147,6 +154,9 @@ def prepare(spec: TrainingSpec, *, stage: Callable[[str], None]) -> Parts:
         types=spec.types,
         corrections=corrections,
     )
+    objective_options = dict(spec.objective)
+    if spec.recipe == "biosyn":
+        objective_options["dev"] = _dev_mentions(spec, terminology, dev, corrections)
     if corpus:
         counts["mentions"] = len(mentions)
     counts |= {f"left out {reason}": n for reason, n in dropped.items()}
@@ -162,7 +172,7 @@ def prepare(spec: TrainingSpec, *, stage: Callable[[str], None]) -> Parts:
         groups=_groups(spec, terminology),
         trainable=trainable,
         seed=spec.loop.seed,
-        **spec.objective,
+        **objective_options,
     )
     stage("Taking digests of the data")
     digests = data_digests(terminology, corpus=corpus, dev=dev)
@@ -171,6 +181,23 @@ def prepare(spec: TrainingSpec, *, stage: Callable[[str], None]) -> Parts:
             digests[what] = file_digest(path)
     score, name = _dev_score(spec, terminology, objective, corpus, dev, corrections, trainable)
     return Parts(trainable, objective, score, name, digests, counts)
+
+
+def _dev_mentions(
+    spec: TrainingSpec, terminology: Terminology, dev: Sequence[Document], corrections: Any
+) -> tuple[tuple[str, frozenset[str]], ...]:
+    """Return mentions of the dev part, whose candidates are counted; none if all are composite."""
+    from canonym.training.recipes import mentions_of
+
+    with contextlib.suppress(InvalidInput):
+        return mentions_of(
+            dev,
+            terminology,
+            preparation=spec.preparation,
+            types=spec.types,
+            corrections=corrections,
+        )[0]
+    return ()
 
 
 def _open_trainable(spec: TrainingSpec, terminology: Terminology) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import math
+import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -176,6 +177,8 @@ class RunState:
     waiting: int = 0  # epochs since then
     stopped_early: bool = False  # by the dev score
     epochs: list[EpochRecord] = field(default_factory=list)  # that are over
+    measured: list[Mapping[str, Any]] = field(default_factory=list)  # before each epoch
+    seconds: float = 0.0  # of earlier processes
 
 
 class Run:
@@ -208,6 +211,7 @@ class Run:
         }
         optimizer = make_optimizer(self.step, settings)
         self._rates = [float(group["rate"]) for group in optimizer.param_groups]
+        self._began = time.perf_counter()
         self._model, self._optimizer = processes.accelerator.prepare(self.step, optimizer)
 
     @property
@@ -226,11 +230,17 @@ class Run:
         )
         return any(most is not None and n >= most for n, most in done)
 
+    @property
+    def seconds(self) -> float:
+        """The time that the run took, with that of the processes it was resumed from."""
+        return self.state.seconds + time.perf_counter() - self._began
+
     def train_epoch(self, journal: Journal, *, checkpoint_every: int | None) -> None:
         """Take the remaining steps of the epoch, as far as the settings allow."""
         state, most = self.state, self.settings.max_steps
         if self.plan is None:
             self.plan = self._sample()
+            self._measure(self.plan, journal)
         size = self.settings.accumulation * self.processes.n
         n_batches = self.objective.n_batches(self.plan)
         n_steps = -(-n_batches // size)
@@ -283,6 +293,21 @@ class Run:
                 f"the objective {self.objective.name!r} finds nothing to train on; give more names"
             )
         return plan
+
+    def _measure(self, plan: Plan, journal: Journal) -> None:
+        """Ask the objective what it measures, if it does, on the plan of an epoch."""
+        state, measure = self.state, getattr(self.objective, "measure", None)
+        # A run that began without has nothing for its first epochs.
+        if measure is None or len(state.measured) != state.epoch:
+            return
+        state.measured.append(dict(measure(plan, state.epoch)))
+        if recall := state.measured[-1].get("recall"):
+            journal.add_measures({"step": state.step, "epoch": state.epoch, "recall": recall})
+
+    def measure_end(self, journal: Journal) -> None:
+        """Sample once more where the objective measures something, for the trained encoder."""
+        if self.state.measured and self.state.measured[-1]:
+            self._measure(self._sample(), journal)
 
     def _take_step(self, start: int, stop: int) -> tuple[float, int, float]:
         """Follow the mean loss of some batches; return it, the names used, and the rate."""
@@ -380,6 +405,7 @@ class Run:
             raise self.keeper.lost(f"a weight after step {self.state.step} is NaN or infinite")
         state = asdict(self.state)
         state["epochs"] = [record._asdict() for record in self.state.epochs]
+        state["seconds"] = self.seconds
         state["loss_scale"] = self.processes.loss_scale
         checkpoint = Checkpoint(
             self.identity,
@@ -406,6 +432,8 @@ class Fitted(NamedTuple):
     stopped_early: bool  # by the dev score
     extra: dict[str, np.ndarray[Any, Any]]  # weights of the extra modules, ``"module.weight"``
     identity: dict[str, Any]  # objective, settings, encoder, data, processes
+    seconds: float  # that training took, before and after a resumption
+    measured: tuple[Mapping[str, Any], ...]  # by the objective, before each epoch and at the end
 
 
 def _warn_of_collapse(
@@ -526,6 +554,7 @@ def fit(
                 run.end_epoch(journal, dev_score)
                 if processes.first:
                     _warn_of_collapse(objective, run.state.epochs[-1], notice)
+            run.measure_end(journal)
         kept = run.keep_weights()
         return Fitted(
             run.state.step,
@@ -535,6 +564,8 @@ def fit(
             run.state.stopped_early,
             module_arrays(run.step.extra),
             run.identity,
+            run.seconds,
+            tuple(run.state.measured) if any(run.state.measured) else (),
         )
 
 

@@ -94,6 +94,13 @@ class Journal:
                 if entry.get(name) is not None:
                     self._board.add_scalar(name, entry[name], entry["step"])
 
+    def add_measures(self, entry: Mapping[str, Any]) -> None:
+        """Report the recall of candidates before an epoch, by the part of the corpus."""
+        self._line(entry)
+        if self._board is not None:
+            for part, value in entry["recall"].items():
+                self._board.add_scalar(f"recall/{part}", value, entry["step"])
+
     def _line(self, entry: Mapping[str, Any]) -> None:
         if self._log is not None:
             self._log.write(json.dumps(entry) + "\n")

@@ -15,6 +15,7 @@ from canonym.errors import InvalidInput
 from canonym.io import files
 from canonym.training.loop.fit import Fitted
 from canonym.training.objective import Trainable
+from canonym.training.watched import kept_measures, watched_tables
 
 
 def save_trained(
@@ -79,6 +80,8 @@ def save_trained(
         "epochs": [record._asdict() for record in fitted.epochs],
         "kept_epoch": fitted.kept,
         "stopped_early": fitted.stopped_early,
+        "seconds": round(fitted.seconds, 1),
+        **({"measured": kept_measures(fitted.measured, fitted.kept)} if fitted.measured else {}),
         "version": canonym.__version__,
         "commit": _commit(),
     }
@@ -156,6 +159,7 @@ def _card(name: str, facts: Mapping[str, Any], *, kind: str, dev: str) -> str:
             "",
             *_table(["epoch", "steps", "mean loss", dev], rows),
             "",
+            *_measured(facts),
             "The weights are those of the last step."
             if kept is None
             else f"The weights are those of epoch {kept + 1}, chosen by the last column, which is "
@@ -179,6 +183,21 @@ def _card(name: str, facts: Mapping[str, Any], *, kind: str, dev: str) -> str:
             "",
         ]
     )
+
+
+def _measured(facts: Mapping[str, Any]) -> list[str]:
+    """Return the lines of the card on candidates and watched mentions."""
+    measured, kept = facts.get("measured", []), facts["kept_epoch"]
+    lines = []
+    if measured and (parts := measured[0].get("recall")):
+        shares = [[f"{found['recall'][part]:.4f}" for part in parts] for found in measured]
+        head = ["epochs trained", *(f"{part} mentions" for part in parts)]
+        rows = [[str(epoch), *share] for epoch, share in enumerate(shares)]
+        lines = ["Mentions with a right name among their candidates:", "", *_table(head, rows), ""]
+    for table in watched_tables(measured, kept):
+        lines += [f"The names nearest to *{table.mention}*; an asterisk is a right one:", ""]
+        lines += [*_table(list(table.columns), list(map(list, table.rows))), ""]
+    return lines
 
 
 def _use(name: str, kind: str) -> list[str]:

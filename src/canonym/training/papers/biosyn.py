@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -14,9 +14,11 @@ from canonym.training import losses
 from canonym.training.loop.checkpoints import encoder_digest
 from canonym.training.objective import Embed, Encode, Plan
 from canonym.training.options import Option, check_options
-from canonym.training.sampling.candidates import CandidateSearch
-from canonym.training.sampling.names import NameTable
+from canonym.training.sampling.candidates import CandidateSearch, nearest_names
+from canonym.training.sampling.names import PREPARATIONS, LinkedMentions, NameTable
 from canonym.training.sampling.random import n_batches_of
+from canonym.training.watched import N_NAMES, nearest_entries
+from canonym.types import Int32Array
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -61,6 +63,11 @@ class BioSyn:
     cosine_middle : float
         Taken off the cosine first. It changes the pair-wise loss alone, which depends on whether a
         score is above 0.
+    watch : sequence of str
+        Mentions whose nearest names are listed before every epoch, as in table 4 of the paper.
+    dev : iterable of (str, collection of str)
+        Mentions of a dev part. The share with a right name among their candidates is measured
+        before every epoch, as in figure 2; nothing is trained on them.
 
     Raises
     ------
@@ -143,6 +150,11 @@ class BioSyn:
         "cosine_middle": Option(
             "Taken off the cosine first; 0.8 suits --loss pair-wise.", least=-1, most=1
         ),
+        "watch": Option(
+            "List the names nearest to this mention before training and after epochs 1, 5, 10, … "
+            "Can be repeated.",
+            metavar="MENTION",
+        ),
         "batch_size": Option("Mentions in a batch.", least=1),
     }
 
@@ -161,6 +173,8 @@ class BioSyn:
         merge: bool = False,
         cosine_scale: float | None = None,
         cosine_middle: float = 0.0,
+        watch: tuple[str, ...] = (),
+        dev: Iterable[tuple[str, Collection[str]]] = (),
     ) -> None:
         check_options(BioSyn, self.options, locals())
         if cosine_middle and cosine_scale is None:
@@ -168,7 +182,9 @@ class BioSyn:
                 f"cosine_middle is {cosine_middle}; expected only with a cosine_scale, for it is "
                 "taken off cosines"
             )
-        self.mentions = table.link(mentions)
+        known, held_out = list(mentions), list(dev)
+        self.mentions, self.dev = table.link(known), _linked(table, held_out)
+        self._right_of = {mention: _ids(mention, [*known, *held_out], table) for mention in watch}
         if merge:
             owners = np.repeat(np.arange(self.mentions.n_mentions), self.mentions.concepts.counts)
             table = table.with_names(
@@ -177,13 +193,20 @@ class BioSyn:
             )
         self.table = table
         scorer = make_encoder(sparse)
+        prepare = PREPARATIONS[table.preparation]
+        self._watched = [prepare(mention) for mention in self._right_of]
+        if not all(self._watched):
+            raise InvalidInput("a watched mention is empty when prepared; give one with letters")
+        # Candidates of a plan: of training mentions, of dev mentions, and of watched ones.
+        further = [*(self.dev.texts if self.dev else ()), *self._watched]
         self.search = CandidateSearch(
             table.texts,
-            self.mentions.texts,
+            [*self.mentions.texts, *further],
             k=k,
             dense_ratio=dense_ratio,
             sparse=scorer,
         )
+        self._n_shown = min(N_NAMES, self.search.k)
         self.batch_size = batch_size
         self._loss = LOSSES[loss]
         self._cosine_scale, self._middle = cosine_scale, cosine_middle
@@ -235,7 +258,52 @@ class BioSyn:
         del epoch  # every epoch is sampled alike
         found = self.search.refresh(encode)
         order = rng.permutation(self.n_mentions).astype(np.int32)
-        return {"mentions": order, "candidates": found.rows, "sparse": found.sparse}
+        plan = {"mentions": order, "candidates": found.rows, "sparse": found.sparse}
+        if self._watched:
+            n = self._n_shown
+            dense = found.dense[-len(self._watched) :, :n]
+            if not dense.size:  # all candidates are by the sparse scores
+                dense = nearest_names(encode, self.table.texts, self._watched, n).rows
+            plan["nearest"] = np.ascontiguousarray(dense)
+        return plan
+
+    def measure(self, plan: Plan, epoch: int) -> dict[str, Any]:
+        """Return the recall of the candidates of a plan, and the names nearest to watched mentions.
+
+        Nothing without watched or dev mentions, for then nobody asks for a search at the end.
+        """
+        found: dict[str, Any] = {}
+        if self.dev is not None or self._watched:
+            found["recall"] = {"training": self._recall(plan["candidates"], self.mentions)}
+        if self.dev is not None:
+            rows = plan["candidates"][len(self.mentions.texts) :]
+            found["recall"]["dev"] = self._recall(rows, self.dev)
+        if self._watched:
+            if not epoch:
+                label = {"chargrams": "tf-idf"}.get(str(self.settings["sparse"]))
+                rows = self.search.sparse_names(self._watched, self._n_shown)
+                found["reference"] = [label or self.settings["sparse"], self._entries(rows)]
+            found["nearest"] = self._entries(plan["nearest"])
+        return found
+
+    def _recall(self, candidates: Int32Array, mentions: LinkedMentions) -> float:
+        """Return the share of mentions with a right name among their candidates."""
+        right = [
+            np.isin(candidates[text], self._right(mention, mentions)).any()
+            for mention, text in enumerate(mentions.text_of)
+        ]
+        return float(np.mean(right))
+
+    def _entries(self, rows: Int32Array) -> dict[str, Any]:
+        """Return rows of names, by watched mention, as JSON can hold them."""
+        table = self.table
+        return {
+            mention: nearest_entries(
+                ((table.texts[r], [table.ids[c] for c in table.concepts.of(r)]) for r in found),
+                right,
+            )
+            for (mention, right), found in zip(self._right_of.items(), rows.tolist(), strict=True)
+        }
 
     def n_batches(self, plan: Plan) -> int:
         """Return the number of batches of a plan."""
@@ -302,6 +370,31 @@ class BioSyn:
             )
         return self._weight["weight"]
 
-    def _right(self, mention: int) -> np.ndarray[Any, Any]:
-        concepts = np.array(self.mentions.concepts.of(mention), dtype=np.int32)
-        return self.table.names.of_all(concepts)
+    def _right(self, mention: int, mentions: LinkedMentions | None = None) -> np.ndarray[Any, Any]:
+        concepts = (mentions or self.mentions).concepts.of(mention)
+        return self.table.names.of_all(np.array(concepts, dtype=np.int32))
+
+
+def _linked(
+    table: NameTable, mentions: Sequence[tuple[str, Collection[str]]]
+) -> LinkedMentions | None:
+    """Link dev mentions of concepts of the table; None where there are none."""
+    known = [
+        (text, ids) for text, ids in mentions if any(table.ordinal(id) is not None for id in ids)
+    ]
+    return table.link(known) if known else None
+
+
+def _ids(
+    mention: str, mentions: Sequence[tuple[str, Collection[str]]], table: NameTable
+) -> frozenset[str] | None:
+    """Return the ids, as the table has them, that a string has as a mention; None if unknown."""
+    prepare = PREPARATIONS[table.preparation]
+    numbers = [
+        table.ordinal(id)
+        for text, ids in mentions
+        if prepare(text) == prepare(mention)
+        for id in ids
+    ]
+    found = frozenset(table.ids[number] for number in numbers if number is not None)
+    return found or None

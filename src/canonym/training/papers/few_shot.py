@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
+from canonym.indexes.exact import Exact
 from canonym.training import losses
 from canonym.training.objective import Embed, Encode, Plan
 from canonym.training.options import Option, check_options
@@ -20,6 +21,7 @@ from canonym.training.sampling.few_names import (
     sample_few_names,
 )
 from canonym.training.sampling.random import n_batches_of
+from canonym.training.watched import N_NAMES, nearest_entries
 from canonym.types import Float32Array, Int32Array
 
 if TYPE_CHECKING:
@@ -44,6 +46,10 @@ class FewShot:
         How negatives are weighed, one of `canonym.training.sampling.few_names.WEIGHTINGS`.
     batch_size : int
         Anchors in a batch.
+    watch : sequence of str
+        Mentions whose nearest training names are listed, as in table 4 of the paper.
+    concept_of : mapping of str to str, optional
+        The concepts of names, to tell which of the nearest are right for a watched mention.
 
     Raises
     ------
@@ -98,6 +104,11 @@ class FewShot:
         "beta": Option("Weight of grounding.", least=0),
         "weighting": Option("How negatives are weighed by distance.", choices=WEIGHTINGS),
         "batch_size": Option("Names in a batch.", least=1),
+        "watch": Option(
+            "List the training names nearest to this mention, by the encoder underneath and by the "
+            "head. Can be repeated.",
+            metavar="MENTION",
+        ),
     }
 
     def __init__(
@@ -110,6 +121,8 @@ class FewShot:
         beta: float = 1.0,
         weighting: str = "sphere",
         batch_size: int = 16,
+        watch: tuple[str, ...] = (),
+        concept_of: Mapping[str, str] | None = None,
     ) -> None:
         check_options(FewShot, self.options, locals())
         if alpha + beta == 0:
@@ -123,6 +136,9 @@ class FewShot:
         sums = np.zeros((n, frozen.shape[1]))
         np.add.at(sums, names.training_concepts, frozen)
         centres = sums / np.bincount(names.training_concepts, minlength=n)[:, None]
+        self._watched, known = tuple(watch), concept_of or {}
+        self._concepts = [known.get(mention) for mention in self._watched]
+        self._inputs = inputs
         self._targets = _halfway(frozen, centres[names.training_concepts])
         self._validation_targets = _halfway(validation, centres[names.validation_concepts])
         self.settings: Mapping[str, object] = {
@@ -147,7 +163,13 @@ class FewShot:
         **options: Any,
     ) -> FewShot:
         """Draw `n` names of each concept, up to 15 in the paper, and as many for validation."""
-        return cls(sample_few_names(groups, n, rng), inputs, **options)
+        concept_of = {
+            mention: concept
+            for mention in options.get("watch", ())
+            for concept, names in groups.items()
+            if mention in names
+        }
+        return cls(sample_few_names(groups, n, rng), inputs, concept_of=concept_of, **options)
 
     def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
         """Draw a negative for every name by distance, and shuffle the names."""
@@ -157,7 +179,36 @@ class FewShot:
             vectors, concepts, vectors, concepts, rng, weighting=self.weighting
         )
         order = rng.permutation(len(concepts)).astype(np.int32)
-        return {"anchors": order, "negatives": negatives[order]}
+        plan = {"anchors": order, "negatives": negatives[order]}
+        return plan | ({"nearest": self._nearest(encode)} if self._watched else {})
+
+    def _nearest(self, encode: Encode) -> Int32Array:
+        """Return the training names nearest to each watched mention, ties by row."""
+        names = Exact.build(encode(self.names.training))
+        return names.search(encode(self._watched), min(N_NAMES, names.n_rows)).rows
+
+    def measure(self, plan: Plan, epoch: int) -> dict[str, Any]:
+        """Return the training names nearest to watched mentions, at first by frozen vectors too."""
+        if not self._watched:
+            return {}
+        found: dict[str, Any] = {"nearest": self._entries(plan["nearest"])}
+        if not epoch:
+            found["reference"] = ["encoder underneath", self._entries(self._nearest(self._inputs))]
+        return found
+
+    def _entries(self, rows: Int32Array) -> dict[str, Any]:
+        """Return rows of training names, by watched mention, as JSON can hold them."""
+        names = self.names
+        return {
+            mention: nearest_entries(
+                (
+                    (names.training[row], [names.concepts[names.training_concepts[row]]])
+                    for row in found
+                ),
+                None if concept is None else [concept],
+            )
+            for mention, concept, found in zip(self._watched, self._concepts, rows, strict=True)
+        }
 
     def n_batches(self, plan: Plan) -> int:
         """Return the number of batches of a plan."""

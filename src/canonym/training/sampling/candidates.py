@@ -23,6 +23,7 @@ class Candidates(NamedTuple):
 
     rows: Int32Array  # (n, k), the sparse candidates first
     sparse: Float32Array  # (n, k)
+    dense: Int32Array  # (n, k), the nearest by the encoder; (n, 0) where it is not asked
 
 
 class CandidateSearch:
@@ -63,6 +64,7 @@ class CandidateSearch:
         encoder: Any = CharGrams(n_min=1, n_max=2) if sparse is None else sparse
         vectors = _encoded(encoder, names)
         self._index: Exact | Inverted
+        self._encoder = encoder
         self._queries: Any = encoder.encode(texts)
         if isinstance(vectors, SparseVectors):
             self._index = Inverted.build(vectors)
@@ -76,10 +78,18 @@ class CandidateSearch:
     def refresh(self, encode: Encode) -> Candidates:
         """Find the candidates with the current encoder."""
         rows = self._sparse
+        dense = np.empty((len(self.texts), 0), dtype=np.int32)
         if self.n_sparse < self.k:
             dense = nearest_names(encode, self.names, self.texts, self.k).rows
             rows = merge_candidates(self._sparse, dense, self.k)
-        return Candidates(rows, self._index.score(self._queries, rows))
+        return Candidates(rows, self._index.score(self._queries, rows), dense)
+
+    def sparse_names(self, texts: Sequence[str], k: int) -> Int32Array:
+        """Return the ``(n, k)`` names of the largest sparse score for any strings."""
+        queries: Any = self._encoder.encode(texts)
+        if not isinstance(queries, SparseVectors):
+            queries = Exact.build(queries).vectors
+        return self._index.search(queries, k).rows
 
 
 def _encoded(encoder: Any, names: Sequence[str]) -> Any:
