@@ -18,6 +18,7 @@ from models.run import CONTEXT, Command
 from record import result_text, stamps
 from reproduce.data import Shelf
 from reproduce.files import EXPERIMENTS, Experiment, read_experiment
+from reproduce.history import training_facts
 from reproduce.run import data_folder, reproduce
 from reproduce.table import ReproducedRow, Table
 from reproduce.training import train_models
@@ -124,7 +125,10 @@ def main(
     if json_:
         with write_file(json_) as partial:
             header = plain({**table.header(), **stamps()})
-            text = result_text(header, {"rows": [plain(row.to_dict()) for row in table.rows]})
+            content: dict[str, Any] = {"rows": [plain(row.to_dict()) for row in table.rows]}
+            if trained:
+                content["trained"] = plain(training_facts(known))
+            text = result_text(header, content)
             partial.write_text(text, encoding="utf-8", newline="\n")
     _print(table)
 

@@ -36,6 +36,7 @@ corpora         instead of ``corpus``: several, tables with ``corpus``, ``types`
 preparation     as `canonym train --preparation` takes it; the recipe's by default
 distinct        whether mentions of the same text and concepts count once
 dev             whether accuracy on the dev part chooses the epoch
+recall          for biosyn: whether the recall of the candidates of the dev part is measured
 terminology     as of rows
 hierarchy       for parents and siblings: a terminology, that of the model by default
 relations       for CODER: as of rows of relations, those of the terminology by default
@@ -46,6 +47,7 @@ groups          for few-shot: JSON of names by concept, or
                 terminology, or ``{ file = "umls", top = "UMLS:C0012634" }``: labels below each
                 child of one
 concepts        for few-shot: only so many of the groups, the largest
+try_hidden      for few-shot: widths of the hidden layer; that of the best validation score stays
 text            for word vectors: files of running text
 ==============  ==================================================================================
 
@@ -81,11 +83,11 @@ _DATA = {
 }
 _OF_A_CORPUS = {"corpus", "format", "types", "corrections"}
 _SOURCES = {
-    "biosyn": {"terminology"},
+    "biosyn": {"terminology", "recall"},
     "triplet": {"terminology"},
     "dilbert": {"terminology", "hierarchy"},
     "coder": {"terminology", "relations", "held_out"},
-    "few-shot": {"groups", "concepts"},
+    "few-shot": {"groups", "concepts", "try_hidden"},
 }
 
 

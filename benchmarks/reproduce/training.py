@@ -26,7 +26,7 @@ from canonym.io.streams import open_text
 from canonym.terminology import Terminology
 from canonym.terminology.hierarchy import Hierarchy
 from canonym.training.dev_score import DevAccuracy
-from canonym.training.loop.fit import fit
+from canonym.training.loop.fit import Fitted, fit
 from canonym.training.loop.progress import FitProgress
 from canonym.training.loop.save import inference_of, save_trained
 from canonym.training.papers.coder import Weighing
@@ -40,6 +40,7 @@ from canonym.training.recipes import (
 )
 from canonym.training.sampling.few_names import read_groups
 from canonym.training.sampling.mentions import training_mentions
+from canonym.training.widths import fit_widths
 from reproduce.data import NotHereError, Shelf
 from reproduce.files import Experiment
 from reproduce.models import WORD_VECTORS, ModelSettings, in_order, read_models
@@ -185,23 +186,36 @@ def _train(
     spec: str,
     asked: dict[str, Any],
 ) -> None:
-    parts = open_parts(model, sample, trainer.shelf, spec)
-    asked["data"] = parts.digests
     checkpoints = place.with_name(f"{place.name}.checkpoints")
     report = trainer.progress
-    fitted = fit(
-        parts.trainable,
-        parts.objective,
-        settings=model.loop(sample),
-        dev_score=parts.dev_score,
-        checkpoints=checkpoints,
-        checkpoint_every=_STEPS,
-        resume=any(checkpoints.glob("step-*")),
-        data={**parts.digests, **({"start": asked["start"]} if asked["start"] else {})},
-        device=trainer.device,
-        progress=None if report is None else lambda now: report(place.name, now),
-        notice=trainer.notice,
-    )
+
+    def train(one: ModelSettings, folder: Path) -> tuple[TrainingParts, Fitted]:
+        parts = open_parts(one, sample, trainer.shelf, spec)
+        asked["data"] = parts.digests
+        return parts, fit(
+            parts.trainable,
+            parts.objective,
+            settings=one.loop(sample),
+            dev_score=parts.dev_score,
+            checkpoints=folder,
+            checkpoint_every=_STEPS,
+            resume=any(folder.glob("step-*")),
+            data={**parts.digests, **({"start": asked["start"]} if asked["start"] else {})},
+            device=trainer.device,
+            progress=None if report is None else lambda now: report(place.name, now),
+            notice=trainer.notice,
+        )
+
+    def train_width(width: int) -> tuple[TrainingParts, Fitted]:
+        checkpoints.mkdir(exist_ok=True)
+        one = ModelSettings(model.name, {**model.settings, "hidden": width})
+        return train(one, checkpoints / f"hidden-{width}")
+
+    tried: dict[str, float] = {}
+    if widths := model.settings.get("try_hidden"):
+        parts, fitted, tried = fit_widths(widths, train_width)
+    else:
+        parts, fitted = train(model, checkpoints)
     save_trained(
         place,
         parts.trainable,
@@ -211,6 +225,7 @@ def _train(
         asked=asked,
         dev=parts.dev_name,
         **_inference(model, parts.objective, fitted),
+        tried=tried,
     )
     shutil.rmtree(checkpoints, ignore_errors=True)
 
@@ -358,6 +373,8 @@ def _names(model: ModelSettings, sample: int, shelf: Shelf, spec: str | None) ->
     parts.counts = {"concepts": terminology.n_concepts, "names": terminology.n_names}
     mentions = _mentions(corpora, terminology, preparation, parts, bool(given.get("distinct")))
     parts.trainable = _transformer(model, sample, spec, terminology)
+    if given.get("recall"):
+        options["dev"] = _held_out(corpora, terminology, preparation)
     parts.objective = build_objective(
         model.recipe,
         terminology,
@@ -398,8 +415,9 @@ class _Corpus:
         )
         self.types: tuple[str, ...] = tuple(given.get("types", ()))
         self.documents, self.dev = parts.train, parts.dev if given.get("dev") else ()
+        self.held_out = parts.dev
         if given.get("part") == "train+dev":
-            self.documents = (*parts.train, *parts.dev)
+            self.documents, self.held_out = (*parts.train, *parts.dev), ()
             if self.dev:
                 raise InvalidInput(
                     f"the model {model!r} cannot be trained on its dev part and kept by it"
@@ -440,6 +458,25 @@ def _mentions(
         parts.counts |= {f"left out {reason}": n for reason, n in dropped.items()}
         return kept
     return ()
+
+
+def _held_out(
+    corpora: Iterable[_Corpus], terminology: Terminology, preparation: str
+) -> list[tuple[str, frozenset[str]]]:
+    """Return the distinct mentions of dev parts that nothing is trained on."""
+    return [
+        pair
+        for corpus in corpora
+        if corpus.held_out
+        for pair in training_mentions(
+            corpus.held_out,
+            terminology,
+            protocol=_PROTOCOL[preparation],
+            types=corpus.types,
+            corrections=corpus.corrections,
+            distinct=True,
+        ).pairs
+    ]
 
 
 def _relations(

@@ -227,6 +227,36 @@ def test_samples_are_stacked_on_samples(place: Path) -> None:
     assert trained.train() == found
 
 
+def test_a_result_says_what_training_took_and_measured(place: Path) -> None:
+    few = HEAD.replace("hidden = 8", 'try_hidden = [4, 8]\nwatch = ["pain of hip"]')
+    biosyn = f'recipe = "biosyn"\n{SCRATCH}{NAMES}{QUICK}corpus = "corpus"\nk = 3\nrecall = true\n'
+    parts = (model("few", few), model("syn", biosyn))
+    rows = row("a", "few", PAIRS).replace(PUBLISHED, '"spearman" = 0.5') + row("b", "syn")
+    Trained(place, *parts, rows)
+    arguments = ["e", "--folder", place, "--data", place, "--models", place / "models"]
+    done = CliRunner().invoke(
+        main, [*map(str, arguments), "--device", "cpu", "--json", str(place / "r.json")]
+    )
+    assert done.exit_code == 0, done.output
+    content = json.loads((place / "r.json").read_text())
+    few_shot, by_recall = content["trained"]["few"], content["trained"]["syn"]
+    assert few_shot["seconds"] >= 0
+    assert few_shot["steps"] == 2
+    assert set(few_shot["hidden"]) == {"4", "8"}
+    first = few_shot["measured"][0]
+    assert first["reference"][0] == "encoder underneath"
+    assert all("right" in entry for entry in first["nearest"]["pain of hip"])
+    assert few_shot["kept"] in {0, 1}
+    assert set(by_recall["recall"]) == {"training", "dev"}
+    assert len(by_recall["recall"]["dev"]) == 2  # before and after the only epoch
+    assert all(0 <= share <= 1 for shares in by_recall["recall"].values() for share in shares)
+    given = ["--model", f"few={place / 'models' / 'e-few-1'}", "--only-trained"]
+    done = CliRunner().invoke(main, [*map(str, arguments), *given, "--json", str(place / "r.json")])
+    assert done.exit_code == 0, done.output
+    content = json.loads((place / "r.json").read_text())
+    assert set(content["trained"]) == {"few", "syn"}
+
+
 def test_word_vectors_are_a_model_too(place: Path) -> None:
     pytest.importorskip("gensim", reason="needs the extra wordvectors")
     (place / "text.txt").write_text("the hip pain\nthe knee tumour\nfoot fracture of hand\n" * 9)

@@ -29,6 +29,7 @@ def save_trained(
     dev: str = "dev score",
     similarity: str = "cosine",
     sparse_weight: float = 0.0,
+    tried: Mapping[str, float] | None = None,
     overwrite: bool = False,
 ) -> None:
     """Write a trained encoder.
@@ -55,6 +56,8 @@ def save_trained(
         How the vectors are compared in a search, one of `canonym.types.SIMILARITIES`.
     sparse_weight : float
         The weight of character n-grams beside them, at least 0; see `inference_of`.
+    tried : mapping of str to float, optional
+        The score of each width of a head that was tried, see `canonym.training.widths`.
     overwrite : bool
         Whether an encoder that was saved there before is replaced.
 
@@ -82,6 +85,7 @@ def save_trained(
         "stopped_early": fitted.stopped_early,
         "seconds": round(fitted.seconds, 1),
         **({"measured": kept_measures(fitted.measured, fitted.kept)} if fitted.measured else {}),
+        **({"tried_hidden": dict(tried)} if tried else {}),
         "version": canonym.__version__,
         "commit": _commit(),
     }
@@ -159,6 +163,7 @@ def _card(name: str, facts: Mapping[str, Any], *, kind: str, dev: str) -> str:
             "",
             *_table(["epoch", "steps", "mean loss", dev], rows),
             "",
+            *_tried(facts, dev),
             *_measured(facts),
             "The weights are those of the last step."
             if kept is None
@@ -183,6 +188,12 @@ def _card(name: str, facts: Mapping[str, Any], *, kind: str, dev: str) -> str:
             "",
         ]
     )
+
+
+def _tried(facts: Mapping[str, Any], dev: str) -> list[str]:
+    """Return the lines of the card on the widths of a head that were tried."""
+    rows = [[f"{int(n):,}", f"{score:.4f}"] for n, score in facts.get("tried_hidden", {}).items()]
+    return [*_table(["hidden columns tried", f"best {dev}"], rows), ""] if rows else []
 
 
 def _measured(facts: Mapping[str, Any]) -> list[str]:
