@@ -37,7 +37,6 @@ class Parts(NamedTuple):
 def run_training(spec: TrainingSpec) -> None:
     """Read, sample, train, and write the encoder; or show what would be sampled."""
     from canonym.cli.output import print_table
-    from canonym.cli.progress import stages
     from canonym.training.loop.checkpoints import begin, remove_checkpoints
     from canonym.training.loop.save import inference_of, save_trained
     from canonym.training.recipes import PAPERS
@@ -53,8 +52,7 @@ def run_training(spec: TrainingSpec) -> None:
     _check(spec)
     if not spec.dry_run and _has_encoder(spec):  # it is replaced, and stands there until then
         begin(checkpoints)
-    with stages(unit="") as report:
-        parts = prepare(spec, stage=lambda what: report(what, 0, None))
+    parts = _read(spec)
     if spec.dry_run:
         _show_plan(spec, parts)
         return
@@ -311,6 +309,13 @@ def _fit(spec: TrainingSpec, parts: Parts) -> Any:
         )
 
 
+def _read(spec: TrainingSpec) -> Parts:
+    from canonym.cli.progress import stages
+
+    with stages(unit="") as report:
+        return prepare(spec, stage=lambda what: report(what, 0, None))
+
+
 def _fit_width(spec: TrainingSpec, width: int) -> tuple[Parts, Any]:
     """Train a head with so many columns in its hidden layer, from checkpoints of its own."""
     folder = _checkpoint_folder(spec)
@@ -321,7 +326,7 @@ def _fit_width(spec: TrainingSpec, width: int) -> tuple[Parts, Any]:
         module={**spec.module, "hidden": width},
         checkpoints=str(folder / f"hidden-{width}"),
     )
-    parts = prepare(one)
+    parts = _read(one)
     return parts, _fit(one, parts)
 
 
