@@ -20,6 +20,9 @@ FORMATS: dict[str, str] = {
     "pubtator": "PubTator",
     "bioc": "BioC, XML or JSON",
     "brat": "a folder of .txt and .ann files",
+    "mcn": "MCN (n2c2 2019), a folder of notes and .norm files",
+    "share": "ShARe/CLEF 2013, a folder of reports and .pipe files",
+    "tac": "drug labels of TAC 2017, a file or a folder",
     "concept": "BioSyn's .concept, a file or a folder",
     "jsonl": "JSON lines, a document or a mention each",
     "table": "id<tab>mention, as CADEC and PsyTar",
@@ -33,14 +36,17 @@ TRIALS = "trials"
 CADEC = "cadec"
 KINDS: tuple[str, ...] = (
     *("lines", "table", "jsonl", "pubtator"),
-    *("bioc", "brat", "concept", "columns", CADEC, TRIALS),
+    *("bioc", "brat", "mcn", "share", "tac", "concept", "columns", CADEC, TRIALS),
 )
 """Kinds of input of ``canonym link``; `CADEC` is the ``table`` of `FORMATS`, without a header."""
 
 _PUBTATOR = re.compile(r"[^|\t]+\|[ta]\|")
 _CONCEPT = re.compile(r"[^|]*\|\|\d+\|\|?\d+\|\|.*\|\|.*\|\|")
+_MCN = re.compile(r"[^|]+\|\|(?:C\d{7}|CUI-less|unk)(?:\|\|\d+\|\|\d+)+\s*", re.I)
+_SHARE = re.compile(r"[^|]+\|\|[A-Za-z_]+\|\|[^|]*(?:\|\|\d+\|\|\d+)+\s*")
 _INSIDE = {  # what the beginning of XML and JSON holds
     TRIALS: re.compile(r'<clinical_study\b|"(?:protocolSection|studies)"\s*:'),
+    "tac": re.compile(r"<Label\b[^>]*\bdrug="),
     "bioc": re.compile(
         r'<(?:collection|document|passage)\b|"(?:documents|passages|PubTator3)"\s*:'
     ),
@@ -68,10 +74,12 @@ def look_at(lines: Iterator[str], path: Path) -> Beginning:
             break
     if path.suffix == ".ann":
         return Beginning("brat", first, read)
-    if _PUBTATOR.match(first):
-        return Beginning("pubtator", first, read)
-    if _CONCEPT.match(first):
-        return Beginning("concept", first, read)
+    for format, pattern in (
+        *(("pubtator", _PUBTATOR), ("concept", _CONCEPT)),
+        *(("mcn", _MCN), ("share", _SHARE)),
+    ):
+        if pattern.match(first):
+            return Beginning(format, first, read)
     if first.lstrip("\ufeff \t")[:1] in {"<", "[", "{"}:
         if object_of(first).keys() & {"mention", "mentions", "text"}:
             return Beginning("jsonl", first, read)
@@ -95,11 +103,30 @@ def _table_format(first: str) -> str | None:
 
 
 def folder_format(path: Path) -> str:
-    """Recognise a folder by the files in it."""
-    for format, pattern in (("concept", "*.concept"), ("brat", "*.ann")):
+    """Recognise a folder by the files in it, or below it in some formats."""
+    if format := find_folder_format(path):
+        return format
+    raise ReadError(
+        path,
+        "is a folder without .ann, .concept, .norm or .pipe files, or drug labels of TAC 2017, "
+        "which are expected in one",
+    )
+
+
+def find_folder_format(path: Path) -> str | None:
+    """Recognise a folder as `folder_format` does; None for one of no known format."""
+    from canonym.io.streams import open_text
+
+    for format, pattern in (
+        *(("concept", "*.concept"), ("brat", "*.ann"), ("mcn", "**/*.norm")),
+        *(("share", "**/*.pipe"), ("share", "**/*.pipe.txt")),
+    ):
         if next(path.glob(pattern), None):
             return format
-    raise ReadError(path, "is a folder without .ann or .concept files, which are expected in one")
+    if label := next(path.glob("*.xml"), None):
+        with open_text(label) as lines:
+            return "tac" if look_at(lines, label).format == "tac" else None
+    return None
 
 
 class Corpus(NamedTuple):
@@ -113,7 +140,7 @@ class Corpus(NamedTuple):
 def open_corpus(
     path: str, *, format: str | None = None, sheet: str | None = None, header_row: int | None = None
 ) -> Corpus:
-    """Read an annotated corpus: a file, or a folder of brat or concept files.
+    """Read an annotated corpus: a file, or a folder in a format that has them.
 
     `format` is a key of `FORMATS`, recognised by default; `sheet` and `header_row` are those of
     `canonym.io.workbooks.SheetChoice`. Mentions without a text are grouped by
@@ -209,12 +236,16 @@ def read_items(
     readers: dict[str, Callable[..., Iterable[Document | Mention]]] = {
         "pubtator": corpora.read_pubtator,
         "brat": corpora.read_brat,
+        "mcn": corpora.read_mcn,
+        "share": corpora.read_share,
         "concept": corpora.read_concepts,
         "jsonl": _read_jsonl,
         "table": corpora.read_mention_table,
     }
     if format == "bioc":
         return corpora.read_bioc(path)
+    if format == "tac":
+        return corpora.read_tac(path)
     if format == TRIALS:
         return _read_trials(path)
     return readers[format](path, encoding=encoding)

@@ -7,6 +7,7 @@ from canonym.corpora.bioc import read_bioc, write_bioc
 from canonym.corpora.brat import brat_annotations, read_brat
 from canonym.corpora.cadec import Fold, read_folds, read_mention_table
 from canonym.corpora.census import Census, drop_duplicates, duplicates, take_census
+from canonym.corpora.clinical_notes import read_mcn, read_share
 from canonym.corpora.concepts import mention_parts, read_concepts
 from canonym.corpora.jsonl import (
     read_jsonl_documents,
@@ -23,6 +24,7 @@ from canonym.corpora.tables import (
     read_annotated_table,
     read_table,
 )
+from canonym.corpora.tac import read_tac
 from canonym.corpora.trials import Trial, read_trials_json, read_trials_table, read_trials_xml
 
 __all__ = [
@@ -46,10 +48,13 @@ __all__ = [
     "read_folds",
     "read_jsonl_documents",
     "read_jsonl_mentions",
+    "read_mcn",
     "read_mention_table",
     "read_official",
     "read_pubtator",
+    "read_share",
     "read_table",
+    "read_tac",
     "read_trials_json",
     "read_trials_table",
     "read_trials_xml",
