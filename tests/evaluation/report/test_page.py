@@ -138,6 +138,7 @@ def test_the_page_has_the_numbers(page: str, run: Run) -> None:
     assert "Ids that the terminology does not have: 6" in text
     assert ", …" in text  # six were left out for one reason, five are shown
     (places,) = re.findall(r'aria-label="Wrong concepts in the hierarchy">.*?</table>', page, re.S)
+    assert '<th scope="col" class="number">Wrong concepts</th>' in places
     assert re.findall(r'row">(\w+)</th><td class="number">(\d)', places) == [
         *(("Parent", "1"), ("Child", "0"), ("Sibling", "0"), ("Ancestor", "0")),
         *(("Descendant", "0"), ("Elsewhere", "3"), ("All", "4")),
