@@ -17,6 +17,7 @@ from canonym.corpora.jsonl import (
 )
 from canonym.corpora.pubtator import read_pubtator, write_pubtator
 from canonym.corpora.splits import Parts, hold_out, read_official, refined
+from canonym.corpora.statistics import CorpusStatistics, Counts, Lengths, describe_corpus
 from canonym.corpora.tables import (
     MentionTable,
     TableRow,
@@ -29,12 +30,16 @@ from canonym.corpora.trials import Trial, read_trials_json, read_trials_table, r
 
 __all__ = [
     "Census",
+    "CorpusStatistics",
+    "Counts",
     "Fold",
+    "Lengths",
     "MentionTable",
     "Parts",
     "TableRow",
     "Trial",
     "brat_annotations",
+    "describe_corpus",
     "drop_duplicates",
     "duplicates",
     "hold_out",

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from canonym.evaluation.agreement import Kappa, annotator_agreement, cohen_kappa
 from canonym.evaluation.calibration import (
     Reliability,
     RiskCoverage,
@@ -55,6 +56,7 @@ __all__ = [
     "HierarchyError",
     "HierarchySummary",
     "Interval",
+    "Kappa",
     "McNemar",
     "Protocol",
     "Reliability",
@@ -66,10 +68,12 @@ __all__ = [
     "Spread",
     "Tally",
     "aggregate",
+    "annotator_agreement",
     "bootstrap",
     "bootstrap_test",
     "bound",
     "choose_protocol",
+    "cohen_kappa",
     "columns",
     "compare",
     "ece",
