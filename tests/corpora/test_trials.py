@@ -37,6 +37,7 @@ SILVER: dict[str, Any] = {
     "other_names": ("ASA",),
     "keywords": ("hip",),
 }
+DESIGN: dict[str, Any] = {"study_type": "Interventional", "phases": ("Phase 1", "Phase 2")}
 
 XML = """<clinical_study>
   <id_info><nct_id>NCT1</nct_id></id_info>
@@ -47,7 +48,7 @@ XML = """<clinical_study>
     <intervention_name>Aspirin 100 mg</intervention_name><other_name>ASA</other_name></intervention>
   <intervention><intervention_type>Combination Product</intervention_type>
     <intervention_name>Brace</intervention_name></intervention>
-  <keyword>hip</keyword>
+  <keyword>hip</keyword><study_type>Interventional</study_type><phase>Phase 1/Phase 2</phase>
   <condition_browse><mesh_term>Hip Fractures</mesh_term><mesh_term>Pain</mesh_term>
   </condition_browse>
   <intervention_browse><mesh_term>Aspirin</mesh_term></intervention_browse>
@@ -57,6 +58,7 @@ STUDY = {
     "protocolSection": {
         "identificationModule": {"nctId": "NCT1", "briefTitle": "Two drugs"},
         "conditionsModule": {"conditions": ["Hip Fracture", "Pain"], "keywords": ["hip"]},
+        "designModule": {"studyType": "INTERVENTIONAL", "phases": ["PHASE1", "PHASE2"]},
         "armsInterventionsModule": {
             "interventions": [
                 {"type": "DRUG", "name": "Aspirin 100 mg", "otherNames": ["ASA"]},
@@ -80,10 +82,11 @@ ROW = [
     *("Drug:Aspirin 100 mg|Combination Product:Brace", "ASA", "Aspirin", "hip"),
 ]
 AACT = {
-    "studies": "nct_id|brief_title|official_title\nNCT1|Two drugs|\nNCT2||A long title\n",
+    "studies": "nct_id|brief_title|official_title|study_type|phase\n"
+    "NCT1|Two drugs||INTERVENTIONAL|PHASE1/PHASE2\nNCT2||A long title||NA\n",
     "conditions": "id|nct_id|name|downcase_name\n1|NCT1|Hip Fracture|\n2|NCT1|Pain|pain\n",
     "interventions": "id|nct_id|intervention_type|name|description\n"
-    '1|NCT1|Drug|Aspirin 100 mg|"in a |\ntablet"\n2|NCT1|Combination Product|Brace|\n',
+    '1|NCT1|DRUG|Aspirin 100 mg|"in a |\ntablet"\n2|NCT1|Combination Product|Brace|\n',
     "browse_conditions": "id|nct_id|mesh_term|mesh_type\n1|NCT1|Hip Fractures|mesh-list\n"
     "2|NCT1|Fractures, Bone|mesh-ancestor\n3|NCT1|Pain|mesh-list\n",
     "browse_interventions": "id|nct_id|mesh_term\n1|NCT1|Aspirin\n",
@@ -102,8 +105,8 @@ def aact_folder(folder: Path, **changes: str | None) -> Path:
 def test_xml(tmp_path: Path) -> None:
     path = tmp_path / "NCT1.xml"
     path.write_text(XML)
-    assert list(read_trials_xml(path)) == [Trial(DOCUMENT, **SILVER)]
-    assert list(read_trials_xml(tmp_path)) == [Trial(DOCUMENT, **SILVER)]
+    assert list(read_trials_xml(path)) == [Trial(DOCUMENT, **SILVER, **DESIGN)]
+    assert list(read_trials_xml(tmp_path)) == [Trial(DOCUMENT, **SILVER, **DESIGN)]
     path.write_text(f"<r>{XML}{XML}</r>")
     assert len(list(read_trials_xml(path))) == 2
 
@@ -119,6 +122,7 @@ def test_json(tmp_path: Path, content: Any) -> None:
     expected = Trial(
         DOCUMENT,
         **SILVER,
+        **DESIGN,
         condition_ids=("MESH:D006620", "MESH:D010146"),
         intervention_ids=("MESH:D001241",),
     )
@@ -134,7 +138,7 @@ def test_table(tmp_path: Path) -> None:
 
 def test_aact_folder_and_archive(tmp_path: Path) -> None:
     first, second = read_aact(aact_folder(tmp_path))
-    assert first == Trial(DOCUMENT, **SILVER)
+    assert first == Trial(DOCUMENT, **SILVER, **DESIGN)
     assert second == Trial(Document("NCT2", "A long title"))
     archive = tmp_path / "export.zip"
     with zipfile.ZipFile(archive, "w") as zip_file:

@@ -247,7 +247,7 @@ def read_items(
     if format == "tac":
         return corpora.read_tac(path)
     if format == TRIALS:
-        return _read_trials(path)
+        return (trial.document for trial in corpora.read_trials(path))
     return readers[format](path, encoding=encoding)
 
 
@@ -259,16 +259,3 @@ def _read_jsonl(path: Path, *, encoding: str) -> Iterable[Document | Mention]:
         first = next((line for line in lines if line.strip()), "")
     read = read_jsonl_mentions if "mention" in object_of(first) else read_jsonl_documents
     return read(path, encoding=encoding)
-
-
-def _read_trials(path: Path) -> Iterator[Document]:
-    from canonym.corpora import read_trials_json, read_trials_xml
-    from canonym.io.streams import open_bytes
-
-    if path.is_dir():
-        in_json = next(path.rglob("*.xml"), None) is None
-    else:
-        with open_bytes(path) as source:
-            in_json = source.read(64).lstrip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n")[:1] in b"{["
-    for trial in read_trials_json(path) if in_json else read_trials_xml(path):
-        yield trial.document

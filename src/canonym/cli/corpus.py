@@ -1,4 +1,4 @@
-"""``canonym corpus``: what annotated corpora hold, and how far two annotators agree."""
+"""``canonym corpus``: what corpora hold, how far annotators agree, and a choice of trials."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from canonym.corpora.statistics import Counts, Lengths
+    from canonym.corpora.trials import Trial
+    from canonym.errors import InvalidInput
     from canonym.types import Document
 
 _OUTPUT = click.option(
@@ -35,10 +37,7 @@ _TYPES = click.option(
 
 @click.group()
 def corpus() -> None:
-    """Count what annotated corpora hold, and compare two annotators.
-
-    Each takes what `canonym evaluate` takes.
-    """
+    """Count what annotated corpora hold, compare two annotators, choose clinical trials."""
 
 
 @corpus.command()
@@ -136,6 +135,86 @@ def agreement(
             "by chance": _percent(found.chance),
             "kappa": undefined if value != value else f"{value:.4f} [{low:.4f}, {high:.4f}]",
         }
+    )
+
+
+@corpus.command()
+@click.argument("path", metavar="SOURCE", type=click.Path())
+@click.option(
+    "-o", "--output", type=click.Path(), help="Write this file.  [default: standard output]"
+)
+@click.option("--study-type", "study_types", multiple=True, help="Such as Interventional.")
+@click.option(
+    "--phase",
+    "phases",
+    multiple=True,
+    type=click.Choice(("any", "Early Phase 1", "Phase 1", "Phase 2", "Phase 3", "Phase 4")),
+    help="A trial of two phases is in both; any is one of the five.",
+)
+@click.option(
+    "--intervention-type",
+    "intervention_types",
+    multiple=True,
+    help="Such as Drug. A trial with one of them keeps its other interventions too.",
+)
+@click.option(
+    "--condition",
+    "conditions",
+    multiple=True,
+    metavar="WORDS",
+    help="Words of a condition, or of NLM's term for it.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
+def trials(path: str, output: str | None, overwrite: bool, **criteria: tuple[str, ...]) -> None:
+    """Choose clinical trials of SOURCE, and write their fields as JSON lines for `canonym link`.
+
+    SOURCE is a file or folder of ClinicalTrials.gov's XML or JSON, a table, or a folder or archive
+    of AACT. Trials meet all criteria; values of one criterion, which can be repeated, are
+    alternatives.
+
+    \b
+    The trials of the DILBERT paper:
+      canonym corpus trials aact.zip --study-type Interventional --phase any \\
+          --intervention-type Biological --intervention-type "Combination Product" \\
+          --intervention-type Drug -o trials.jsonl
+      canonym link --file trials.jsonl --mention-type Condition
+    """
+    import io
+
+    from canonym.cli.place import check_outputs
+    from canonym.cli.progress import note
+    from canonym.corpora import read_trials, select_trials, write_jsonl_documents
+    from canonym.corpora.trials import PHASES
+    from canonym.io.files import write_file
+
+    if "any" in criteria["phases"]:
+        criteria["phases"] = PHASES
+    if output is not None:
+        check_outputs({"-o": output}, (path,), overwrite=overwrite)
+    found = list(read_trials(path))
+    chosen = [trial.document for trial in select_trials(found, **criteria)]
+    if not chosen:
+        raise _none_chosen(path, found)
+    lines = io.StringIO()
+    write_jsonl_documents(chosen, lines)
+    if output is None:
+        click.echo(lines.getvalue(), nl=False)
+    else:
+        with write_file(output, overwrite=overwrite) as partial:
+            partial.write_text(lines.getvalue(), encoding="utf-8")
+    note(f"{len(chosen):,} of {len(found):,} trials are chosen.")
+
+
+def _none_chosen(path: str, found: Sequence[Trial]) -> InvalidInput:
+    from canonym.errors import InvalidInput
+
+    studies = sorted({trial.study_type or "(none)" for trial in found})
+    phases = sorted({phase for trial in found for phase in trial.phases or ("(none)",)})
+    kinds = sorted({mention.type for trial in found for mention in trial.interventions})
+    return InvalidInput(
+        f"none of the {len(found):,} trials of {path} meets the criteria; there are the study "
+        f"types {', '.join(studies)}, the phases {', '.join(phases)}, and the intervention types "
+        f"{', '.join(kinds)}"
     )
 
 

@@ -26,6 +26,7 @@ from canonym.corpora.tables import (
     read_table,
 )
 from canonym.corpora.tac import read_tac
+from canonym.corpora.trial_selection import read_trials, select_trials
 from canonym.corpora.trials import Trial, read_trials_json, read_trials_table, read_trials_xml
 
 __all__ = [
@@ -60,10 +61,12 @@ __all__ = [
     "read_share",
     "read_table",
     "read_tac",
+    "read_trials",
     "read_trials_json",
     "read_trials_table",
     "read_trials_xml",
     "refined",
+    "select_trials",
     "take_census",
     "write_bioc",
     "write_jsonl_documents",

@@ -6,6 +6,7 @@ keywords are optional.
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -47,26 +48,33 @@ def read_aact(path: str | Path) -> Iterator[Trial]:
         "other_names": export.grouped("intervention_other_names", "name", optional=True),
         "keywords": export.grouped("keywords", "name", optional=True),
     }
-    titles = export.titles()
+    studies = export.studies()
     named = conditions.keys() | interventions.keys()
-    if titles is None:
-        titles = dict.fromkeys((*conditions, *interventions), "")
-    elif strays := sorted(named - titles.keys()):
+    if studies is None:
+        studies = dict.fromkeys((*conditions, *interventions), ("", "", ""))
+    elif strays := sorted(named - studies.keys()):
         raise ReadError(
             path,
             f"{len(strays):,} trials of the conditions and interventions are not in studies.txt, "
             f"the first is {strays[0]!r}: are all files of one export?",
         )
-    if not titles:
+    if not studies:
         raise ReadError(path, "holds no trial")
-    for id_, title in titles.items():
+    for id_, (title, study_type, phase) in studies.items():
         yield make_trial(
             id_,
             title,
             [name for (name,) in conditions.get(id_, ())],
             [(kind, name) for kind, name in interventions.get(id_, ())],
+            study_type=study_type,
+            phases=[phase],
             **{key: [cells[0] for cells in found.get(id_, ())] for key, found in lists.items()},
         )
+
+
+def is_aact(path: Path) -> bool:
+    """Tell whether a folder or an archive has the files of AACT."""
+    return (path.is_dir() or zipfile.is_zipfile(path)) and _Export(path).has("conditions.txt")
 
 
 class _Export:
@@ -97,14 +105,16 @@ class _Export:
             for id_, those in rows.items()
         }
 
-    def titles(self) -> dict[str, str] | None:
+    def studies(self) -> dict[str, tuple[str, str, str]] | None:
+        """Title, study type and phase of each trial."""
         if not self.has("studies.txt"):
             return None
-        found: dict[str, str] = {}
-        for id_, brief, official in self.rows("studies", "brief_title", "official_title?"):
+        found: dict[str, tuple[str, str, str]] = {}
+        columns = ("brief_title", "official_title?", "study_type?", "phase?")
+        for id_, brief, official, study_type, phase in self.rows("studies", *columns):
             if id_ in found:
                 raise ReadError(self.path, f"studies.txt has the trial {id_!r} twice")
-            found[id_] = brief or official
+            found[id_] = (brief or official, study_type, phase)
         return found
 
     def rows(self, table: str, *columns: str) -> Iterator[list[str]]:

@@ -10,6 +10,7 @@ are mixed in; JSON and AACT keep them apart, and they are left out.
 from __future__ import annotations
 
 import json
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,12 @@ CONDITION = "Condition"
 """Type of the mentions of conditions."""
 
 
+PHASES: tuple[str, ...] = ("Early Phase 1", "Phase 1", "Phase 2", "Phase 3", "Phase 4")
+"""Phases of clinical trials as the FDA defines them."""
+
+_PHASE = re.compile(r"(early[\s_]*)?phase[\s_]*([1-4])", re.I)
+
+
 @dataclass(frozen=True, slots=True)
 class Trial:
     """A registered trial.
@@ -48,6 +55,10 @@ class Trial:
         Further names of the interventions, as the registrant gave them.
     keywords : tuple of str
         The registrant's keywords.
+    study_type : str
+        Such as ``Interventional``; empty where the source does not have it.
+    phases : tuple of str
+        Of `PHASES`; empty where none applies or the source does not have them.
     """
 
     document: Document
@@ -57,6 +68,8 @@ class Trial:
     intervention_ids: tuple[str, ...] = ()
     other_names: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
+    study_type: str = ""
+    phases: tuple[str, ...] = ()
 
     @property
     def conditions(self) -> tuple[Mention, ...]:
@@ -82,17 +95,20 @@ def make_trial(
     title: str,
     conditions: Iterable[str],
     interventions: Iterable[tuple[str, str]],
+    *,
+    study_type: str = "",
+    phases: Iterable[str] = (),
     **silver: Iterable[str],
 ) -> Trial:
     """Lay a trial out as a document.
 
-    `interventions` are types and names, `silver` the other attributes of `Trial`. White space in
-    titles and names is collapsed; fields without a name are left out, and interventions without a
-    type are of the type ``Intervention``.
+    `interventions` are types and names, `phases` are as `parse_phases` takes them, `silver` the
+    other attributes of `Trial`. White space in titles and names is collapsed; fields without a name
+    are left out, and interventions without a type are of the type ``Intervention``.
     """
     title = " ".join(title.split())
     fields = [(CONDITION, name) for name in conditions]
-    fields += [(kind.strip() or "Intervention", name) for kind, name in interventions]
+    fields += [(_spoken(kind) or "Intervention", name) for kind, name in interventions]
     text, mentions = title, []
     for kind, name in fields:
         name = " ".join(name.split())
@@ -101,7 +117,32 @@ def make_trial(
             text = f"{text}\n{name}"
             mentions.append(Mention(name, start, len(text), kind, document_id=id_, context=title))
     rest = {key: tuple(filter(None, map(str.strip, names))) for key, names in silver.items()}
-    return Trial(Document(id_, text, tuple(mentions)), **rest)
+    return Trial(
+        Document(id_, text, tuple(mentions)),
+        **rest,
+        study_type=_spoken(study_type),
+        phases=parse_phases(*phases),
+    )
+
+
+def parse_phases(*written: str) -> tuple[str, ...]:
+    """Return the phases of a trial, however its source writes them, in the order of `PHASES`.
+
+    >>> parse_phases("Phase 2/Phase 3"), parse_phases("EARLY_PHASE1"), parse_phases("N/A")
+    (('Phase 2', 'Phase 3'), ('Early Phase 1',), ())
+    """
+    found = {
+        f"{'Early ' if early else ''}Phase {number}"
+        for text in written
+        for early, number in _PHASE.findall(text)
+    }
+    return tuple(phase for phase in PHASES if phase in found)
+
+
+def _spoken(constant: str) -> str:
+    """Return a type as people write it: COMBINATION_PRODUCT is "Combination Product"."""
+    constant = constant.strip()
+    return constant.replace("_", " ").title() if constant.isupper() else constant
 
 
 def read_trials_xml(path: str | Path) -> Iterator[Trial]:
@@ -138,6 +179,8 @@ def _xml_trials(path: str | Path) -> Iterator[Trial]:
                     )
                     for part in element.iterfind("intervention")
                 ],
+                study_type=element.findtext("study_type") or "",
+                phases=_texts(element, "phase"),
                 condition_names=_texts(element, "condition_browse/mesh_term"),
                 intervention_names=_texts(element, "intervention_browse/mesh_term"),
                 other_names=_texts(element, "intervention/other_name"),
@@ -189,6 +232,7 @@ def _study(study: dict[str, Any]) -> Trial:
     identification = protocol["identificationModule"]
     interventions = protocol.get("armsInterventionsModule", {}).get("interventions", [])
     conditions = protocol.get("conditionsModule", {})
+    design = protocol.get("designModule", {})
     silver: dict[str, list[str]] = {}
     for field in ("condition", "intervention"):
         meshes = derived.get(f"{field}BrowseModule", {}).get("meshes", [])
@@ -198,8 +242,9 @@ def _study(study: dict[str, Any]) -> Trial:
         identification["nctId"],
         identification.get("briefTitle") or identification.get("officialTitle") or "",
         conditions.get("conditions", []),
-        # The API shouts its types: COMBINATION_PRODUCT is "Combination Product" everywhere else.
-        [(part.get("type", "").replace("_", " ").title(), part["name"]) for part in interventions],
+        [(part.get("type", ""), part["name"]) for part in interventions],
+        study_type=design.get("studyType", ""),
+        phases=design.get("phases", []),
         other_names=[name for part in interventions for name in part.get("otherNames", [])],
         keywords=conditions.get("keywords", []),
         **silver,
