@@ -56,6 +56,7 @@ from tests.corpora import test_bioc as bioc
 from tests.corpora import test_brat as brat
 from tests.corpora import test_clinical_notes as notes
 from tests.corpora import test_concepts as concepts
+from tests.corpora import test_mantra as mantra
 from tests.corpora import test_pubtator as pubtator
 from tests.corpora import test_tac as tac
 from tests.corpora import test_trials as trials
@@ -311,6 +312,7 @@ CORPORA: dict[str, Make] = {
         one_file(all_of(corpora.read_bioc, composites="both", pieces="cover"), bioc.XML),
         one_file(all_of(corpora.read_bioc), BIOC_JSON, changes=JSON),
     ),
+    "mantra": one_file(all_of(corpora.read_mantra), mantra.XML),
     "brat": one_folder(all_of(corpora.read_brat), {"7.txt": brat.TEXT, "7.ann": brat.ANN}),
     "mcn": one_folder(all_of(corpora.read_mcn), notes.MCN),
     "share": one_folder(all_of(corpora.read_share), notes.SHARE),
@@ -343,7 +345,16 @@ LINK_ROWS = (
 )
 NAMES = "broken hip\n<5 % burn\n\n[18F]FDG\n"
 ANY = (
-    *(pubtator.TWO, bioc.XML, BIOC_JSON, concepts.LINES, DOCUMENTS, JSON_MENTIONS, annotated.CSV),
+    *(
+        pubtator.TWO,
+        bioc.XML,
+        BIOC_JSON,
+        mantra.XML,
+        concepts.LINES,
+        DOCUMENTS,
+        JSON_MENTIONS,
+        annotated.CSV,
+    ),
 )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from canonym.evaluation.statistics import wilson
 from reproduce.files import read_experiment
+from reproduce.table import rank_systems
 
 __all__ = ["filled"]
 
@@ -532,6 +533,23 @@ def _sparse() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _languages() -> str:
+    """Return how often names in other languages find their concept by its English names."""
+    rows = _result("languages")["rows"]
+    tags = list(dict.fromkeys(row["language"] for row in rows))
+    lines = [f"| accuracy@1, % | {' | '.join(tags)} |", "|---" + "|--:" * len(tags) + "|"]
+    for name in dict.fromkeys(row["encoder"] for row in rows):
+        found = {row["language"]: row for row in rows if row["encoder"] == name}
+        cells = (f"{100 * found[tag]['accuracy@1']:.1f}" for tag in tags)
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    lines += ["", "| one term | encoder | nearest English name |", "|---|---|---|"]
+    for row in rows:
+        if "term" in row:
+            nearest = ", ".join(row["nearest"]) or "none"
+            lines.append(f"| {row['term']} ({row['language']}) | {row['encoder']} | {nearest} |")
+    return "\n".join(lines) + "\n"
+
+
 def _kills() -> str:
     lines = [
         "| command | kills | at a system call | nothing written | as before | begun | whole "
@@ -638,6 +656,27 @@ def _scaling_workers() -> str:
     return "\n".join(lines) + "\n"
 
 
+_SEARCH = re.compile(r"(?P<corpus>\w+) dev, trained on (?P<names>[^,]+), (?P<search>.+)")
+
+
+def _search_ranks() -> str:
+    """Return accuracy and average rank of each search, for each set of names trained on."""
+    trained: dict[str, dict[str, dict[str, float]]] = {}
+    for row in _result("triplet-train")["rows"]:
+        if found := _SEARCH.fullmatch(row["name"]):
+            by_corpus = trained.setdefault(found["names"], {})
+            by_corpus.setdefault(found["corpus"], {})[found["search"]] = row["value"]
+    lines = []
+    for names, figures in trained.items():
+        if not lines:
+            lines = [f"| trained on | search | {' | '.join(figures)} | average rank |"]
+            lines.append("|---|---|" + "--:|" * (len(figures) + 1))
+        for search, rank in rank_systems(figures).items():
+            cells = " | ".join(f"{found[search]:.1f}" for found in figures.values())
+            lines.append(f"| {names} | {search} | {cells} | {rank:g} |")
+    return "\n".join(lines) + "\n"
+
+
 _TABLES = {
     "accuracy": _accuracy,
     "card": _card,
@@ -649,12 +688,14 @@ _TABLES = {
     "ivf": _ivf,
     "kills": _kills,
     "review-kills": _review_kills,
+    "languages": _languages,
     "mapping": _mapping,
     "match": _match,
     "products": _products,
     "scaling-mentions": _scaling_mentions,
     "scaling-names": _scaling_names,
     "scaling-workers": _scaling_workers,
+    "search-ranks": _search_ranks,
     "service": _service,
     "sparse": _sparse,
     "unknown": _unknown,

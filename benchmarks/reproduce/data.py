@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from canonym.corpora.concepts import read_concepts
+from canonym.corpora.mantra import read_mantra
 from canonym.corpora.pubtator import read_pubtator
 from canonym.corpora.splits import Parts, read_official
 from canonym.corpora.trials import Trial, read_trials_table
@@ -34,6 +35,7 @@ from canonym.evaluation.dictionary import (
 from canonym.terminology import Terminology, read_records
 from canonym.terminology.ids import ConceptIds
 from canonym.text import biosyn_normal
+from canonym.training.sampling.relations import read_relations
 from canonym.types import Concept, Document, Encoder, Mention, Record, Relation
 from models.sources import read_relation_table
 
@@ -187,9 +189,12 @@ class Shelf:
             self.check(name)
             found = _TRIALS[format](read_trials_table(self.data / name), terminology)
             return Parts((), (), found.documents), tuple(found.remarks)
+        if format == "mantra":  # a file, all of which is for the test
+            self.check(name)
+            return Parts((), (), tuple(read_mantra(self.data / name))), ()
         readers = {"pubtator": _read_pubtator, "concept": _read_concepts}
         if format not in readers:
-            known = ", ".join((*readers, "folds", *_TRIALS))
+            known = ", ".join((*readers, "folds", "mantra", *_TRIALS))
             raise InvalidInput(f"the format {format!r} is none of {known}")
         if (name, format) not in self._corpora:
             self.check(name)
@@ -226,6 +231,9 @@ class Shelf:
                 options = dict(source)
                 self.check(options["file"])
                 found += read_relation_table(self.data / options.pop("file"), **options)
+            elif not isinstance(source, str) and source.get("format") == "relations":
+                self.check(source["file"])
+                found += read_relations(self.data / source["file"])
             else:
                 found += (r for r in self._records(source) if isinstance(r, Relation))
         return found

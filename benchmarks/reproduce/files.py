@@ -18,9 +18,9 @@ setting         meaning
 ==============  ==================================================================================
 task            ``"link"`` (default), or one of those below
 corpus          folder with train, dev and test files
-format          ``"pubtator"`` (default), ``"concept"``, ``"folds"`` of a cross-validation, or
-                ``"trials"`` and ``"trial-interventions"``: a table of clinical trials, see
-                `reproduce.data`
+format          ``"pubtator"`` (default), ``"concept"``, ``"folds"`` of a cross-validation,
+                ``"mantra"``, whose corpus is a file, or ``"trials"`` and
+                ``"trial-interventions"``: a table of clinical trials, see `reproduce.data`
 types           only mentions of these types
 part            ``"test"`` (default), or ``"dev"``
 terminology     its files, read one after the other; folds may bring lists of targets instead

@@ -41,7 +41,9 @@ hierarchy       for parents and siblings: a terminology, that of the model by de
 relations       for CODER: as of rows of relations, those of the terminology by default
 groups          for few-shot: JSON of names by concept, or
                 ``{ file = "trees.tsv", letters = "C" }``: names by category of their tree number,
-                or ``{ file = "medic.txt", each = "concept" }``: names of each concept
+                or ``{ file = "medic.txt", each = "concept" }``: names of each concept of a
+                terminology, or ``{ file = "umls", top = "UMLS:C0012634" }``: labels below each
+                child of one
 concepts        for few-shot: only so many of the groups, the largest
 text            for word vectors: files of running text
 ==============  ==================================================================================
@@ -237,7 +239,7 @@ def _settings_of(recipe: str, given: Mapping[str, Any]) -> tuple[tuple[str, ...]
     needed: tuple[str, ...] = ("encoder", "terminology")
     if recipe in {"biosyn", "dilbert"}:
         needed = (*needed, "corpora" if "corpora" in given else "corpus")
-    return needed, known | ({"preparation"} if recipe == "coder" else _DATA)
+    return needed, known | {"similarity"} | ({"preparation"} if recipe == "coder" else _DATA)
 
 
 def _class_options(recipe: str) -> list[str]:

@@ -10,6 +10,8 @@ from typing import Any
 from canonym.errors import InvalidInput
 from reproduce.data import NotHereError, Shelf
 from reproduce.files import EXPERIMENTS, Experiment, read_experiment
+from reproduce.models import read_models
+from reproduce.needs import lacking
 from reproduce.results import Outcome
 from reproduce.rows import Models, run_row
 from reproduce.table import ReproducedRow, Table, against, reproduced_rows
@@ -44,9 +46,13 @@ def reproduce(
             progress(row["name"], number, len(chosen))
         missing = [name for name in row.get("encoders", ()) if name in trained]
         if missing:
+            all_models = read_models(experiment.models)
+            lacks = lacking(all_models[missing[0]], all_models, shelf, models or {})
             problems[row["name"]] = (
-                f"the model {missing[0]!r} is trained by the experiment, and is not there yet: "
-                "name a folder for models"
+                f"not here: needs {', '.join(lacks)}"
+                if lacks
+                else f"the model {missing[0]!r} is trained by the experiment, and is not there "
+                "yet: name a folder for models"
             )
             continue
         try:

@@ -14,7 +14,13 @@ from canonym.evaluation.folds import FoldRuns
 from canonym.evaluation.metrics import columns
 from canonym.evaluation.run import Run
 from canonym.evaluation.slices import DRAWS, slices
-from canonym.evaluation.statistics import Difference, McNemar, mcnemar, paired_bootstrap
+from canonym.evaluation.statistics import (
+    Difference,
+    McNemar,
+    average_ranks,
+    mcnemar,
+    paired_bootstrap,
+)
 from reproduce.files import Experiment
 from reproduce.results import Measured, Outcome, SampleRuns
 
@@ -258,3 +264,20 @@ def _mentions(outcome: Outcome) -> Sequence[Any]:
     if isinstance(outcome, FoldRuns):
         return [mention for run in outcome.runs for mention in _mentions(run)]
     return [one.mention for one in outcome.questions] if isinstance(outcome, Run) else []
+
+
+def rank_systems(figures: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Return the average rank of each system, in the order of the first corpus.
+
+    `figures` go by corpus, then by system. A system without a figure on some corpus is refused, for
+    its rank would come from other corpora than the ranks it stands beside.
+    """
+    systems = list(dict.fromkeys(system for found in figures.values() for system in found))
+    for corpus, found in figures.items():
+        if missing := [system for system in systems if system not in found]:
+            raise InvalidInput(
+                f"{corpus} has no figure of {', '.join(missing)}: ranks need every system on "
+                "every corpus"
+            )
+    table = [[found[system] for found in figures.values()] for system in systems]
+    return dict(zip(systems, average_ranks(table).tolist(), strict=True))

@@ -8,6 +8,7 @@ same is used again; another one is a `Mismatch`. A stopped run goes on from its 
 from __future__ import annotations
 
 import csv
+import functools
 import json
 import shutil
 import warnings
@@ -26,12 +27,13 @@ from canonym.terminology.hierarchy import Hierarchy
 from canonym.training.dev_score import DevAccuracy
 from canonym.training.loop.fit import fit
 from canonym.training.loop.progress import FitProgress
-from canonym.training.loop.save import save_trained
+from canonym.training.loop.save import inference_of, save_trained
 from canonym.training.papers.coder import Weighing
 from canonym.training.recipes import (
     PAPERS,
     build_objective,
     data_digests,
+    group_names,
     open_head,
     open_trainable,
 )
@@ -207,8 +209,15 @@ def _train(
         data=parts.counts,
         asked=asked,
         dev=parts.dev_name,
+        **_inference(model, parts.objective, fitted),
     )
     shutil.rmtree(checkpoints, ignore_errors=True)
+
+
+def _inference(model: ModelSettings, objective: Any, fitted: Any) -> dict[str, Any]:
+    """Return how the model is searched with: by cosine, unless its table names a similarity."""
+    named = model.settings.get("similarity")
+    return {} if named is None else inference_of(objective, fitted.extra, named)
 
 
 def _train_words(
@@ -270,23 +279,12 @@ def open_parts(model: ModelSettings, sample: int, shelf: Shelf, spec: str | None
 
 
 def _few_shot(model: ModelSettings, sample: int, shelf: Shelf, spec: str | None) -> TrainingParts:
-    given = model.settings["groups"]
-    source = {"file": given} if isinstance(given, str) else dict(given)
-    shelf.check(source["file"])
-    path = shelf.data / source.pop("file")
-    parts = TrainingParts({"groups": files.file_digest(path)})
+    options = model.options()
+    digest, read = _groups(model, shelf)
+    parts = TrainingParts({"groups": digest})
     if spec is None:
         return parts
-    if source.pop("each", "") == "concept":
-        terminology = shelf.terminology([given["file"]])
-        groups = {
-            one.id: [name.text for name in terminology.names(one.id)]
-            for one in terminology.iter_concepts()
-        }
-    else:
-        groups = read_tree_groups(path, **source) if source else read_groups(path)
-    options = model.options()
-    groups = largest_groups(groups, model.settings.get("concepts"), least=2 * options.get("n", 15))
+    groups = largest_groups(read(), model.settings.get("concepts"), least=2 * options.get("n", 15))
     head = {"hidden": 9600, "dropout": 0.5, "width": None, **model.encoder_options()}
     parts.trainable = _opened(lambda: open_head(spec, seed=model.seed(sample), **head), spec)
     parts.objective = build_objective(
@@ -300,6 +298,29 @@ def _few_shot(model: ModelSettings, sample: int, shelf: Shelf, spec: str | None)
     parts.dev_score, parts.dev_name = parts.objective.validation_score, "validation score"
     parts.counts = {"concepts": len(groups), "names": sum(map(len, groups.values()))}
     return parts
+
+
+def _groups(model: ModelSettings, shelf: Shelf) -> tuple[str, Callable[[], dict[str, list[str]]]]:
+    """Return the digest of the groups of a model, and a function that reads them."""
+    given = model.settings["groups"]
+    source = {"file": given} if isinstance(given, str) else dict(given)
+    shelf.check(source["file"])
+    top, each = source.pop("top", None), source.pop("each", None)
+    if top or each:
+        terminology = shelf.terminology([source])
+        if top:
+            return terminology.digest, functools.partial(group_names, terminology, top)
+        return terminology.digest, functools.partial(_names_of_each, terminology)
+    path = shelf.data / source.pop("file")
+    read = functools.partial(read_tree_groups if source else read_groups, path, **source)
+    return files.file_digest(path), read
+
+
+def _names_of_each(terminology: Terminology) -> dict[str, list[str]]:
+    return {
+        one.id: [name.text for name in terminology.names(one.id)]
+        for one in terminology.iter_concepts()
+    }
 
 
 def _opened(open_encoder: Callable[[], _T], spec: str) -> _T:

@@ -277,6 +277,11 @@ XML = """\
 <location offset="0" length="13"/><text>breast cancer</text></annotation></passage></document>
 </collection>
 """
+MANTRA = """\
+<?xml version="1.0"?>
+<Corpus><document id="1"><unit id="1.u1"><text>breast cancer</text>
+<e cui="D000001" grp="DISO" offset="0" len="13">breast cancer</e></unit></document></Corpus>
+"""
 SPAN = {"start": 0, "end": 13, "ids": ["D000001"]}
 
 
@@ -289,6 +294,7 @@ SPAN = {"start": 0, "end": 13, "ids": ["D000001"]}
         ("bioc", json.dumps(BIOC, indent=1)),
         ("bioc", json.dumps(BIOC)),
         ("bioc", XML),
+        ("mantra", MANTRA),
         ("jsonl", json.dumps({"id": "1", "text": "breast cancer", "mentions": [SPAN]})),
         ("jsonl", json.dumps({"mention": "breast cancer", "ids": ["D000001"]})),
     ],

@@ -111,6 +111,50 @@ def test_a_transformer_is_trained_and_used(recipe: str, place: Path) -> None:
     assert run("train", recipe, *arguments(recipe)[2:], "-o", "out", code=2).output.count("exists")
 
 
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize(
+    ("recipe", "options", "similarity"),
+    [
+        ("dilbert", (), "euclidean"),
+        ("dilbert", ("--distance", "cosine"), "cosine"),
+        ("dilbert", ("--similarity", "cosine"), "cosine"),
+        ("biosyn", (), "inner"),
+        ("biosyn", ("--similarity", "euclidean"), "euclidean"),
+        ("biosyn", ("--cosine-scale", "20"), "cosine"),
+        ("triplet", (), "cosine"),
+        ("triplet", ("--similarity", "euclidean"), "euclidean"),
+    ],
+)
+def test_it_is_searched_as_its_paper_says(
+    recipe: str, options: tuple[str, ...], similarity: str
+) -> None:
+    weight = ("--sparse-weight", "4") if recipe == "biosyn" else ()
+    run(*arguments(recipe), *weight, *options, "-o", "out", "--quiet")
+    encoder: Any = load_encoder("out")
+    assert encoder.similarity == similarity
+    assert encoder.normalise == (similarity == "cosine")
+    run("index", "x.db", "-o", "index", "--encoder", "out", "--quiet")
+    described = read_manifest(Path("index"), kind="linker", newest=1)["encoders"]
+    assert described[0].get("similarity", "cosine") == similarity
+    told = run("link", "--index", "index", "--explain", "xhip pains").output
+    if recipe == "biosyn" and "--similarity" not in options:
+        trained = _extra("out")["sparse_weight.weight"].item()
+        assert 3.9 < trained < 4.1
+        wanted = trained / (20 if options else 1)
+        assert [one["name"] for one in described] == ["transformer", "chargrams"]
+        assert described[1]["weight"] == pytest.approx(wanted)
+        assert "chargrams" in told
+    else:
+        assert [one["name"] for one in described] == ["transformer"]
+        assert encoder.sparse_weight == 0
+
+
+def _extra(folder: str) -> Any:
+    from safetensors.numpy import load_file
+
+    return load_file(Path(folder) / "extra.safetensors")
+
+
 def test_sparse_scores_of_another_encoder(place: Path) -> None:
     run(*arguments("biosyn"), "--sparse", "default", "--sparse-weight", "20", "-o", "out")
     facts = read_manifest(place / "out", kind="encoder", newest=1)["training"]

@@ -14,6 +14,7 @@ from canonym.indexes import ivf
 from canonym.indexes.exact import Exact
 from canonym.indexes.inverted import Inverted
 from canonym.indexes.ivf import Ivf
+from canonym.indexes.unscaled import Inner
 from canonym.types import Hits, SparseVectors
 
 
@@ -40,6 +41,8 @@ class Kind(NamedTuple):
 
 KINDS = {
     "exact": Kind(Exact.build, lambda q: q, Exact.load),
+    # Of vectors of length one, inner products are cosines.
+    "inner": Kind(Inner.build, lambda q: q, Inner.load),
     "ivf": Kind(Ivf.build, lambda q: q, Ivf.load),
     "inverted": Kind(lambda v: Inverted.build(to_sparse(v)), to_sparse, Inverted.load),
 }

@@ -12,13 +12,15 @@ import pytest
 from canonym.corpora.aact import read_aact
 from canonym.corpora.trials import (
     COLUMNS,
+    PHASES,
     Trial,
     make_trial,
     read_trials_json,
     read_trials_table,
     read_trials_xml,
+    select_trials,
 )
-from canonym.errors import ReadError
+from canonym.errors import InvalidInput, ReadError
 from canonym.types import Document, Mention
 
 TEXT = "Two drugs\nHip Fracture\nPain\nAspirin 100 mg\nBrace"
@@ -37,7 +39,6 @@ SILVER: dict[str, Any] = {
     "other_names": ("ASA",),
     "keywords": ("hip",),
 }
-DESIGN: dict[str, Any] = {"study_type": "Interventional", "phases": ("Phase 1", "Phase 2")}
 
 XML = """<clinical_study>
   <id_info><nct_id>NCT1</nct_id></id_info>
@@ -48,7 +49,7 @@ XML = """<clinical_study>
     <intervention_name>Aspirin 100 mg</intervention_name><other_name>ASA</other_name></intervention>
   <intervention><intervention_type>Combination Product</intervention_type>
     <intervention_name>Brace</intervention_name></intervention>
-  <keyword>hip</keyword><study_type>Interventional</study_type><phase>Phase 1/Phase 2</phase>
+  <keyword>hip</keyword>
   <condition_browse><mesh_term>Hip Fractures</mesh_term><mesh_term>Pain</mesh_term>
   </condition_browse>
   <intervention_browse><mesh_term>Aspirin</mesh_term></intervention_browse>
@@ -58,7 +59,6 @@ STUDY = {
     "protocolSection": {
         "identificationModule": {"nctId": "NCT1", "briefTitle": "Two drugs"},
         "conditionsModule": {"conditions": ["Hip Fracture", "Pain"], "keywords": ["hip"]},
-        "designModule": {"studyType": "INTERVENTIONAL", "phases": ["PHASE1", "PHASE2"]},
         "armsInterventionsModule": {
             "interventions": [
                 {"type": "DRUG", "name": "Aspirin 100 mg", "otherNames": ["ASA"]},
@@ -82,11 +82,10 @@ ROW = [
     *("Drug:Aspirin 100 mg|Combination Product:Brace", "ASA", "Aspirin", "hip"),
 ]
 AACT = {
-    "studies": "nct_id|brief_title|official_title|study_type|phase\n"
-    "NCT1|Two drugs||INTERVENTIONAL|PHASE1/PHASE2\nNCT2||A long title||NA\n",
+    "studies": "nct_id|brief_title|official_title\nNCT1|Two drugs|\nNCT2||A long title\n",
     "conditions": "id|nct_id|name|downcase_name\n1|NCT1|Hip Fracture|\n2|NCT1|Pain|pain\n",
     "interventions": "id|nct_id|intervention_type|name|description\n"
-    '1|NCT1|DRUG|Aspirin 100 mg|"in a |\ntablet"\n2|NCT1|Combination Product|Brace|\n',
+    '1|NCT1|Drug|Aspirin 100 mg|"in a |\ntablet"\n2|NCT1|Combination Product|Brace|\n',
     "browse_conditions": "id|nct_id|mesh_term|mesh_type\n1|NCT1|Hip Fractures|mesh-list\n"
     "2|NCT1|Fractures, Bone|mesh-ancestor\n3|NCT1|Pain|mesh-list\n",
     "browse_interventions": "id|nct_id|mesh_term\n1|NCT1|Aspirin\n",
@@ -105,8 +104,8 @@ def aact_folder(folder: Path, **changes: str | None) -> Path:
 def test_xml(tmp_path: Path) -> None:
     path = tmp_path / "NCT1.xml"
     path.write_text(XML)
-    assert list(read_trials_xml(path)) == [Trial(DOCUMENT, **SILVER, **DESIGN)]
-    assert list(read_trials_xml(tmp_path)) == [Trial(DOCUMENT, **SILVER, **DESIGN)]
+    assert list(read_trials_xml(path)) == [Trial(DOCUMENT, **SILVER)]
+    assert list(read_trials_xml(tmp_path)) == [Trial(DOCUMENT, **SILVER)]
     path.write_text(f"<r>{XML}{XML}</r>")
     assert len(list(read_trials_xml(path))) == 2
 
@@ -122,7 +121,6 @@ def test_json(tmp_path: Path, content: Any) -> None:
     expected = Trial(
         DOCUMENT,
         **SILVER,
-        **DESIGN,
         condition_ids=("MESH:D006620", "MESH:D010146"),
         intervention_ids=("MESH:D001241",),
     )
@@ -138,7 +136,7 @@ def test_table(tmp_path: Path) -> None:
 
 def test_aact_folder_and_archive(tmp_path: Path) -> None:
     first, second = read_aact(aact_folder(tmp_path))
-    assert first == Trial(DOCUMENT, **SILVER, **DESIGN)
+    assert first == Trial(DOCUMENT, **SILVER)
     assert second == Trial(Document("NCT2", "A long title"))
     archive = tmp_path / "export.zip"
     with zipfile.ZipFile(archive, "w") as zip_file:
@@ -163,6 +161,114 @@ def test_fields_and_pairs() -> None:
         *((condition, ("Hip Fractures", "Pain")) for condition in CONDITIONS),
         *((intervention, ("Aspirin",)) for intervention in INTERVENTIONS),
     ]
+
+
+@pytest.mark.parametrize(
+    ("written", "phases"),
+    [
+        ("PHASE1/PHASE2", ("Phase 1", "Phase 2")),
+        ("Phase 2/Phase 3", ("Phase 2", "Phase 3")),
+        ("EARLY_PHASE1", ("Early Phase 1",)),
+        ("Early Phase 1", ("Early Phase 1",)),
+        ("Phase 0", ("Early Phase 1",)),
+        ("Phase 4", ("Phase 4",)),
+        *((no_phase, ()) for no_phase in ("N/A", "NA", "Not Applicable", "", "Phase 5")),
+    ],
+)
+def test_phases_in_every_spelling(written: str, phases: tuple[str, ...]) -> None:
+    assert make_trial("1", "", [], [], phase=written).phases == phases
+
+
+@pytest.mark.parametrize(
+    ("written", "study_type"),
+    [
+        ("INTERVENTIONAL", "Interventional"),
+        ("EXPANDED_ACCESS", "Expanded access"),
+        ("Expanded Access", "Expanded access"),
+        ("Observational [Patient Registry]", "Observational"),
+    ],
+)
+def test_study_types_in_every_spelling(written: str, study_type: str) -> None:
+    assert make_trial("1", "", [], [], study_type=written).study_type == study_type
+
+
+def test_every_registry_layout_has_study_type_and_phases(tmp_path: Path) -> None:
+    (tmp_path / "NCT1.xml").write_text(
+        XML.replace(
+            "<keyword>",
+            "<study_type>Interventional</study_type><phase>Phase 1/Phase 2</phase><keyword>",
+            1,
+        )
+    )
+    study = json.loads(json.dumps(STUDY))
+    study["protocolSection"]["designModule"] = {
+        "studyType": "INTERVENTIONAL",
+        "phases": ["PHASE1", "PHASE2"],
+    }
+    (tmp_path / "NCT1.json").write_text(json.dumps(study))
+    aact_folder(
+        tmp_path,
+        studies="nct_id|brief_title|study_type|phase\n"
+        "NCT1|Two drugs|INTERVENTIONAL|PHASE1/PHASE2\n",
+        interventions=AACT["interventions"].replace("Combination Product", "COMBINATION_PRODUCT"),
+    )
+    for read in (read_trials_xml, read_trials_json, read_aact):
+        (trial,) = read(tmp_path)
+        assert (trial.study_type, trial.phases) == ("Interventional", ("Phase 1", "Phase 2"))
+        assert trial.document == DOCUMENT
+
+
+def some_trials() -> list[Trial]:
+    return [
+        make_trial(
+            "drug",
+            "",
+            ["Hip fracture"],
+            [("Drug", "a")],
+            study_type="Interventional",
+            phase="Phase 1/Phase 2",
+        ),
+        make_trial(
+            "device",
+            "",
+            ["Pain"],
+            [("Device", "b")],
+            study_type="Interventional",
+            phase="N/A",
+            condition_names=["Back Pain"],
+        ),
+        make_trial("watched", "", ["Pain"], [("Drug", "c")], study_type="Observational"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("conditions", "ids"),
+    [
+        ({}, ["drug", "device", "watched"]),
+        ({"study_types": ["interventional"]}, ["drug", "device"]),
+        ({"phases": PHASES}, ["drug"]),
+        ({"phases": ["phase 2"]}, ["drug"]),
+        ({"phases": ["Phase 3"]}, []),
+        ({"interventions": ["DRUG", "Biological"]}, ["drug", "watched"]),
+        ({"conditions": ["pain"]}, ["device", "watched"]),
+        ({"conditions": ["back"]}, ["device"]),
+        ({"study_types": ["Interventional"], "conditions": ["pain"]}, ["device"]),
+    ],
+)
+def test_trials_meet_every_condition(conditions: dict[str, Any], ids: list[str]) -> None:
+    assert [trial.document.id for trial in select_trials(some_trials(), **conditions)] == ids
+
+
+@pytest.mark.parametrize("asked", [{"study_types": ["Interventional"]}, {"phases": ["Phase 1"]}])
+def test_trials_that_do_not_say_their_type_are_refused(asked: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match="'NCT1' does not say its study type and phase"):
+        list(select_trials([Trial(DOCUMENT)], **asked))
+    assert list(select_trials([Trial(DOCUMENT)], interventions=["Drug"])) == [Trial(DOCUMENT)]
+
+
+def test_a_phase_that_is_none_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="'phase 5' is no phase: give one of Early Phase 1"):
+        list(select_trials([], phases=["Phase 5"]))
 
 
 def test_empty_names_are_left_out() -> None:
@@ -260,6 +366,14 @@ def test_real_trials(data: Path) -> None:
     for trial in table.values():
         for found in trial.document.mentions:
             assert trial.document.text[found.start : found.end] == found.text
+    chosen = select_trials(
+        records.values(),
+        study_types=["Interventional"],
+        phases=PHASES,
+        interventions=["Biological", "Combination Product", "Drug"],
+    )
+    assert {trial.study_type for trial in records.values()} == {"Interventional", "Observational"}
+    assert len(list(chosen)) == 24
     shared = records.keys() & table.keys()
     assert len(shared) > 20
     agreeing = [records[id_].conditions == table[id_].conditions for id_ in shared]

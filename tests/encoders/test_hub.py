@@ -157,7 +157,7 @@ def make(
 
 def test_a_plain_folder_takes_the_first_token(tmp_path: Path) -> None:
     found = read_checkpoint(make(tmp_path, config={"max_position_embeddings": 512}))
-    assert found == (tmp_path, "cls", False, 512)
+    assert found == (tmp_path, "cls", False, 512, False)
     assert read_checkpoint(tmp_path, pooling="max").pooling == "max"
 
 
@@ -203,7 +203,7 @@ def test_weights_in_a_folder_of_their_own_and_lower_case(tmp_path: Path) -> None
     sentence = {"do_lower_case": True, "max_seq_length": 128}
     make(tmp_path, pooling={"pooling_mode": "mean"}, steps=steps, sentence=sentence)
     found = read_checkpoint(tmp_path)
-    assert found == (tmp_path / "0_Transformer", "mean", True, None)
+    assert found == (tmp_path / "0_Transformer", "mean", True, None, True)
 
 
 def test_a_step_that_is_not_taken_is_an_error(tmp_path: Path) -> None:
@@ -262,6 +262,6 @@ def test_written_and_read(pooling: str, normalise: bool, tmp_path: Path) -> None
     write_pooling(
         tmp_path, pooling=pooling, width=4, max_length=9, lowercase=True, normalise=normalise
     )
-    assert read_checkpoint(tmp_path) == (tmp_path, pooling, True, None)
+    assert read_checkpoint(tmp_path) == (tmp_path, pooling, True, None, normalise)
     kinds = [step["type"] for step in json.loads((tmp_path / "modules.json").read_text())]
     assert (kinds[-1] == f"{OLD}Normalize") == normalise

@@ -21,6 +21,7 @@ from canonym.evaluation.slices import figures
 from canonym.evaluation.statistics import (
     SMALL,
     aggregate,
+    average_ranks,
     bootstrap,
     bootstrap_test,
     bound,
@@ -355,6 +356,52 @@ def test_the_figures_of_a_report_are_bounded_so() -> None:
     assert found["accuracy@1"][4:] == wilson(4, 4)
     assert found["nil-recall"][4:] == wilson(1, 1)
     assert columns([right, nil], "nil-recall").tolist() == [[0, 0], [1, 1]]
+
+
+# --- average ranks --------------------------------------------------------------------------------
+
+
+@given(
+    st.integers(1, 6).flatmap(
+        lambda corpora: st.lists(
+            st.lists(st.integers(0, 4), min_size=corpora, max_size=corpora), min_size=1, max_size=9
+        )
+    )
+)
+def test_average_ranks_are_the_mean_places_of_sorted_lists(table: list[list[int]]) -> None:
+    places = [[Fraction(0)] * len(column) for column in zip(*table, strict=True)]
+    for corpus, column in enumerate(zip(*table, strict=True)):
+        ordered = sorted(column, reverse=True)
+        for system, value in enumerate(column):
+            taken = [place for place, one in enumerate(ordered, start=1) if one == value]
+            places[corpus][system] = Fraction(sum(taken), len(taken))
+    means = [sum(one) / len(places) for one in zip(*places, strict=True)]
+    assert average_ranks(table) == pytest.approx([float(mean) for mean in means])
+
+
+def test_the_published_rank_of_a_search_comes_out() -> None:
+    # Xu and Bethard, section 5: last of 14 on four corpora and 12th on one is 13.6.
+    table = [[float(system)] * 5 for system in range(14)]
+    table[0][4] = 2.5  # better than two others there
+    assert average_ranks(table)[0] == pytest.approx(13.6)
+
+
+def test_average_ranks_sum_to_those_of_all_places() -> None:
+    assert average_ranks(np.zeros((14, 3))).tolist() == [7.5] * 14
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ([], r"shape \(0,\)"),
+        ([1.0, 2.0], r"shape \(2,\)"),
+        ([[], []], r"shape \(2, 0\)"),
+        ([[1, 2], [3, math.nan]], "system 1 has no figure on corpus 1"),
+    ],
+)
+def test_average_ranks_need_a_figure_for_each_pair(table: list[object], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        average_ranks(table)
 
 
 # --- what is imported -----------------------------------------------------------------------------

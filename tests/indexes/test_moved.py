@@ -14,6 +14,7 @@ from canonym.errors import InvalidInput, MissingExtra
 from canonym.indexes import exact, moved
 from canonym.indexes.exact import Exact
 from canonym.indexes.moved import Moved
+from canonym.indexes.unscaled import Inner
 from canonym.io.devices import DEVICE
 from canonym.types import Hits
 
@@ -53,6 +54,15 @@ DEVICES = [
         ),
     ),
 ]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_nor_of_inner_products(device: str) -> None:
+    rng = np.random.default_rng(0)
+    rows = (rng.standard_normal((999, 32)) * rng.lognormal(sigma=2, size=(999, 1)) + 9).astype("f4")
+    queries, index = rows[:40] + np.float32(0.5), Inner.build(rows)
+    expected = index.search(queries, 7)
+    assert same(on_device(device, index, queries, 7), expected)
 
 
 @pytest.mark.parametrize("device", DEVICES)

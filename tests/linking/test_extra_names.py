@@ -27,7 +27,9 @@ class Counting:
 
 
 def builder_with(encoder: Counting) -> ExtraNamesBuilder:
-    return ExtraNamesBuilder(SIEVES, [WeightedEncoder("static", encoder, (), 1.0).encode])
+    return ExtraNamesBuilder(
+        SIEVES, [WeightedEncoder("static", encoder, (), 1.0).encode], ["exact"]
+    )
 
 
 def named(*texts: str) -> list[Name]:
@@ -68,7 +70,7 @@ def test_removed_names_are_forgotten() -> None:
 
 
 def test_without_encoders_and_sieves_there_are_only_names() -> None:
-    names = ExtraNamesBuilder((), ()).build(named("w1"), [4])
+    names = ExtraNamesBuilder((), (), ()).build(named("w1"), [4])
     assert (names.sieves, names.indexes, names.concepts.tolist()) == ((), (), [4])
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from canonym.errors import InvalidInput
-from canonym.ranking.fusion import Scorer, fuse, union_of_rows
+from canonym.ranking.fusion import Scorer, fuse, fuse_exactly, union_of_rows
 from canonym.types import Hits
 
 N_ROWS, N_QUERIES = 60, 5
@@ -70,3 +70,98 @@ def test_union_drops_what_is_found_twice() -> None:
     a = np.array([[5, 1, -1], [2, -1, -1]], dtype=np.int32)
     b = np.array([[1, 7], [2, -1]], dtype=np.int32)
     assert union_of_rows([a, b]).tolist() == [[1, 5, 7], [2, -1, -1]]
+
+
+def table_scorer(
+    name: str, table: np.ndarray, weight: float, scale: np.ndarray | None, fetched: list[int]
+) -> Scorer:
+    """A scorer of a table ``(n_queries, n_rows)``, −inf where a row is not allowed."""
+
+    def search(k: int) -> Hits:
+        fetched.append(k)
+        rows = np.argsort(-table, axis=1, kind="stable")[:, :k].astype(np.int32)
+        scores = np.take_along_axis(table, rows, axis=1)
+        spare = ((0, 0), (0, max(k - table.shape[1], 0)))
+        rows = np.pad(np.where(np.isneginf(scores), -1, rows), spare, constant_values=-1)
+        return Hits(rows.astype(np.int32), np.pad(scores, spare, constant_values=-np.inf))
+
+    def score(rows: np.ndarray) -> np.ndarray:
+        found = np.take_along_axis(table, np.maximum(rows, 0), axis=1)
+        return np.where(rows >= 0, found, -np.inf).astype(np.float32)
+
+    return Scorer(name, search, score, weight, scale)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_best_sums_of_all_rows_are_found(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, n_rows, k = 6, int(rng.integers(1, 300)), int(rng.integers(1, 12))
+    # Few distinct numbers, so that many sums are equal, and the two against each other.
+    steps = int(rng.choice([2, 5, 1000]))
+    dense = (rng.integers(0, steps, (n, n_rows)) / steps - 0.3).astype(np.float32)
+    sparse = (rng.integers(0, steps, (n, n_rows)) / steps).astype(np.float32)
+    if seed % 3 == 0:
+        sparse = (0.7 - dense).astype(np.float32)
+    weights = (1.0, float(rng.choice([0.0, 0.5, 3.0])))
+    scale = rng.random(n) * 9 if seed % 2 else None
+    share = np.ones((n, 2)) * weights
+    if scale is not None:
+        share[:, 0] *= scale
+    share /= share.sum(axis=1, keepdims=True)
+    if scale is None:  # the products of a number are rounded, as they were before
+        share = share.astype(np.float32)
+    expected = np.zeros((n, n_rows)) + share[:, :1] * dense
+    expected = (expected + share[:, 1:] * sparse).astype(np.float32)
+    if seed % 4 == 0:
+        hidden = rng.random(n_rows) < 0.7
+        dense[:, hidden] = sparse[:, hidden] = expected[:, hidden] = -np.inf
+    fetched: list[int] = []
+
+    def scorers_of(some: np.ndarray) -> list[Scorer]:
+        scaled = None if scale is None else scale[some]
+        return [
+            table_scorer("dense", dense[some], weights[0], scaled, fetched),
+            table_scorer("sparse", sparse[some], weights[1], None, fetched),
+        ]
+
+    found = fuse_exactly(scorers_of, n, k, n_rows)
+    for i in range(n):
+        order = np.argsort(-expected[i], kind="stable")[:k]
+        order = order[~np.isneginf(expected[i, order])]
+        assert found.rows[i].tolist() == order.tolist() + [-1] * (k - len(order))
+        assert found.scores[i, : len(order)].tolist() == expected[i, order].tolist()
+        np.testing.assert_array_equal(found.parts[0][i, : len(order)], dense[i, order])
+        np.testing.assert_array_equal(found.parts[1][i, : len(order)], sparse[i, order])
+        assert np.isneginf(found.scores[i, len(order) :]).all()
+
+
+def test_the_union_misses_what_the_sum_of_all_finds() -> None:
+    dense = np.array([[0.9, 0.8, 0.6, 0.0, 0.0]], np.float32)
+    sparse = np.array([[0.0, 0.0, 0.6, 0.9, 0.8]], np.float32)
+
+    def scorers_of(some: np.ndarray) -> list[Scorer]:
+        return [table_scorer(n, t[some], 1.0, None, []) for n, t in (("a", dense), ("b", sparse))]
+
+    assert fuse(scorers_of(np.array([0])), 1).rows[0, 0] == 0
+    assert fuse_exactly(scorers_of, 1, 1, 5).rows.tolist() == [[2]]
+
+
+def test_most_rows_are_never_scored() -> None:
+    rng = np.random.default_rng(1)
+    dense, sparse = rng.normal(size=(2, 4, 5000)).astype(np.float32)
+    fetched: list[int] = []
+
+    def scorers_of(some: np.ndarray) -> list[Scorer]:
+        tables = (("dense", dense, 200.0), ("sparse", np.clip(sparse, 0, 1), 3.0))
+        return [table_scorer(n, t[some], w, None, fetched) for n, t, w in tables]
+
+    fuse_exactly(scorers_of, 4, 5, 5000)
+    assert max(fetched) <= 320
+
+
+def test_no_queries() -> None:
+    def scorers_of(some: np.ndarray) -> list[Scorer]:
+        table = np.zeros((len(some), 4), np.float32)
+        return [table_scorer("a", table, 1.0, None, []), table_scorer("b", table, 1.0, None, [])]
+
+    assert fuse_exactly(scorers_of, 0, 3, 4).rows.shape == (0, 3)

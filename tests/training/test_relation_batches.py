@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 
 import numpy as np
 import pytest
 
 from canonym import InvalidInput
-from canonym.training.sampling.names import NameTable
+from canonym.training.sampling.names import NameTable, distinct_rows
 from canonym.training.sampling.relations import RelationBatches, RelationTable
 from canonym.types import Relation
 
@@ -36,8 +37,23 @@ def test_relations_become_distinct_numbers() -> None:
     table = RelationTable(TABLE, RELATIONS)
     assert table.relations == ("treats", "is_a", "causes")
     named = [(TABLE.ids[h], table.relations[r], TABLE.ids[t]) for h, r, t in table.triplets]
-    assert named == [(r.head, r.relation, r.tail) for r in dict.fromkeys(RELATIONS)]
+    assert named == [
+        ("A", "treats", "B"),
+        ("A", "treats", "C"),
+        ("D", "is_a", "B"),
+        ("E", "causes", "F"),
+        ("F", "is_a", "G"),
+    ]
     assert table.n_left_out == 0
+
+
+def test_distinct_rows_are_those_of_a_set() -> None:
+    rng = np.random.default_rng(1)
+    sizes = (4_500_000, 900, 4_500_000)  # of UMLS
+    given = [rng.integers(size, size=300) for size in sizes]
+    expected = sorted(set(zip(*(column.tolist() for column in given), strict=True)))
+    twice = [array("i", [*column.tolist(), *column.tolist()]) for column in given]
+    assert list(map(tuple, distinct_rows(twice, sizes).tolist())) == expected
 
 
 def test_unknown_concepts_are_an_error_or_counted() -> None:
@@ -55,7 +71,7 @@ def test_unknown_concepts_are_an_error_or_counted() -> None:
 def test_every_triplet_comes_once_an_epoch_and_several_times_in_its_batch() -> None:
     sampled = batches()
     plan = sampled.draw(np.random.default_rng(0))
-    assert sampled.count(plan) == 2
+    assert sampled.count() == 2
     seen: Counter[tuple[int, ...]] = Counter()
     for number in range(2):
         triplets, heads, tails = sampled.batch(plan, number)
@@ -72,21 +88,30 @@ def test_every_triplet_comes_once_an_epoch_and_several_times_in_its_batch() -> N
 
 def test_names_are_drawn_anew_for_each_repetition() -> None:
     sampled = batches()
-    plan = sampled.draw(np.random.default_rng(0))
-    drawn = Counter(len(set(row)) for row in [*plan["heads"].tolist(), *plan["tails"].tolist()])
-    assert max(drawn) > 1
+    _, heads, tails = sampled.batch(sampled.draw(np.random.default_rng(0)), 0)
+    assert max(len(set(row)) for part in (heads, tails) for row in part.reshape(-1, 3)) > 1
 
 
 def test_an_epoch_can_be_shorter_than_all_triplets() -> None:
     short = batches(n_batches=1)
-    plans = [short.draw(np.random.default_rng(seed))["triplets"].tolist() for seed in range(20)]
-    assert {len(plan) for plan in plans} == {3}
-    assert {number for plan in plans for number in plan} == set(range(5))
+    assert (short.n_drawn, short.count()) == (3, 1)
+    assert batches(n_batches=9).count() == 2
+    drawn = [short.batch(short.draw(np.random.default_rng(seed)), 0)[0] for seed in range(20)]
+    assert {len(triplets) for triplets in drawn} == {9}
+    assert {tuple(one) for triplets in drawn for one in triplets.tolist()} == {
+        tuple(one) for one in short.triplets.tolist()
+    }
 
 
-def test_the_same_seed_draws_the_same() -> None:
-    one, two = (batches().draw(np.random.default_rng(4)) for _ in range(2))
-    assert all((one[key] == two[key]).all() for key in ("triplets", "heads", "tails"))
+def test_a_plan_stays_small_and_its_batches_do_not_depend_on_their_order() -> None:
+    sampled = batches()
+    plan = sampled.draw(np.random.default_rng(4))
+    assert sum(part.nbytes for part in plan.values()) == 8
+    assert plan == batches().draw(np.random.default_rng(4))
+    later = sampled.batch(plan, 1)
+    sampled.batch(plan, 0)
+    for one, two in zip(later, batches().batch(plan, 1), strict=True):
+        assert (one == two).all()
 
 
 @pytest.mark.parametrize("options", [{"repeats": 1}, {"repeats": 4}, {"batch_size": 3}])

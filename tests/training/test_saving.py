@@ -14,6 +14,7 @@ import pytest
 import canonym
 from canonym import Concept, Document, Linker, Mention, Name, Terminology
 from canonym.encoders import load_encoder, make_encoder
+from canonym.encoders.hub import Comparison
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
 from canonym.evaluation.run import evaluate_corpus
@@ -190,6 +191,18 @@ def test_it_is_the_accuracy_of_the_evaluation(
     assert score.n_mentions == len(run.questions) == 7
     assert score(encoder.encode) == run.value("accuracy@1")
     assert 0 < score(encoder.encode) < 1
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "inner", "euclidean"])
+def test_it_compares_as_the_encoder_is_searched(
+    similarity: str, terminology: Terminology, make_module: Callable[..., Any]
+) -> None:
+    module = make_module()
+    encoder = module.to_encoder()
+    encoder.compare_by(Comparison(similarity, similarity == "cosine", 0.0))
+    score = DevAccuracy(DEV, terminology, similarity=similarity)
+    run = evaluate_corpus(DEV, terminology=terminology, encoders=[encoder], protocol="biosyn")
+    assert score(module.encode) == run.value("accuracy@1")
 
 
 def test_wrong_answers_lower_it(terminology: Terminology) -> None:

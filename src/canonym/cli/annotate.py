@@ -42,7 +42,19 @@ class Options(Filters, Machine):
 @click.option(
     "--input-format",
     type=click.Choice(
-        ("text", "lines", "pubtator", "bioc", "brat", "mcn", "share", "tac", "jsonl", "trials")
+        (
+            "text",
+            "lines",
+            "pubtator",
+            "bioc",
+            "brat",
+            "mantra",
+            "mcn",
+            "share",
+            "tac",
+            "jsonl",
+            "trials",
+        )
     ),
     help="Kind of the file; recognised by its beginning when left out, but for lines (a text a "
     "line).",

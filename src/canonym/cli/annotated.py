@@ -23,6 +23,7 @@ FORMATS: dict[str, str] = {
     "mcn": "MCN (n2c2 2019), a folder of notes and .norm files",
     "share": "ShARe/CLEF 2013, a folder of reports and .pipe files",
     "tac": "drug labels of TAC 2017, a file or a folder",
+    "mantra": "MANTRA's gold standard, XML",
     "concept": "BioSyn's .concept, a file or a folder",
     "jsonl": "JSON lines, a document or a mention each",
     "table": "id<tab>mention, as CADEC and PsyTar",
@@ -36,7 +37,7 @@ TRIALS = "trials"
 CADEC = "cadec"
 KINDS: tuple[str, ...] = (
     *("lines", "table", "jsonl", "pubtator"),
-    *("bioc", "brat", "mcn", "share", "tac", "concept", "columns", CADEC, TRIALS),
+    *("bioc", "brat", "mantra", "mcn", "share", "tac", "concept", "columns", CADEC, TRIALS),
 )
 """Kinds of input of ``canonym link``; `CADEC` is the ``table`` of `FORMATS`, without a header."""
 
@@ -47,6 +48,7 @@ _SHARE = re.compile(r"[^|]+\|\|[A-Za-z_]+\|\|[^|]*(?:\|\|\d+\|\|\d+)+\s*")
 _INSIDE = {  # what the beginning of XML and JSON holds
     TRIALS: re.compile(r'<clinical_study\b|"(?:protocolSection|studies)"\s*:'),
     "tac": re.compile(r"<Label\b[^>]*\bdrug="),
+    "mantra": re.compile(r"<unit\b[^>]*>\s*<text>"),
     "bioc": re.compile(
         r'<(?:collection|document|passage)\b|"(?:documents|passages|PubTator3)"\s*:'
     ),
@@ -246,6 +248,8 @@ def read_items(
         return corpora.read_bioc(path)
     if format == "tac":
         return corpora.read_tac(path)
+    if format == "mantra":
+        return corpora.read_mantra(path)
     if format == TRIALS:
         return (trial.document for trial in corpora.read_trials(path))
     return readers[format](path, encoding=encoding)

@@ -153,7 +153,7 @@ def agreement(
 )
 @click.option(
     "--intervention-type",
-    "intervention_types",
+    "interventions",
     multiple=True,
     help="Such as Drug. A trial with one of them keeps its other interventions too.",
 )

@@ -73,7 +73,7 @@ def check_device(device: str | None, encoders: Iterable[Any], linker: Linker | N
 
     if device is None or device in CPU:
         return
-    if linker and any(one["index"] == "exact" for one in linker.manifest["encoders"]):
+    if linker and any(one["index"] in ("exact", "inner") for one in linker.manifest["encoders"]):
         return
     opened = [make_encoder(one) if isinstance(one, str) else one for one in encoders]
     if not any(hasattr(getattr(one, "base", one), "device") for one in opened):

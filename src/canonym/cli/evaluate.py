@@ -282,11 +282,13 @@ def _check_files(
 ) -> None:
     """Refuse files that cannot be written before the evaluation takes time."""
     from canonym.cli.place import check_outputs
+    from canonym.encoders import path_of
     from canonym.errors import InvalidInput
 
     if mentions and not json_:
         raise InvalidInput("--mentions goes with --json, which lists them")
-    check_outputs({"--html": html, "--json": json_}, read, overwrite=overwrite)
+    inputs = [path and path_of(path) for path in read]
+    check_outputs({"--html": html, "--json": json_}, inputs, overwrite=overwrite)
 
 
 def _summarise(

@@ -29,15 +29,17 @@ _LOG = logging.getLogger(__name__)
     "encoders",
     multiple=True,
     metavar="SPEC",
-    help="default, contextual, chargrams, a folder made by `canonym fit`, a transformer, ... "
-    "Several are fused. Can be repeated.  [default: default]",
+    help="default, contextual, chargrams, a folder made by `canonym fit` or `canonym train`, a "
+    "transformer, ... Options follow a comma: FOLDER,pooling=mean,similarity=euclidean. Several "
+    "are fused. Can be repeated.  [default: default]",
 )
 @click.option(
     "--weight",
     "weights",
     type=Number(0),
     multiple=True,
-    help="Weight of each encoder, in the same order.  [default: 1 each]",
+    help="Weight of each encoder, in the same order.  [default: 1 each; of BioSyn's n-grams the "
+    "trained one]",
 )
 @click.option(
     "--spelling/--no-spelling",
@@ -157,6 +159,9 @@ def index(
     TERMINOLOGY is a file made by `canonym import`, or a source that it would recognise. The folder
     that is written opens at once, whatever its size, and holds everything that linking needs.
 
+    Each encoder is searched as its folder says: by cosine, inner product or Euclidean distance. A
+    BioSyn encoder brings its character n-grams along, unless weights are given.
+
     \b
       canonym index doid.db -o doid-index
       canonym index doid.obo -o doid-index --encoder doid-encoder --encoder chargrams --weight 1 \\
@@ -169,6 +174,7 @@ def index(
     from functools import partial
 
     from canonym.cli.place import check_outputs
+    from canonym.encoders import path_of
     from canonym.linker import Linker
 
     if verified is not None:
@@ -178,7 +184,10 @@ def index(
         raise _missing(ctx, "terminology" if terminology is None else "output")
     # --fold may name the output: what was added to it goes into the new one.
     check_outputs(
-        {"-o": output}, (terminology, *encoders, *mentions, order), overwrite=overwrite, folder=True
+        {"-o": output},
+        (terminology, *map(path_of, encoders), *mentions, order),
+        overwrite=overwrite,
+        folder=True,
     )
     check_device(device, encoders or ("default",))
     known = _read_mentions(mentions, mention_types)
@@ -318,6 +327,8 @@ def _facts(linker: Linker, kind: str) -> dict[str, Any]:
         facts["kind"] = chosen.pop()
         if kind == "auto":
             facts["kind"] += f": {linker.terminology.n_names:,} names; ivf from {IVF_FROM:,}"
+    if "fusion" in described:
+        facts["fusion"] = "exact: the best sums of all names"
     return facts | {"encoders": described["encoders"], "fingerprint": described["fingerprint"]}
 
 

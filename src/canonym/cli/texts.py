@@ -25,7 +25,7 @@ from canonym.io.streams import detect_encoding, open_text
 from canonym.types import Document
 
 _OF_TEXTS = ("text", "lines")
-_OF_DOCUMENTS = ("pubtator", "bioc", "brat", "mcn", "share", "tac", "jsonl", TRIALS)
+_OF_DOCUMENTS = ("pubtator", "bioc", "brat", "mantra", "mcn", "share", "tac", "jsonl", TRIALS)
 KINDS = (*_OF_TEXTS, *_OF_DOCUMENTS)
 """Kinds of input; ``lines`` has a text a line, and ``text`` one text, or a folder of .txt files."""
 

@@ -15,6 +15,7 @@ from canonym.corpora.jsonl import (
     write_jsonl_documents,
     write_jsonl_mentions,
 )
+from canonym.corpora.mantra import read_mantra
 from canonym.corpora.pubtator import read_pubtator, write_pubtator
 from canonym.corpora.splits import Parts, hold_out, read_official, refined
 from canonym.corpora.statistics import CorpusStatistics, Counts, Lengths, describe_corpus
@@ -26,8 +27,14 @@ from canonym.corpora.tables import (
     read_table,
 )
 from canonym.corpora.tac import read_tac
-from canonym.corpora.trial_selection import read_trials, select_trials
-from canonym.corpora.trials import Trial, read_trials_json, read_trials_table, read_trials_xml
+from canonym.corpora.trial_sources import read_trials
+from canonym.corpora.trials import (
+    Trial,
+    read_trials_json,
+    read_trials_table,
+    read_trials_xml,
+    select_trials,
+)
 
 __all__ = [
     "Census",
@@ -54,6 +61,7 @@ __all__ = [
     "read_folds",
     "read_jsonl_documents",
     "read_jsonl_mentions",
+    "read_mantra",
     "read_mcn",
     "read_mention_table",
     "read_official",

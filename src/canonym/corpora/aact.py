@@ -65,11 +65,16 @@ def read_aact(path: str | Path) -> Iterator[Trial]:
             id_,
             title,
             [name for (name,) in conditions.get(id_, ())],
-            [(kind, name) for kind, name in interventions.get(id_, ())],
+            # Some exports shout their types, as the API does.
+            [(_plain(kind), name) for kind, name in interventions.get(id_, ())],
             study_type=study_type,
-            phases=[phase],
+            phase=phase,
             **{key: [cells[0] for cells in found.get(id_, ())] for key, found in lists.items()},
         )
+
+
+def _plain(kind: str) -> str:
+    return kind.replace("_", " ").title() if kind.isupper() else kind
 
 
 def is_aact(path: Path) -> bool:
@@ -106,7 +111,7 @@ class _Export:
         }
 
     def studies(self) -> dict[str, tuple[str, str, str]] | None:
-        """Title, study type and phase of each trial."""
+        """Title, study type and phase of each trial; None without the file."""
         if not self.has("studies.txt"):
             return None
         found: dict[str, tuple[str, str, str]] = {}

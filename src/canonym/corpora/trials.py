@@ -12,13 +12,13 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from canonym.corpora.tables import parse_table
-from canonym.errors import ReadError
+from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_text
 from canonym.io.xml import read_json, read_numbered_elements
 from canonym.types import Document, Mention
@@ -32,11 +32,10 @@ COLUMNS: tuple[str, ...] = (
 CONDITION = "Condition"
 """Type of the mentions of conditions."""
 
-
 PHASES: tuple[str, ...] = ("Early Phase 1", "Phase 1", "Phase 2", "Phase 3", "Phase 4")
-"""Phases of clinical trials as the FDA defines them."""
+"""The phases of the U.S. Food and Drug Administration."""
 
-_PHASE = re.compile(r"(early[\s_]*)?phase[\s_]*([1-4])", re.I)
+_PHASE = re.compile(r"(early)?[ _]*phase[ _]*([0-4])", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +55,9 @@ class Trial:
     keywords : tuple of str
         The registrant's keywords.
     study_type : str
-        Such as ``Interventional``; empty where the source does not have it.
+        ``"Interventional"``, ``"Observational"``, …; empty where the source does not say.
     phases : tuple of str
-        Of `PHASES`; empty where none applies or the source does not have them.
+        Some of `PHASES`: two of a trial in two phases, none of a trial without.
     """
 
     document: Document
@@ -97,18 +96,19 @@ def make_trial(
     interventions: Iterable[tuple[str, str]],
     *,
     study_type: str = "",
-    phases: Iterable[str] = (),
+    phase: str = "",
     **silver: Iterable[str],
 ) -> Trial:
     """Lay a trial out as a document.
 
-    `interventions` are types and names, `phases` are as `parse_phases` takes them, `silver` the
-    other attributes of `Trial`. White space in titles and names is collapsed; fields without a name
-    are left out, and interventions without a type are of the type ``Intervention``.
+    `interventions` are types and names, `silver` the other attributes of `Trial`. White space in
+    titles and names is collapsed; fields without a name are left out, and interventions without a
+    type are of the type ``Intervention``. `phase` is written as any registry does: ``PHASE1``,
+    ``Phase 1/Phase 2``, ``N/A``.
     """
     title = " ".join(title.split())
     fields = [(CONDITION, name) for name in conditions]
-    fields += [(_spoken(kind) or "Intervention", name) for kind, name in interventions]
+    fields += [(kind.strip() or "Intervention", name) for kind, name in interventions]
     text, mentions = title, []
     for kind, name in fields:
         name = " ".join(name.split())
@@ -120,29 +120,73 @@ def make_trial(
     return Trial(
         Document(id_, text, tuple(mentions)),
         **rest,
-        study_type=_spoken(study_type),
-        phases=parse_phases(*phases),
+        # The classic XML has "Observational [Patient Registry]".
+        study_type=study_type.partition("[")[0].strip().replace("_", " ").capitalize(),
+        phases=_phases(phase),
     )
 
 
-def parse_phases(*written: str) -> tuple[str, ...]:
-    """Return the phases of a trial, however its source writes them, in the order of `PHASES`.
+def _phases(written: str) -> tuple[str, ...]:
+    """Return the phases of a record; Phase 0 was the name of Early Phase 1."""
+    found = (0 if early else int(number) for early, number in _PHASE.findall(written))
+    return tuple(PHASES[number] for number in found)
 
-    >>> parse_phases("Phase 2/Phase 3"), parse_phases("EARLY_PHASE1"), parse_phases("N/A")
-    (('Phase 2', 'Phase 3'), ('Early Phase 1',), ())
+
+def select_trials(
+    trials: Iterable[Trial],
+    *,
+    study_types: Collection[str] = (),
+    phases: Collection[str] = (),
+    interventions: Collection[str] = (),
+    conditions: Collection[str] = (),
+) -> Iterator[Trial]:
+    """Yield the trials that meet every condition given, whole and in order.
+
+    Parameters
+    ----------
+    trials : iterable of Trial
+        Of any reader.
+    study_types : collection of str
+        ``"Interventional"``, …
+    phases : collection of str
+        Some of `PHASES`; one of them is enough for a trial in two phases.
+    interventions : collection of str
+        Types, one of which some intervention has: ``"Drug"``, ``"Biological"``, …
+    conditions : collection of str
+        Parts of the text of some condition, or of one of NLM's terms for the conditions.
+
+    Raises
+    ------
+    InvalidInput
+        If a phase is none of `PHASES`, or the study type of a trial is unknown and `study_types`
+        or `phases` are given. No letter case matters anywhere.
+
+    Notes
+    -----
+    Miftahutdinov et al. (2021), section 3, select ``study_types=["Interventional"]``, all `PHASES`
+    and ``interventions=["Biological", "Combination Product", "Drug"]``.
     """
-    found = {
-        f"{'Early ' if early else ''}Phase {number}"
-        for text in written
-        for early, number in _PHASE.findall(text)
-    }
-    return tuple(phase for phase in PHASES if phase in found)
-
-
-def _spoken(constant: str) -> str:
-    """Return a type as people write it: COMBINATION_PRODUCT is "Combination Product"."""
-    constant = constant.strip()
-    return constant.replace("_", " ").title() if constant.isupper() else constant
+    known = {phase.casefold() for phase in PHASES}
+    wanted, in_phases, kinds, parts = (
+        {one.casefold() for one in some}
+        for some in (study_types, phases, interventions, conditions)
+    )
+    if strange := sorted(in_phases - known):
+        raise InvalidInput(f"{strange[0]!r} is no phase: give one of {', '.join(PHASES)}")
+    for trial in trials:
+        if (wanted or in_phases) and not trial.study_type:
+            raise InvalidInput(
+                f"the source of the trial {trial.document.id!r} does not say its study type and "
+                "phase: select by interventions and conditions, or read XML, JSON or AACT"
+            )
+        names = [*(m.text for m in trial.conditions), *trial.condition_names]
+        if (
+            (not wanted or trial.study_type.casefold() in wanted)
+            and (not in_phases or not in_phases.isdisjoint(map(str.casefold, trial.phases)))
+            and (not kinds or any(m.type.casefold() in kinds for m in trial.interventions))
+            and (not parts or any(part in name.casefold() for name in names for part in parts))
+        ):
+            yield trial
 
 
 def read_trials_xml(path: str | Path) -> Iterator[Trial]:
@@ -179,12 +223,12 @@ def _xml_trials(path: str | Path) -> Iterator[Trial]:
                     )
                     for part in element.iterfind("intervention")
                 ],
-                study_type=element.findtext("study_type") or "",
-                phases=_texts(element, "phase"),
                 condition_names=_texts(element, "condition_browse/mesh_term"),
                 intervention_names=_texts(element, "intervention_browse/mesh_term"),
                 other_names=_texts(element, "intervention/other_name"),
                 keywords=_texts(element, "keyword"),
+                study_type=element.findtext("study_type") or "",
+                phase=element.findtext("phase") or "",
             )
 
 
@@ -242,11 +286,12 @@ def _study(study: dict[str, Any]) -> Trial:
         identification["nctId"],
         identification.get("briefTitle") or identification.get("officialTitle") or "",
         conditions.get("conditions", []),
-        [(part.get("type", ""), part["name"]) for part in interventions],
-        study_type=design.get("studyType", ""),
-        phases=design.get("phases", []),
+        # The API shouts its types: COMBINATION_PRODUCT is "Combination Product" everywhere else.
+        [(part.get("type", "").replace("_", " ").title(), part["name"]) for part in interventions],
         other_names=[name for part in interventions for name in part.get("otherNames", [])],
         keywords=conditions.get("keywords", []),
+        study_type=design.get("studyType", ""),
+        phase="/".join(design.get("phases", [])),
         **silver,
     )
 

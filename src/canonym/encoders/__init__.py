@@ -8,6 +8,7 @@ is the kind, its value a class with ``encode``, ``save``, ``load`` and ``setting
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
 import re
@@ -51,6 +52,9 @@ SHIPPED: tuple[str, ...] = ("default", "contextual")
 
 _GROUP = "canonym.encoders"
 _RANGE = re.compile(r"(\d+)-(\d+)")
+_OPTION = re.compile(r",([a-z_]+)=([^,=]*)$")
+_WORDS: dict[str, bool | None] = {"true": True, "false": False, "none": None}
+_SWITCHES = ("lowercase", "word_boundaries", "normalise", "local_files_only")
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 
 
@@ -68,7 +72,9 @@ class EncoderOptions(TypedDict, total=False):
     batch_size: int
     device: str
     dtype: str
-    normalise: bool
+    normalise: bool | None
+    similarity: str
+    sparse_weight: float | None
     local_files_only: bool
     trained: Mapping[str, Any] | None
 
@@ -119,10 +125,7 @@ def load_encoder(folder: str | Path) -> Encoder:
     Mismatch
         If it was written by a newer canonym, or its kind is not known here.
     """
-    folder = files.restored(Path(folder))
-    if (folder / files.MANIFEST).is_file():
-        files.read_manifest(folder, kind="encoder", newest=1)
-    kind, _ = read_encoder_manifest(folder)
+    folder, kind = _saved(Path(folder))
     if kind not in ENCODERS and kind not in encoder_kinds():
         raise Mismatch(
             f"{folder} holds an encoder of kind {kind!r}, which is not known here "
@@ -131,6 +134,14 @@ def load_encoder(folder: str | Path) -> Encoder:
         )
     encoder: Encoder = encoder_class(kind).load(folder)
     return encoder
+
+
+def _saved(folder: Path) -> tuple[Path, str]:
+    """Return the folder of a saved encoder, once its manifests are read, and its kind."""
+    folder = files.restored(folder)
+    if (folder / files.MANIFEST).is_file():
+        files.read_manifest(folder, kind="encoder", newest=1)
+    return folder, read_encoder_manifest(folder)[0]
 
 
 def save_encoder(encoder: Encoder, folder: str | Path, *, overwrite: bool = False) -> None:
@@ -189,6 +200,7 @@ def make_encoder(spec: str | Path, **options: Unpack[EncoderOptions]) -> Encoder
     ``hf:owner/model``            the same, downloaded if need be: the one form that goes online
     ``transformer:…`` ``onnx:…``  the folder or file named after the colon, read as that kind
     ``static:…`` ``subword:…`` ``residual:…``
+    ``…,pooling=mean``            any of these with options: ``,pooling=max,similarity=euclidean``
     ============================  =================================================================
 
     Parameters
@@ -196,7 +208,8 @@ def make_encoder(spec: str | Path, **options: Unpack[EncoderOptions]) -> Encoder
     spec : str or Path
         The description. A file or folder on disk goes before a name on the hub.
     **options
-        Keyword arguments of the encoder's class (``pooling="mean"``). A saved encoder takes none.
+        Keyword arguments of the encoder's class (``pooling="mean"``). Of saved encoders only
+        transformers take any, in the place of their settings.
 
     Raises
     ------
@@ -210,7 +223,7 @@ def make_encoder(spec: str | Path, **options: Unpack[EncoderOptions]) -> Encoder
     >>> make_encoder("chargrams:1-3", lowercase=False)
     CharGrams(n_min=1, n_max=3, word_boundaries=False, lowercase=False)
     """
-    text, given = str(spec), dict(options)
+    text, given = _split_options(str(spec), dict(options))
     kind, colon, rest = text.partition(":")
     if text in SHIPPED:
         return _open_shipped(text, given)
@@ -238,6 +251,32 @@ def make_encoder(spec: str | Path, **options: Unpack[EncoderOptions]) -> Encoder
     )
 
 
+def path_of(spec: str) -> str:
+    """Return a description of an encoder without its options."""
+    return _split_options(spec, {})[0]
+
+
+def _split_options(text: str, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Cut ``,name=value`` off the end of a description, unless it is a file or folder."""
+    while (found := _OPTION.search(text)) and not Path(text).expanduser().exists():
+        name, value = found.groups()
+        given.setdefault(name, _value(name, value))
+        text = text[: found.start()]
+    return text, given
+
+
+def _value(name: str, text: str) -> Any:
+    """Read the value of an option: true, false, none, a number, or a word."""
+    if name in _SWITCHES and text.lower() not in ("true", "false"):
+        raise InvalidInput(f"{name}={text!r}: 'true' or 'false' is expected")
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    return text
+
+
 def _open_shipped(name: str, options: dict[str, Any]) -> Encoder:
     folder = Path(__file__).parents[1] / "models" / name
     if not folder.is_dir():
@@ -245,7 +284,9 @@ def _open_shipped(name: str, options: dict[str, Any]) -> Encoder:
             f"this copy of canonym comes without the encoder {name!r}: there is no {folder}; "
             "install another version of canonym, or give another encoder"
         )
-    return marked(_open_saved(folder, options), name)
+    if options:
+        raise _fixed(folder, options)
+    return marked(load_encoder(folder), name)
 
 
 def marked(encoder: Encoder, name: str) -> Encoder:
@@ -263,14 +304,24 @@ def _open_folder(folder: Path, options: dict[str, Any]) -> Encoder:
 
 
 def _open_saved(folder: Path, options: dict[str, Any], *, kind: str | None = None) -> Encoder:
-    if options:
-        raise InvalidInput(
-            f"{folder} is a saved encoder, which keeps its own settings; leave out "
-            f"{', '.join(sorted(options))}"
-        )
     if kind is not None:
         read_encoder_manifest(folder, kind=kind)
-    return load_encoder(folder)
+    if not options:
+        return load_encoder(folder)
+    folder, kind = _saved(folder)
+    if kind not in {"transformer", "onnx"}:
+        raise _fixed(folder, options)
+    made = encoder_class(kind)
+    _check_options(made, kind, options, folder)
+    encoder: Encoder = made.load(folder, **options)
+    return encoder
+
+
+def _fixed(folder: Path, options: dict[str, Any]) -> InvalidInput:
+    return InvalidInput(
+        f"{folder} is a saved encoder, which keeps its own settings; leave out "
+        f"{', '.join(sorted(options))}"
+    )
 
 
 def _make_chargrams(span: str | None, options: dict[str, Any]) -> Encoder:
@@ -296,9 +347,13 @@ def _make(kind: str, source: str | Path, options: dict[str, Any]) -> Encoder:
 
 
 def _call(make: Any, kind: str, options: dict[str, Any], *source: str | Path) -> Encoder:
+    _check_options(make, kind, options, *source)
+    encoder: Encoder = make(*source, **options)
+    return encoder
+
+
+def _check_options(make: Any, kind: str, options: dict[str, Any], *source: str | Path) -> None:
     try:
         inspect.signature(make).bind(*source, **options)
     except TypeError as error:
         raise InvalidInput(f"{kind}: {error}; see the options of that encoder") from error
-    encoder: Encoder = make(*source, **options)
-    return encoder

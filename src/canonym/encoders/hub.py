@@ -11,13 +11,16 @@ from __future__ import annotations
 import contextlib
 import importlib
 import json
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from canonym.encoders.inputs import check_option
 from canonym.errors import CanonymError, InvalidInput, ReadError, require
 from canonym.io.files import parse_json
+from canonym.types import SIMILARITIES
 
 POOLINGS: tuple[str, ...] = ("cls", "mean", "max")
 """Ways to pool token vectors: the first one, their mean, or their maximum per dimension."""
@@ -25,12 +28,15 @@ POOLINGS: tuple[str, ...] = ("cls", "mean", "max")
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 """A name on the hub: ``owner/model``, or one word for a few early models."""
 
-_WANTED = ("*.json", "*.txt", "*.model", "*.safetensors", "*.bin")
+_SPARSE_WEIGHT = "sparse_weight.pt"
+_WANTED = ("*.json", "*.txt", "*.model", "*.safetensors", "*.bin", _SPARSE_WEIGHT)
 _UNWANTED = ("onnx/*", "openvino/*", "training_args.bin", "optimizer.*")
 _SHIFTED = frozenset({"camembert", "roberta", "xlm-roberta", "xlm-roberta-xl", "longformer"})
 _LAYERS = ("num_hidden_layers", "n_layers", "num_layers")
 _MOST_LAYERS = 200  # four times those of the deepest encoder; more would be made without end
 _LEGACY = "pooling_mode_"
+_SENTENCE = "config_sentence_transformers.json"
+_SIMILARITY_NAMES = {"cosine": "cosine", "inner": "dot", "euclidean": "euclidean"}
 _LEGACY_NAMES = {"cls_token": "cls", "mean_tokens": "mean", "max_tokens": "max"}
 
 
@@ -39,13 +45,98 @@ class Checkpoint(NamedTuple):
 
     ``weights`` is the folder of ``config.json`` and the weights; ``pooling`` one of `POOLINGS`;
     ``lowercase`` whether the tokenizer gets lower-cased names; ``longest`` the most tokens the
-    model takes, None when the folder does not say.
+    model takes, None when the folder does not say; ``scaled`` whether vectors are brought to norm 1
+    by ``modules.json``.
     """
 
     weights: Path
     pooling: str
     lowercase: bool
     longest: int | None
+    scaled: bool = False
+
+
+class Comparison(NamedTuple):
+    """How vectors are compared, see `read_comparison`: what an encoder keeps of it."""
+
+    similarity: str
+    normalise: bool
+    sparse_weight: float
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Those that are not the usual ones, as keyword arguments of an encoder."""
+        found: dict[str, Any] = {}
+        if self.similarity != "cosine":
+            found["similarity"] = self.similarity
+        return found | ({"sparse_weight": self.sparse_weight} if self.sparse_weight else {})
+
+
+def read_comparison(
+    checkpoint: Checkpoint | None,
+    folder: Path | None,
+    *,
+    similarity: str,
+    normalise: bool | None,
+    sparse_weight: float | None,
+) -> Comparison:
+    """Find out how the vectors of a folder are compared; the options overrule the folder.
+
+    BioSyn's released folders have the weight of its n-grams in ``sparse_weight.pt`` and are for
+    inner products. A sentence-transformers folder may name a similarity; it is of no account where
+    vectors have norm 1, for which all three give the same order. Others are for cosines.
+    """
+    check_option("similarity", similarity, ("auto", *SIMILARITIES))
+    if sparse_weight is not None and not (_is_number(sparse_weight) and sparse_weight >= 0):
+        raise InvalidInput(f"sparse_weight is {sparse_weight!r}; expected a number, at least 0")
+    found, weight = "cosine", 0.0
+    if checkpoint is not None and folder is not None:
+        released = checkpoint.weights / _SPARSE_WEIGHT
+        if _is_there(released):
+            found = "inner"
+            weight = _read_sparse_weight(released) if sparse_weight is None else 0.0
+        elif _is_there(folder / _SENTENCE) and not checkpoint.scaled and similarity == "auto":
+            found = _read_similarity(folder / _SENTENCE)
+    chosen = found if similarity == "auto" else similarity
+    # The weight was trained beside inner products, and says nothing about others.
+    weight = weight if chosen == found else 0.0
+    return Comparison(
+        chosen,
+        chosen == "cosine" if normalise is None else bool(normalise),
+        weight if sparse_weight is None else float(sparse_weight),
+    )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _read_similarity(path: Path) -> str:
+    """Return the similarity that a sentence-transformers folder names, cosine if it names none."""
+    named = read_json(path).get("similarity_fn_name") or "cosine"
+    for similarity, name in _SIMILARITY_NAMES.items():
+        if name == named:
+            return similarity
+    raise InvalidInput(
+        f"{path} asks for the similarity {named!r:.80}; canonym has {', '.join(SIMILARITIES)}: "
+        "choose one with similarity=…"
+    )
+
+
+def _read_sparse_weight(path: Path) -> float:
+    """Read the number that BioSyn's code saved; nothing but a tensor is unpickled."""
+    torch = require("torch", f"{path.name} of a BioSyn model", "torch")
+    try:
+        weight = float(torch.load(path, map_location="cpu", weights_only=True).detach())
+        if not math.isfinite(weight):
+            raise ValueError(f"{weight} is not finite")
+    except Exception as error:  # the file is foreign, and its reader raises anything
+        first = (str(error).strip().splitlines() or [""])[0]
+        raise ReadError(
+            path, f"expected a tensor of one number, found {first:.200}; download it again"
+        ) from error
+    # Names that look alike are no worse for it: a weight below 0 is left out.
+    return max(weight, 0.0)
 
 
 def check_model(model: Any, tokenizer: Any, *, max_length: int, longest: int | None) -> None:
@@ -77,9 +168,9 @@ def read_checkpoint(folder: Path, *, pooling: str = "auto") -> Checkpoint:
     token's vector where there is none, as BioSyn and SapBERT do. Raises `InvalidInput` for a
     pooling, or for steps after it, that canonym does not have.
     """
-    weights, found = folder, "cls"
+    weights, found, scaled = folder, "cls", False
     if (modules := folder / "modules.json").is_file():
-        weights, found = _read_modules(modules, wanted=pooling)
+        weights, found, scaled = _read_modules(modules, wanted=pooling)
     config_file = weights / "config.json"
     if not _is_there(config_file):
         raise ReadError(
@@ -103,7 +194,8 @@ def read_checkpoint(folder: Path, *, pooling: str = "auto") -> Checkpoint:
     sentence = weights / "sentence_bert_config.json"
     lowercase = _is_there(sentence) and bool(read_json(sentence).get("do_lower_case"))
     pooling = found if pooling == "auto" else pooling
-    return Checkpoint(weights, pooling, lowercase, longest if isinstance(longest, int) else None)
+    longest = longest if isinstance(longest, int) else None
+    return Checkpoint(weights, pooling, lowercase, longest, scaled)
 
 
 def _is_there(file: Path) -> bool:
@@ -113,8 +205,8 @@ def _is_there(file: Path) -> bool:
         return False
 
 
-def _read_modules(path: Path, *, wanted: str) -> tuple[Path, str]:
-    """Return the folder of the weights and the pooling that ``modules.json`` names."""
+def _read_modules(path: Path, *, wanted: str) -> tuple[Path, str, bool]:
+    """Return what ``modules.json`` names: the folder of the weights, the pooling, any scaling."""
     try:
         listed = parse_json(path.read_text(encoding="utf-8"))
         steps = [(str(step["type"]).rsplit(".", 1)[-1], str(step["path"])) for step in listed]
@@ -132,7 +224,7 @@ def _read_modules(path: Path, *, wanted: str) -> tuple[Path, str]:
                 f"{path.parent} has a {kind} step, which canonym does not take; models of a "
                 "transformer, pooling and normalisation are expected"
             )
-    return weights, pooling
+    return weights, pooling, any(kind == "Normalize" for kind, _ in steps)
 
 
 def _read_pooling(path: Path) -> str:
@@ -155,7 +247,14 @@ def _read_pooling(path: Path) -> str:
 
 
 def write_pooling(
-    folder: Path, *, pooling: str, width: int, max_length: int, lowercase: bool, normalise: bool
+    folder: Path,
+    *,
+    pooling: str,
+    width: int,
+    max_length: int,
+    lowercase: bool,
+    normalise: bool,
+    similarity: str = "cosine",
 ) -> None:
     """Write the files by which sentence-transformers (2 and later) reads a Hugging Face folder.
 
@@ -172,11 +271,14 @@ def write_pooling(
     config |= {f"{_LEGACY}{key}": name == pooling for key, name in _LEGACY_NAMES.items()}
     sentence = {"max_seq_length": max_length, "do_lower_case": lowercase}
     (folder / "1_Pooling").mkdir(exist_ok=True)
-    for place, content in (
-        ("modules.json", modules),
-        ("1_Pooling/config.json", config),
-        ("sentence_bert_config.json", sentence),
-    ):
+    written: dict[str, Any] = {
+        "modules.json": modules,
+        "1_Pooling/config.json": config,
+        "sentence_bert_config.json": sentence,
+    }
+    if similarity != "cosine":
+        written[_SENTENCE] = {"similarity_fn_name": _SIMILARITY_NAMES[similarity]}
+    for place, content in written.items():
         text = json.dumps(content, indent=2, sort_keys=True) + "\n"
         (folder / place).write_text(text, encoding="utf-8")
 

@@ -16,7 +16,13 @@ from typing import Any, Self
 import numpy as np
 
 from canonym.encoders.batches import encode_in_batches, pooled
-from canonym.encoders.hub import POOLINGS, fitting_together, read_checkpoint, write_pooling
+from canonym.encoders.hub import (
+    POOLINGS,
+    fitting_together,
+    read_checkpoint,
+    read_comparison,
+    write_pooling,
+)
 from canonym.encoders.inputs import check_count, check_option
 from canonym.encoders.saved import reopen, write_encoder_manifest
 from canonym.errors import InvalidInput, ReadError, require
@@ -52,8 +58,14 @@ class OnnxTransformer:
         Names encoded at once, by each thread. It changes speed and memory, not vectors.
     device : str
         ``"cpu"``, ``"cuda"``, or ``"auto"``: a GPU if ONNX Runtime can use one.
-    normalise : bool
-        Whether vectors have L2 norm 1. Switch it off for a search by Euclidean distance.
+    normalise : bool, optional
+        Whether vectors have L2 norm 1; by default only where they are compared by cosine.
+    similarity : str
+        How vectors are compared in a search: ``"cosine"``, ``"inner"``, ``"euclidean"``, or
+        ``"auto"``: what the folder says, ``"cosine"`` where it says nothing.
+    sparse_weight : float, optional
+        BioSyn's ``λ``, the weight of character n-grams beside this encoder; by default that of the
+        folder's ``sparse_weight.pt``. 0 leaves them out.
     trained : mapping, optional
         Facts about the training of the weights, kept in the manifest.
 
@@ -75,7 +87,9 @@ class OnnxTransformer:
         max_length: int = 32,
         batch_size: int = 64,
         device: str = "auto",
-        normalise: bool = True,
+        normalise: bool | None = None,
+        similarity: str = "auto",
+        sparse_weight: float | None = None,
         trained: Mapping[str, Any] | None = None,
     ) -> None:
         check_option("pooling", pooling, ("auto", *POOLINGS))
@@ -92,7 +106,15 @@ class OnnxTransformer:
             )
         self.pooling, self.lowercase = checkpoint.pooling, checkpoint.lowercase
         self.max_length, self.batch_size = int(max_length), int(batch_size)
-        self.normalise, self.trained = bool(normalise), dict(trained or {})
+        self._comparison = read_comparison(
+            checkpoint,
+            self.folder,
+            similarity=similarity,
+            normalise=normalise,
+            sparse_weight=sparse_weight,
+        )
+        self.similarity, self.normalise, self.sparse_weight = self._comparison
+        self.trained = dict(trained or {})
         self._weights = checkpoint.weights
         self._tokenizer = _read_tokenizer(checkpoint.weights, self.max_length)
         self.model_file = _model_file(self.folder)
@@ -112,7 +134,7 @@ class OnnxTransformer:
         """Keyword arguments that, with a folder, make this encoder again on any device."""
         names = ["pooling", "max_length", "batch_size", "normalise"]
         names += ["trained"] if self.trained else []
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in names} | self._comparison.settings
 
     @property
     def n_columns(self) -> int:
@@ -190,13 +212,14 @@ class OnnxTransformer:
             max_length=self.max_length,
             lowercase=self.lowercase,
             normalise=self.normalise,
+            similarity=self.similarity,
         )
         write_encoder_manifest(folder, kind="onnx", settings=self.settings)
 
     @classmethod
-    def load(cls, folder: Path) -> Self:
-        """Open an encoder that `save` or `export_onnx` wrote."""
-        return reopen(cls, folder, "onnx", lambda given: given | {"folder": folder})
+    def load(cls, folder: Path, **options: Any) -> Self:
+        """Open an encoder that `save` or `export_onnx` wrote; options replace settings."""
+        return reopen(cls, folder, "onnx", lambda given: given | {"folder": folder}, options)
 
 
 def _model_file(folder: Path) -> Path:

@@ -77,19 +77,36 @@ def reopen(
     folder: Path,
     kind: str,
     complete: Callable[[dict[str, Any]], Mapping[str, Any]] = dict,
+    options: Mapping[str, Any] | None = None,
 ) -> E:
     """Make the encoder that a folder describes from the settings that `save` wrote.
 
     `complete(settings)` returns the keyword arguments of the class, for instance with arrays. It is
-    called once the manifest is known to be of the right kind.
+    called once the manifest is known to be of the right kind. `options` of the caller replace
+    settings; what is wrong with them is no damage.
     """
     _, settings = read_encoder_manifest(folder, kind=kind)
+    if options:
+        return cls(**complete(_replaced(settings, options)))
     try:
         return cls(**complete(settings))
     except ReadError:
         raise
     except (OSError, ValueError, TypeError, OverflowError, InvalidInput) as error:
         raise ReadError(folder, f"the encoder is damaged ({error}); save it again") from error
+
+
+def _replaced(settings: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with others in their place.
+
+    Another similarity brings its own scaling of vectors, and leaves the weight of n-grams behind.
+    """
+    kept = dict(settings)
+    usual = settings.get("similarity", "cosine")
+    if options.get("similarity", usual) not in (usual, "auto"):
+        kept.pop("normalise", None)
+        kept.pop("sparse_weight", None)
+    return kept | {name: value for name, value in options.items() if value != "auto"}
 
 
 def load_arrays(folder: Path, *, ndim: int, **dtypes: npt.DTypeLike) -> list[npt.NDArray[Any]]:

@@ -22,11 +22,13 @@ from canonym.encoders.batches import encode_in_batches
 from canonym.encoders.devices import out_of_memory, pool
 from canonym.encoders.hub import (
     POOLINGS,
+    Comparison,
     check_model,
     find_model,
     fitting_together,
     quiet_transformers,
     read_checkpoint,
+    read_comparison,
     read_model,
     write_pooling,
 )
@@ -62,8 +64,14 @@ class Transformer:
     dtype : str
         ``"float32"``, ``"bfloat16"`` or ``"float16"``, for the computation. Vectors come out in
         float32.
-    normalise : bool
-        Whether vectors have L2 norm 1. Switch it off for a search by Euclidean distance.
+    normalise : bool, optional
+        Whether vectors have L2 norm 1; by default only where they are compared by cosine.
+    similarity : str
+        How vectors are compared in a search: ``"cosine"``, ``"inner"``, ``"euclidean"``, or
+        ``"auto"``: what the folder says, ``"cosine"`` where it says nothing.
+    sparse_weight : float, optional
+        BioSyn's ``λ``, the weight of character n-grams beside this encoder; by default that of the
+        folder's ``sparse_weight.pt``. 0 leaves them out.
     local_files_only : bool
         Whether a hub name has to be in the local cache already. False may download it.
 
@@ -86,13 +94,24 @@ class Transformer:
         batch_size: int = 64,
         device: str = "auto",
         dtype: str = "float32",
-        normalise: bool = True,
+        normalise: bool | None = None,
+        similarity: str = "auto",
+        sparse_weight: float | None = None,
         local_files_only: bool = True,
     ) -> None:
         check_option("pooling", pooling, ("auto", *POOLINGS))
-        self._set_options(max_length, batch_size, dtype, normalise)
+        self._set_options(max_length, batch_size, dtype)
         folder = find_model(path_or_name, local_files_only=local_files_only)
         checkpoint = read_checkpoint(folder, pooling=pooling)
+        self.compare_by(
+            read_comparison(
+                checkpoint,
+                folder,
+                similarity=similarity,
+                normalise=normalise,
+                sparse_weight=sparse_weight,
+            )
+        )
         self.pooling, self.lowercase = checkpoint.pooling, checkpoint.lowercase
         self._wrap(*read_model(checkpoint.weights), device, checkpoint.longest)
 
@@ -107,7 +126,9 @@ class Transformer:
         batch_size: int = 64,
         device: str = "auto",
         dtype: str = "float32",
-        normalise: bool = True,
+        normalise: bool | None = None,
+        similarity: str = "cosine",
+        sparse_weight: float | None = None,
     ) -> Self:
         """Wrap a Hugging Face model and tokenizer that are in memory, such as one just trained.
 
@@ -116,17 +137,31 @@ class Transformer:
         """
         check_option("pooling", pooling, POOLINGS)
         encoder = cls.__new__(cls)
-        encoder._set_options(max_length, batch_size, dtype, normalise)
+        encoder._set_options(max_length, batch_size, dtype)
+        encoder.compare_by(
+            read_comparison(
+                None,
+                None,
+                similarity=similarity,
+                normalise=normalise,
+                sparse_weight=sparse_weight,
+            )
+        )
         encoder.pooling, encoder.lowercase = pooling, False
         encoder._wrap(model, tokenizer, device, longest=None)
         return encoder
 
-    def _set_options(self, max_length: int, batch_size: int, dtype: str, normalise: bool) -> None:
+    def _set_options(self, max_length: int, batch_size: int, dtype: str) -> None:
         check_option("dtype", dtype, _DTYPES)
         check_count("batch_size", batch_size)
         check_count("max_length", max_length, least=3)
         self.max_length, self.batch_size = int(max_length), int(batch_size)
-        self.dtype, self.normalise = dtype, bool(normalise)
+        self.dtype = dtype
+
+    def compare_by(self, comparison: Comparison) -> None:
+        """Let vectors be compared in another way from now on."""
+        self._comparison = comparison
+        self.similarity, self.normalise, self.sparse_weight = comparison
 
     def _wrap(self, model: Any, tokenizer: Any, device: str, longest: int | None) -> None:
         torch = require("torch", "a transformer encoder", "torch")
@@ -145,7 +180,7 @@ class Transformer:
     def settings(self) -> dict[str, Any]:
         """Keyword arguments that, with a folder, make this encoder again on any device."""
         names = ("pooling", "max_length", "batch_size", "dtype", "normalise")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in names} | self._comparison.settings
 
     @property
     def n_columns(self) -> int:
@@ -237,12 +272,15 @@ class Transformer:
             max_length=self.max_length,
             lowercase=self.lowercase,
             normalise=self.normalise,
+            similarity=self.similarity,
         )
 
     @classmethod
-    def load(cls, folder: Path) -> Self:
-        """Open an encoder that `save` wrote, on a GPU if there is one."""
-        return reopen(cls, folder, "transformer", lambda given: given | {"path_or_name": folder})
+    def load(cls, folder: Path, **options: Any) -> Self:
+        """Open an encoder that `save` wrote, on a GPU if there is one; options replace settings."""
+        return reopen(
+            cls, folder, "transformer", lambda given: given | {"path_or_name": folder}, options
+        )
 
 
 def _use_one_thread(_encoder: Transformer) -> None:

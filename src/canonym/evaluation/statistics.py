@@ -409,6 +409,49 @@ def paired_bootstrap(
     return _difference(float(ratios(one.sum(axis=0)) - ratios(two.sum(axis=0))), 0.0, drawn, level)
 
 
+def average_ranks(values: npt.ArrayLike) -> FloatArray:
+    """Rank systems on each corpus, and average the ranks of each system.
+
+    Parameters
+    ----------
+    values : array_like, shape (n_systems, n_corpora)
+        One figure for each system on each corpus; larger is better, in any unit.
+
+    Returns
+    -------
+    ndarray, shape (n_systems,)
+        From 1, best on every corpus, to `n_systems`. Equal systems share the mean of their places.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no system or no corpus, or a figure is missing.
+
+    References
+    ----------
+    Xu and Bethard (2021), section 5: the systems for the test are those of the best average rank.
+
+    Examples
+    --------
+    >>> average_ranks([[80, 60], [70, 60], [90, 50]]).tolist()
+    [1.75, 2.25, 2.0]
+    """
+    table = np.asarray(values, dtype=np.float64)
+    if table.ndim != 2 or not table.size:
+        raise InvalidInput(
+            f"figures have shape {table.shape}; expected (n_systems, n_corpora), at least one each"
+        )
+    if not np.isfinite(table).all():
+        system, corpus = (int(place) for place in np.argwhere(~np.isfinite(table))[0])
+        raise InvalidInput(
+            f"system {system} has no figure on corpus {corpus}: rank the systems that were "
+            "measured on every corpus"
+        )
+    better = (table[None] > table[:, None]).sum(axis=1)
+    equal = (table[None] == table[:, None]).sum(axis=1)
+    return np.asarray((better + (equal + 1) / 2).mean(axis=1))
+
+
 def ratios(sums: FloatArray) -> FloatArray:
     """Divide the first by the second of the last axis, ``(…, 2)`` to ``(…)``; NaN over 0."""
     below = sums[..., 1]

@@ -1,7 +1,7 @@
 """Vectors as small whole numbers, to find in little time the few rows worth an exact score.
 
 A number of a vector becomes one of −127 to 127, a number of a query one of −63 to 63. So a product
-is a whole number, the same on every machine, and how far it is from the cosine has a bound:
+is a whole number, the same on every machine, and how far it is from the score has a bound:
 
     ``|q · x − βα u · c| ≤ |q| · |x − αc| + |q − βu| · |αc|``
 
@@ -86,7 +86,7 @@ class Codes:
         starts: npt.NDArray[np.int64] | None = None,
         rows: Int32Array | None = None,
     ) -> Codes:
-        """Code vectors of length one or zero in memory; `rows` is the row at every place."""
+        """Code vectors in memory; `rows` is the row at every place."""
         coder = _Coder(vectors)
         starts = block_starts(len(vectors)) if starts is None else starts
         blocks = [(block.T.ravel(), sums) for block, sums in coder.blocks(starts, rows, np.empty)]
@@ -155,7 +155,8 @@ class Codes:
         steps = np.abs(exact).max(axis=1, keepdims=True) / _MOST_OF_QUERY
         codes = np.rint(exact / steps)
         missed = np.linalg.norm(exact - codes * steps, axis=1)
-        bound = np.linalg.norm(exact, axis=1) * error + missed * length + SLACK
+        lengths = np.linalg.norm(exact, axis=1)
+        bound = lengths * error + missed * length + SLACK * np.maximum(lengths * length, 1)
         slack = np.ceil(2 * bound / (steps[:, 0] * step)).astype(np.int32)
         return CodedQueries((codes + _MOST_OF_QUERY).astype(np.uint8), slack)
 

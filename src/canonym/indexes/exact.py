@@ -64,7 +64,29 @@ class Exact:
                 f"queries have shape {queries.shape}; expected (n, {width}), the width of the "
                 "index: were they made by another encoder?"
             )
+        return self._ready(queries)
+
+    def _ready(self, queries: Float32Array) -> Float32Array:
+        """Scale queries so that a product with a row is the score, or orders rows as it does."""
         return unit(queries)
+
+    def _directed(self, queries: Float32Array) -> BoolArray:
+        """Mark the queries that are searched; all rows are alike to the others."""
+        return np.asarray(queries.any(axis=1))
+
+    def _slack(self, queries: Float32Array) -> Float32Array:
+        """Return twice the error that products in single precision may have, ``(n,)``."""
+        return np.full(len(queries), SLACK, dtype=np.float32)
+
+    def _products(self, queries: Float32Array, rows: Any) -> Float32Array:
+        """Return what orders rows for every query, in single precision."""
+        return queries @ np.asarray(self.vectors[rows], dtype=np.float32).T
+
+    @staticmethod
+    def _similarities(queries: npt.NDArray[np.float64], rows: Float32Array) -> Any:
+        """Score pairs in double precision; `queries` may be overwritten."""
+        queries *= rows
+        return queries.sum(axis=1)
 
     def search(self, queries: Float32Array, k: int, *, allowed: BoolArray | None = None) -> Hits:
         """Return the `k` allowed rows of largest cosine for every query, ``(n, k)``, ties by row.
@@ -74,7 +96,7 @@ class Exact:
         check_k(k)
         check_allowed(allowed, self.n_rows)
         queries = self._check(queries)
-        directed = queries.any(axis=1)
+        directed = self._directed(queries)
         there = np.flatnonzero(directed)
         propose, several = self._plan(len(there), k, allowed)
 
@@ -100,22 +122,28 @@ class Exact:
         that is named multiplies all vectors but few.
         """
         if allowed is not None and is_narrow(allowed):
-            chosen = np.flatnonzero(allowed)
-            return lambda block: self._promising(block, k, None, chosen), False
+            return self._plain_plan(k, allowed), False
         device = named_device() if self.n_rows >= FEWEST else None
         if device is not None:
             if device not in self._moved:
                 self._moved[device] = Moved(self.vectors, device)
             moved = self._moved[device]
-            return lambda block: moved.promising(block, k, allowed), False
+            return lambda block: moved.promising(block, k, allowed, self._slack(block)), False
         codes = self._codes
         if codes is None or not worth_it(n_queries, *self.vectors.shape):
-            return lambda block: self._promising(block, k, allowed, None), False
+            return self._plain_plan(k, allowed), False
         multiply = multiplier(True)
         return (
             lambda block: self._nearer(block, k, *codes.promising(block, k, allowed, multiply)),
             True,
         )
+
+    def _plain_plan(self, k: int, allowed: BoolArray | None) -> Propose:
+        """Return what multiplies the vectors themselves: of a narrow filter its own rows alone."""
+        if allowed is None or not is_narrow(allowed):
+            return lambda block: self._promising(block, k, allowed, None)
+        chosen = np.flatnonzero(allowed)
+        return lambda block: self._promising(block, k, None, chosen)
 
     def _promising(
         self,
@@ -126,11 +154,11 @@ class Exact:
     ) -> Pairs:
         """Return every (query, row) that may be among the `k` best of a query, ties included."""
         n = self.n_rows if chosen is None else len(chosen)
-        found = Promising(k, n, np.full(len(queries), SLACK, dtype=np.float32), np.float32)
+        found = Promising(k, n, self._slack(queries), np.float32)
         for first in range(0, n, _ROW_BLOCK):
             last = min(first + _ROW_BLOCK, n)
             picked = slice(first, last) if chosen is None else chosen[first:last]
-            scores = queries @ np.asarray(self.vectors[picked], dtype=np.float32).T
+            scores = self._products(queries, picked)
             if allowed is not None and chosen is None:
                 scores[:, ~allowed[first:last]] = LOWEST
             found.add(scores, first)
@@ -143,12 +171,13 @@ class Exact:
         """Drop the rows that single precision tells from the `k` best of their query."""
         kept = np.ones(len(rows), dtype=np.bool_)
         bounds = np.searchsorted(found, np.arange(len(queries) + 1)).tolist()
+        spans = zip(bounds[:-1], bounds[1:], self._slack(queries), strict=True)
         space = np.empty((max(np.diff(bounds), default=0), queries.shape[1]), self.vectors.dtype)
-        for query, first, last in zip(queries, bounds[:-1], bounds[1:], strict=True):
+        for query, (first, last, slack) in zip(queries, spans, strict=True):
             if last - first > 2 * k:
                 near = self.vectors.take(rows[first:last], 0, space[: last - first], "clip")
                 scores = np.asarray(near, dtype=np.float32) @ query
-                kept[first:last] = scores >= np.partition(scores, -k)[-k] - SLACK
+                kept[first:last] = scores >= np.partition(scores, -k)[-k] - slack
         return found[kept], rows[kept]
 
     def score(self, queries: Float32Array, rows: Int32Array) -> Float32Array:
@@ -170,8 +199,8 @@ class Exact:
         for first in range(0, len(rows), _PAIR_BLOCK):
             span, last = slice(first, first + _PAIR_BLOCK), len(rows) - first
             exact.take(found[span], 0, products[:last], "clip")
-            products[:last] *= self.vectors.take(rows[span], 0, near[:last], "clip")
-            scores[span] = products[:last].sum(axis=1)
+            picked = self.vectors.take(rows[span], 0, near[:last], "clip")
+            scores[span] = self._similarities(products[:last], picked)
         return scores
 
     def save(self, folder: Path) -> None:
@@ -210,10 +239,17 @@ def write_codes(vectors: Float32Array, folder: Path) -> None:
 
 def unit(vectors: Float32Array) -> Float32Array:
     """Scale finite vectors to length one; zeros stay."""
-    vectors = np.asarray(vectors, dtype=np.float32)
+    vectors = finite(vectors)
     lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
-    if not np.isfinite(lengths).all():
-        bad = int(np.flatnonzero(~np.isfinite(lengths[:, 0]))[0])
-        raise InvalidInput(f"vector {bad} holds a number that is not finite (NaN or infinity)")
     scaled = np.divide(vectors, lengths, out=np.zeros(vectors.shape), where=lengths > 0)
     return np.asarray(scaled, dtype=np.float32)
+
+
+def finite(vectors: Float32Array) -> Float32Array:
+    """Return vectors as float32, or refuse one that holds NaN or infinity."""
+    vectors = np.asarray(vectors, dtype=np.float32)
+    sums = vectors.sum(axis=1, dtype=np.float64)
+    if not np.isfinite(sums).all():
+        bad = int(np.flatnonzero(~np.isfinite(sums))[0])
+        raise InvalidInput(f"vector {bad} holds a number that is not finite (NaN or infinity)")
+    return vectors

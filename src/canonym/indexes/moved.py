@@ -9,7 +9,7 @@ import numpy as np
 
 from canonym.errors import InvalidInput, require
 from canonym.indexes import BoolArray
-from canonym.indexes.selection import LOWEST, SLACK, Pairs
+from canonym.indexes.selection import LOWEST, Pairs
 from canonym.io.devices import torch_device
 from canonym.types import Float32Array
 
@@ -17,7 +17,7 @@ _BLOCK = 1 << 18  # rows
 
 
 class Moved:
-    """Vectors of length one or zero on a device, block by block, as float32."""
+    """Vectors on a device, block by block, as float32."""
 
     def __init__(self, vectors: Float32Array, device: str) -> None:
         torch = require("torch", f"device={device!r}", "torch")
@@ -34,14 +34,18 @@ class Moved:
                 f"of device={device!r}; search on the 'cpu', or with kind='ivf'"
             ) from error
 
-    def promising(self, queries: Float32Array, k: int, allowed: BoolArray | None) -> Pairs:
+    def promising(
+        self, queries: Float32Array, k: int, allowed: BoolArray | None, slack: Float32Array
+    ) -> Pairs:
         """Return every (query, row) that may be among the `k` best of a query, ties included.
 
         What `Promising` does, with the k-th best score itself as the bound. Rows of a query rise.
+        Products are good to half of `slack`, ``(n,)``.
         """
         import torch
 
         asked = torch.from_numpy(queries).to(self._device)
+        spare = torch.from_numpy(slack).to(self._device)
         best = torch.full((len(queries), k), float(LOWEST), device=self._device)
         found, first = [], 0
         with _whole_precision():
@@ -53,7 +57,7 @@ class Moved:
                 top = scores.topk(min(k, len(block))).values
                 best = torch.cat([best, top], dim=1).topk(k).values
                 # A row that is not allowed never reaches the floor.
-                floor = (best[:, -1] - SLACK).clamp(min=LOWEST / 2)
+                floor = (best[:, -1] - spare).clamp(min=LOWEST / 2)
                 near, rows = (scores >= floor[:, None]).nonzero(as_tuple=True)
                 found.append((near, rows + first, scores[near, rows]))
                 first += len(block)

@@ -7,14 +7,19 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from canonym.indexes.exact import Exact
+from canonym.indexes.exact import Exact, unit
 from canonym.indexes.folded import values_of
 from canonym.indexes.inverted import Inverted
+from canonym.indexes.unscaled import Euclidean, Inner
 from canonym.types import Float32Array, Int32Array, SparseVectors
 
 Vectors = Float32Array | SparseVectors
 """The result of an encoder: ``(n, d)`` float32, or `SparseVectors`."""
 
+KIND_OF: dict[str, str] = {"cosine": "exact", "inner": "inner", "euclidean": "euclidean"}
+"""The kind of an exact index by the similarity of its encoder."""
+
+_EXACT: dict[str, type[Exact]] = {"exact": Exact, "inner": Inner, "euclidean": Euclidean}
 _BLOCK = 1 << 16
 
 
@@ -49,8 +54,12 @@ def join_vectors(several: Sequence[Vectors]) -> Vectors:
     )
 
 
-def mean_vectors(vectors: Vectors, groups: Int32Array, n_groups: int) -> Vectors:
-    """Return the mean of the vectors of every group 0 … `n_groups` − 1, brought to length one.
+def mean_vectors(
+    vectors: Vectors, groups: Int32Array, n_groups: int, *, scaled: bool = True
+) -> Vectors:
+    """Return the mean of the vectors of every group 0 … `n_groups` − 1.
+
+    It is brought to length one, unless `scaled` is off and vectors are dense.
 
     ``V(c) = mean_{t ∈ T(c)} V(t)`` (Xu & Bethard 2021, section 3.2). The sum, in double precision,
     has the direction of the mean. Zero for a group without vectors, or whose vectors cancel each
@@ -72,8 +81,10 @@ def mean_vectors(vectors: Vectors, groups: Int32Array, n_groups: int) -> Vectors
             )
             sums += member @ np.asarray(vectors[span], dtype=np.float64)
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-        unit = np.divide(sums, lengths, out=np.zeros_like(sums), where=lengths > 0)
-        return np.asarray(unit, dtype=np.float32)
+        if not scaled:
+            lengths = np.bincount(groups, minlength=n_groups)[:, None]
+        mean = np.divide(sums, lengths, out=np.zeros_like(sums), where=lengths > 0)
+        return np.asarray(mean, dtype=np.float32)
     n = len(groups)
     given = sparse.csr_array(
         (np.asarray(vectors.data, dtype=np.float64), vectors.indices, vectors.indptr),
@@ -92,6 +103,19 @@ def mean_vectors(vectors: Vectors, groups: Int32Array, n_groups: int) -> Vectors
     )
 
 
-def index_of(vectors: Vectors) -> Exact | Inverted:
-    """Return an index of vectors of length one: inverted for sparse ones, exact for dense ones."""
-    return Inverted.build(vectors) if isinstance(vectors, SparseVectors) else Exact(vectors)
+def index_of(vectors: Vectors, kind: str = "exact") -> Exact | Inverted:
+    """Return an index of few vectors beside one of that kind; only those of cosines are scaled.
+
+    Sparse vectors make an inverted index. Dense ones are searched exactly: with kind ``"exact"`` or
+    ``"ivf"`` they have length one.
+    """
+    if isinstance(vectors, SparseVectors):
+        return Inverted.build(vectors)
+    return _EXACT["exact" if kind == "ivf" else kind](vectors)
+
+
+def scaled_for(similarity: str, vectors: Vectors, encoder: object) -> Vectors:
+    """Scale dense vectors that are compared by cosine, where the encoder does not do it."""
+    if similarity != "cosine" or getattr(encoder, "normalise", True):
+        return vectors
+    return vectors if isinstance(vectors, SparseVectors) else unit(vectors)

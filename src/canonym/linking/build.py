@@ -31,7 +31,8 @@ from canonym.indexes.bags import Bags, BagsBuilder
 from canonym.indexes.exact import write_codes
 from canonym.indexes.inverted import write_inverted
 from canonym.indexes.ivf import Ivf, write_lists
-from canonym.indexes.vectors import Vectors
+from canonym.indexes.unscaled import check_kind
+from canonym.indexes.vectors import KIND_OF, Vectors, scaled_for
 from canonym.indexes.verbatim import VerbatimWriter, keys_of
 from canonym.io.arrays import ArrayWriter, open_array, scratch_arrays
 from canonym.io.files import n_cores, write_folder, write_manifest
@@ -124,7 +125,10 @@ def build_index(
     # Two processes may sort at the same time.
     allowed = max(parse_size(memory, "memory") // 2, 1)
     made = [make_encoder(given) if isinstance(given, str) else given for given in encoders]
-    weights = _checked_weights(weights, len(made))
+    made, weights = _with_grams(made, weights)
+    if kind != "auto":
+        for encoder in made:
+            check_kind(kind, similarity_of(encoder))
     open_order(order, _names_of(made))
     training = None if mentions is None else training_names(terminology, mentions)
     settings = with_search(settings, training)
@@ -193,7 +197,7 @@ def _write(
                 {
                     "name": name,
                     "weight": weights[number],
-                    **_described_index(place),
+                    **_described_index(place, similarity_of(encoders[number])),
                     "steps": list(encoder_steps(encoders[number])),
                 }
             )
@@ -209,6 +213,7 @@ def _write(
         },
         "encoders": described,
         "settings": chosen,
+        **({"fusion": "exact"} if _is_exact(encoders) else {}),
     }
     write_manifest(folder, kind="linker", format_number=FORMAT, content=content)
 
@@ -221,10 +226,12 @@ def _chosen_kind(kind: str, n_names: int) -> str:
     return kind
 
 
-def _described_index(place: Path) -> dict[str, Any]:
+def _described_index(place: Path, similarity: str) -> dict[str, Any]:
     """Describe the index in a folder: its kind, a key of `extra_names.INDEXES`, and its recall."""
     if not (place / "vectors.npy").exists():
         return {"index": "inverted"}
+    if similarity != "cosine":
+        return {"index": KIND_OF[similarity], "similarity": similarity}
     if not (place / "recall.json").exists():
         return {"index": "exact"}
     index = Ivf.load(place)
@@ -246,6 +253,41 @@ def _checked_weights(weights: Sequence[float] | None, n: int) -> list[float]:
             f"the weights are {given}; expected numbers of at least 0, not all of them 0"
         )
     return weights
+
+
+def _with_grams(
+    encoders: list[Encoder], weights: Sequence[float] | None
+) -> tuple[list[Encoder], list[float]]:
+    """Add the character n-grams that a BioSyn encoder was trained beside, at their trained weight.
+
+    Weights that are given count instead, and nothing is added then.
+    """
+    trained = [encoder for encoder in encoders if getattr(encoder, "sparse_weight", 0)]
+    if weights is not None or not trained:
+        return encoders, _checked_weights(weights, len(encoders))
+    if not any(kind_of(encoder) == "chargrams" for encoder in encoders):
+        grams: Any = make_encoder("chargrams")
+        if hasattr(trained[0], "steps"):
+            grams.steps = trained[0].steps
+        encoders = [*encoders, grams]
+    together = sum(encoder.sparse_weight for encoder in trained)  # type: ignore[attr-defined]
+    return encoders, [together if kind_of(encoder) == "chargrams" else 1.0 for encoder in encoders]
+
+
+def similarity_of(encoder: object) -> str:
+    """Return how the vectors of an encoder are compared, one of `SIMILARITIES`."""
+    return str(getattr(encoder, "similarity", "cosine"))
+
+
+def _is_exact(encoders: Sequence[Encoder]) -> bool:
+    """Return whether several encoders are summed up in all names, as BioSyn does.
+
+    Scores of other scales than cosines may be best together and by none of them alone.
+    """
+    return len(encoders) > 1 and any(
+        getattr(encoder, "sparse_weight", 0) or similarity_of(encoder) != "cosine"
+        for encoder in encoders
+    )
 
 
 def _add_encoders(
@@ -412,7 +454,7 @@ def write_index(work: Work, place: Path, encoder: Any, stored: Vectors | None = 
 
     def vectors_of_batches() -> Iterator[Vectors]:
         for batch, rows in _new_names(work, f"{kind} vectors", stored is not None):
-            encode = functools.partial(encoder.encode, list(normalise_all(batch, steps)))
+            encode = functools.partial(_encoded, encoder, list(normalise_all(batch, steps)))
             yield encode() if stored is None else completed(stored, rows, encode)
 
     if work.earlier is not None:
@@ -428,10 +470,17 @@ def write_index(work: Work, place: Path, encoder: Any, stored: Vectors | None = 
         for vectors in every:
             writer.add(vectors)
     written = open_array(place / "vectors.npy")
-    if work.index == "ivf":
+    similarity = similarity_of(encoder)
+    if similarity == "euclidean":
+        return  # its search has no use for codes
+    if work.index == "ivf" and similarity == "cosine":
         write_lists(written, place, work.report)
     else:
         write_codes(written, place)
+
+
+def _encoded(encoder: Any, texts: list[str]) -> Vectors:
+    return scaled_for(similarity_of(encoder), encoder.encode(texts), encoder)
 
 
 class EncodingProcess:

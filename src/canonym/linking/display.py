@@ -23,6 +23,7 @@ def describe(linker: Any, content: OverlayContent) -> dict[str, Any]:
         "folder": str(linker.folder),
         "fingerprint": linker.fingerprint,
         **{key: linker.manifest[key] for key in ("format", "encoders", "settings")},
+        **({"fusion": linker.manifest["fusion"]} if "fusion" in linker.manifest else {}),
         **({"added": added} if any(added.values()) else {}),
         "order": linker.order,
         **({"re-ranker": fitted.facts()} if fitted else {}),

@@ -17,6 +17,7 @@ from canonym.indexes import check_numbers, load_array
 from canonym.indexes.exact import Exact
 from canonym.indexes.inverted import Inverted
 from canonym.indexes.ivf import Ivf
+from canonym.indexes.unscaled import Euclidean, Inner
 from canonym.indexes.vectors import Vectors, index_of, join_vectors, mean_vectors, take_vectors
 from canonym.indexes.verbatim import Verbatim, keys_of
 from canonym.io.files import parse_json
@@ -32,6 +33,8 @@ INDEXES: dict[str, type[Exact] | type[Inverted]] = {
     "exact": Exact,
     "inverted": Inverted,
     "ivf": Ivf,
+    "inner": Inner,
+    "euclidean": Euclidean,
 }
 """Kinds of indexes, by their name in a manifest."""
 
@@ -76,12 +79,16 @@ class ExtraNames:
 class ExtraNamesBuilder:
     """Makes rows of names, again and again as names are added.
 
-    Normal forms and vectors of names are remembered: one name more costs one name's work.
+    Normal forms and vectors of names are remembered: one name more costs one name's work. `kinds`
+    are those of the indexes, one per encoder.
     """
 
-    def __init__(self, sieves: Sequence[Sieve], encoders: Sequence[Encode]) -> None:
+    def __init__(
+        self, sieves: Sequence[Sieve], encoders: Sequence[Encode], kinds: Sequence[str]
+    ) -> None:
         self._sieves = tuple(sieves)
         self._encoders = tuple(encoders)
+        self._kinds = tuple(kinds)
         self._place: dict[str, int] = {}
         # For every sieve the key of each text, and whether there is a string to look up.
         self._keys = [np.empty(0, dtype=np.uint64) for _ in sieves]
@@ -108,7 +115,10 @@ class ExtraNamesBuilder:
             np.array(concepts, dtype=np.int32),
             np.zeros(len(names), dtype=np.bool_) if repeated is None else np.array(repeated),
             tuple(sieves),
-            tuple(index_of(take_vectors(vectors, places)) for vectors in self._vectors),
+            tuple(
+                index_of(take_vectors(vectors, places), kind)
+                for vectors, kind in zip(self._vectors, self._kinds, strict=True)
+            ),
         )
 
     def _add(self, texts: Sequence[str]) -> None:
@@ -237,11 +247,15 @@ def concept_means(
     `rows` are the rising rows that count.
     """
     concepts, groups = np.unique(owners[rows], return_inverse=True)
-    means = tuple(
-        index_of(mean_vectors(_stored(parts, rows), groups.astype(np.int32), len(concepts)))
-        for parts in indexes
-    )
-    return ConceptMeans(concepts.astype(np.int32), means)
+
+    def averaged(parts: Sequence[Exact | Inverted]) -> Exact | Inverted:
+        (kind,) = (name for name, made in INDEXES.items() if type(parts[0]) is made)
+        scaled = kind not in ("inner", "euclidean")
+        vectors = _stored(parts, rows)
+        means = mean_vectors(vectors, groups.astype(np.int32), len(concepts), scaled=scaled)
+        return index_of(means, kind)
+
+    return ConceptMeans(concepts.astype(np.int32), tuple(map(averaged, indexes)))
 
 
 def _stored(parts: Sequence[Exact | Inverted], rows: npt.NDArray[np.intp]) -> Vectors:
@@ -269,7 +283,9 @@ def write_targets(
     names = None
     if training is not None:
         sieves = chosen_sieves(settings["sieves"])
-        names = _build_training_names(terminology, training, sieves, encoders)
+        kinds = [one["index"] for one in described]
+        builder = ExtraNamesBuilder(sieves, encoders, kinds)
+        names = _build_training_names(terminology, training, builder)
         _save(names, folder / _TRAINING_NAMES, sieves)
     parts = sorted({t.part for t in parse_search(settings["search"]) if t.by_concept})
     if not parts:
@@ -287,16 +303,13 @@ def write_targets(
 
 
 def _build_training_names(
-    terminology: Terminology,
-    training: TrainingNames,
-    sieves: Sequence[Sieve],
-    encoders: Sequence[Encode],
+    terminology: Terminology, training: TrainingNames, builder: ExtraNamesBuilder
 ) -> ExtraNames:
     known = {
         id_: {name.text for name in terminology.names(id_)}
         for id_ in {name.concept_id for name in training.names}
     }
-    return ExtraNamesBuilder(sieves, encoders).build(
+    return builder.build(
         training.names,
         [terminology.ordinal(name.concept_id) or 0 for name in training.names],
         repeated=[name.text in known[name.concept_id] for name in training.names],

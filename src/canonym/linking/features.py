@@ -193,12 +193,12 @@ def name_scores(candidates: Candidates) -> NameScores:
     if not len(filled) or not encoders:
         return scores
     strings, drafts = [draft.string for draft in candidates.drafts], candidates.draft_of[places]
-    total = sum(encoder.weight for encoder in encoders) or 1.0
+    shares = found.shares(strings, drafts)
     fused = np.zeros(len(rows))
     of_encoders = found.scores(strings, drafts, rows, TARGETS["OD-T"])
-    for column, (encoder, of_encoder) in enumerate(zip(encoders, of_encoders, strict=True)):
+    for column, (share, of_encoder) in enumerate(zip(shares, of_encoders, strict=True)):
         of_encoder = of_encoder.astype(np.float64)
-        fused += encoder.weight / total * of_encoder
+        fused += share * of_encoder
         scores.best[filled, column] = np.maximum.reduceat(of_encoder, starts)
         scores.mean[filled, column] = np.add.reduceat(of_encoder, starts) / widths
     scores.marginal[filled] = marginal_scores(fused, starts)

@@ -148,11 +148,9 @@ def find_homonyms(drafts: Sequence[Draft], found: BatchHits) -> list[Draft]:
         strings = [string for string, _ in several]
         places = np.repeat(np.arange(len(widths)), widths)
         rows = np.concatenate([rows for _, rows, _ in several.values()])
-        encoders = found.search.encoders
-        total = sum(encoder.weight for encoder in encoders)
         of_encoders = found.scores(strings, places, rows)
-        for encoder, of_encoder in zip(encoders, of_encoders, strict=True):
-            scores += encoder.weight / total * of_encoder
+        for share, of_encoder in zip(found.shares(strings, places), of_encoders, strict=True):
+            scores += share * of_encoder
     tied = {
         key: _tied(part, rows, each, ties)
         for (key, (part, rows, ties)), each in zip(

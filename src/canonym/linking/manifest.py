@@ -11,6 +11,7 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.io.files import MANIFEST, read_manifest
 from canonym.linking.extra_names import INDEXES
 from canonym.linking.settings import Settings, complete
+from canonym.types import SIMILARITIES
 
 
 def read_index_manifest(folder: Path, *, newest: int) -> dict[str, Any]:
@@ -61,6 +62,7 @@ def _fits(encoder: Mapping[str, Any]) -> bool:
         and isinstance(index, str)
         and index in INDEXES
         and _are_texts(steps)
+        and encoder.get("similarity", "cosine") in SIMILARITIES
     )
 
 
@@ -96,10 +98,15 @@ def _are_texts(given: Any) -> bool:
     return isinstance(given, list) and all(isinstance(one, str) for one in given)
 
 
+def _is_fusion(given: Any) -> bool:
+    return given in ("exact", "union")
+
+
 _PARTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "terminology": ("its digest and its numbers of concepts and names", _is_terminology),
     "encoders": ("a list with name, weight, index and steps of each", _are_encoders),
     "settings": ("every setting of the index, with a value that it can have", _are_settings),
+    "fusion": ("'exact' or 'union'", _is_fusion),
     "mentions": ("the numbers of training mentions and names", _are_mentions),
 }
-_OPTIONAL = {"mentions"}
+_OPTIONAL = {"mentions", "fusion"}

@@ -463,7 +463,8 @@ class CurrentNames:
         settings, described = manifest["settings"], manifest["encoders"]
         training, means = load_targets(rows.terminology, folder, settings, described, steps)
         built = Names(rows, training, None, means, {})
-        return cls(Overlay(folder / OVERLAY), built, ExtraNamesBuilder(sieves, encoders))
+        kinds = [one["index"] for one in described]
+        return cls(Overlay(folder / OVERLAY), built, ExtraNamesBuilder(sieves, encoders, kinds))
 
     def snapshot(self) -> Names:
         """Return all names at this moment; the same object until something changes."""

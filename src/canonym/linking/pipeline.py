@@ -238,7 +238,12 @@ class Pipeline:
             ),
             Filters(terminology, rows.ties),
             sieves,
-            Search(encoders, steps, float(settings.get("search_threshold", 0.95))),
+            Search(
+                encoders,
+                steps,
+                float(settings.get("search_threshold", 0.95)),
+                exactly=manifest.get("fusion") == "exact",
+            ),
             ConceptTable(terminology),
             Homonyms(terminology),
             KnownHits(),

@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from canonym.encoders import load_encoder
 from canonym.indexes import BoolArray, Searchable
-from canonym.indexes.vectors import Vectors, join_vectors, take_vectors
+from canonym.indexes.vectors import Vectors, join_vectors, scaled_for, take_vectors
 from canonym.linking.names import Filter, Names
 from canonym.linking.settings import Sieve
 from canonym.linking.targets import TARGETS, Target
-from canonym.ranking.fusion import FusedHits, Scorer, fuse
+from canonym.ranking.fusion import FusedHits, Scorer, Share, fuse, fuse_exactly, mean_shares
 from canonym.ranking.pooling import TieRule, search_concepts
 from canonym.terminology import Terminology
 from canonym.terminology.hierarchy import Hierarchy
@@ -93,17 +93,27 @@ class Draft(NamedTuple):
 
 
 class WeightedEncoder(NamedTuple):
-    """An encoder of an index: its name, its normalisation of names, its weight in the sum."""
+    """An encoder of an index: its name, its normalisation of names, its weight in the sum.
+
+    `similarity` is how its vectors are compared.
+    """
 
     name: str
     encoder: Any
     steps: tuple[str, ...]
     weight: float
+    similarity: str = "cosine"
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Encode names as they are written."""
         vectors: Vectors = self.encoder.encode(list(normalise_all(texts, self.steps)))
-        return vectors
+        return scaled_for(self.similarity, vectors, self.encoder)
+
+    def scale(self, vectors: Vectors) -> npt.NDArray[np.float64] | None:
+        """Return what multiplies the weight for each vector of a query; see `Scorer`."""
+        if self.similarity != "inner" or not isinstance(vectors, np.ndarray):
+            return None
+        return np.asarray(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
 
 
 def load_encoders(folder: Path, described: Sequence[Mapping[str, Any]]) -> list[WeightedEncoder]:
@@ -114,6 +124,7 @@ def load_encoders(folder: Path, described: Sequence[Mapping[str, Any]]) -> list[
             load_encoder(folder / f"encoder-{number}"),
             tuple(one["steps"]),
             float(one["weight"]),
+            one.get("similarity", "cosine"),
         )
         for number, one in enumerate(described)
     ]
@@ -155,11 +166,17 @@ class Search:
     """
 
     def __init__(
-        self, encoders: Sequence[WeightedEncoder], steps: Sequence[Target], threshold: float
+        self,
+        encoders: Sequence[WeightedEncoder],
+        steps: Sequence[Target],
+        threshold: float,
+        *,
+        exactly: bool = False,
     ) -> None:
         self.encoders = tuple(encoders)
         self.steps = tuple(steps)
         self._threshold = threshold
+        self._exactly = exactly  # the sum of several encoders is searched in all names
 
     def search(
         self,
@@ -209,12 +226,17 @@ class Search:
             return []
         k = max(min(k, chosen.n_concepts), 1)  # memory grows with k
 
-        def search(queries: npt.NDArray[np.intp], fetch: int) -> FusedHits:
-            scorers = [
+        def scorers(queries: npt.NDArray[np.intp]) -> list[Scorer]:
+            return [
                 _scorer(encoder, index, take_vectors(each, queries), chosen.allowed)
                 for encoder, index, each in zip(self.encoders, indexes, vectors, strict=True)
             ]
-            return fuse(scorers, fetch)
+
+        def search(queries: npt.NDArray[np.intp], fetch: int) -> FusedHits:
+            if not self._exactly or len(self.encoders) < 2:
+                return fuse(scorers(queries), fetch)
+            n_rows = indexes[0].n_rows
+            return fuse_exactly(lambda some: scorers(queries[some]), len(queries), fetch, n_rows)
 
         ranked = search_concepts(
             search, n, chosen.n_rows, k, chosen.ties, n_concepts=chosen.n_concepts
@@ -340,6 +362,13 @@ class BatchHits:
         for index, vectors in zip(indexes, self.encoded.of(strings), strict=True):
             yield index.score(vectors, table)[places, column]
 
+    def shares(self, strings: Sequence[str], places: npt.NDArray[np.intp]) -> list[Share]:
+        """Return each encoder's share in the mean of scores, for strings by place, ``(n,)``."""
+        encoders, vectors = self.search.encoders, self.encoded.of(strings)
+        scales = [one.scale(each) for one, each in zip(encoders, vectors, strict=True)]
+        shares = mean_shares([one.weight for one in encoders], scales)
+        return [share if isinstance(share, float) else share[places, 0] for share in shares]
+
     def name(self, hit: ConceptHit) -> Name:
         """Return the name that matched; the label where the mean of a concept's names did."""
         if hit.row < 0:
@@ -378,6 +407,7 @@ def _scorer(
         lambda n: index.search(queries, n, allowed=allowed),
         lambda rows: index.score(queries, rows),
         encoder.weight,
+        encoder.scale(queries),
     )
 
 

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 from canonym.types import Float32Array, Hits, Int32Array
+
+BoolArray = npt.NDArray[np.bool_]
+
+Share = float | npt.NDArray[np.float64]
+"""The share of a scorer in a weighted mean: of all queries, or ``(n, 1)``."""
+
+_PAIRS = 1 << 21  # queries and rows that are scored at once
 
 
 class Scorer(NamedTuple):
     """One way of scoring rows, for queries that are encoded already.
 
     ``search(k)`` returns `Hits`; ``score(rows)`` scores chosen rows, ``(n, m)``; `weight` is its
-    share in the sum.
+    share in the sum. `scale` ``(n,)`` multiplies the weight for each query: the score of an inner
+    product is a share of the query's product with itself, and the sum is of the products.
     """
 
     name: str
     search: Callable[[int], Hits]
     score: Callable[[Int32Array], Float32Array]
     weight: float = 1.0
+    scale: npt.NDArray[np.float64] | None = None
 
 
 class FusedHits(NamedTuple):
@@ -52,7 +62,74 @@ def fuse(scorers: Sequence[Scorer], k: int) -> FusedHits:
     -----
     ``S(q, r) = Σ_s w_s · S_s(q, r) / Σ_s w_s``, the weighted mean. BioSyn (Sung et al. 2020, eq. 4)
     adds ``dense + λ · sparse``; dividing by ``1 + λ`` changes no ranking and keeps scores of
-    cosines at most 1.
+    cosines at most 1. With inner products the weight of a scorer is multiplied by ``⟨q, q⟩``. The
+    result is then ``S(q, r) / S(q, q)``, and 1 is the same name still.
+    """
+    shares = shares_of(scorers)
+    if len(scorers) == 1:
+        hits = scorers[0].search(k)
+        return FusedHits(hits.rows, hits.scores, (hits.scores,))
+    rows = union_of_rows([scorer.search(k).rows for scorer in scorers])
+    return _scored(scorers, shares, rows)
+
+
+def fuse_exactly(
+    scorers_of: Callable[[npt.NDArray[np.intp]], Sequence[Scorer]], n: int, k: int, n_rows: int
+) -> FusedHits:
+    """Return the `k` best of all rows by the weighted mean of `fuse`, ``(n, k)``; ties by row.
+
+    ``scorers_of(queries)`` makes the scorers of some of the `n` queries, by their numbers. BioSyn
+    searches like this: a row may be among the best by the sum, and by neither of its terms.
+
+    Notes
+    -----
+    A row that no search has found scores at most what the last row of every search would score
+    together. Once the k-th best row is above that, no other can be among the best; until then each
+    search fetches four times as many rows.
+
+    References
+    ----------
+    Fagin, Lotem and Naor (2003), Optimal aggregation algorithms for middleware: the threshold
+    algorithm.
+    """
+    whole: FusedHits | None = None
+    pending, fetch = np.arange(n), min(4 * k, max(n_rows, 1))  # k rows are seldom enough
+    while whole is None or len(pending):
+        step = max(1, _PAIRS // fetch)
+        left = []
+        for first in range(0, max(len(pending), 1), step):
+            some = pending[first : first + step]
+            best, settled = _best(scorers_of(some), k, fetch)
+            if fetch >= n_rows:
+                settled[:] = True
+            whole = whole or _empty(n, k, len(best.parts))
+            for target, found in zip(_arrays(whole), _arrays(best), strict=True):
+                target[some[settled]] = found[settled]
+            left.append(some[~settled])
+        pending, fetch = np.concatenate(left), min(4 * fetch, max(n_rows, 1))
+    return whole
+
+
+def _best(scorers: Sequence[Scorer], k: int, fetch: int) -> tuple[FusedHits, BoolArray]:
+    """Return the best `k` rows that any search finds, and for which queries no other is better."""
+    shares = shares_of(scorers)
+    found = [scorer.search(fetch) for scorer in scorers]
+    fused = _scored(scorers, shares, union_of_rows([hits.rows for hits in found]))
+    last = [hits.scores[:, -1:] for hits in found]
+    # A search that runs out of rows has found them all.
+    seen = np.asarray(np.isneginf(np.concatenate(last, axis=1)).any(axis=1))
+    bound = _mixed(shares, [np.where(seen[:, None], 0, part) for part in last])[:, 0]
+    best = _empty(len(seen), k, len(scorers))
+    width = min(k, fused.rows.shape[1])
+    for target, each in zip(_arrays(best), _arrays(fused), strict=True):
+        target[:, :width] = each[:, :width]
+    return best, seen | (best.scores[:, -1] > bound)
+
+
+def shares_of(scorers: Sequence[Scorer]) -> list[Share]:
+    """Return the share of every scorer in the weighted mean: a number, or one per query.
+
+    Raises `InvalidInput` where there is no scorer, or weights that make no mean.
     """
     if not scorers:
         raise InvalidInput("no scorer was given; expected at least one encoder")
@@ -62,16 +139,31 @@ def fuse(scorers: Sequence[Scorer], k: int) -> FusedHits:
         raise InvalidInput(
             f"the weights are {given}; expected numbers of at least 0, not all of them 0"
         )
-    if len(scorers) == 1:
-        hits = scorers[0].search(k)
-        return FusedHits(hits.rows, hits.scores, (hits.scores,))
-    rows = union_of_rows([scorer.search(k).rows for scorer in scorers])
+    return mean_shares([scorer.weight for scorer in scorers], [one.scale for one in scorers])
+
+
+def mean_shares(
+    weights: Sequence[float], scales: Sequence[npt.NDArray[np.float64] | None]
+) -> list[Share]:
+    """Return the shares of weights in their sum, where each may have a scale per query."""
+    if all(scale is None for scale in scales):
+        total = sum(weights) or 1.0
+        return [weight / total for weight in weights]
+    scaled = [
+        weight if scale is None else weight * scale[:, None]
+        for weight, scale in zip(weights, scales, strict=True)
+    ]
+    whole: Any = sum(scaled)
+    # Only a query of zeros, alone, has nothing to share.
+    return [each / np.where(whole > 0, whole, 1) for each in scaled]
+
+
+def _scored(scorers: Sequence[Scorer], shares: Sequence[Share], rows: Int32Array) -> FusedHits:
+    """Score rows by every scorer, and rank them; −1 is empty."""
     empty = rows < 0
     parts = [scorer.score(rows) for scorer in scorers]
-    mixed = np.zeros(rows.shape, dtype=np.float64)
-    for scorer, part in zip(scorers, parts, strict=True):
-        mixed += scorer.weight / total * np.where(empty, 0, part)
-    scores = np.where(empty, -np.inf, mixed).astype(np.float32)
+    mixed = _mixed(shares, [np.where(empty, 0, part) for part in parts])
+    scores = np.where(empty, np.float32(-np.inf), mixed)
     # Rows rise before sorting and the sort is stable: ties stay by row, empty places go last.
     order = np.argsort(-scores, axis=1, kind="stable")
     return FusedHits(
@@ -79,3 +171,20 @@ def fuse(scorers: Sequence[Scorer], k: int) -> FusedHits:
         np.take_along_axis(scores, order, axis=1),
         tuple(np.take_along_axis(part, order, axis=1) for part in parts),
     )
+
+
+def _mixed(shares: Sequence[Share], parts: Sequence[Float32Array]) -> Float32Array:
+    mixed = np.zeros(parts[0].shape, dtype=np.float64)
+    for share, part in zip(shares, parts, strict=True):
+        mixed += share * part
+    return mixed.astype(np.float32)
+
+
+def _empty(n: int, k: int, n_parts: int) -> FusedHits:
+    nothing = (np.full((n, k), -np.inf, dtype=np.float32) for _ in range(n_parts + 1))
+    scores, *parts = nothing
+    return FusedHits(np.full((n, k), -1, dtype=np.int32), scores, tuple(parts))
+
+
+def _arrays(hits: FusedHits) -> tuple[npt.NDArray[Any], ...]:
+    return (hits.rows, hits.scores, *hits.parts)

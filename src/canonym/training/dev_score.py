@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -22,7 +23,8 @@ class DevAccuracy:
     """Accuracy@1 of an encoder alone, under BioSyn's protocol in its lenient reading.
 
     Called with a function from names to vectors of norm 1, it returns the share of mentions, in
-    [0, 1], of which every part has a nearest name that any concept of the mention has.
+    [0, 1], of which every part has a nearest name that any concept of the mention has. Another
+    similarity than the cosine calls the function with ``normalise=False``.
 
     Parameters
     ----------
@@ -38,6 +40,8 @@ class DevAccuracy:
         Misspelt words, and the right ones.
     steps : sequence of str
         Normalisation before the encoder, as in an index: () for one that normalises itself.
+    similarity : str
+        How vectors are compared, one of `canonym.types.SIMILARITIES`.
 
     Raises
     ------
@@ -59,7 +63,9 @@ class DevAccuracy:
         types: Sequence[str] = (),
         corrections: Mapping[str, str] | None = None,
         steps: Sequence[str] = PLAIN,
+        similarity: str = "cosine",
     ) -> None:
+        self._similarity = similarity
         question_set = make_questions(
             documents,
             ConceptIds(terminology),
@@ -99,12 +105,17 @@ class DevAccuracy:
 
     def __call__(self, encode: Encode) -> float:
         """Encode all names and mentions, and return the accuracy."""
-        queries = encode(self._parts)
+        options = {} if self._similarity == "cosine" else {"normalise": False}
+        vectors_of = functools.partial(encode, **options)
+        queries = vectors_of(self._parts)
         best = np.full(len(queries), -np.inf, np.float32)
         nearest = np.zeros(len(queries), np.int64)
-        vectors = encode(self._names)
+        vectors = vectors_of(self._names)
         for start in range(0, len(vectors), _BLOCK):
-            scores = queries @ vectors[start : start + _BLOCK].T
+            block = vectors[start : start + _BLOCK]
+            scores = queries @ block.T
+            if self._similarity == "euclidean":
+                scores -= np.einsum("ij,ij->i", block, block) / 2  # falls as the distance grows
             place = scores.argmax(axis=1)
             top = scores[np.arange(len(queries)), place]
             better = top > best

@@ -29,7 +29,7 @@ from canonym.training.options import Option, options_of
 from canonym.training.papers import BatchHard, BioSyn, Coder, Dilbert, FewShot
 from canonym.training.sampling.mentions import training_mentions
 from canonym.training.sampling.names import PREPARATIONS, NameTable, names_below
-from canonym.types import Document, Relation
+from canonym.types import SIMILARITIES, Document, Relation
 
 RECIPES: dict[str, type[Any]] = {
     "biosyn": BioSyn,
@@ -162,6 +162,15 @@ class TrainingSpec:
     ] = None
     objective: dict[str, Any] = field(default_factory=dict)
     module: dict[str, Any] = field(default_factory=dict)
+    similarity: Annotated[
+        str,
+        Option(
+            "How a search compares the vectors of the trained encoder; auto: as in the paper. It "
+            "is saved with the encoder.",
+            choices=("auto", *SIMILARITIES),
+            recipes=_OF_NAMES,
+        ),
+    ] = "auto"
     allow_cycles: Annotated[
         bool, Option("Put up with cycles of the hierarchy.", recipes=("few-shot",))
     ] = False

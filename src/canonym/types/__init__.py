@@ -4,13 +4,21 @@ Inside the library names and concepts are rows of arrays; the objects of this pa
 edges, in what a reader yields and in what a caller receives.
 """
 
-from canonym.types.arrays import Encoder, Float32Array, Hits, Int32Array, SparseVectors
+from canonym.types.arrays import (
+    SIMILARITIES,
+    Encoder,
+    Float32Array,
+    Hits,
+    Int32Array,
+    SparseVectors,
+)
 from canonym.types.links import Candidate, ConceptMapping, Link
 from canonym.types.mentions import Document, Mention, Step
 from canonym.types.records import SCOPES, Concept, Name, Record, Relation, Xref
 
 __all__ = [
     "SCOPES",
+    "SIMILARITIES",
     "Candidate",
     "Concept",
     "ConceptMapping",

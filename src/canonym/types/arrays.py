@@ -8,10 +8,13 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Encoder", "Float32Array", "Hits", "Int32Array", "SparseVectors"]
+__all__ = ["SIMILARITIES", "Encoder", "Float32Array", "Hits", "Int32Array", "SparseVectors"]
 
 Int32Array = npt.NDArray[np.int32]
 Float32Array = npt.NDArray[np.float32]
+
+SIMILARITIES: tuple[str, ...] = ("cosine", "inner", "euclidean")
+"""How the vectors of an encoder are compared: by cosine, inner product or Euclidean distance."""
 
 
 class Hits(NamedTuple):

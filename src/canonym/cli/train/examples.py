@@ -39,11 +39,13 @@ def _dilbert(objective: Any, plan: Plan) -> Iterator[tuple[str, ...]]:
 
 
 def _coder(objective: Any, plan: Plan) -> Iterator[tuple[str, ...]]:
-    texts, relations = objective.table.texts, objective.relations
-    for number, heads, tails in zip(plan["triplets"], plan["heads"], plan["tails"], strict=True):
-        relation = relations.relations[relations.triplets[number, 1]]
-        different = [_listed(dict.fromkeys(texts[row] for row in rows)) for rows in (heads, tails)]
-        yield different[0], relation, different[1]
+    texts, names, batches = objective.table.texts, objective.relations.relations, objective.batches
+    for batch in range(batches.count()):
+        triplets, *ends = batches.batch(plan, batch)
+        for start in range(0, len(triplets), batches.repeats):
+            drawn = (rows[start : start + batches.repeats] for rows in ends)
+            head, tail = (_listed(dict.fromkeys(texts[row] for row in rows)) for rows in drawn)
+            yield head, names[triplets[start, 1]], tail
 
 
 def _few_shot(objective: Any, plan: Plan) -> Iterator[tuple[str, ...]]:

@@ -37,7 +37,7 @@ def run_training(spec: TrainingSpec) -> None:
     """Read, sample, train, and write the encoder; or show what would be sampled."""
     from canonym.cli.progress import activity
     from canonym.training.loop.checkpoints import begin, remove_checkpoints
-    from canonym.training.loop.save import save_trained
+    from canonym.training.loop.save import inference_of, save_trained
     from canonym.training.recipes import PAPERS
 
     checkpoints = _checkpoint_folder(spec)
@@ -66,6 +66,7 @@ def run_training(spec: TrainingSpec) -> None:
         data=parts.counts,
         dev=parts.dev_name,
         overwrite=spec.overwrite,
+        **inference_of(parts.objective, fitted.extra, spec.similarity),
     )
     remove_checkpoints(checkpoints, keep=spec.keep_checkpoints)
     if not is_quiet():
@@ -204,6 +205,7 @@ def _dev_score(
 ) -> tuple[Callable[[Any], float] | None, str]:
     from canonym.linking.build import encoder_steps
     from canonym.training.dev_score import DevAccuracy
+    from canonym.training.loop.save import inference_of
 
     if dev:
         score = DevAccuracy(
@@ -213,6 +215,7 @@ def _dev_score(
             types=spec.types,
             corrections=corrections,
             steps=encoder_steps(getattr(trainable, "base", None)),
+            similarity=inference_of(objective, None, spec.similarity)["similarity"],
         )
         return score, "dev accuracy@1"
     if spec.recipe == "few-shot":

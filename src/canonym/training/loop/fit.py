@@ -86,13 +86,13 @@ def make_step(
             with torch.autocast(device, dtype=half):
                 return trainable.embed(names).float()
 
-        def encode(self, names: Sequence[str]) -> Float32Array:
+        def encode(self, names: Sequence[str], **options: Any) -> Float32Array:
             """Encode names for a search between epochs, in the precision of the training."""
             if half is None:
-                return trainable.encode(names)
+                return trainable.encode(names, **options)
             device = next(self.encoder.parameters()).device.type
             with torch.autocast(device, dtype=half):
-                return trainable.encode(names)
+                return trainable.encode(names, **options)
 
         def forward(self, plan: Plan | None, batch: int) -> Any:
             found = None

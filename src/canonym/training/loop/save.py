@@ -9,6 +9,7 @@ from typing import Any
 
 import canonym
 from canonym.encoders import ENCODERS
+from canonym.encoders.hub import Comparison
 from canonym.encoders.saved import write_tensors
 from canonym.errors import InvalidInput
 from canonym.io import files
@@ -25,6 +26,8 @@ def save_trained(
     data: Mapping[str, object] | None = None,
     asked: Mapping[str, object] | None = None,
     dev: str = "dev score",
+    similarity: str = "cosine",
+    sparse_weight: float = 0.0,
     overwrite: bool = False,
 ) -> None:
     """Write a trained encoder.
@@ -47,6 +50,10 @@ def save_trained(
         Counts of the data, and settings by which an experiment recognises the model.
     dev : str
         The name of the dev score, for the card.
+    similarity : str
+        How the vectors are compared in a search, one of `canonym.types.SIMILARITIES`.
+    sparse_weight : float
+        The weight of character n-grams beside them, at least 0; see `inference_of`.
     overwrite : bool
         Whether an encoder that was saved there before is replaced.
 
@@ -60,6 +67,8 @@ def save_trained(
     kind = kinds.get(f"{type(encoder).__module__}:{type(encoder).__qualname__}")
     if kind is None:
         raise InvalidInput(f"{type(encoder).__name__} is no encoder that canonym could open again")
+    if similarity != "cosine" or sparse_weight:
+        encoder.compare_by(Comparison(similarity, similarity == "cosine", sparse_weight))
     facts = {
         **fitted.identity,
         "paper": paper,
@@ -85,6 +94,24 @@ def save_trained(
             format_number=1,
             content={"encoder": kind, "training": facts},
         )
+
+
+def inference_of(
+    objective: Any, extra: Mapping[str, Any] | None, similarity: str = "auto"
+) -> dict[str, Any]:
+    """Return how a paper searches with what it trains, for `save_trained`.
+
+    An objective says it by an attribute `similarity`; one with a method `sparse_weight` has learned
+    a weight of n-grams, which holds for that similarity alone. ``"auto"`` takes the paper's.
+    `extra` are the weights of the extra modules, None before they are trained.
+    """
+    published = getattr(objective, "similarity", "cosine")
+    chosen = published if similarity == "auto" else similarity
+    learned = getattr(objective, "sparse_weight", None)
+    found = {"similarity": chosen, "sparse_weight": 0.0}
+    if learned is not None and extra is not None and chosen == published:
+        found["sparse_weight"] = learned(extra)
+    return found
 
 
 def _commit() -> str | None:

@@ -196,8 +196,8 @@ class NameModule:
         back[torch.tensor(order)] = torch.arange(len(order))
         return torch.cat(found)[back.to(device)]
 
-    def encode(self, names: Sequence[str]) -> Float32Array:
-        """Return vectors of norm 1 without gradients and without dropout."""
+    def encode(self, names: Sequence[str], *, normalise: bool = True) -> Float32Array:
+        """Return vectors, of norm 1 as a rule, without gradients and without dropout."""
         torch = require("torch", "training an encoder", "torch")
         device = next(self.network.parameters()).device
         training = self.network.training
@@ -215,7 +215,7 @@ class NameModule:
                 width=self.width,
                 batch_size=self.batch_size,
                 lowercase=False,  # `_tokens` does it
-                normalise=True,
+                normalise=normalise,
             )
         finally:
             self.network.train(training)

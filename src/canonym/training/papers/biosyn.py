@@ -76,27 +76,27 @@ class BioSyn:
     with the pooled vectors of the encoder, not normalised, and the cosine of TF-IDF vectors of
     character 1- and 2-grams, or of the vectors of `sparse`. A candidate is right if it is a name of
     any concept of the mention. ``λ`` is trained and saved with the encoder, as
-    ``sparse_weight.weight``. It is on the scale of inner products: a linker scores by cosines, and
-    needs another weight.
+    ``sparse_weight.weight``. A linker with the trained encoder searches all names by ``S``.
 
     Differences
     -----------
-    - Candidates are retrieved by cosine; they are scored and trained on by inner product, as in the
-      paper.
+    - Candidates of training are retrieved by cosine; they are scored and trained on by inner
+      product, as in the paper. So is the search with the trained encoder.
     - Mentions without a right candidate drop out of the mean, as in the released code (but not of
       the pair-wise loss, whose pairs may all be negative).
     - The paper merges training mentions into the dictionary "to increase the coverage". In the
       authors' released files the dictionary to train against lacks them and those to evaluate
       against have them; a mention that is its own candidate teaches nothing. So it is here without
       ``merge``.
-    - ``λ`` starts at 0 as in the released code; the paper gives no value.
+    - ``λ`` starts at 0 as in the released code; the paper gives no value. One that ends below 0
+      counts as 0 in a linker.
     - ``cosine_scale`` is ours. Inner products suit vectors of [CLS]; an encoder that was trained
-      with cosines, as sentence encoders are, can lower the loss by making vectors longer, which no
-      search by cosine sees. Near names of other concepts begin at cosines of some 0.8: without a
-      ``cosine_middle`` the pair-wise loss moves everything away from everything.
+      with cosines, as sentence encoders are, can lower the loss by making vectors longer. Near
+      names of other concepts begin at cosines of some 0.8: without a ``cosine_middle`` the
+      pair-wise loss moves everything away from everything.
     - ``sparse`` is ours. With a trained encoder of subwords in the place of TF-IDF, the transformer
       learns what the other does not know; with a ``cosine_scale``, ``λ`` divided by it is the
-      weight of the other encoder in a linker.
+      weight of the other encoder in a linker, to be given there.
 
     References
     ----------
@@ -225,6 +225,11 @@ class BioSyn:
         """Number of mentions trained on."""
         return self.mentions.n_mentions
 
+    @property
+    def similarity(self) -> str:
+        """How the trained vectors are searched: by what they are trained with."""
+        return "inner" if self._cosine_scale is None else "cosine"
+
     def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
         """Search the candidates of every distinct string, and shuffle the mentions."""
         del epoch  # every epoch is sampled alike
@@ -279,6 +284,15 @@ class BioSyn:
         weight = torch.nn.ParameterDict({"weight": torch.tensor(float(self._first_weight))})
         self._weight = weight
         return {"sparse_weight": (weight, self._rate)}
+
+    def sparse_weight(self, extra: Mapping[str, np.ndarray[Any, Any]]) -> float:
+        """Return the weight of n-grams beside the encoder that a linker takes, at least 0.
+
+        ``λ``, divided by a ``cosine_scale``; 0 where other scores than n-grams were trained with.
+        """
+        if self.settings["sparse"] != "chargrams":
+            return 0.0
+        return max(float(extra["sparse_weight.weight"].item()), 0.0) / (self._cosine_scale or 1)
 
     def _lambda(self) -> Tensor:
         if self._weight is None:

@@ -196,13 +196,14 @@ class Coder:
         return cls(table, relations, **options)
 
     def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
-        """Shuffle the triplets and draw names for their repetitions."""
+        """Choose the seed of an epoch, of which its batches draw triplets and names."""
         del encode, epoch  # pairs are mined in the batch
         return self.batches.draw(rng)
 
     def n_batches(self, plan: Plan) -> int:
         """Return the number of batches of a plan."""
-        return self.batches.count(plan)
+        del plan  # it is a seed
+        return self.batches.count()
 
     def loss(self, embed: Embed, plan: Plan, batch: int) -> Tensor:
         """Return the loss of a batch of triplets."""

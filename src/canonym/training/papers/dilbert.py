@@ -196,6 +196,11 @@ class Dilbert:
             options.setdefault("hierarchy", Hierarchy.from_terminology(terminology))
         return cls(table, mentions, **options)
 
+    @property
+    def similarity(self) -> str:
+        """How the trained vectors are searched: by what they are trained with."""
+        return self.distance
+
     def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
         """Choose triplets and shuffle them."""
         number = STRATEGIES.index(self.strategy)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain, compress
 from typing import NamedTuple
 
 import numpy as np
@@ -68,18 +70,20 @@ class NameTable:
             )
         self.ids = tuple(ids)
         self.preparation = preparation
-        self._ordinals = {**(alternatives or {}), **{id_: i for i, id_ in enumerate(self.ids)}}
+        self._ordinals = dict(alternatives or {})
+        self._ordinals.update(zip(self.ids, range(len(self.ids)), strict=True))
         prepare = PREPARATIONS[preparation]
         numbers: dict[str, int] = {}
-        pairs: dict[tuple[int, int], None] = {}
+        columns = [array("i"), array("i")]  # 4 bytes a number: UMLS has 15 million names
         for text, concept in zip(texts, concept_of_text, strict=True):
             if prepared := prepare(text):
-                pairs[concept, numbers.setdefault(prepared, len(numbers))] = None
-        if not pairs:
+                columns[0].append(concept)
+                columns[1].append(numbers.setdefault(prepared, len(numbers)))
+        if not numbers:
             raise InvalidInput("the terminology has no names to train on: give one that has")
         self.texts = tuple(numbers)
         self._numbers = numbers
-        owners, members = np.array(list(pairs), dtype=np.int32).T
+        owners, members = distinct_rows(columns, (len(self.ids), len(numbers))).T
         self.names = Adjacency.build(owners, members, len(self.ids))
         self.concepts = Adjacency.build(members, owners, len(self.texts))
 
@@ -96,27 +100,13 @@ class NameTable:
         if unknown:
             raise InvalidInput(f"there is no scope {unknown[0]!r}; there are {', '.join(SCOPES)}")
         ids = [concept.id for concept in terminology.iter_concepts()]
-        ordinals = {id_: i for i, id_ in enumerate(ids)}
-        alternatives: dict[str, int] = {}
-        for xref in terminology.iter_xrefs():
-            ordinal = ordinals.get(xref.concept_id)
-            if xref.kind == "alternative" and ordinal is not None:
-                # As `Terminology.resolve`: the first concept that claims an id has it.
-                alternatives[xref.target] = min(ordinal, alternatives.get(xref.target, ordinal))
         taken = np.isin(terminology.scope_of_row(), [SCOPES.index(scope) for scope in scopes])
-        rows = zip(
-            (text for batch in terminology.iter_texts() for text in batch),
-            terminology.concept_of_row().tolist(),
-            taken.tolist(),
-            strict=True,
-        )
-        chosen = [(text, concept) for text, concept, wanted in rows if wanted]
         return cls(
             ids,
-            (text for text, _ in chosen),
-            (concept for _, concept in chosen),
+            compress(chain.from_iterable(terminology.iter_texts()), taken),
+            terminology.concept_of_row()[taken],
             preparation=preparation,
-            alternatives=alternatives,
+            alternatives=_alternatives(terminology, ids),
         )
 
     @classmethod
@@ -208,6 +198,35 @@ class NameTable:
             Adjacency.build(rows, ordinals, len(text_of)),
             n_left_out,
         )
+
+
+def distinct_rows(columns: list[array[int]], sizes: Sequence[int]) -> Int32Array:
+    """Return the distinct rows of columns, rising, as ``(n, columns)``; numbers are below `sizes`.
+
+    `columns` is emptied on the way: with 88 million relations, each copy is a gigabyte.
+    """
+    keys = np.zeros(len(columns[0]), dtype=np.int64)
+    for size in sizes:
+        keys *= size
+        keys += np.frombuffer(columns.pop(0), np.intc)
+    keys.sort()
+    keys = keys[np.concatenate(([True], keys[1:] != keys[:-1]))]
+    found = np.empty((len(keys), len(sizes)), dtype=np.int32)
+    for place, size in reversed(list(enumerate(sizes))):
+        found[:, place] = keys % size
+        keys //= size
+    return found
+
+
+def _alternatives(terminology: Terminology, ids: Sequence[str]) -> dict[str, int]:
+    """Return the concept of each alternative id; the first that has it, as when it is resolved."""
+    ordinals = {id_: i for i, id_ in enumerate(ids)}
+    found: dict[str, int] = {}
+    for xref in terminology.iter_xrefs():
+        ordinal = ordinals.get(xref.concept_id)
+        if xref.kind == "alternative" and ordinal is not None:
+            found[xref.target] = min(ordinal, found.get(xref.target, ordinal))
+    return found
 
 
 # --- names of related concepts --------------------------------------------------------------------

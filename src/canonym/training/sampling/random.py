@@ -1,12 +1,16 @@
-"""Random draws without replacement, and checks of sizes."""
+"""Random draws without replacement, random orders, and checks of sizes."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 from canonym.types import Int32Array
+
+_SHORT = 4096
 
 
 def check_sizes(**sizes: int) -> None:
@@ -43,3 +47,32 @@ def draw_apart(
     # Before the i-th forbidden row lie barred[i] − i places.
     before = np.searchsorted(barred - np.arange(len(barred)), places, side="right")
     return np.asarray(places + before, dtype=np.int32)
+
+
+def shuffled(places: npt.NDArray[np.integer[Any]], n: int, seed: int) -> npt.NDArray[np.int64]:
+    """Return what stands at some places of a random order of 0 … `n` − 1, without making the order.
+
+    `seed` is the order. A Feistel network permutes the numbers below the next power of four; a
+    number beyond `n` is permuted again until it is below. A short order is made: few bits mix ill.
+    """
+    if n <= _SHORT:
+        return np.asarray(np.random.default_rng(seed).permutation(n)[places], dtype=np.int64)
+    half = np.uint64(max((n - 1).bit_length() + 1, 2) // 2)  # bits
+    mask = (np.uint64(1) << half) - np.uint64(1)
+    keys = np.random.default_rng(seed).integers(2**64, size=6, dtype=np.uint64)
+    found = np.array(places, dtype=np.uint64)
+    beyond = np.arange(len(found))
+    while len(beyond):
+        left, right = found[beyond] >> half, found[beyond] & mask
+        for key in keys:
+            left, right = right, left ^ (_mixed(right ^ key) & mask)
+        found[beyond] = (left << half) | right
+        beyond = beyond[found[beyond] >= n]
+    return found.astype(np.int64)
+
+
+def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Scatter numbers over 64 bits, so that near ones come apart (the end of SplitMix64)."""
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(numbers ^ (numbers >> np.uint64(31)))

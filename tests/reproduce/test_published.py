@@ -1,0 +1,264 @@
+"""The published experiments, whole, on small stand-ins of their data in the same formats."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reproduce.data import Shelf
+from reproduce.files import EXPERIMENTS, Experiment, read_experiment
+from reproduce.models import ModelSettings
+from reproduce.needs import lacking
+from reproduce.run import reproduce
+from reproduce.training import train_models
+from tests.encoders.conftest import make_tiny_bert
+from tests.terminology.readers.test_ctd import CHEMICAL_FIELDS, DISEASE_FIELDS, HEADER
+from tests.terminology.readers.test_drugbank import HEADER as DRUGBANK
+from tests.terminology.readers.test_umls import atom, edge
+
+pytest.importorskip("torch")
+
+PUBLISHED = sorted(path.stem for path in EXPERIMENTS.glob("*-published.toml"))
+PLACES = ["hip", "knee", "hand", "foot", "head", "lung"]
+SIGNS = ["fracture", "pain", "tumour", "swelling"]
+THINGS = [(f"{s} of {p}", [f"{p} {s}", f"{s} in the {p}"], s) for s in SIGNS for p in PLACES]
+TYPES = [
+    *("Pharmacologic Substance", "Disease or Syndrome", "Neoplastic Process", "Clinical Drug"),
+    *("Finding", "Injury or Poisoning"),
+]
+
+
+# --- corpora --------------------------------------------------------------------------------------
+
+
+def pubtator(folder: Path, id_of: Callable[[int], str], types: list[str]) -> None:
+    """Write three parts, each with other mentions of all concepts."""
+    folder.mkdir()
+    for number, (part, form) in enumerate(
+        (("train", "the {0}"), ("dev", "a {0}"), ("test", "some {0}"))
+    ):
+        text, lines = "", []
+        for type_ in types:
+            for n, (_, synonyms, _) in enumerate(THINGS):
+                words = form.format(synonyms[n % 2])
+                end = len(text) + len(words)
+                lines.append(f"{number}\t{len(text)}\t{end}\t{words}\t{type_}\t{id_of(n)}")
+                text += words + ". "
+        body = f"{number}|t|{text.strip()}\n{number}|a|\n" + "\n".join(lines) + "\n\n"
+        (folder / f"{part}.pubtator").write_text(body)
+
+
+def folds(folder: Path) -> None:
+    for fold in ("f_0", "f_1"):
+        (folder / fold).mkdir(parents=True)
+        standard = "".join(f"X:{n}\t{label}\n" for n, (label, *_) in enumerate(THINGS))
+        asked = "".join(f"X:{n}\t{names[0]}\n" for n, (_, names, _) in enumerate(THINGS))
+        for part, text in (("train", asked), ("test", asked), ("standard", standard)):
+            (folder / fold / f"{part}.txt").write_text(text)
+
+
+# --- terminologies --------------------------------------------------------------------------------
+
+
+def ctd(path: Path, fields: str, ids: Callable[[int], str]) -> None:
+    rows = []
+    columns = fields.split(",")
+    kind = columns[0].removesuffix("Name")
+    for n, (label, names, _) in enumerate(THINGS):
+        parent = f"MESH:{ids(0)}" if n else ""
+        cells = {f"{kind}Name": label, f"{kind}ID": f"MESH:{ids(n)}", "ParentIDs": parent}
+        cells["Synonyms"] = "|".join(names)
+        rows.append("\t".join(cells.get(column, "") for column in columns) + "\n")
+    path.parent.mkdir()
+    path.write_bytes(gzip.compress((HEADER.format("\t".join(columns)) + "".join(rows)).encode()))
+
+
+def umls(folder: Path) -> None:
+    """Every sign is a child of one disorder, and has a child in each place."""
+    folder.mkdir()
+    names = [atom("C0012634", "Disorder", best=True, sab="SNOMEDCT_US")]
+    edges, types = [], ["C0012634|T047|B2|Disease or Syndrome|AT0||\n"]
+    for s, sign in enumerate(SIGNS):
+        names.append(atom(f"C005{s:04}", sign, best=True, sab="SNOMEDCT_US"))
+        edges.append(edge(f"C005{s:04}", "PAR", "C0012634", sab="SNOMEDCT_US"))
+        types.append(f"C005{s:04}|T047|B2|Disease or Syndrome|AT1||\n")
+    for n, (label, synonyms, sign) in enumerate(THINGS):
+        cui = f"C100{n:04}"
+        for sab in ("SNOMEDCT_US", "RXNORM"):
+            names.append(atom(cui, label, best=sab == "SNOMEDCT_US", sab=sab))
+            names += [atom(cui, text, sab=sab) for text in synonyms]
+        edges.append(edge(cui, "PAR", f"C005{SIGNS.index(sign):04}", sab="SNOMEDCT_US"))
+        edges.append(edge(cui, "RO", f"C100{(n + 1) % len(THINGS):04}", "near"))
+        types.append(f"{cui}|T0|B2|{TYPES[n % len(TYPES)]}|AT{n + 9}||\n")
+    for name, lines in (
+        ("MRCONSO", names),
+        ("MRREL", edges),
+        ("MRSTY", types),
+        ("MRDEF", ["C0012634|A1|AT1||MSH|Ill.|N||\n"]),
+    ):
+        (folder / f"{name}.RRF").write_text("".join(lines), encoding="utf-8")
+
+
+def meddra(folder: Path) -> None:
+    folder = folder / "MedAscii"
+    folder.mkdir(parents=True)
+    files = {
+        "soc.asc": "10000001$Disorders$D$$$$$$$$\n",
+        "meddra_release.asc": "18.1$English$$$$\n",
+    }
+    files |= {"hlgt.asc": "10000002$Signs$$$$$$$$\n", "hlt.asc": "10000003$Signs$$$$$$$$\n"}
+    files |= {"soc_hlgt.asc": "10000001$10000002$\n", "hlgt_hlt.asc": "10000002$10000003$\n"}
+    terms, lowest, links = [], [], []
+    for n, (label, synonyms, _) in enumerate(THINGS):
+        terms.append(f"100001{n:02}${label}$$10000001$$$$$$$$\n")
+        links.append(f"10000003$100001{n:02}$\n")
+        for m, text in enumerate((label, *synonyms)):
+            code = f"100001{n:02}" if m == 0 else f"10{m}001{n:02}"
+            lowest.append(f"{code}${text}$100001{n:02}$$$$$$$Y$$\n")
+    files |= {"pt.asc": "".join(terms), "llt.asc": "".join(lowest), "hlt_pt.asc": "".join(links)}
+    for name, text in files.items():
+        (folder / name).write_text(text)
+
+
+def mesh(path: Path) -> None:
+    records = "".join(
+        f'<DescriptorRecord DescriptorClass="1"><DescriptorUI>D{n:06}</DescriptorUI>'
+        f"<DescriptorName><String>{label}</String></DescriptorName><ConceptList>"
+        f'<Concept PreferredConceptYN="Y"><TermList>'
+        + "".join(f"<Term><String>{text}</String></Term>" for text in (label, *synonyms))
+        + "</TermList></Concept></ConceptList></DescriptorRecord>"
+        for n, (label, synonyms, _) in enumerate(THINGS)
+    )
+    path.parent.mkdir()
+    text = f'<?xml version="1.0"?>\n<DescriptorRecordSet>{records}</DescriptorRecordSet>\n'
+    path.write_bytes(gzip.compress(text.encode()))
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
+    """All that the published experiments need, small."""
+    data = tmp_path_factory.mktemp("published")
+    (data / "medic-2012").mkdir()
+    rows = [f"D{n:06}||{'|'.join((label, *names))}" for n, (label, names, _) in enumerate(THINGS)]
+    (data / "medic-2012" / "medic_06Jul2012.txt").write_text("\n".join(rows) + "\n")
+    (data / "medic-2012" / "ncbi-spell-check.txt").write_text("tumor||tumour\n")
+    ctd(data / "ctd-diseases-2017" / "CTD_diseases.tsv.gz", DISEASE_FIELDS, lambda n: f"D{n:06}")
+    ctd(data / "ctd-chemicals-2019" / "CTD_chemicals.tsv.gz", CHEMICAL_FIELDS, lambda n: f"D{n:06}")
+    for release in ("umls-2012AB", "umls-2017AB", "umls-2018AB", "umls-2020AA"):
+        umls(data / release)
+    meddra(data / "meddra-18.1")
+    mesh(data / "mesh-2020" / "desc2020.xml.gz")
+    (data / "drugbank-2020").mkdir()
+    drugs = [f"DB{n:05},,{label},,,{' | '.join(t)},\n" for n, (label, t, _) in enumerate(THINGS)]
+    zipped = gzip.compress((DRUGBANK + "".join(drugs)).encode())
+    (data / "drugbank-2020" / "drugbank_vocabulary.csv.gz").write_bytes(zipped)
+    for name in ("ncbi-disease", "ct-condition-single", "ct-condition-full"):
+        pubtator(data / name, lambda n: f"D{n:06}", ["Disease"])
+    pubtator(data / "bc5cdr", lambda n: f"D{n:06}", ["Disease", "Chemical"])
+    for name in ("ct-intervention-single", "ct-intervention-full"):
+        pubtator(data / name, lambda n: f"DB{n:05}", ["Drug"])
+    for name in ("share-clef-2013", "mcn-2019"):
+        pubtator(data / name, lambda n: f"C100{n:04}", ["Disorder"])
+    pubtator(data / "tac-2017-adr", lambda n: f"100001{n:02}", ["AdverseReaction"])
+    folds(data / "cadec")
+    folds(data / "psytar")
+    (data / "diseases-database").mkdir()
+    related = "".join(
+        f"UMLS:C100{n:04}\t{kind}\tUMLS:C100{(n + step) % len(THINGS):04}\n"
+        for n in range(len(THINGS))
+        for step, kind in ((1, "causes"), (2, "may be"))
+    ).encode()
+    (data / "diseases-database" / "relations.tsv.gz").write_bytes(gzip.compress(related))
+    (data / "icd10-chapters").mkdir()
+    groups = {
+        sign: [f"{sign} {n} of {place}" for place in PLACES for n in range(6)] for sign in SIGNS
+    }
+    text = json.dumps(groups).encode()
+    (data / "icd10-chapters" / "icd10.json.gz").write_bytes(gzip.compress(text))
+    (data / "medline-2016").mkdir()
+    sentences = "\n".join(label for label, *_ in THINGS).encode()
+    (data / "medline-2016" / "sentences.txt.xz").write_bytes(lzma.compress(sentences * 20))
+    pairs = "hip pain\tknee pain\t9\nhip\tfoot\t2\npain\ttumour\t1\n"
+    for name in ("relatedness/MayoSRS.csv", "relatedness/umnsrs-rel.txt", "ehr-rel/EHR-RelB.txt"):
+        (data / name).parent.mkdir(exist_ok=True)
+        (data / name).write_text(pairs)
+    (data / "relatedness" / "umnsrs-sim.txt").write_text(pairs)
+    return Shelf(data)
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small checkpoint as they were published: old names of weights, words but no tokenizer."""
+    import torch
+    from transformers import BertModel
+
+    folder = make_tiny_bert(tmp_path_factory.mktemp("published") / "new")
+    old = tmp_path_factory.mktemp("old")
+    weights = BertModel.from_pretrained(folder).state_dict()
+    renamed = {
+        f"bert.{name}".replace("LayerNorm.weight", "LayerNorm.gamma").replace(
+            "LayerNorm.bias", "LayerNorm.beta"
+        ): value
+        for name, value in weights.items()
+    }
+    torch.save(renamed, old / "pytorch_model.bin")
+    tokens = json.loads((folder / "tokenizer.json").read_text())["model"]["vocab"]
+    (old / "vocab.txt").write_text("\n".join(sorted(tokens, key=tokens.__getitem__)) + "\n")
+    (old / "config.json").write_text((folder / "config.json").read_text())
+    return old
+
+
+SMALL: dict[str, dict[str, Any]] = {
+    "biosyn": {"max_steps": 2, "batch_size": 4, "k": 4},
+    "triplet": {"max_steps": 2, "batch_size": 16},
+    "dilbert": {"max_steps": 2, "batch_size": 4, "n_positives": 2},
+    "coder": {"max_steps": 2, "batch_size": 8, "repeats": 2, "accumulation": 1},
+    "few-shot": {"epochs": 1, "hidden": 8, "n": 2, "samples": 1},
+    "word-vectors": {"epochs": 1, "dimensions": 8, "buckets": 50, "min_count": 1},
+}
+
+
+def small(experiment: Experiment) -> Experiment:
+    """Return an experiment whose models are trained for two steps."""
+    tables = {}
+    for name, table in experiment.models.items():
+        recipe = ModelSettings(name, table).settings.get("recipe")
+        tables[name] = {**table, **SMALL.get(str(recipe), {})}
+    return replace(experiment, models=tables)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_published_table_is_run_whole(
+    name: str, shelf: Shelf, checkpoint: Path, tmp_path: Path
+) -> None:
+    experiment = small(read_experiment(name))
+    named = {one for row in experiment.rows for one in row.get("encoders", ())}
+    named |= {str(table["encoder"]) for table in experiment.models.values() if "encoder" in table}
+    outside = sorted(one for one in named - set(experiment.models) if one != "chargrams")
+    given = dict.fromkeys(outside, str(checkpoint))
+    said: list[str] = []
+    trained = train_models(
+        experiment, tmp_path, shelf=shelf, given=given, device="cpu", notice=said.append
+    )
+    table = reproduce(experiment, data=shelf.data, shelf=shelf, models={**given, **trained})
+    assert {row.problem for row in table.rows} == {""}, said
+    assert all(row.value is not None for row in table.rows)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_what_is_not_here_is_named(name: str, tmp_path: Path) -> None:
+    from reproduce.models import read_models
+
+    experiment = read_experiment(name)
+    table = reproduce(experiment, data=tmp_path)
+    assert all(row.problem for row in table.rows)
+    models = read_models(experiment.models)
+    for model in models.values():
+        assert lacking(model, models, Shelf(tmp_path))
