@@ -54,9 +54,11 @@ from tests.contracts.test_reader_contract import SOURCES
 from tests.corpora import test_annotated_tables as annotated
 from tests.corpora import test_bioc as bioc
 from tests.corpora import test_brat as brat
+from tests.corpora import test_clinical_notes as notes
 from tests.corpora import test_concepts as concepts
 from tests.corpora import test_mantra as mantra
 from tests.corpora import test_pubtator as pubtator
+from tests.corpora import test_tac as tac
 from tests.corpora import test_trials as trials
 from tests.encoders import test_word_vectors as vectors
 from tests.io.making import make_ods, make_xlsx, ods_row
@@ -312,6 +314,12 @@ CORPORA: dict[str, Make] = {
     ),
     "mantra": one_file(all_of(corpora.read_mantra), mantra.XML),
     "brat": one_folder(all_of(corpora.read_brat), {"7.txt": brat.TEXT, "7.ann": brat.ANN}),
+    "mcn": one_folder(all_of(corpora.read_mcn), notes.MCN),
+    "share": one_folder(all_of(corpora.read_share), notes.SHARE),
+    "tac": several(
+        one_file(all_of(corpora.read_tac), tac.XML),
+        one_file(all_of(corpora.read_tac, terms="llt", pieces="cover"), tac.XML),
+    ),
     "concepts": one_file(all_of(corpora.read_concepts), concepts.LINES),
     "mention-table": one_file(all_of(corpora.read_mention_table), MENTION_TABLE),
     "folds": one_folder(all_of(corpora.read_folds), FOLDS),

@@ -12,6 +12,8 @@ from click.testing import CliRunner, Result
 from canonym.cli import main
 from canonym.cli.annotated import open_corpus
 from canonym.errors import ReadError
+from tests.corpora import test_clinical_notes as clinical_notes
+from tests.corpora import test_tac as tac
 
 OBO = """\
 format-version: 1.2
@@ -312,7 +314,7 @@ def test_folders_are_recognised(tmp_path: Path) -> None:
     concepts, brat = tmp_path / "c", tmp_path / "b"
     for folder in (concepts, brat):
         folder.mkdir()
-        with pytest.raises(ReadError, match=r"\.ann or \.concept"):
+        with pytest.raises(ReadError, match=r"without \.ann, \.concept, \.norm or \.pipe"):
             open_corpus(str(folder))
     (concepts / "1.concept").write_text("1||0|6||Disease||cancer||D000001\n")
     (brat / "1.txt").write_text("breast cancer")
@@ -325,6 +327,29 @@ def test_folders_are_recognised(tmp_path: Path) -> None:
     assert found.documents[0].mentions[0].ids == ("MESH:D000001",)
     with pytest.raises(ReadError, match="no such file"):
         open_corpus(str(tmp_path / "none"))
+
+
+@pytest.mark.parametrize(
+    ("format", "file", "files"),
+    [
+        ("mcn", "7.norm", clinical_notes.MCN),
+        ("share", "7.pipe.txt", clinical_notes.SHARE),
+        ("tac", "ABC.xml", {"ABC.xml": tac.XML}),
+    ],
+)
+def test_notes_and_labels_are_recognised(
+    tmp_path: Path, format: str, file: str, files: dict[str, str]
+) -> None:
+    clinical_notes.written(tmp_path, {"release/" + name: text for name, text in files.items()})
+    found = open_corpus(str(tmp_path / "release"))
+    assert found.format == format
+    assert any(mention.ids for document in found.documents for mention in document.mentions)
+    (name,) = (n for n in files if n.endswith(file))
+    alone = tmp_path / "alone"
+    clinical_notes.written(alone, {"7.txt": clinical_notes.NOTE, file: files[name]})
+    one = open_corpus(str(alone / file))
+    assert one.format == format
+    assert one.documents[0] in found.documents
 
 
 def test_oddities_of_the_corpus_are_told_and_what_has_no_text_is_not_odd(corpus: Path) -> None:

@@ -560,6 +560,19 @@ def test_a_brat_folder_and_one_of_its_files_are_linked(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("linker")
+def test_a_release_of_notes_is_linked(tmp_path: Path) -> None:
+    for name, content in (
+        ("train_note/7.txt", "A broken left hip."),
+        ("train_norm/7.norm", "N000||C0019557||2||8||14||17"),
+        ("train_file_list.txt", "7"),
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content + "\n")
+    (found,) = rows(run("--file", str(tmp_path)).stdout)
+    assert (found["document"], found["mention"], found["id"]) == ("7", "broken hip", "S72")
+
+
+@pytest.mark.usefixtures("linker")
 def test_tables_of_annotated_mentions_are_named(tmp_path: Path) -> None:
     file = tmp_path / "x.tsv"
     file.write_text("D1\tbroken hip\n")

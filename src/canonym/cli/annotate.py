@@ -41,7 +41,21 @@ class Options(Filters, Machine):
 @click.argument("file", required=False, type=click.Path(allow_dash=True))
 @click.option(
     "--input-format",
-    type=click.Choice(("text", "lines", "pubtator", "bioc", "brat", "mantra", "jsonl", "trials")),
+    type=click.Choice(
+        (
+            "text",
+            "lines",
+            "pubtator",
+            "bioc",
+            "brat",
+            "mantra",
+            "mcn",
+            "share",
+            "tac",
+            "jsonl",
+            "trials",
+        )
+    ),
     help="Kind of the file; recognised by its beginning when left out, but for lines (a text a "
     "line).",
 )

@@ -20,6 +20,9 @@ FORMATS: dict[str, str] = {
     "pubtator": "PubTator",
     "bioc": "BioC, XML or JSON",
     "brat": "a folder of .txt and .ann files",
+    "mcn": "MCN (n2c2 2019), a folder of notes and .norm files",
+    "share": "ShARe/CLEF 2013, a folder of reports and .pipe files",
+    "tac": "drug labels of TAC 2017, a file or a folder",
     "mantra": "MANTRA's gold standard, XML",
     "concept": "BioSyn's .concept, a file or a folder",
     "jsonl": "JSON lines, a document or a mention each",
@@ -34,14 +37,17 @@ TRIALS = "trials"
 CADEC = "cadec"
 KINDS: tuple[str, ...] = (
     *("lines", "table", "jsonl", "pubtator"),
-    *("bioc", "brat", "mantra", "concept", "columns", CADEC, TRIALS),
+    *("bioc", "brat", "mantra", "mcn", "share", "tac", "concept", "columns", CADEC, TRIALS),
 )
 """Kinds of input of ``canonym link``; `CADEC` is the ``table`` of `FORMATS`, without a header."""
 
 _PUBTATOR = re.compile(r"[^|\t]+\|[ta]\|")
 _CONCEPT = re.compile(r"[^|]*\|\|\d+\|\|?\d+\|\|.*\|\|.*\|\|")
+_MCN = re.compile(r"[^|]+\|\|(?:C\d{7}|CUI-less|unk)(?:\|\|\d+\|\|\d+)+\s*", re.I)
+_SHARE = re.compile(r"[^|]+\|\|[A-Za-z_]+\|\|[^|]*(?:\|\|\d+\|\|\d+)+\s*")
 _INSIDE = {  # what the beginning of XML and JSON holds
     TRIALS: re.compile(r'<clinical_study\b|"(?:protocolSection|studies)"\s*:'),
+    "tac": re.compile(r"<Label\b[^>]*\bdrug="),
     "mantra": re.compile(r"<unit\b[^>]*>\s*<text>"),
     "bioc": re.compile(
         r'<(?:collection|document|passage)\b|"(?:documents|passages|PubTator3)"\s*:'
@@ -70,10 +76,12 @@ def look_at(lines: Iterator[str], path: Path) -> Beginning:
             break
     if path.suffix == ".ann":
         return Beginning("brat", first, read)
-    if _PUBTATOR.match(first):
-        return Beginning("pubtator", first, read)
-    if _CONCEPT.match(first):
-        return Beginning("concept", first, read)
+    for format, pattern in (
+        *(("pubtator", _PUBTATOR), ("concept", _CONCEPT)),
+        *(("mcn", _MCN), ("share", _SHARE)),
+    ):
+        if pattern.match(first):
+            return Beginning(format, first, read)
     if first.lstrip("\ufeff \t")[:1] in {"<", "[", "{"}:
         if object_of(first).keys() & {"mention", "mentions", "text"}:
             return Beginning("jsonl", first, read)
@@ -97,11 +105,30 @@ def _table_format(first: str) -> str | None:
 
 
 def folder_format(path: Path) -> str:
-    """Recognise a folder by the files in it."""
-    for format, pattern in (("concept", "*.concept"), ("brat", "*.ann")):
+    """Recognise a folder by the files in it, or below it in some formats."""
+    if format := find_folder_format(path):
+        return format
+    raise ReadError(
+        path,
+        "is a folder without .ann, .concept, .norm or .pipe files, or drug labels of TAC 2017, "
+        "which are expected in one",
+    )
+
+
+def find_folder_format(path: Path) -> str | None:
+    """Recognise a folder as `folder_format` does; None for one of no known format."""
+    from canonym.io.streams import open_text
+
+    for format, pattern in (
+        *(("concept", "*.concept"), ("brat", "*.ann"), ("mcn", "**/*.norm")),
+        *(("share", "**/*.pipe"), ("share", "**/*.pipe.txt")),
+    ):
         if next(path.glob(pattern), None):
             return format
-    raise ReadError(path, "is a folder without .ann or .concept files, which are expected in one")
+    if label := next(path.glob("*.xml"), None):
+        with open_text(label) as lines:
+            return "tac" if look_at(lines, label).format == "tac" else None
+    return None
 
 
 class Corpus(NamedTuple):
@@ -115,7 +142,7 @@ class Corpus(NamedTuple):
 def open_corpus(
     path: str, *, format: str | None = None, sheet: str | None = None, header_row: int | None = None
 ) -> Corpus:
-    """Read an annotated corpus: a file, or a folder of brat or concept files.
+    """Read an annotated corpus: a file, or a folder in a format that has them.
 
     `format` is a key of `FORMATS`, recognised by default; `sheet` and `header_row` are those of
     `canonym.io.workbooks.SheetChoice`. Mentions without a text are grouped by
@@ -211,16 +238,20 @@ def read_items(
     readers: dict[str, Callable[..., Iterable[Document | Mention]]] = {
         "pubtator": corpora.read_pubtator,
         "brat": corpora.read_brat,
+        "mcn": corpora.read_mcn,
+        "share": corpora.read_share,
         "concept": corpora.read_concepts,
         "jsonl": _read_jsonl,
         "table": corpora.read_mention_table,
     }
     if format == "bioc":
         return corpora.read_bioc(path)
+    if format == "tac":
+        return corpora.read_tac(path)
     if format == "mantra":
         return corpora.read_mantra(path)
     if format == TRIALS:
-        return _read_trials(path)
+        return (trial.document for trial in corpora.read_trials(path))
     return readers[format](path, encoding=encoding)
 
 
@@ -232,16 +263,3 @@ def _read_jsonl(path: Path, *, encoding: str) -> Iterable[Document | Mention]:
         first = next((line for line in lines if line.strip()), "")
     read = read_jsonl_mentions if "mention" in object_of(first) else read_jsonl_documents
     return read(path, encoding=encoding)
-
-
-def _read_trials(path: Path) -> Iterator[Document]:
-    from canonym.corpora import read_trials_json, read_trials_xml
-    from canonym.io.streams import open_bytes
-
-    if path.is_dir():
-        in_json = next(path.rglob("*.xml"), None) is None
-    else:
-        with open_bytes(path) as source:
-            in_json = source.read(64).lstrip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n")[:1] in b"{["
-    for trial in read_trials_json(path) if in_json else read_trials_xml(path):
-        yield trial.document

@@ -191,10 +191,10 @@ def evaluate(
 ) -> None:
     """Measure how well the mentions of CORPUS are linked.
 
-    CORPUS is PubTator, BioC, brat, BioSyn's .concept, JSON lines, a table of ids and mentions, or
-    CSV, TSV, Parquet or a sheet of a workbook, with named columns. Numbers come with 95 %
-    intervals, and beside those of all mentions stand those of mentions that the training data does
-    not have. docs/evaluation/reports.md explains the report.
+    CORPUS is PubTator, BioC, brat, BioSyn's .concept, MCN, ShARe/CLEF 2013, TAC 2017, JSON lines, a
+    table of ids and mentions, or CSV, TSV, Parquet or a sheet of a workbook, with named columns.
+    Numbers come with 95 % intervals, and beside those of all mentions stand those of mentions that
+    the training data does not have. docs/evaluation/reports.md explains the report.
 
     \b
     BioSyn's protocol, TF-IDF on character n-grams, and a page to read:

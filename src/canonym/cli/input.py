@@ -58,7 +58,7 @@ _IS_COMPRESSED = (
 )
 _PIECE = 1 << 16
 _STREAMED = ("lines", "table", "jsonl", "pubtator")
-_OF_DOCUMENTS = ("bioc", "brat", "mantra", TRIALS)
+_OF_DOCUMENTS = ("bioc", "brat", "mantra", "mcn", "share", "tac", TRIALS)
 # Names may begin with "<" or "[", as "<5 % burn" and "[18F]FDG" do.
 MARKUP = re.compile(r"\s*(?:<[?!/A-Za-z]|[\[{]\s*(?:[\[{\"]|$))")
 

@@ -78,7 +78,7 @@ class Options(RowOptions, SheetOptions, Filters, Machine, ExchangeOptions):
     "-f",
     "--file",
     type=click.Path(allow_dash=True),
-    help="Read this file, or folder of brat or concept files; - is standard input.",
+    help="Read this file, or folder of a corpus; - is standard input.",
 )
 @click.option(
     "--input-format",

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from canonym.cli.annotated import TRIALS, folder_format, look_at
+from canonym.cli.annotated import TRIALS, find_folder_format, folder_format, look_at
 from canonym.cli.encodings import found_encoding
 from canonym.cli.input import (
     MARKUP,
@@ -25,7 +25,7 @@ from canonym.io.streams import detect_encoding, open_text
 from canonym.types import Document
 
 _OF_TEXTS = ("text", "lines")
-_OF_DOCUMENTS = ("pubtator", "bioc", "brat", "mantra", "jsonl", TRIALS)
+_OF_DOCUMENTS = ("pubtator", "bioc", "brat", "mantra", "mcn", "share", "tac", "jsonl", TRIALS)
 KINDS = (*_OF_TEXTS, *_OF_DOCUMENTS)
 """Kinds of input; ``lines`` has a text a line, and ``text`` one text, or a folder of .txt files."""
 
@@ -65,7 +65,8 @@ def open_texts(
 def _recognise(place: Path, path: Path) -> str:
     """Return the kind of a file at a place, which messages call `path`, by how it begins."""
     if place.is_dir():
-        corpus = any(place.glob("*.ann")) or not _text_files(place)
+        format = find_folder_format(place)
+        corpus = format in _OF_DOCUMENTS or not _text_files(place)
         return folder_format(place) if corpus else "text"
     with open_text(place, encoding=detect_encoding(place)) as lines:
         found, first, _ = look_at(lines, place)

@@ -6,6 +6,7 @@ keywords are optional.
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -74,6 +75,11 @@ def read_aact(path: str | Path) -> Iterator[Trial]:
 
 def _plain(kind: str) -> str:
     return kind.replace("_", " ").title() if kind.isupper() else kind
+
+
+def is_aact(path: Path) -> bool:
+    """Tell whether a folder or an archive has the files of AACT."""
+    return (path.is_dir() or zipfile.is_zipfile(path)) and _Export(path).has("conditions.txt")
 
 
 class _Export:

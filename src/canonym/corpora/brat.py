@@ -20,7 +20,7 @@ from pathlib import Path
 from canonym.corpora.gold import NO_CONCEPT, parse_ids, written_ids
 from canonym.corpora.spans import PIECES, Piece, join_pieces, mention_pieces, pieces_problem
 from canonym.errors import InvalidInput, ReadError
-from canonym.io.streams import open_bytes, open_text
+from canonym.io.streams import open_text, read_text
 from canonym.types import Document, Mention
 
 NOTE_IDS = (
@@ -96,7 +96,7 @@ def read_brat(
                     f"has no {file.name} beside it: brat files come in pairs, an empty .ann stands "
                     "for a text without annotations",
                 )
-        text = _read_text(text_file, encoding)
+        text = read_text(text_file, encoding=encoding)
         block = _Annotations(annotations, name, text, note)
         if annotations.stat().st_size:
             with open_text(annotations, encoding=encoding) as lines:
@@ -116,21 +116,6 @@ def _names(path: Path) -> tuple[Path, list[str]]:
     if not annotated:
         raise ReadError(path, f"holds no .ann file ({len(texts)} .txt files): is this brat?")
     return path, sorted(name.relative_to(path).as_posix() for name in annotated | texts)
-
-
-def _read_text(path: Path, encoding: str) -> str:
-    if not path.stat().st_size:
-        return ""
-    with open_bytes(path) as source:
-        content = source.read()
-    try:
-        return content.decode(encoding)
-    except UnicodeDecodeError as error:
-        raise ReadError(
-            path,
-            f"is not {encoding.upper()} (byte 0x{content[error.start]:02x}): pass encoding=...",
-            line=1 + content.count(b"\n", 0, error.start),
-        ) from error
 
 
 class _Annotations:

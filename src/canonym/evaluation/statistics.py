@@ -117,7 +117,7 @@ def wilson(n_right: int, n: int, *, level: float = 0.95) -> Interval:
     """
     from scipy.special import ndtri
 
-    _check_level(level)
+    check_level(level)
     if not 0 <= n_right <= n or n < 1:
         raise InvalidInput(f"{n_right} right of {n}; expected 0 to n of n, with n at least 1")
     p, z = n_right / n, float(ndtri((1 + level) / 2))
@@ -154,7 +154,7 @@ def aggregate(values: Sequence[float], *, level: float = 0.95) -> Spread:
     """
     from scipy.special import stdtrit
 
-    _check_level(level)
+    check_level(level)
     table = np.asarray(values, dtype=np.float64)
     if not np.isfinite(table).all():
         raise InvalidInput(f"{list(values)} are not all finite; leave out what has no value")
@@ -487,7 +487,7 @@ def resample_counts(n: int, draws: int, rng: np.random.Generator | int) -> Itera
 
 def percentile_interval(drawn: FloatArray, level: float) -> tuple[float, float]:
     """Return the percentiles with ``(1 − level) / 2`` beyond each; NaN draws are left out."""
-    _check_level(level)
+    check_level(level)
     known = drawn[~np.isnan(drawn)]
     if not len(known):
         return math.nan, math.nan
@@ -511,7 +511,8 @@ def _generator(draws: int, rng: np.random.Generator | int) -> np.random.Generato
     return np.random.default_rng(rng)
 
 
-def _check_level(level: float) -> None:
+def check_level(level: float) -> None:
+    """Raise `InvalidInput` for a confidence that is not between 0 and 1."""
     if not 0 < level < 1:
         raise InvalidInput(f"level is {level}; a confidence between 0 and 1 is expected, as 0.95")
 

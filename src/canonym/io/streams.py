@@ -375,3 +375,19 @@ def open_bytes(path: str | Path) -> Iterator[IO[bytes]]:
         if not buffered.peek(1):
             raise ReadError(path, "holds nothing after decompression")
         yield buffered
+
+
+def read_text(path: str | Path, *, encoding: str = "utf-8") -> str:
+    """Read a whole file, line ends kept; one of another encoding is a `ReadError` with the line."""
+    if not Path(path).stat().st_size:
+        return ""
+    with open_bytes(path) as source:
+        content = source.read()
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise ReadError(
+            path,
+            f"is not {encoding.upper()} (byte 0x{content[error.start]:02x}): pass encoding=...",
+            line=1 + content.count(b"\n", 0, error.start),
+        ) from error

@@ -137,10 +137,12 @@ def test_the_page_has_the_numbers(page: str, run: Run) -> None:
     assert "2 mentions in all" in text
     assert "Ids that the terminology does not have: 6" in text
     assert ", …" in text  # six were left out for one reason, five are shown
-    assert (
-        "In the hierarchy the wrong concepts (strict reading) are, of the right one: parent 1"
-        in text
-    )
+    (places,) = re.findall(r'aria-label="Wrong concepts in the hierarchy">.*?</table>', page, re.S)
+    assert '<th scope="col" class="number">Wrong concepts</th>' in places
+    assert re.findall(r'row">(\w+)</th><td class="number">(\d)', places) == [
+        *(("Parent", "1"), ("Child", "0"), ("Sibling", "0"), ("Ancestor", "0")),
+        *(("Descendant", "0"), ("Elsewhere", "3"), ("All", "4")),
+    ]
 
 
 def test_a_rerun_gives_the_same_bytes(run: Run, tmp_path: Path) -> None:

@@ -87,6 +87,9 @@ def raw(terminology: Terminology) -> Run:
     return evaluate_corpus(TEST, linker=linker, protocol="raw", min_score=0.9)
 
 
+HIERARCHY = "Wrong concepts in the hierarchy"
+
+
 def test_the_headline_counts_all_and_unseen_mentions(run: Run) -> None:
     summary = summarise(run)
     # Asked: Wilson disease, cold twice, the composite, cancer, hypomania.
@@ -378,13 +381,15 @@ def test_facts_are_flattened_in_order() -> None:
 def test_the_terminal_shows_the_same_numbers(run: Run) -> None:
     other = compare(run, {("1", 23, 27): ("D000005",)}, name="other")
     shown = {table.title: table for table in tables(summarise(run, comparisons=[other], title="T"))}
-    assert list(shown) == ["T", "Beside other tools", "Errors", "Left out"]
+    assert list(shown) == ["T", "Beside other tools", "Errors", HIERARCHY, "Left out"]
     rows = {(row[0], row[1]): row[2:] for row in shown["T"].rows}
     n, lenient, strict, _ = rows["All mentions", "accuracy@1"]
     assert (n, lenient[:4], strict[:4]) == ("6", "66.7", "33.3")
     assert rows["Mention not in training", "accuracy@1"][0] == "5"
     assert shown["Errors"].columns == ("kind", "lenient", "strict", "complete")
     assert ("contextual entity", "1", "3", "3") in shown["Errors"].rows
+    assert shown[HIERARCHY].columns == ("of the right one", "strict", "%")
+    assert shown[HIERARCHY].rows == (("parent", "1", "25.0"), ("elsewhere", "3", "75.0"))
     tool = shown["Beside other tools"].rows[0]
     assert tool[:2] == ("other", "strict")
     assert tool[4].startswith("+16.7 [")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from canonym.evaluation.hierarchy_distance import HierarchySummary
 from canonym.evaluation.report.summary import Summary, decimals, percent, slice_title
 from canonym.evaluation.slices import Figure
 
@@ -35,6 +36,8 @@ def tables(summary: Summary) -> list[PlainTable]:
         found.append(_comparisons(summary))
     if summary.worst:
         found.append(_errors(summary))
+    if summary.hierarchy and summary.hierarchy.n:
+        found.append(_hierarchy(summary.hierarchy, summary.worst_reading))
     if summary.left_out:
         rows = tuple((one.reason, f"{one.n:,}") for one in summary.left_out)
         found.append(PlainTable("Left out", ("mentions", "n"), rows))
@@ -86,6 +89,13 @@ def _errors(summary: Summary) -> PlainTable:
         if any(one.counts.values())
     ]
     return PlainTable("Errors", ("kind", *summary.readings), tuple(rows))
+
+
+def _hierarchy(hierarchy: HierarchySummary, reading: str) -> PlainTable:
+    rows = tuple(
+        (kind, f"{n:,}", percent(n / hierarchy.n)) for kind, n in hierarchy.counts.items() if n
+    )
+    return PlainTable("Wrong concepts in the hierarchy", ("of the right one", reading, "%"), rows)
 
 
 def _figure(figure: Figure | None) -> str:
