@@ -526,11 +526,7 @@ def fit(
     """
     settings = settings or FitSettings()
     folder = None if checkpoints is None else Path(checkpoints)
-    if checkpoint_every is not None:
-        check_count("checkpoint_every", checkpoint_every)
-        if folder is None:
-            raise InvalidInput("checkpoint_every is set, but no folder for checkpoints")
-    _check_folder(folder, resume=resume)
+    _check_folder(folder, resume=resume, every=checkpoint_every)
     with open_processes(settings, device=device) as processes:
         on_cpu = processes.device.type == "cpu"
         if settings.precision == "bf16" and on_cpu and not bf16_pays(processes.device):
@@ -577,7 +573,11 @@ def _go_on(run: Run, folder: Path, notice: Callable[[str], None]) -> None:
         notice(f"{folder} holds no checkpoint: training starts at the beginning")
 
 
-def _check_folder(folder: Path | None, *, resume: bool) -> None:
+def _check_folder(folder: Path | None, *, resume: bool, every: int | None) -> None:
+    if every is not None:
+        check_count("checkpoint_every", every)
+        if folder is None:
+            raise InvalidInput("checkpoint_every is set, but no folder for checkpoints")
     if folder is None:
         if resume:
             raise InvalidInput("resume needs the folder of the checkpoints; name it")
