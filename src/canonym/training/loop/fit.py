@@ -43,7 +43,7 @@ from canonym.training.objective import Encode, Objective, Plan, Trainable
 from canonym.types import Float32Array
 
 _log = logging.getLogger(__name__)
-_ENCODED = 16_384  # names at a time, between two reports
+_ENCODED = 2048  # names at a time, between two reports
 _NEAR = 0.02  # of the loss of an encoder that gives all names one vector
 
 DevScore = Callable[[Encode], float]
