@@ -34,6 +34,7 @@ import numpy as np
 
 from build_memory import watched
 from canonym.corpora.pubtator import read_pubtator
+from pictures import figure
 from recombined import FILES, recombined, write_table
 from record import RESULTS, data_folder, save
 
@@ -287,18 +288,14 @@ def exponents(result: dict[str, Any]) -> dict[str, float]:
 
 def picture(result: dict[str, Any]) -> None:
     """Draw time over names and over mentions, with the fitted exponents."""
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
     fitted = result["exponents"]
     panels = (
         ("names", "p50_ms", "one mention, ms (median)", "p50_ms"),
         ("names", "index_processor_seconds", "index, processor seconds", "index_processor_seconds"),
         ("mentions", "seconds", "bulk, seconds", "seconds_by_mentions"),
     )
-    with rc_context({"svg.hashsalt": "canonym", "svg.fonttype": "none", "font.size": 9}):
-        figure = Figure(figsize=(9.6, 3), layout="constrained")
-        for axes, (x, y, label, key) in zip(figure.subplots(1, len(panels)), panels, strict=True):
+    with figure(PICTURES / "scale.svg", len(panels)) as row:
+        for axes, (x, y, label, key) in zip(row, panels, strict=True):
             axes.set(xlabel=x, title=label)
             rows = result.get(x, [])[: -1 if x == "mentions" else None]
             if not rows:  # not measured yet
@@ -308,7 +305,6 @@ def picture(result: dict[str, Any]) -> None:
             if key in fitted:
                 axes.text(0.05, 0.9, f"exponent {fitted[key]:.2f}", transform=axes.transAxes)
             axes.grid(alpha=0.3)
-        figure.savefig(PICTURES / "scale.svg", metadata={"Date": None})
 
 
 def main() -> None:

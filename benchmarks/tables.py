@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from canonym.evaluation.statistics import wilson
+from canonym.training.watched import watched_tables
 from reproduce.files import read_experiment
 from reproduce.table import rank_systems
 
@@ -689,10 +690,53 @@ def _search_ranks() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _watched(result: str, model: str, *, ends: bool = False) -> str:
+    """Return the names nearest to the watched mentions of a model, a table for each.
+
+    With `ends` there are two columns, what is not trained and what was saved.
+    """
+    path = ROOT / "benchmarks" / "results" / f"{result}.json"
+    facts = _result(result).get("trained", {}).get(model, {}) if path.exists() else {}
+    if "measured" not in facts:
+        return "Not measured yet.\n"
+    tables = []
+    for mention, columns, rows in watched_tables(facts["measured"], facts["kept"]):
+        saved = next((n for n, name in enumerate(columns) if "kept" in name), len(columns) - 1)
+        shown = (0, saved) if ends else range(len(columns))
+        lines = [[f"*{mention}*", *(columns[n] for n in shown)], ["---"] * (len(shown) + 1)]
+        lines += [[str(rank), *(row[n] for n in shown)] for rank, row in enumerate(rows, start=1)]
+        tables.append("\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n")
+    return "\n".join(tables)
+
+
+def _few_shot_training() -> str:
+    """Return correlation and time by the number of names, the head beside an averaging network."""
+    if not (ROOT / "benchmarks" / "results" / "few-shot-curve.json").exists():
+        return "Not measured yet.\n"
+    result = _result("few-shot-curve")
+    values = {row["name"]: row["value"] for row in result["rows"]}
+    kinds = {"1 name": "names-1"} | {f"{n} names": f"names-{n}" for n in (2, 5, 10, 15)}
+    kinds["deep averaging network, 15 names"] = "dan"
+    lines = ["| | MayoSRS | UMNSRS similarity | seconds to train |", "|---|--:|--:|--:|"]
+    for name, model in kinds.items():
+        both = [values.get(f"{test}: {name}") for test in ("MayoSRS", "UMNSRS similarity")]
+        cells = ["not run yet" if value is None else f"{value:.2f}" for value in both]
+        seconds = result.get("trained", {}).get(model, {}).get("seconds")
+        cells.append("" if seconds is None else f"{seconds:,.0f}")
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    tried = result.get("trained", {}).get("dan", {}).get("hidden", {})
+    scores = (f"{int(width):,} columns {score:.3f}" for width, score in tried.items())
+    told = f"\nValidation score of the averaging network: {', '.join(scores)}.\n" if tried else ""
+    return "\n".join(lines) + "\n" + told
+
+
 _TABLES = {
     "accuracy": _accuracy,
     "card": _card,
+    "biosyn-watched": lambda: _watched("biosyn-candidates", "alpha-0-5"),
     "everyday": _everyday,
+    "few-shot-training": _few_shot_training,
+    "few-shot-watched": lambda: _watched("few-shot-curve", "names-15", ends=True),
     "flags": _flags,
     "fuzz": _fuzz,
     "glosses": _glosses,
