@@ -250,14 +250,14 @@ def test_samples_of_a_model_are_averaged(place: Path) -> None:
 
 
 def test_a_model_of_the_file_that_is_not_trained_is_said(place: Path) -> None:
-    head = '[model.m]\nrecipe = "few-shot"\n'
+    head = '[model.m]\nrecipe = "few-shot"\nencoder = "w.vec"\ngroups = "g.json"\n'
     text = HEAD + f"[[row]]\n{row('a', LINK)}encoders = ['m']\n" + head
     (place / "e.toml").write_text(text)
     told: list[tuple[str, int, int]] = []
     table = reproduce("e", folder=place, data=place, progress=lambda *one: told.append(one))
-    assert "the model 'm' is trained by the experiment" in table.rows[0].problem
+    assert table.rows[0].problem == "not here: needs w.vec, g.json"
     assert told == [("a", 0, 1)]
-    assert read_experiment("e", folder=place).models == {"m": {"recipe": "few-shot"}}
+    assert read_experiment("e", folder=place).models["m"]["recipe"] == "few-shot"
 
 
 def test_folds_are_compared_and_have_no_samples(place: Path) -> None:

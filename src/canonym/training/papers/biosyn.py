@@ -186,25 +186,14 @@ class BioSyn:
         self.mentions, self.dev = table.link(known), _linked(table, held_out)
         self._right_of = {mention: _ids(mention, [*known, *held_out], table) for mention in watch}
         if merge:
-            owners = np.repeat(np.arange(self.mentions.n_mentions), self.mentions.concepts.counts)
-            table = table.with_names(
-                (self.mentions.texts[self.mentions.text_of[mention]], int(concept))
-                for mention, concept in zip(owners, self.mentions.concepts.ends, strict=True)
-            )
+            table = _with_mentions(table, self.mentions)
         self.table = table
         scorer = make_encoder(sparse)
-        prepare = PREPARATIONS[table.preparation]
-        self._watched = [prepare(mention) for mention in self._right_of]
-        if not all(self._watched):
-            raise InvalidInput("a watched mention is empty when prepared; give one with letters")
+        self._watched = _prepared(self._right_of, table.preparation)
         # Candidates of a plan: of training mentions, of dev mentions, and of watched ones.
-        further = [*(self.dev.texts if self.dev else ()), *self._watched]
+        texts = [*self.mentions.texts, *(self.dev.texts if self.dev else ()), *self._watched]
         self.search = CandidateSearch(
-            table.texts,
-            [*self.mentions.texts, *further],
-            k=k,
-            dense_ratio=dense_ratio,
-            sparse=scorer,
+            table.texts, texts, k=k, dense_ratio=dense_ratio, sparse=scorer
         )
         self._n_shown = min(N_NAMES, self.search.k)
         self.batch_size = batch_size
@@ -398,3 +387,19 @@ def _ids(
     ]
     found = frozenset(table.ids[number] for number in numbers if number is not None)
     return found or None
+
+
+def _with_mentions(table: NameTable, mentions: LinkedMentions) -> NameTable:
+    """Return a table with mentions as names of their concepts."""
+    owners = np.repeat(np.arange(mentions.n_mentions), mentions.concepts.counts)
+    return table.with_names(
+        (mentions.texts[mentions.text_of[mention]], int(concept))
+        for mention, concept in zip(owners, mentions.concepts.ends, strict=True)
+    )
+
+
+def _prepared(watched: Iterable[str], preparation: str) -> list[str]:
+    found = [PREPARATIONS[preparation](mention) for mention in watched]
+    if not all(found):
+        raise InvalidInput("a watched mention is empty when prepared; give one with letters")
+    return found
