@@ -135,7 +135,7 @@ def test_workers_write_the_same(index: str, tmp_path: Path) -> None:
         (("{note}", "--type", "Nothing"), "Nothing"),
         (("{note}", "--encoding", "klingon"), "klingon"),
         (("{folder}/mentions.jsonl",), "without a text around them"),
-        (("{folder}/sub",), "without .ann or .concept files"),
+        (("{folder}/sub",), "without .ann, .concept, .norm or .pipe files"),
     ],
 )
 def test_what_cannot_be_used_is_named(
