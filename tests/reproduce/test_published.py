@@ -14,7 +14,7 @@ import pytest
 
 from reproduce.data import Shelf
 from reproduce.files import EXPERIMENTS, Experiment, read_experiment
-from reproduce.models import ModelSettings
+from reproduce.models import read_models
 from reproduce.needs import lacking
 from reproduce.run import reproduce
 from reproduce.training import train_models
@@ -101,7 +101,7 @@ def umls(folder: Path) -> None:
         types.append(f"C005{s:04}|T047|B2|Disease or Syndrome|AT1||\n")
     for n, (label, synonyms, sign) in enumerate(THINGS):
         cui = f"C100{n:04}"
-        for sab in ("SNOMEDCT_US", "RXNORM"):
+        for sab in ("SNOMEDCT_US", "RXNORM", "MDR"):
             names.append(atom(cui, label, best=sab == "SNOMEDCT_US", sab=sab))
             names += [atom(cui, text, sab=sab) for text in synonyms]
         names.append(atom(cui, f"{label} in words of elsewhere", lat=LANGUAGES[n % len(LANGUAGES)]))
@@ -246,10 +246,8 @@ SMALL: dict[str, dict[str, Any]] = {
 
 def small(experiment: Experiment) -> Experiment:
     """Return an experiment whose models are trained for two steps."""
-    tables = {}
-    for name, table in experiment.models.items():
-        recipe = ModelSettings(name, table).settings.get("recipe")
-        tables[name] = {**table, **SMALL.get(str(recipe), {})}
+    recipes = {name: one.recipe for name, one in read_models(experiment.models).items()}
+    tables = {name: {**table, **SMALL[recipes[name]]} for name, table in experiment.models.items()}
     return replace(experiment, models=tables)
 
 
@@ -273,8 +271,6 @@ def test_a_published_table_is_run_whole(
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_what_is_not_here_is_named(name: str, tmp_path: Path) -> None:
-    from reproduce.models import read_models
-
     experiment = read_experiment(name)
     table = reproduce(experiment, data=tmp_path)
     assert all(row.problem for row in table.rows)
