@@ -115,13 +115,15 @@ def agreement(
     \b
       canonym corpus agreement first.jsonl second.jsonl
     """
+    import math
+
     from canonym.cli.description import print_facts
     from canonym.evaluation.agreement import annotator_agreement
 
     found = annotator_agreement(_read(first, format_, types), _read(second, format_, types))
     if as_json:
         kappa = {"kappa": found.kappa.value, "low": found.kappa.low, "high": found.kappa.high}
-        numbers = {name: None if one != one else one for name, one in kappa.items()}
+        numbers = {name: None if math.isnan(one) else one for name, one in kappa.items()}
         click.echo(json.dumps({**numbers, **found._asdict(), "kappa": numbers["kappa"]}, indent=2))
         return
     value, low, high = found.kappa
@@ -133,7 +135,7 @@ def agreement(
             "of SECOND alone": found.n_second,
             "agreement": _percent(found.agreement),
             "by chance": _percent(found.chance),
-            "kappa": undefined if value != value else f"{value:.4f} [{low:.4f}, {high:.4f}]",
+            "kappa": undefined if math.isnan(value) else f"{value:.4f} [{low:.4f}, {high:.4f}]",
         }
     )
 

@@ -1,7 +1,7 @@
 """MANTRA's gold standard corpus: titles, drug labels and patents in five languages, in XML.
 
 ``docs/formats/corpora.md`` lists the elements that are read. One span with several concepts is
-written as several annotations; here it is one mention, each of whose ids is right on its own count.
+written as several annotations; here it is one mention with all of their ids.
 
 References
 ----------

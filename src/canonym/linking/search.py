@@ -364,9 +364,13 @@ class BatchHits:
 
     def shares(self, strings: Sequence[str], places: npt.NDArray[np.intp]) -> list[Share]:
         """Return each encoder's share in the mean of scores, for strings by place, ``(n,)``."""
-        encoders, vectors = self.search.encoders, self.encoded.of(strings)
+        encoders = self.search.encoders
+        weights = [one.weight for one in encoders]
+        if all(one.similarity != "inner" for one in encoders):
+            return mean_shares(weights, [None] * len(encoders))
+        vectors = self.encoded.of(strings)
         scales = [one.scale(each) for one, each in zip(encoders, vectors, strict=True)]
-        shares = mean_shares([one.weight for one in encoders], scales)
+        shares = mean_shares(weights, scales)
         return [share if isinstance(share, float) else share[places, 0] for share in shares]
 
     def name(self, hit: ConceptHit) -> Name:
