@@ -83,7 +83,7 @@ def save_trained(
         "epochs": [record._asdict() for record in fitted.epochs],
         "kept_epoch": fitted.kept,
         "stopped_early": fitted.stopped_early,
-        "seconds": round(fitted.seconds, 1),
+        "seconds": round(fitted.seconds, 3),
         **({"measured": kept_measures(fitted.measured, fitted.kept)} if fitted.measured else {}),
         **({"tried_hidden": dict(tried)} if tried else {}),
         "version": canonym.__version__,
