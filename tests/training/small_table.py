@@ -31,8 +31,10 @@ class Table:
     def vectors(self, names: Sequence[str]) -> Any:
         return self.weight.detach().numpy()[[self.places[name] for name in names]]
 
-    def encode(self, names: Sequence[str]) -> Any:
+    def encode(self, names: Sequence[str], *, normalise: bool = True) -> Any:
         found = self.vectors(names)
+        if not normalise:
+            return found.astype(np.float32)
         return (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)
 
 

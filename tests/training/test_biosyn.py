@@ -272,7 +272,8 @@ def test_float32_vectors_are_enough() -> None:
     objective = BioSyn(TABLE, MENTIONS, k=4)
     objective.extra_modules(3)
 
-    def encode(names: Any) -> Any:
+    def encode(names: Any, *, normalise: bool = True) -> Any:
+        assert not normalise  # what is trained by inner product is searched by it
         return np.tile(np.array([[0.6, 0.8, 0.0]], np.float32), (len(names), 1))
 
     plan = objective.plan(encode, 0, np.random.default_rng(0))

@@ -118,6 +118,27 @@ def test_ties_go_to_the_first_name_whatever_the_blocks(monkeypatch: pytest.Monke
     assert nearest_names(same, NAMES[:9], ["a"], 4).rows.tolist() == [[0, 1, 2, 3]]
 
 
+@pytest.mark.parametrize("similarity", ["inner", "euclidean"])
+def test_names_are_near_by_the_similarity_asked(
+    monkeypatch: pytest.MonkeyPatch, similarity: str
+) -> None:
+    monkeypatch.setattr(candidates, "_NAMES", 7)
+    rng = np.random.default_rng(3)
+    places = {text: rng.normal(size=3) * rng.uniform(0.2, 5) for text in [*NAMES, *TEXTS]}
+
+    def pooled(texts: Sequence[str], *, normalise: bool = True) -> Any:
+        assert not normalise
+        return np.array([places[text] for text in texts], dtype=np.float32)
+
+    names, queries = pooled(NAMES, normalise=False), pooled(TEXTS, normalise=False)
+    near = queries @ names.T
+    if similarity == "euclidean":
+        near = -np.linalg.norm(queries[:, None] - names[None], axis=2)
+    search = CandidateSearch(NAMES, TEXTS, k=5, dense_ratio=1.0, similarity=similarity)
+    expected = np.argsort(-near, axis=1, kind="stable")[:, :5]
+    assert search.refresh(pooled).rows.tolist() == expected.tolist()
+
+
 class Lengths:
     """An encoder that is fitted: how often each of a few letters occurs, and the length."""
 

@@ -168,6 +168,18 @@ def test_a_mention_without_a_right_name_among_its_neighbours_has_nothing_behind(
         assert (0 in found[:, 0]) is expected
 
 
+def test_names_are_near_as_the_loss_compares_them() -> None:
+    def encode(strings: Sequence[str], *, normalise: bool = True) -> Any:
+        assert not normalise
+        # "asthma 0" has the direction of the mention, but a length of its own.
+        long = np.array([[9.0 if text == "asthma 0" else 1.0] for text in strings])
+        return (encoder(PLACES)(strings) * long).astype(np.float32)
+
+    chosen = sampler(n_negatives=2, hard="above", similarity="euclidean")
+    found = chosen.resampled(encode, np.random.default_rng(0))
+    assert [TABLE.texts[row] for row in split(found, 0)[1]] == ["vessel 0", "lung 1"]
+
+
 def test_siblings_are_further_negatives() -> None:
     found = sampler(n_siblings=2, hard="above").resampled(encoder(PLACES), np.random.default_rng(0))
     positives, negatives = split(found, 0)

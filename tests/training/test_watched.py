@@ -54,7 +54,8 @@ def test_biosyn_measures_candidates_and_watched_mentions(small_table: Any, ratio
         return [TABLE.texts[i] for i in order]
 
     def by_encoder(text: str) -> list[str]:
-        scores = table.encode(TABLE.texts) @ table.encode([text])[0]
+        names, queries = (table.encode(t, normalise=False) for t in (TABLE.texts, [text]))
+        scores = names @ queries[0]
         return [TABLE.texts[i] for i in np.argsort(-scores, kind="stable")]
 
     def owners(name: str) -> set[str]:

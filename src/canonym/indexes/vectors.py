@@ -114,6 +114,11 @@ def index_of(vectors: Vectors, kind: str = "exact") -> Exact | Inverted:
     return _EXACT["exact" if kind == "ivf" else kind](vectors)
 
 
+def dense_index(vectors: Float32Array, similarity: str) -> Exact:
+    """Return an exact index of dense vectors, which have length one if compared by cosine."""
+    return _EXACT[KIND_OF[similarity]](vectors)
+
+
 def scaled_for(similarity: str, vectors: Vectors, encoder: object) -> Vectors:
     """Scale dense vectors that are compared by cosine, where the encoder does not do it."""
     if similarity != "cosine" or getattr(encoder, "normalise", True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -13,7 +12,7 @@ from canonym.evaluation.questions import make_questions
 from canonym.terminology import Terminology
 from canonym.terminology.ids import ConceptIds
 from canonym.text import PLAIN, biosyn_normal, normalise_all
-from canonym.training.objective import Encode
+from canonym.training.objective import Encode, comparable
 from canonym.types import Document
 
 _BLOCK = 8192
@@ -105,12 +104,11 @@ class DevAccuracy:
 
     def __call__(self, encode: Encode) -> float:
         """Encode all names and mentions, and return the accuracy."""
-        options = {} if self._similarity == "cosine" else {"normalise": False}
-        vectors_of = functools.partial(encode, **options)
-        queries = vectors_of(self._parts)
+        encode = comparable(encode, self._similarity)
+        queries = encode(self._parts)
         best = np.full(len(queries), -np.inf, np.float32)
         nearest = np.zeros(len(queries), np.int64)
-        vectors = vectors_of(self._names)
+        vectors = encode(self._names)
         for start in range(0, len(vectors), _BLOCK):
             block = vectors[start : start + _BLOCK]
             scores = queries @ block.T

@@ -7,6 +7,7 @@ sample it again.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -20,8 +21,11 @@ if TYPE_CHECKING:
 Plan = Mapping[str, np.ndarray[Any, Any]]
 """The sampling of an epoch: named arrays of numbers, row numbers into what the objective holds."""
 
-Encode = Callable[[Sequence[str]], Float32Array]
-"""Names to vectors ``(n, d)`` of norm 1, without gradients: for searching between epochs."""
+Encode = Callable[..., Float32Array]
+"""Names to vectors ``(n, d)`` without gradients, for searching between epochs.
+
+They have norm 1; with ``normalise=False`` they are as the encoder pools them.
+"""
 
 Embed = Callable[[Sequence[str]], "Tensor"]
 """Names to vectors ``(n, d)`` with gradients, as the encoder pools them, not normalised."""
@@ -104,3 +108,8 @@ class Trainable(Protocol):
     def to_encoder(self) -> Encoder:
         """Return the trained encoder; it may share the weights."""
         ...
+
+
+def comparable(encode: Encode, similarity: str) -> Encode:
+    """Return what encodes for a similarity: only cosines are of vectors of norm 1."""
+    return encode if similarity == "cosine" else functools.partial(encode, normalise=False)

@@ -14,7 +14,7 @@ from canonym.training import losses
 from canonym.training.loop.checkpoints import encoder_digest
 from canonym.training.objective import Embed, Encode, Plan
 from canonym.training.options import Option, check_options
-from canonym.training.sampling.candidates import CandidateSearch, nearest_names
+from canonym.training.sampling.candidates import CandidateSearch
 from canonym.training.sampling.names import PREPARATIONS, LinkedMentions, NameTable
 from canonym.training.sampling.random import n_batches_of
 from canonym.training.watched import N_NAMES, nearest_entries
@@ -87,8 +87,6 @@ class BioSyn:
 
     Differences
     -----------
-    - Candidates of training are retrieved by cosine; they are scored and trained on by inner
-      product, as in the paper. So is the search with the trained encoder.
     - Mentions without a right candidate drop out of the mean, as in the released code (but not of
       the pair-wise loss, whose pairs may all be negative).
     - The paper merges training mentions into the dictionary "to increase the coverage". In the
@@ -190,15 +188,16 @@ class BioSyn:
         self.table = table
         scorer = make_encoder(sparse)
         self._watched = _prepared(self._right_of, table.preparation)
+        self._cosine_scale, self._middle = cosine_scale, cosine_middle
         # Candidates of a plan: of training mentions, of dev mentions, and of watched ones.
         texts = [*self.mentions.texts, *(self.dev.texts if self.dev else ()), *self._watched]
+        by = self.similarity
         self.search = CandidateSearch(
-            table.texts, texts, k=k, dense_ratio=dense_ratio, sparse=scorer
+            table.texts, texts, k=k, dense_ratio=dense_ratio, sparse=scorer, similarity=by
         )
         self._n_shown = min(N_NAMES, self.search.k)
         self.batch_size = batch_size
         self._loss = LOSSES[loss]
-        self._cosine_scale, self._middle = cosine_scale, cosine_middle
         self._first_weight, self._rate = sparse_weight, sparse_rate
         self._weight: nn.ParameterDict | None = None
         self.settings: Mapping[str, object] = {
@@ -252,7 +251,7 @@ class BioSyn:
             n = self._n_shown
             dense = found.dense[-len(self._watched) :, :n]
             if not dense.size:  # all candidates are by the sparse scores
-                dense = nearest_names(encode, self.table.texts, self._watched, n).rows
+                dense = self.search.dense_names(encode, self._watched, n)
             plan["nearest"] = np.ascontiguousarray(dense)
         return plan
 

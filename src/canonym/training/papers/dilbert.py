@@ -143,8 +143,8 @@ class Dilbert:
         self.mentions = table.link(mentions)
         self.mention_texts = [self.mentions.texts[place] for place in self.mentions.text_of]
         self.name_texts = table.texts
-        self.distance, self.margin, self.batch_size = distance, margin, batch_size
-        self.collapsed_loss = margin
+        self.distance, self.batch_size = distance, batch_size
+        self.margin = self.collapsed_loss = margin
         related = None
         if wants and hierarchy is not None:
             related = RelatedNames(table, hierarchy, allow_cycles=allow_cycles)
@@ -157,12 +157,11 @@ class Dilbert:
             n_parents=n_relatives if strategy == "random+parents" else 0,
             n_siblings=n_relatives if strategy == "re-sampling+siblings" else 0,
             hard=hard,
+            similarity=distance,
         )
         self.strategy, self.random_epochs, self.searched = strategy, random_epochs, searched
-        self._mention_ids = [
-            tuple(table.ids[concept] for concept in self.mentions.concepts.of(mention))
-            for mention in range(self.mentions.n_mentions)
-        ]
+        concepts_of = map(self.mentions.concepts.of, range(self.mentions.n_mentions))
+        self._mention_ids = [tuple(table.ids[one] for one in found) for found in concepts_of]
         self.settings: Mapping[str, object] = {
             "strategy": strategy,
             "n_positives": n_positives,

@@ -11,7 +11,8 @@ from canonym.encoders.chargrams import CharGrams
 from canonym.errors import NotTrained
 from canonym.indexes.exact import Exact
 from canonym.indexes.inverted import Inverted
-from canonym.training.objective import Encode
+from canonym.indexes.vectors import dense_index
+from canonym.training.objective import Encode, comparable
 from canonym.types import Encoder, Float32Array, Hits, Int32Array, SparseVectors
 
 # Names that are encoded and searched at once; this bounds the memory of a refresh.
@@ -37,11 +38,7 @@ class CandidateSearch:
     The ``k − ⌊α k⌋`` names of the largest sparse score, which never change, and the ``⌊α k⌋``
     nearest by the encoder in training; where the two overlap, the next nearest. The indexes of
     linking search a block of names at a time: memory grows with ``len(texts) · k``, never with
-    ``len(texts) · len(names)``.
-
-    Differences
-    -----------
-    Nearest is by cosine, as everywhere in canonym's search; the paper takes the inner product.
+    ``len(texts) · len(names)``. Nearest is by `similarity`, one of `canonym.types.SIMILARITIES`.
 
     References
     ----------
@@ -56,8 +53,9 @@ class CandidateSearch:
         k: int = 20,
         dense_ratio: float = 0.5,
         sparse: Encoder | None = None,
+        similarity: str = "cosine",
     ) -> None:
-        self.names, self.texts = names, texts
+        self.names, self.texts, self.similarity = names, texts, similarity
         self.k = min(k, len(names))
         # A ratio such as 0.29 of 100 is a hair below 29 in binary.
         self.n_sparse = self.k - int(dense_ratio * self.k + 1e-9)
@@ -80,9 +78,13 @@ class CandidateSearch:
         rows = self._sparse
         dense = np.empty((len(self.texts), 0), dtype=np.int32)
         if self.n_sparse < self.k:
-            dense = nearest_names(encode, self.names, self.texts, self.k).rows
+            dense = self.dense_names(encode, self.texts, self.k)
             rows = merge_candidates(self._sparse, dense, self.k)
         return Candidates(rows, self._index.score(self._queries, rows), dense)
+
+    def dense_names(self, encode: Encode, texts: Sequence[str], k: int) -> Int32Array:
+        """Return the ``(n, k)`` names nearest by the encoder for any strings."""
+        return nearest_names(encode, self.names, texts, k, self.similarity).rows
 
     def sparse_names(self, texts: Sequence[str], k: int) -> Int32Array:
         """Return the ``(n, k)`` names of the largest sparse score for any strings."""
@@ -107,14 +109,22 @@ def merge_candidates(sparse: Int32Array, dense: Int32Array, k: int) -> Int32Arra
     return np.concatenate([sparse, dense[taken].reshape(n, k - s)], axis=1)
 
 
-def nearest_names(encode: Encode, names: Sequence[str], texts: Sequence[str], k: int) -> Hits:
-    """Find the names nearest to strings by cosine, encoding a block of names at a time."""
+def nearest_names(
+    encode: Encode,
+    names: Sequence[str],
+    texts: Sequence[str],
+    k: int,
+    similarity: str = "cosine",
+) -> Hits:
+    """Find the names nearest to strings by a similarity, encoding a block of names at a time."""
+    encode = comparable(encode, similarity)
     queries = encode(texts)
     rows = np.empty((len(texts), 0), dtype=np.int32)
     scores = np.empty((len(texts), 0), dtype=np.float32)
     for first in range(0, len(names), _NAMES):
         block = names[first : first + _NAMES]
-        found = Exact(encode(block)).search(queries, min(k, len(block)))
+        index = dense_index(encode(block), similarity)
+        found = index.search(queries, min(k, len(block)))
         rows = np.concatenate([rows, found.rows + np.int32(first)], axis=1)
         scores = np.concatenate([scores, found.scores], axis=1)
         # Earlier rows come first, so a stable sort keeps ties in the order of the rows.

@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 from canonym.indexes.exact import Exact
-from canonym.training.objective import Encode
+from canonym.indexes.vectors import dense_index
+from canonym.training.objective import Encode, comparable
 from canonym.training.sampling.names import LinkedMentions, NameTable, RelatedNames
 from canonym.training.sampling.random import check_sizes, draw_apart, draw_some
 from canonym.types import Float32Array, Int32Array
@@ -44,7 +45,8 @@ class TripletSampler:
     """Chooses positives and negatives of every mention and pairs each with each.
 
     `n_parents` names of parents are added to the positives, `n_siblings` names of siblings to the
-    negatives. See Miftahutdinov et al. (2021), section 4.
+    negatives. Names are near each other by `similarity`, one of `canonym.types.SIMILARITIES`. See
+    Miftahutdinov et al. (2021), section 4.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class TripletSampler:
         n_parents: int = 0,
         n_siblings: int = 0,
         hard: str = "behind",
+        similarity: str = "cosine",
     ) -> None:
         check_sizes(n_positives=n_positives, n_negatives=n_negatives)
         if min(n_parents, n_siblings) < 0:
@@ -72,6 +75,7 @@ class TripletSampler:
         self.table, self.mentions, self.related = table, mentions, related
         self.n_positives, self.n_negatives = n_positives, n_negatives
         self.n_parents, self.n_siblings, self.hard = n_parents, n_siblings, hard
+        self.similarity = similarity
 
     def right_names(self, mention: int) -> Int32Array:
         """Return the names of the concepts of a mention, rising."""
@@ -122,7 +126,8 @@ class TripletSampler:
         if searched == "training":
             concepts = np.unique(self.mentions.concepts.ends)
             rows = np.unique(self.table.names.of_all(concepts))
-        index = Exact(encode([self.table.texts[row] for row in rows]))
+        encode = comparable(encode, self.similarity)
+        index = dense_index(encode([self.table.texts[row] for row in rows]), self.similarity)
         queries = encode(self.mentions.texts)
         choices: list[_Choice] = []
         for first in range(0, self.mentions.n_mentions, _MENTIONS):
