@@ -18,10 +18,12 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from canonym.corpora.clinical_notes import read_mcn, read_share
 from canonym.corpora.concepts import read_concepts
 from canonym.corpora.mantra import read_mantra
 from canonym.corpora.pubtator import read_pubtator
 from canonym.corpora.splits import Parts, read_official
+from canonym.corpora.tac import read_tac
 from canonym.corpora.trials import Trial, read_trials_table
 from canonym.encoders import make_encoder
 from canonym.encoders.devices import bf16_pays
@@ -192,13 +194,12 @@ class Shelf:
         if format == "mantra":  # a file, all of which is for the test
             self.check(name)
             return Parts((), (), tuple(read_mantra(self.data / name))), ()
-        readers = {"pubtator": _read_pubtator, "concept": _read_concepts}
-        if format not in readers:
-            known = ", ".join((*readers, "folds", "mantra", *_TRIALS))
+        if format not in _READERS:
+            known = ", ".join((*_READERS, "folds", "mantra", *_TRIALS))
             raise InvalidInput(f"the format {format!r} is none of {known}")
         if (name, format) not in self._corpora:
             self.check(name)
-            self._corpora[name, format] = read_official(self.data / name, readers[format])
+            self._corpora[name, format] = read_official(self.data / name, _READERS[format])
         return self._corpora[name, format], ()
 
     def files(self, name: str) -> list[Path]:
@@ -352,12 +353,18 @@ def _remembering(encoder: Encoder) -> Encoder:
     return found
 
 
-def _read_pubtator(path: Path) -> list[Document]:
-    return list(read_pubtator(path))
-
-
 def _read_concepts(path: Path) -> list[Document]:
     documents: dict[str, list[Mention]] = {}
     for mention in read_concepts(path):
         documents.setdefault(mention.document_id, []).append(mention)
     return [Document(id_, "", tuple(mentions)) for id_, mentions in documents.items()]
+
+
+_READERS: Mapping[str, Callable[[Path], Iterable[Document]]] = {
+    "pubtator": read_pubtator,
+    "concept": _read_concepts,
+    "mcn": read_mcn,
+    "share": read_share,
+    "tac": read_tac,
+}
+"""Formats of a corpus with official parts: a file for each, or a folder."""

@@ -56,6 +56,47 @@ def pubtator(folder: Path, id_of: Callable[[int], str], types: list[str]) -> Non
         (folder / f"{part}.pubtator").write_text(body)
 
 
+def notes(
+    folder: Path, part: str, write: Callable[[Path, list[tuple[int, int, str]]], None]
+) -> None:
+    """Write a folder of a part: one note, and its annotations by `write`."""
+    text, spans = "", []
+    for n, (_, synonyms, _) in enumerate(THINGS):
+        words = f"{part} {synonyms[n % 2]}"
+        spans.append((len(text), len(text) + len(words), f"C100{n:04}"))
+        text += words + ". "
+    (folder / part).mkdir(parents=True)
+    (folder / part / f"{part}-1.txt").write_text(text)
+    write(folder / part, spans)
+
+
+def mcn(folder: Path, spans: list[tuple[int, int, str]]) -> None:
+    lines = [f"N{n:03}||{cui}||{a}||{b}\n" for n, (a, b, cui) in enumerate(spans)]
+    (folder / f"{folder.name}-1.norm").write_text("".join(lines))
+
+
+def share(folder: Path, spans: list[tuple[int, int, str]]) -> None:
+    name = f"{folder.name}-1"
+    lines = [f"{name}.txt||Disease_Disorder||{cui}||{a}||{b}\n" for a, b, cui in spans]
+    (folder / f"{name}.pipe.txt").write_text("".join(lines))
+
+
+def tac(folder: Path, part: str) -> None:
+    text, mentions, reactions = "", "", ""
+    for n, (label, synonyms, _) in enumerate(THINGS):
+        words = f"{part} {synonyms[n % 2]}"
+        place = f'start="{len(text)}" len="{len(words)}" str="{words}"'
+        mentions += f'<Mention id="M{n}" section="S1" type="AdverseReaction" {place}/>'
+        term = f'meddra_pt="{label}" meddra_pt_id="100001{n:02}"'
+        reactions += f'<Reaction id="AR{n}" str="{words}"><Normalization id="AR{n}.N" {term}/>'
+        reactions += "</Reaction>"
+        text += words + ". "
+    body = f'<Text><Section name="warnings" id="S1">{text}</Section></Text>'
+    body += f"<Mentions>{mentions}</Mentions><Relations/><Reactions>{reactions}</Reactions>"
+    (folder / part).mkdir(parents=True)
+    (folder / part / "LABEL.xml").write_text(f'<Label drug="{part}">{body}</Label>')
+
+
 def mantra(path: Path) -> None:
     units = ""
     for n, (_, (words, _), _) in enumerate(THINGS):
@@ -175,9 +216,10 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
     pubtator(data / "bc5cdr", lambda n: f"D{n:06}", ["Disease", "Chemical"])
     for name in ("ct-intervention-single", "ct-intervention-full"):
         pubtator(data / name, lambda n: f"DB{n:05}", ["Drug"])
-    for name in ("share-clef-2013", "mcn-2019"):
-        pubtator(data / name, lambda n: f"C100{n:04}", ["Disorder"])
-    pubtator(data / "tac-2017-adr", lambda n: f"100001{n:02}", ["AdverseReaction"])
+    for part in ("train", "test"):
+        notes(data / "share-clef-2013", part, share)
+        notes(data / "mcn-2019", part, mcn)
+        tac(data / "tac-2017-adr", part)
     (data / "mantra").mkdir()
     for source, languages in (
         ("Medline", ("de", "es", "fr", "nl")),
