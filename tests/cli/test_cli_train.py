@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from click.testing import CliRunner, Result
 
 from canonym.cli import main
 from canonym.cli.train.command import train
-from canonym.encoders import load_encoder
+from canonym.encoders import load_encoder, make_encoder
 from canonym.errors import InvalidInput
 from canonym.io.files import read_manifest
 from canonym.training.recipes import (
@@ -25,6 +27,7 @@ from canonym.training.recipes import (
     checked_values,
     spec_options,
 )
+from tests.encoders.conftest import make_tiny_bert
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
@@ -526,3 +529,29 @@ def test_a_dry_run_without_a_terminal_tells_what_it_does(
     found = run(*arguments("biosyn"), "--dry-run", "-o", "out", *(["-q"] if quiet else []))
     lines = re.findall(r"^(?:Reading|Sampling|Working): .*\d s$", found.stderr, re.MULTILINE)
     assert bool(lines) is not quiet
+
+
+def test_two_processes_take_the_steps_of_one_that_accumulates(place: Path) -> None:
+    """Two processes, started by torchrun, share the batches of a plan and their gradients."""
+    start = make_tiny_bert(place / "start")
+    settings = json.loads((start / "config.json").read_text())
+    settings |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    (start / "config.json").write_text(json.dumps(settings))
+    asked = ("train", "triplet", "-e", "start", "-t", "x.db", "--device", "cpu", "--seed", "3")
+    asked += ("--batch-size", "8", "--max-steps", "4", "--precision", "float32")
+    run(*asked, "--accumulation", "2", "-o", "one")
+    launcher = (sys.executable, "-m", "torch.distributed.run", "--standalone")
+    command = (*launcher, "--nproc-per-node", "2", "-m", "canonym", *asked, "-o", "two")
+    told = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.count("encoder  two") == 1
+    one, two = (
+        read_manifest(place / n, kind="encoder", newest=1)["training"] for n in ("one", "two")
+    )
+    assert (two["steps"], two["names"]) == (one["steps"], one["names"])
+    names = [f"{sign} of {site}" for sign in SIGNS for site in PLACES]
+    alone, shared, before = (
+        make_encoder(str(folder)).encode(names) for folder in (place / "one", place / "two", start)
+    )
+    np.testing.assert_allclose(shared, alone, atol=1e-4)
+    assert np.abs(alone - before).max() > 1e-3
