@@ -794,8 +794,9 @@ def _ours(row: dict[str, Any] | None) -> tuple[str, str, str]:
     other = row.get("against")
     if not other:
         return value, interval, ""
-    tests = f", p = {other['mcnemar']['p']:.3f}" if other["mcnemar"] else ""
-    return value, interval, f"{100 * other['difference']['value']:+.1f} to {other['name']}{tests}"
+    test = other["mcnemar"] or (other["difference"] if row.get("samples") else None)
+    shown = f", p = {test['p']:.3f}" if test else ""
+    return value, interval, f"{100 * other['difference']['value']:+.1f} to {other['name']}{shown}"
 
 
 def filled(text: str) -> str:

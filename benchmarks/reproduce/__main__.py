@@ -232,7 +232,7 @@ def _all_cells(row: ReproducedRow) -> dict[str, str]:
         "agrees": {True: "yes", False: "no", None: "–"}[row.agrees],
         "against": other.name if other else "–",
         "by": by,
-        "p": f"{other.test.p:.3f}" if other and other.test else "–",
+        "p": f"{(other.test or other.difference).p:.3f}" if other else "–",
     }
 
 

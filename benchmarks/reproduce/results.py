@@ -82,9 +82,16 @@ class SampleRuns:
         """The remarks of all samples, each once."""
         return list(dict.fromkeys(remark for run in self.runs for remark in run.remarks))
 
-    def spread(self, metric: str, *, reading: str | None = None) -> Spread:
+    def spread(self, metric: str, *, reading: str | None = None, slice: str = "all") -> Spread:
         """Return mean, standard deviation and t interval of a metric over the samples."""
-        return aggregate([run.value(metric, reading=reading) for run in self.runs])
+        return aggregate(
+            [
+                run.figure(metric, reading=reading, slice=slice).value
+                if isinstance(run, Run)
+                else run.value(metric, reading=reading)
+                for run in self.runs
+            ]
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the runs ready for JSON."""

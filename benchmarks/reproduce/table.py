@@ -32,7 +32,8 @@ _ALWAYS = frozenset({"name", "metric", "value", "low", "high", "unit"})
 class Against(NamedTuple):
     """The difference of one row of ours to another on the same mentions, by paired bootstrap.
 
-    McNemar's exact test is None where a metric is more than right and wrong.
+    McNemar's exact test is None where a metric is more than right and wrong, and of samples, whose
+    mentions count by their mean.
     """
 
     name: str
@@ -163,10 +164,11 @@ def reproduced_rows(
 
 
 def _ours(outcome: Outcome, metric: str, reading: str, slice: str) -> dict[str, Any]:
-    if slice != "all" and not isinstance(outcome, Run):
-        raise InvalidInput(f"the slice {slice!r} is of a row of linking, without folds or samples")
+    one = outcome.runs[0] if isinstance(outcome, SampleRuns) else outcome
+    if slice != "all" and not isinstance(one, Run):
+        raise InvalidInput(f"the slice {slice!r} is of a row of linking, without folds")
     if isinstance(outcome, FoldRuns | SampleRuns):
-        return _mean(outcome, metric, reading)
+        return _mean(outcome, metric, reading, slice)
     if isinstance(outcome, Run):
         figure = outcome.figure(metric, reading=reading or None, slice=slice)
     else:
@@ -204,9 +206,10 @@ def _fingerprints(outcome: Outcome | None) -> dict[str, Any] | None:
     return outcome.fingerprints if isinstance(outcome, Run) else None
 
 
-def _mean(outcome: FoldRuns | SampleRuns, metric: str, reading: str) -> dict[str, Any]:
-    spread = outcome.spread(metric, reading=reading or None)
+def _mean(outcome: FoldRuns | SampleRuns, metric: str, reading: str, slice: str) -> dict[str, Any]:
     first = outcome.runs[0]
+    part = {"slice": slice} if isinstance(first, Run) and isinstance(outcome, SampleRuns) else {}
+    spread = outcome.spread(metric, reading=reading or None, **part)
     unit = first.unit if isinstance(first, Measured) else "%"
     factor = 100 if unit == "%" else 1
     found = {
@@ -218,7 +221,7 @@ def _mean(outcome: FoldRuns | SampleRuns, metric: str, reading: str) -> dict[str
         "sd": factor * spread.sd,
     }
     if isinstance(outcome, SampleRuns):
-        n = first.figure(metric, reading=reading or None).n
+        n = first.figure(metric, reading=reading or None, **part).n
         return {**found, "n": n, "samples": spread.n, "remarks": tuple(outcome.remarks)}
     remarks = tuple(
         f"fold {fold}: {remark}"
@@ -232,17 +235,18 @@ def against(row: Mapping[str, Any], first: Outcome, second: Outcome, *, seed: in
     """Compare a row with the one that its ``against`` names, in its first metric.
 
     The test is McNemar's, as in Miftahutdinov et al. (2021), section 5.5; `seed` is of the
-    bootstrap.
+    bootstrap. Samples are pooled: a mention counts by its mean over them.
     """
     metric, reading = next(iter(row["published"])), row.get("reading")
-    sides = [_columns(one, metric, reading, row.get("slice", "all")) for one in (first, second)]
     asked = [_mentions(one) for one in (first, second)]
-    if sides[0] is None or sides[1] is None or asked[0] != asked[1]:
+    if not asked[0] or asked[0] != asked[1]:
         raise InvalidInput(
             f"the row {row['name']!r} cannot be compared with {row['against']!r}: two rows of "
             "linking that ask the same mentions are expected"
         )
-    ours, theirs = sides
+    ours, theirs = sides = [
+        _columns(one, metric, reading, row.get("slice", "all")) for one in (first, second)
+    ]
     difference = paired_bootstrap(ours, theirs, draws=DRAWS, rng=seed)
     plain = all(np.isin(side[:, 0], [0, 1]).all() and (side[:, 1] == 1).all() for side in sides)
     test = mcnemar(ours[:, 0], theirs[:, 0]) if plain else None
@@ -253,8 +257,9 @@ def _columns(outcome: Outcome, metric: str, reading: str | None, slice: str) -> 
     if isinstance(outcome, FoldRuns):
         parts = [_columns(run, metric, reading, slice) for run in outcome.runs]
         return np.concatenate(parts)
-    if not isinstance(outcome, Run):
-        return None
+    if isinstance(outcome, SampleRuns):
+        return np.mean([_columns(run, metric, reading, slice) for run in outcome.runs], axis=0)
+    assert isinstance(outcome, Run)  # `against` has seen mentions
     scored = outcome.scored[reading or outcome.protocol.readings[0]]
     (rows,) = (one.rows for one in slices(scored) if one.name == slice)
     return columns(scored, metric)[rows]
@@ -263,6 +268,8 @@ def _columns(outcome: Outcome, metric: str, reading: str | None, slice: str) -> 
 def _mentions(outcome: Outcome) -> Sequence[Any]:
     if isinstance(outcome, FoldRuns):
         return [mention for run in outcome.runs for mention in _mentions(run)]
+    if isinstance(outcome, SampleRuns):
+        return _mentions(outcome.runs[0])
     return [one.mention for one in outcome.questions] if isinstance(outcome, Run) else []
 
 

@@ -249,6 +249,27 @@ def test_samples_of_a_model_are_averaged(place: Path) -> None:
         run(place, rows[0] + '\nagainst = "b"\n', rows[1], models=models)
 
 
+def test_samples_are_pooled_against_another_row(place: Path) -> None:
+    models = {"m": [str(place / "w.vec"), StaticVectors(WORDS, np.roll(VECTORS, 3, axis=0))]}
+    for part in ("all", "unseen mention"):
+        asked = f'{LINK}\nslice = "{part}"\n'
+        rows = (
+            row("a", f'encoders = ["{place / "w.vec"}"]\n{asked}'),
+            row("b", f'encoders = ["m"]\n{asked}against = "a"\n'),
+        )
+        table = run(place, *rows, models=models)
+        alone, pooled = table.rows
+        values = [100 * one.figure("accuracy@1", slice=part).value for one in table.runs["b"].runs]
+        assert values[0] == alone.value
+        assert pooled.value == pytest.approx(sum(values) / 2)
+        assert (pooled.n, pooled.samples) == (alone.n, 2)
+        found = pooled.against
+        assert found is not None
+        assert found.test is None
+        assert 100 * found.difference.value == pytest.approx(pooled.value - alone.value)
+        assert 0 < found.difference.p <= 1
+
+
 def test_a_model_of_the_file_that_is_not_trained_is_said(place: Path) -> None:
     head = '[model.m]\nrecipe = "few-shot"\nencoder = "w.vec"\ngroups = "g.json"\n'
     text = HEAD + f"[[row]]\n{row('a', LINK)}encoders = ['m']\n" + head
