@@ -52,6 +52,7 @@ THIRD_PARTY = {
     "fsspec": "bulk",
     "ray": "ray",
     "pyspark": "spark",
+    "babel": "po",
     "rdflib": "owl",
     "negspacy": "flags",
     "spacy": "spacy",

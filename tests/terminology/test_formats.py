@@ -371,3 +371,23 @@ def test_reading_into_a_temporary_terminology(table: Path, tmp_path: Path) -> No
 )
 def test_real_files_are_recognised(data: Path, path: str, name: str) -> None:
     assert recognise(data / path) == name
+
+
+def test_translations_are_names_of_concepts_that_are_there(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    base, spanish = tmp_path / "x.obo", tmp_path / "es.tsv"
+    base.write_text("format-version: 1.2\n\n[Term]\nid: X:1\nname: hip\nalt_id: X:9\n")
+    head = "subject_id\ttranslation_value\nID\tAL oboInOwl:hasExactSynonym@es\n"
+    spanish.write_text(f"{head}X:1\tcadera\nX:9\tla cadera\nX:2\trodilla\n")
+    with import_terminology(base, tmp_path / "x.db", translations=[spanish]) as found:
+        assert [one.id for one in found.iter_concepts()] == ["X:1"]
+        names = {(name.text, name.language) for name in found.names("X:1")}
+        assert names == {("hip", "en"), ("cadera", "es"), ("la cadera", "es")}
+    assert "1 of 3 names are of concepts that the terminology does not have" in caplog.text
+    with read_terminology(base, translations=[spanish]) as again:
+        assert again.languages() == {"en": 1, "es": 2}
+    spanish.write_text(f"{head}X:2\trodilla\n")
+    with pytest.raises(ReadError, match="none of its 1 names is of a concept of the terminology"):
+        import_terminology(base, tmp_path / "y.db", translations=[spanish])
+    assert not (tmp_path / "y.db").exists()

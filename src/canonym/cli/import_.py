@@ -55,6 +55,13 @@ def _flags(command: Any) -> Any:
     "What the source has under the first goes to the second, and the first is still found.",
 )
 @click.option(
+    "--translations",
+    multiple=True,
+    metavar="FILE",
+    help="Names in other languages for concepts of the source: Babelon, a ROBOT template or a .po "
+    "file. Can be repeated.",
+)
+@click.option(
     "--option",
     "extra",
     multiple=True,
@@ -68,6 +75,7 @@ def import_(
     format_: str | None,
     overwrite: bool,
     replaced: str | None,
+    translations: tuple[str, ...],
     extra: tuple[str, ...],
     **flags: str | None,
 ) -> None:
@@ -94,6 +102,10 @@ def import_(
       canonym import terms.tsv -o mesh.db --prefix MESH: --replaced promoted.tsv
 
     \b
+    The names of an ontology in other languages too:
+      canonym import hp.obo -o hp.db --translations hp-es.babelon.tsv
+
+    \b
     A release of UMLS, in two languages:
       canonym import 2024AA/META -o umls.db --option languages=ENG,GER
     """
@@ -109,7 +121,7 @@ def import_(
     from canonym.io.tables import is_binary
     from canonym.terminology.formats import FORMATS, import_terminology, recognise
 
-    inputs = (source, replaced, flags.get("trees"))
+    inputs = (source, replaced, *translations, flags.get("trees"))
     check_outputs({"-o": output}, inputs, overwrite=overwrite)
     if format_ is None:
         columns = [name for name, value in flags.items() if value and name.endswith("_column")]
@@ -130,6 +142,7 @@ def import_(
             overwrite=overwrite,
             progress=report,
             replaced=replaced,
+            translations=translations,
             **options,
         )
     with terminology:

@@ -9,7 +9,7 @@ import itertools
 import logging
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -23,7 +23,7 @@ from canonym.terminology.languages import check_language
 from canonym.terminology.readers.table import find_columns
 from canonym.terminology.replaced import read_replaced, with_replaced
 from canonym.terminology.store import Terminology
-from canonym.types import Record
+from canonym.types import Concept, Name, Record, Xref
 
 _log = logging.getLogger(__name__)
 
@@ -84,6 +84,10 @@ FORMATS: dict[str, Format] = {
          "the folder with CONCEPT.csv"),
         ("meddra", "meddra:read_meddra", "MedDRA in its ASCII distribution",
          "the folder with llt.asc"),
+        ("babelon", "babelon:read_babelon",
+         "translations of an ontology: Babelon, or a ROBOT template of synonyms", "a .tsv file"),
+        ("po", "po:read_po", "translations of labels by gettext (needs the extra 'po')",
+         "a .po file"),
         ("table", "table:read_table", "any table with a column of ids and one of names",
          "a .tsv, .csv, .parquet, .xlsx or .ods file"),
     )
@@ -108,6 +112,7 @@ class ReaderOptions(TypedDict, total=False):
     prefixes: bool | Mapping[str, str] | None
     # one format
     ancestors: bool
+    fuzzy: bool
     includes: bool
     llt: str
     non_current: bool
@@ -115,6 +120,7 @@ class ReaderOptions(TypedDict, total=False):
     standard_only: bool
     style: str
     syntax: str | None
+    unreviewed: bool
     untagged: str
     vocabularies: Collection[str] | None
     # tables
@@ -200,6 +206,7 @@ def read_records(
     *,
     format: str | None = None,
     replaced: str | Path | None = None,
+    translations: Sequence[str | Path] = (),
     **options: Unpack[ReaderOptions],
 ) -> Iterator[Record]:
     """Read a terminology of any format as a stream of records.
@@ -213,6 +220,9 @@ def read_records(
     replaced : str or Path, optional
         A table of replaced ids, see `canonym.terminology.replaced.read_replaced`. The option
         ``prefix`` is put before them too.
+    translations : sequence of str or Path
+        Files of further names for concepts of the source, such as translations in Babelon or
+        gettext format. Names of other concepts are left out, with a logged warning.
     **options
         Options of that format's reader; see `ReaderOptions` and the reader. One string will do for
         an option that takes several.
@@ -234,6 +244,9 @@ def read_records(
     >>> [record.id for record in islice(read_records("icd10cm"), 1)]
     ['ICD10CM:1']
     """
+    if translations:
+        own = read_records(source, format=format, replaced=replaced, **options)
+        return _with_translations(own, translations)
     if replaced is not None:
         successors = read_replaced(replaced, prefix=options.get("prefix", ""))
         return with_replaced(read_records(source, format=format, **options), successors)
@@ -262,6 +275,34 @@ def read_records(
     return found.load()(source, **given)
 
 
+def _with_translations(
+    records: Iterator[Record], translations: Sequence[str | Path]
+) -> Iterator[Record]:
+    """Add names of other files to the concepts that the records have."""
+    known: dict[str, str] = {}
+    for record in records:
+        if isinstance(record, Concept):
+            known[record.id] = record.id
+        elif isinstance(record, Xref) and record.kind == "alternative":
+            known.setdefault(record.target, record.concept_id)
+        yield record
+    for path in translations:
+        taken = left = 0
+        for record in read_records(path):
+            if isinstance(record, Name) and record.concept_id in known:
+                taken += 1
+                yield replace(record, concept_id=known[record.concept_id])
+            else:
+                left += isinstance(record, Name)
+        if not taken:
+            raise ReadError(path, f"none of its {left:,} names is of a concept of the terminology")
+        if left:
+            _log.warning(
+                "%s: %s of %s names are of concepts that the terminology does not have, and are "
+                "left out", path, f"{left:,}", f"{taken + left:,}",
+            )  # fmt: skip
+
+
 def import_terminology(
     source: str | Path | None,
     output: str | Path,
@@ -269,6 +310,7 @@ def import_terminology(
     *,
     format: str | None = None,
     replaced: str | Path | None = None,
+    translations: Sequence[str | Path] = (),
     overwrite: bool = False,
     progress: Callable[[int], None] | None = None,
     **options: Unpack[ReaderOptions],
@@ -277,7 +319,7 @@ def import_terminology(
 
     Parameters
     ----------
-    source, format, replaced, **options
+    source, format, replaced, translations, **options
         As of `read_records`.
     output : str or Path
         The file to write, usually ``*.db``. It appears whole or not at all.
@@ -298,7 +340,9 @@ def import_terminology(
     """
     if source is not None and _same(Path(source), Path(output)):
         raise InvalidInput(f"{output} is the source itself; choose another file to write")
-    records = read_records(source, format=format, replaced=replaced, **options)
+    records = read_records(
+        source, format=format, replaced=replaced, translations=translations, **options
+    )
     _log.info("import %s into %s", source, output)
     return Terminology.build(records, output, overwrite=overwrite, progress=progress)
 
@@ -313,6 +357,7 @@ def read_terminology(
     *,
     format: str | None = None,
     replaced: str | Path | None = None,
+    translations: Sequence[str | Path] = (),
     **options: Unpack[ReaderOptions],
 ) -> Terminology:
     """Read a terminology of any format; its file is temporary and is removed with the object.
@@ -321,7 +366,7 @@ def read_terminology(
 
     Parameters
     ----------
-    source, format, replaced, **options
+    source, format, replaced, translations, **options
         As of `read_records`.
 
     Returns
@@ -334,10 +379,12 @@ def read_terminology(
     InvalidInput
         If the source cannot be read.
     """
-    plain = format is None and replaced is None and not options
+    plain = format is None and replaced is None and not translations and not options
     if source is not None and plain and is_sqlite(Path(source)):
         return Terminology(source)
-    return Terminology.build(read_records(source, format=format, replaced=replaced, **options))
+    return Terminology.build(
+        read_records(source, format=format, replaced=replaced, translations=translations, **options)
+    )
 
 
 # --- recognition ----------------------------------------------------------------------------------
@@ -446,6 +493,10 @@ def _recognise_lines(lines: Sequence[str]) -> str | None:
         return "owl"
     if "DrugBank ID" in first and "Common name" in first:
         return "drugbank"
+    if re.match(r"(msgctxt|msgid) \"", content[0] if content else ""):
+        return "po"
+    if "\t" in first and re.search(r"\btranslation_(value|text)\b", first):
+        return "babelon"
     if first.startswith("concept_id\tconcept_name\tdomain_id\tvocabulary_id"):
         return "athena"
     if first.endswith("|") and first.count("|") == 18:

@@ -1,0 +1,185 @@
+"""Translations of an ontology: tables in Babelon format, and ROBOT templates of synonyms.
+
+::
+
+    source_language  translation_language  subject_id  source_value  predicate_id  translation_value
+    en               es                    HP:0001250  Seizure       rdfs:label    Convulsiones
+
+    subject_id  translation_value
+    ID          AL oboInOwl:hasExactSynonym@de SPLIT=|
+    HP:0001250  Epileptischer Anfall|Krampfanfall
+
+References
+----------
+The Babelon format. https://monarch-initiative.github.io/babelon/
+Human Phenotype Ontology, translations. https://obophenotype.github.io/hpo-translations/
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+
+from canonym.errors import InvalidInput
+from canonym.io.tables import Table, open_table, shown
+from canonym.terminology.languages import check_language
+from canonym.types import Concept, Name, Record
+
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "id": ("subject_id", "source_id"),
+    "value": ("translation_value", "translation_text"),
+    "label": ("source_value", "source_text"),
+    "predicate": ("predicate_id", "predicate"),
+    "language": ("translation_language", "translation_lang"),
+    "status": ("translation_status", "status"),
+}
+"""Names of the columns by what they hold, the usual one first."""
+
+_REVIEWED = {"", "OFFICIAL", "MANUALLY TRANSLATED", "REVIEWED", "APPROVED"}
+_MISSING = {"", "NA", "N/A"}
+_SCOPES = {
+    "label": "exact",
+    "hasexactsynonym": "exact",
+    "hasrelatedsynonym": "related",
+    "hasnarrowsynonym": "narrow",
+    "hasbroadsynonym": "broad",
+}
+_TEMPLATE = re.compile(r"\bAL? +\S*?:?(\w+)@([\w-]+)(?: +SPLIT=(\S+))?")
+
+
+def read_babelon(
+    path: str | Path,
+    *,
+    languages: Collection[str] | None = None,
+    unreviewed: bool = False,
+    quoted: bool = False,
+    source: str = "",
+    version: str = "",
+    encoding: str = "utf-8",
+) -> Iterator[Record]:
+    """Read the names that translators gave to the concepts of an ontology.
+
+    Parameters
+    ----------
+    path : str or Path
+        A table in Babelon format, or a ROBOT template with the language in its second row. It may
+        be compressed. Columns are those of `COLUMNS`.
+    languages : collection of str, optional
+        Only names in these languages, tags such as ``"es"``.
+    unreviewed : bool
+        Also names whose status is not one of a reviewed translation, such as ``CANDIDATE``.
+    quoted : bool
+        Whether cells may be in double quotes and then hold line ends.
+    source, version : str
+        The terminology and its version.
+    encoding : str
+        Encoding of the file.
+
+    Yields
+    ------
+    Concept or Name
+        A concept at its first row, with the label in the source language where the table has it.
+        Names are labels and synonyms; other properties, such as definitions, are left out.
+
+    Raises
+    ------
+    ReadError
+        If a column is missing, an id is empty, or a template does not tell its language.
+    """
+    for one in languages or ():
+        check_language(one)
+    with open_table(path, delimiter="\t", quoted=quoted, encoding=encoding) as table:
+        at = _columns(table)
+        if "predicate" in at:
+            rows = _translated(table, at)
+        else:
+            rows = _templates(table, at)
+        known: set[str] = set()
+        for cells, value, scope, language in rows:
+            id_ = cells[at["id"]].strip()
+            if not id_:
+                raise table.error(f"the id of {value!r} is empty")
+            status = cells[at["status"]].strip().upper() if "status" in at else ""
+            if value in _MISSING or status == "NOT_TRANSLATED":
+                continue
+            if not unreviewed and status not in _REVIEWED:
+                continue
+            if languages is not None and language not in languages:
+                continue
+            if id_ not in known:
+                known.add(id_)
+                label = ""
+                if "label" in at and _is_label(cells, at):
+                    label = cells[at["label"]].strip()
+                yield Concept(id_, label, source=source, version=version)
+            yield Name(value, id_, scope=scope, language=language)
+
+
+def _is_label(cells: list[str] | tuple[str, ...], at: Mapping[str, int]) -> bool:
+    return "predicate" not in at or _local(cells[at["predicate"]]) == "label"
+
+
+def _columns(table: Table) -> dict[str, int]:
+    names = [name.strip().lower() for name in table.header]
+    found = {}
+    for role, known in COLUMNS.items():
+        places = [names.index(name) for name in known if name in names]
+        if places:
+            found[role] = places[0]
+    template = "predicate" not in found
+    for role in ("id", "value", *(() if template else ("language",))):
+        if role not in found:
+            raise table.error(
+                f"no column {' or '.join(COLUMNS[role])}; a table of translations has "
+                f"subject_id, predicate_id, translation_language and translation_value, found "
+                f"{shown(table.header)}"
+            )
+    return found
+
+
+def _local(curie: str) -> str:
+    """Return the last part of a property: ``rdfs:label`` and an address that ends so are equal."""
+    return re.split(r"[:#/]", curie.strip())[-1].lower()
+
+
+def _checked(table: Table, language: str) -> str:
+    try:
+        check_language(language)
+    except InvalidInput as error:
+        raise table.error(str(error)) from None
+    return language
+
+
+_Translated = Iterator[tuple[list[str], str, str, str]]
+"""Cells, name, scope and language."""
+
+
+def _translated(table: Table, at: Mapping[str, int]) -> _Translated:
+    """Yield the rows of a Babelon table that are names."""
+    tags: set[str] = set()
+    for cells in table.rows:
+        scope = _SCOPES.get(_local(cells[at["predicate"]]))
+        if scope is None:
+            continue
+        language = cells[at["language"]].strip()
+        if language not in tags:
+            tags.add(_checked(table, language))
+        yield list(cells), cells[at["value"]].strip(), scope, language
+
+
+def _templates(table: Table, at: Mapping[str, int]) -> _Translated:
+    """Yield the names of a ROBOT template, which may stand several in a cell."""
+    told = next(iter(table.rows), None)
+    found = _TEMPLATE.search(told[at["value"]]) if told else None
+    scope = _SCOPES.get(found[1].lower()) if found else None
+    if found is None or scope is None:
+        raise table.error(
+            "neither a column predicate_id nor, in the row below the header, a ROBOT template with "
+            "a language, such as 'AL oboInOwl:hasExactSynonym@es'"
+        )
+    language, separator = _checked(table, found[2]), found[3]
+    for cells in table.rows:
+        value = cells[at["value"]]
+        for part in value.split(separator) if separator else [value]:
+            yield list(cells), part.strip(), scope, language
