@@ -63,9 +63,11 @@ from tests.corpora import test_trials as trials
 from tests.encoders import test_word_vectors as vectors
 from tests.io.making import make_ods, make_xlsx, ods_row
 from tests.linking.test_verify import ASKED, MENTIONS, RECORDS
+from tests.terminology.readers import test_babelon as babelon
 from tests.terminology.readers import test_mesh as mesh
 from tests.terminology.readers import test_obo as obo
 from tests.terminology.readers import test_owl as owl
+from tests.terminology.readers import test_po as po
 
 Read = Callable[[Path], object]
 JSON = (mutate_json,)
@@ -610,6 +612,8 @@ TARGETS: dict[str, Make] = {
         one_file(all_of(read_records, format="owl"), RDF_XML, N_TRIPLES),
         one_file(all_of(read_records, format="owl"), JSON_LD, changes=JSON),
     ),
+    "babelon": one_file(all_of(read_records, format="babelon"), babelon.TABLE, babelon.TEMPLATE),
+    "po": one_file(all_of(read_records, format="po", language="de"), po.PO),
     "table": tables,
     "recognised": recognised,
     "everyday": one_file(

@@ -33,9 +33,18 @@ def table(rows: list[tuple[str, ...]], language: str = "es") -> str:
     )
 
 
+TABLE = table(ROWS)
+TEMPLATE = (
+    "subject_id\ttranslation_value\tsynonym_type\n"
+    "ID\tAL oboInOwl:hasExactSynonym@de SPLIT=|\t>AI oboInOwl:hasSynonymType\n"
+    "X:1\tAnfall | Krampfanfall\t\n"
+    "X:2\tHüfte\t\n"
+)
+
+
 def test_labels_and_synonyms_are_names_of_their_language(tmp_path: Path) -> None:
     path = tmp_path / "x-es.tsv.gz"
-    path.write_bytes(gzip.compress(table(ROWS).encode()))
+    path.write_bytes(gzip.compress(TABLE.encode()))
     assert recognise(path) == "babelon"
     assert list(read_babelon(path, source="X")) == [
         Concept("X:1", "Seizure", source="X"),
@@ -67,12 +76,7 @@ def test_columns_may_have_other_names_and_cells_line_ends(tmp_path: Path) -> Non
 
 def test_a_template_tells_its_language_in_the_second_row(tmp_path: Path) -> None:
     path = tmp_path / "x-de.synonyms.tsv"
-    path.write_text(
-        "subject_id\ttranslation_value\tsynonym_type\n"
-        "ID\tAL oboInOwl:hasExactSynonym@de SPLIT=|\t>AI oboInOwl:hasSynonymType\n"
-        "X:1\tAnfall | Krampfanfall\t\n"
-        "X:2\tHüfte\t\n"
-    )
+    path.write_text(TEMPLATE)
     assert recognise(path) == "babelon"
     assert [one for one in read_babelon(path) if isinstance(one, Name)] == [
         Name("Anfall", "X:1", language="de"),
@@ -92,7 +96,7 @@ def test_a_template_tells_its_language_in_the_second_row(tmp_path: Path) -> None
         (HEADER.replace("translation_language", "x"), "no column translation_language"),
         (table([("", "a", "rdfs:label", "b", "OFFICIAL")]), "line 2: the id of 'b' is empty"),
         (table(ROWS, "span ish"), "line 2: the language is 'span ish'"),
-        (table(ROWS)[:-20], "cells where"),
+        (TABLE[:-20], "cells where"),
     ],
 )
 def test_a_damaged_table_is_refused_with_its_line(text: str, problem: str, tmp_path: Path) -> None:
