@@ -499,20 +499,20 @@ class Linker:
 
     def fit_confidence(
         self,
-        corpus: Iterable[Document | Mention],
+        corpus: Iterable[Document | Mention] | None = None,
         *,
         types: Sequence[str] = (),
         method: str = METHODS[0],
     ) -> dict[str, float]:
-        """Learn from annotated mentions how often links are right, and keep it with the index.
+        """Learn how often links are right, and keep it with the index.
 
-        Links have a `Link.confidence` then, and ``min_confidence=0.9`` makes those NIL that are
-        right in fewer than nine of ten cases.
+        Links then have a `Link.confidence`; ``min_confidence=0.9`` makes less sure ones NIL.
 
         Parameters
         ----------
-        corpus : iterable of Document or Mention
-            Annotated, and not the mentions with which the index was built: those are too easy.
+        corpus : iterable of Document or Mention, optional
+            Annotated, and not those the index was built with: they are too easy. Without one the
+            terminology asks itself, see `canonym.linking.calibration`.
         types : sequence of str
             Only mentions of these types.
         method : str
@@ -531,9 +531,9 @@ class Linker:
         InvalidInput
             If there is no such method or type, or fewer than 20 mentions have a candidate.
         """
-        from canonym.linking.fitting import fit_confidence
+        from canonym.linking.calibration import learn_confidence
 
-        fitted, report = fit_confidence(self.pipeline, corpus, types=types, method=method)
+        fitted, report = learn_confidence(self.pipeline, corpus, types=types, method=method)
         fitted.save(self.folder / CONFIDENCE)
         self.confidence = fitted
         return report

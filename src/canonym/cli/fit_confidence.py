@@ -8,7 +8,7 @@ from canonym.cli.options import built_index_option, corpus_format_option, mentio
 
 
 @click.command("fit-confidence")
-@click.argument("corpus", type=click.Path())
+@click.argument("corpus", type=click.Path(), required=False)
 @built_index_option
 @mention_type_option()
 @click.option(
@@ -20,14 +20,22 @@ from canonym.cli.options import built_index_option, corpus_format_option, mentio
 )
 @corpus_format_option
 def fit_confidence(
-    corpus: str, index: str, types: tuple[str, ...], method: str, format_: str | None
+    corpus: str | None, index: str, types: tuple[str, ...], method: str, format_: str | None
 ) -> None:
-    """Learn from the mentions of CORPUS how sure the links of an index are.
+    """Learn how sure the links of an index are, from the mentions of CORPUS or without any.
+
+    From then on every link has a confidence, the probability of being right, and `canonym link
+    --min-confidence 0.9` turns links that are right in fewer than 90 % of cases into NIL.
+
+    Without CORPUS the terminology asks itself: for names that are taken out, for concepts that are
+    taken out, and for strings that name nothing. At 0.25, nonsense is NIL, and few right links are.
 
     CORPUS is annotated, as `canonym evaluate` takes it, and none whose mentions are names of the
-    index. From then on every link has a confidence, the probability of being right, and
-    `canonym link --min-confidence 0.9` turns links that are right in fewer than 90 % of cases into
-    NIL.
+    index. What is learned from it fits mentions like those better.
+
+    \b
+      canonym fit-confidence --index medic-index
+      canonym link --index medic-index --file names.txt --min-confidence 0.25
 
     \b
       canonym fit-confidence dev.pubtator --index medic-index --mention-type Disease
@@ -36,15 +44,17 @@ def fit_confidence(
     The report gives the expected calibration error: by how much confidence and the share of right
     links differ when each fifth of the documents is predicted from the others.
     """
+    from pathlib import Path
+
     from canonym.cli.annotated import open_corpus
     from canonym.cli.description import print_facts
     from canonym.cli.progress import activity
     from canonym.cli.verbosity import is_quiet
     from canonym.linker import Linker
 
-    given = open_corpus(corpus, format=format_)
+    documents = None if corpus is None else open_corpus(corpus, format=format_).documents
     with activity("Fitting"):
-        found = Linker.load(index).fit_confidence(given.documents, types=types, method=method)
+        found = Linker.load(index).fit_confidence(documents, types=types, method=method)
     if is_quiet():
         return
     answered = found["answered at 0.9"]
@@ -54,6 +64,7 @@ def fit_confidence(
     print_facts(
         {
             "index": index,
+            "learned from": Path(corpus).name if corpus else "the terminology itself",
             "method": method,
             "links": int(found["links"]),
             "right": f"{100 * found['right']:.1f} %",

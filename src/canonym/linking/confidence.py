@@ -15,6 +15,7 @@ from canonym.errors import InvalidInput, Mismatch, NotTrained, ReadError
 from canonym.io.files import open_sealed, sealed, write_file
 from canonym.linking.settings import SIEVES
 from canonym.ranking.probability import Isotonic, Logistic, fit_isotonic, fit_platt, sigmoid
+from canonym.text import normalise
 from canonym.types import Link
 
 CONFIDENCE = "confidence.json"
@@ -29,17 +30,22 @@ FEATURES: tuple[str, ...] = (
 )
 """Features of a link, see `confidence_features`."""
 
-_FORMAT = 2
+WIDE_FEATURES: tuple[str, ...] = (*FEATURES, "covered", "covering", "letters", "words")
+"""The same, and what the string that was looked up shares with the name found."""
+
+_FORMATS = {2: FEATURES, 3: WIDE_FEATURES}
 
 
-def confidence_features(link: Link) -> npt.NDArray[np.float64]:
+def confidence_features(link: Link, which: tuple[str, ...] = FEATURES) -> npt.NDArray[np.float64]:
     """Return the features of an undivided link, with two candidates if there are so many.
 
-    An array of ``len(FEATURES)`` float64: the score of the best candidate; its margin to the
-    second concept (the score, without one); the share of scorers that prefer it to the second (1
-    for a sieve, or without a second); one number per sieve, 1 if it decided; whether a sieve found
-    the second as well; whether there is no second; and the similarity of the best, which is not
-    its score where a re-ranker put it first.
+    An array of ``len(which)`` float64; `which` is `FEATURES` or `WIDE_FEATURES`: the score of the
+    best candidate; its margin to the second concept (the score, without one); the share of scorers
+    that prefer it to the second (1 for a sieve, or without a second); one number per sieve, 1 if it
+    decided; whether a sieve found the second as well; whether there is no second; and the
+    similarity of the best, which is not its score where a re-ranker put it first. The wide ones go
+    on with the share of the words of the string looked up that the name has, and the other way
+    round; Dice's coefficient of their 3-grams; and the number of words, up to eight.
     """
     best, *others = link.candidates
     sieved = best.sieve in _SIEVES
@@ -49,30 +55,51 @@ def confidence_features(link: Link) -> npt.NDArray[np.float64]:
         agreement = float(
             np.mean([part > second.get(name, -np.inf) for name, part in best.parts.items()])
         )
-    return np.array(
-        [
-            best.score,
-            best.score - others[0].score if others else best.score,
-            agreement,
-            *(float(best.sieve == name) for name in _SIEVES),
-            float(sieved and bool(others) and others[0].sieve == best.sieve),
-            float(not others),
-            best.similarity,
-        ]
-    )
+    found = [
+        best.score,
+        best.score - others[0].score if others else best.score,
+        agreement,
+        *(float(best.sieve == name) for name in _SIEVES),
+        float(sieved and bool(others) and others[0].sieve == best.sieve),
+        float(not others),
+        best.similarity,
+    ]
+    if which is not FEATURES:
+        found += _shared(link.searched or link.mention.text, best.name)
+    return np.array(found)
+
+
+def _shared(text: str, name: str) -> list[float]:
+    """Return what two strings have in common, the first by its own length."""
+    one, other = normalise(text), normalise(name)
+    words, others = set(one.split()), set(other.split())
+    grams, beside = _grams(one), _grams(other)
+    both = len(words & others)
+    return [
+        both / max(len(words), 1),
+        both / max(len(others), 1),
+        2 * len(grams & beside) / max(len(grams) + len(beside), 1),
+        float(min(len(words), 8)),
+    ]
+
+
+def _grams(text: str) -> set[str]:
+    framed = f" {text} "
+    return {framed[i : i + 3] for i in range(len(framed) - 2)}
 
 
 @dataclass(frozen=True)
 class Confidence:
     """A fitted confidence: a logistic regression, and an isotonic one of its log-odds.
 
-    It was fitted to `n` links, of which `n_right` were right.
+    It was fitted to `n` links, of which `n_right` were right, by their `features`.
     """
 
     logistic: Logistic
     isotonic: Isotonic | None
     n: int
     n_right: int
+    features: tuple[str, ...] = FEATURES
 
     @property
     def method(self) -> str:
@@ -94,7 +121,7 @@ class Confidence:
 
     def of(self, links: Sequence[Link]) -> list[float | None]:
         """Return the probability that the best candidate of each is right, None without one."""
-        known = [confidence_features(link) for link in links if link.candidates]
+        known = [confidence_features(link, self.features) for link in links if link.candidates]
         found = iter(self.predict(np.array(known)).tolist() if known else ())
         return [next(found) if link.candidates else None for link in links]
 
@@ -115,8 +142,8 @@ class Confidence:
     def to_dict(self) -> dict[str, Any]:
         """Return what was fitted as plain lists and numbers."""
         content: dict[str, Any] = {
-            "format": _FORMAT,
-            "features": FEATURES,
+            "format": next(n for n, names in _FORMATS.items() if names == self.features),
+            "features": self.features,
             "weights": self.logistic.weights.tolist(),
             "intercept": self.logistic.intercept,
             "n": self.n,
@@ -147,13 +174,15 @@ class Confidence:
         """
         try:
             content = open_sealed(path.read_text(encoding="ascii"))
-            known = (content["format"], tuple(content["features"])) == (_FORMAT, FEATURES)
+            features = _FORMATS.get(content["format"], ())
+            known = features != () and tuple(content["features"]) == features
             weights = np.array(content["weights"], dtype=np.float64)
             logistic = Logistic(weights, float(content["intercept"]))
             isotonic = None
             if "knots" in content:
                 isotonic = Isotonic(*(np.array(content[key], float) for key in ("knots", "values")))
-            found = cls(logistic, isotonic, int(content["n"]), int(content["n_right"]))
+            n, n_right = int(content["n"]), int(content["n_right"])
+            found = cls(logistic, isotonic, n, n_right, features)
             if known and not _is_sound(found):
                 raise ValueError("numbers are missing, or are none")
         except FileNotFoundError:
@@ -196,7 +225,7 @@ def _is_sound(found: Confidence) -> bool:
     weights, intercept = found.logistic
     knots, values = found.isotonic or (np.zeros(1), np.zeros(1))
     return (
-        weights.shape == (len(FEATURES),)
+        weights.shape == (len(found.features),)
         and knots.shape == values.shape == (knots.size,)
         and knots.size > 0
         and all(np.isfinite(part).all() for part in (weights, intercept, knots, values))
@@ -211,8 +240,11 @@ def fit_model(
     *,
     method: str = METHODS[0],
     fewest: int = 20,
+    features_of: tuple[str, ...] = FEATURES,
 ) -> Confidence:
     """Fit a confidence to the features of n links, and whether each is right.
+
+    `features_of` names the columns: `FEATURES` or `WIDE_FEATURES`.
 
     ``"platt"`` is a logistic regression of the features; ``"isotonic"`` a rising function of the
     odds that it gives. See `canonym.ranking.probability.fit_platt`.
@@ -232,7 +264,7 @@ def fit_model(
         )
     logistic = fit_platt(x, y)
     isotonic = fit_isotonic(logistic.logit(x), y) if method == "isotonic" else None
-    return Confidence(logistic, isotonic, len(y), int(y.sum()))
+    return Confidence(logistic, isotonic, len(y), int(y.sum()), features_of)
 
 
 def check_confidence(confidence: Confidence | None, least: float | None) -> None:
@@ -246,8 +278,7 @@ def check_confidence(confidence: Confidence | None, least: float | None) -> None
     if confidence is None:
         raise NotTrained(
             "the index does not know how sure its links are, which min_confidence goes by; let it "
-            "learn from annotated mentions first: Linker.fit_confidence(corpus) or `canonym "
-            "fit-confidence CORPUS --index FOLDER`"
+            "learn that first: Linker.fit_confidence(), or `canonym fit-confidence --index FOLDER`"
         )
 
 

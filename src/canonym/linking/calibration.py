@@ -1,0 +1,182 @@
+"""A confidence without annotations: an index asked for names as if it did not have them.
+
+Three kinds of questions have known answers in every terminology. A name that is taken out is right
+where its concept is found by its other names. A concept that is taken out cannot be found, whatever
+comes first. Strangers (`canonym.linking.strangers`) are names of nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.errors import InvalidInput
+from canonym.linking.confidence import (
+    METHODS,
+    WIDE_FEATURES,
+    Confidence,
+    confidence_features,
+    fit_model,
+)
+from canonym.linking.fitting import Observed, confidence_report, fit_confidence
+from canonym.linking.names import Filter
+from canonym.linking.pipeline import Pipeline
+from canonym.linking.strangers import strangers
+from canonym.terminology import Terminology
+from canonym.text import normalise
+from canonym.types import Document, Link, Mention
+
+HELD_OUT = 1500
+"""Names that are taken out, at most; as many are asked that are there."""
+
+_ABSENT = 15  # of so many names that are taken out, one has its whole concept taken out
+_SHARE = 10  # one concept of so many is touched, at most
+_FEWEST = 20
+
+
+class _Questions(NamedTuple):
+    """Names to ask for: their texts, the ids that are right (none for ``""``), and the filter."""
+
+    texts: list[str]
+    ids: list[str]
+    filter: Filter
+
+
+def learn_confidence(
+    pipeline: Pipeline,
+    corpus: Iterable[Document | Mention] | None,
+    *,
+    types: Sequence[str] = (),
+    method: str = METHODS[0],
+) -> tuple[Confidence, dict[str, float]]:
+    """Fit a confidence to annotated mentions, or without any to the terminology itself.
+
+    Raises
+    ------
+    InvalidInput
+        As the two ways do, and if types are chosen of no corpus.
+    """
+    if corpus is not None:
+        return fit_confidence(pipeline, corpus, types=types, method=method)
+    if types:
+        raise InvalidInput(
+            f"types is {tuple(types)}, which are those of mentions; expected with a corpus only"
+        )
+    return fit_to_terminology(pipeline, method=method)
+
+
+def fit_to_terminology(
+    pipeline: Pipeline, *, method: str = METHODS[0], seed: int = 0
+) -> tuple[Confidence, dict[str, float]]:
+    """Fit a confidence to the names of the terminology itself, and say how good it is.
+
+    Returns
+    -------
+    Confidence
+        Of `WIDE_FEATURES`.
+    dict of str to float
+        As `canonym.Linker.fit_confidence` returns it. Questions stand for documents.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such method, or too few names.
+
+    Notes
+    -----
+    At most 1,500 names are taken out, each of another concept that has others, and one concept
+    for every fifteen of these. As many names are asked as they stand. A tenth of the concepts is
+    touched at most, so that a small terminology stays what it is.
+    """
+    seen = observe_terminology(pipeline, seed=seed)
+    fitted = fit_model(seen.features, seen.right, method=method, features_of=WIDE_FEATURES)
+    return fitted, confidence_report(fitted, seen, method=method)
+
+
+def observe_terminology(pipeline: Pipeline, *, seed: int = 0) -> Observed:
+    """Link the questions that a terminology answers itself; each has a number of its own."""
+    rng = np.random.default_rng(seed)
+    features: list[npt.NDArray[np.float64]] = []
+    right: list[bool] = []
+    number: list[int] = []
+    asked = 0
+    for questions in _questions(pipeline, rng, seed):
+        for link, id_ in zip(_linked(pipeline, questions), questions.ids, strict=True):
+            asked += 1
+            for part in link.parts or (link,):
+                if part.candidates:
+                    features.append(confidence_features(part, WIDE_FEATURES))
+                    right.append(not link.parts and part.candidates[0].id == id_)
+                    number.append(asked)
+    if len(features) < _FEWEST:
+        raise InvalidInput(
+            f"the terminology answers {len(features)} questions about its own names, and at least "
+            f"{_FEWEST} are expected: let the confidence learn from annotated mentions"
+        )
+    return Observed(np.array(features), np.array(right), np.array(number))
+
+
+def _questions(pipeline: Pipeline, rng: np.random.Generator, seed: int) -> Iterator[_Questions]:
+    whole = pipeline.filters.choose()
+    terminology = pipeline.terminology
+    concept_of_row = terminology.concept_of_row()
+    yield _held_out(terminology, concept_of_row, whole, rng)
+    rows = rng.permutation(terminology.n_names)[:HELD_OUT]
+    texts = [name.text for name in terminology.names_at(rows)]
+    ids = [name.concept_id for name in terminology.names_at(rows)]
+    yield _Questions(texts, ids, whole)
+    unknown = strangers(seed=seed)
+    yield _Questions(unknown, [""] * len(unknown), whole)
+
+
+def _held_out(
+    terminology: Terminology,
+    concept_of_row: npt.NDArray[np.int32],
+    whole: Filter,
+    rng: np.random.Generator,
+) -> _Questions:
+    """Take one name of each drawn concept out, or the whole concept."""
+    n_concepts = terminology.n_concepts
+    most = min(HELD_OUT + HELD_OUT // _ABSENT, max(n_concepts // _SHARE, 1))
+    drawn = rng.permutation(n_concepts)[:most]
+    chosen = np.zeros(n_concepts, dtype=np.bool_)
+    chosen[drawn] = True
+    rows = np.flatnonzero(chosen[concept_of_row])
+    of_concept: dict[int, list[int]] = {}
+    names = dict(zip(rows.tolist(), terminology.names_at(rows), strict=True))
+    for row in rows.tolist():
+        of_concept.setdefault(int(concept_of_row[row]), []).append(row)
+    allowed = np.ones(terminology.n_names, dtype=np.bool_)
+    texts, ids, n_gone = [], [], 0
+    for n, concept in enumerate(drawn.tolist()):
+        own = of_concept.get(concept, [])
+        if not own:
+            continue
+        asked = own[int(rng.integers(len(own)))]
+        form = normalise(names[asked].text)
+        out = [row for row in own if normalise(names[row].text) == form]
+        absent = n % (_ABSENT + 1) == 0
+        if not absent and len(out) == len(own):
+            continue  # it has no other name
+        allowed[own if absent else out] = False
+        n_gone += absent
+        texts.append(names[asked].text)
+        ids.append("" if absent else names[asked].concept_id)
+    left = whole._replace(
+        allowed=allowed, n_rows=int(allowed.sum()), n_concepts=whole.n_concepts - n_gone
+    )
+    return _Questions(texts, ids, left)
+
+
+def _linked(pipeline: Pipeline, questions: _Questions) -> Iterator[Link]:
+    request = pipeline.request(k=2, context=False)._replace(
+        filter=questions.filter, confidence=None
+    )
+    for first in range(0, len(questions.texts), request.batch):
+        some: Sequence[str] = questions.texts[first : first + request.batch]
+        documents = [Document(str(n), "", (Mention(text),)) for n, text in enumerate(some)]
+        for _, links in pipeline.link_batch(documents, request, {}):
+            yield from links

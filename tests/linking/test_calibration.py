@@ -1,0 +1,123 @@
+"""A confidence without annotations: what is asked, and what is learned from it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from canonym import Linker
+from canonym.cli import main
+from canonym.errors import InvalidInput
+from canonym.linking import calibration, strangers
+from canonym.linking.calibration import fit_to_terminology, observe_terminology
+from canonym.linking.confidence import CONFIDENCE, FEATURES, WIDE_FEATURES, Confidence
+from canonym.terminology import Terminology
+from canonym.text import normalise
+from canonym.types import Concept, Mention, Name
+
+SIGNS = ("fracture", "inflammation", "tumour", "pain", "swelling", "haemorrhage", "paralysis")
+PLACES = ("hip", "knee", "hand", "foot", "skull", "lung", "kidney", "liver", "tongue", "larynx")
+SIDES = ("left", "right", "upper", "lower")
+
+
+def records(n_sides: int = len(SIDES)) -> list[Concept | Name]:
+    found: list[Concept | Name] = []
+    for sign in SIGNS:
+        for place in PLACES:
+            for side in SIDES[:n_sides]:
+                id_ = f"X:{len(found)}"
+                found.append(Concept(id_, f"{sign} of the {side} {place}"))
+                found.append(Name(f"{side} {place} {sign}", id_))
+                found.append(Name(f"{sign}, {side} {place}", id_))
+    return found
+
+
+@pytest.fixture(scope="module")
+def linker(tmp_path_factory: pytest.TempPathFactory) -> Linker:
+    folder = tmp_path_factory.mktemp("asked")
+    return Linker.build(Terminology.build(records()), folder=folder / "index")
+
+
+def test_names_and_concepts_are_taken_out(linker: Linker) -> None:
+    terminology = linker.terminology
+    whole = linker.pipeline.filters.choose()
+    concept_of_row = terminology.concept_of_row()
+    asked = calibration._held_out(terminology, concept_of_row, whole, np.random.default_rng(3))
+    assert len(asked.texts) == len(asked.ids) <= terminology.n_concepts // 10
+    assert asked.filter.allowed is not None
+    left = {
+        (name.concept_id, normalise(name.text))
+        for name in terminology.names_at(np.flatnonzero(asked.filter.allowed))
+    }
+    assert asked.filter.n_rows == int(asked.filter.allowed.sum())
+    for text, id_ in zip(asked.texts, asked.ids, strict=True):
+        assert normalise(text) not in {form for _, form in left}
+        assert not id_ or any(concept == id_ for concept, _ in left)
+    absent = asked.ids.count("")
+    assert 1 <= absent <= 3
+    assert asked.filter.n_concepts == terminology.n_concepts - absent
+
+
+def test_a_terminology_tells_its_own_names_from_strangers(linker: Linker) -> None:
+    fitted, report = fit_to_terminology(linker.pipeline)
+    assert fitted.features == WIDE_FEATURES
+    assert fitted.to_dict() == fit_to_terminology(linker.pipeline)[0].to_dict()
+    assert report["links"] == fitted.n > 300
+    assert report["ece"] < 0.1
+    seen = observe_terminology(linker.pipeline)
+    assert seen.features.shape == (fitted.n, len(WIDE_FEATURES))
+    assert 0.3 < seen.right.mean() < 1
+
+
+def test_it_is_kept_and_makes_nonsense_nil(linker: Linker) -> None:
+    assert linker.fit_confidence()["right"] > 0.3
+    again = Linker.load(linker.folder)
+    assert again.confidence is not None
+    known = ["left knee pain", "pains of the left knee"]
+    unknown = ["asdfghjkl", "theatre play", "el perro duerme", "qwzx bvtr"]
+    links = list(again.link([*known, *unknown], min_confidence=0.25))
+    assert [link.nil for link in links] == [False, False, True, True, True, True]
+    assert all(link.confidence is not None for link in links if link.candidates)
+    kept = Confidence.load(Path(str(linker.folder)) / CONFIDENCE)
+    assert kept is not None
+    assert kept.features == WIDE_FEATURES
+    with pytest.raises(InvalidInput, match="expected with a corpus only"):
+        linker.fit_confidence(types=["Disease"])
+    names = linker.terminology.names_at(range(60))
+    annotated = [Mention(f"the {name.text}", ids=(name.concept_id,)) for name in names]
+    linker.fit_confidence(annotated)
+    assert linker.confidence is not None
+    assert linker.confidence.features == FEATURES
+
+
+def test_too_few_names_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calibration, "strangers", lambda **_: ["asdf"])
+    small = Linker.build(Terminology.build([Concept("X:1", "hip")]), folder=tmp_path / "index")
+    with pytest.raises(InvalidInput, match="answers 2 questions about its own names"):
+        small.fit_confidence()
+    assert not (tmp_path / "index" / CONFIDENCE).exists()
+
+
+def test_strangers_are_the_same_every_time_and_not_repeated() -> None:
+    one = strangers.strangers(seed=1)
+    assert one == strangers.strangers(seed=1) != strangers.strangers(seed=2)
+    phrases = [*strangers.EVERYDAY, *strangers.OTHER_LANGUAGES]
+    assert len({phrase.strip() for phrase in phrases}) == len(phrases)
+    assert all(text == text.strip() and text for text in one)
+
+
+def test_the_command_needs_no_corpus(linker: Linker) -> None:
+    folder = str(linker.folder)
+    told = CliRunner().invoke(main, ["fit-confidence", "--index", folder])
+    assert told.exit_code == 0, told.output
+    assert "learned from       the terminology itself" in told.output
+    asked = ["link", "--index", folder, "--min-confidence", "0.25", "asdfghjkl", "left hip pain"]
+    rows = CliRunner().invoke(main, [*asked, "--format", "jsonl"]).stdout.splitlines()
+    assert [json.loads(row)["nil"] for row in rows] == [True, False]
+    told = CliRunner().invoke(main, ["fit-confidence", "--index", folder, "--mention-type", "A"])
+    assert told.exit_code == 2
+    assert "expected with a corpus only" in told.output
