@@ -22,8 +22,8 @@ from canonym import Linker
 from canonym.corpora import read_pubtator
 from canonym.evaluation.calibration import ece, reliability, risk_coverage
 from canonym.evaluation.nil import STRATEGIES, draw_thresholds
-from canonym.linking.confidence import METHODS, fit_model
-from canonym.linking.fitting import Observed, observe
+from canonym.linking.confidence import METHODS, Observed, fit_model
+from canonym.linking.fitting import observe
 from canonym.terminology.formats import import_terminology
 from record import chosen_encoder, data_folder, save
 

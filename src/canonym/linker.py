@@ -531,9 +531,9 @@ class Linker:
         InvalidInput
             If there is no such method or type, or fewer than 20 mentions have a candidate.
         """
-        from canonym.linking.calibration import learn_confidence
+        from canonym.linking.fitting import fit_confidence
 
-        fitted, report = learn_confidence(self.pipeline, corpus, types=types, method=method)
+        fitted, report = fit_confidence(self.pipeline, corpus, types=types, method=method)
         fitted.save(self.folder / CONFIDENCE)
         self.confidence = fitted
         return report

@@ -13,8 +13,9 @@ from canonym import Linker
 from canonym.cli import main
 from canonym.errors import InvalidInput
 from canonym.linking import calibration, strangers
-from canonym.linking.calibration import fit_to_terminology, observe_terminology
+from canonym.linking.calibration import observe_terminology
 from canonym.linking.confidence import CONFIDENCE, FEATURES, WIDE_FEATURES, Confidence
+from canonym.linking.fitting import fit_confidence
 from canonym.terminology import Terminology
 from canonym.text import normalise
 from canonym.types import Concept, Mention, Name
@@ -63,9 +64,9 @@ def test_names_and_concepts_are_taken_out(linker: Linker) -> None:
 
 
 def test_a_terminology_tells_its_own_names_from_strangers(linker: Linker) -> None:
-    fitted, report = fit_to_terminology(linker.pipeline)
+    fitted, report = fit_confidence(linker.pipeline, None)
     assert fitted.features == WIDE_FEATURES
-    assert fitted.to_dict() == fit_to_terminology(linker.pipeline)[0].to_dict()
+    assert fitted.to_dict() == fit_confidence(linker.pipeline, None)[0].to_dict()
     assert report["links"] == fitted.n > 300
     assert report["ece"] < 0.1
     seen = observe_terminology(linker.pipeline)

@@ -29,10 +29,11 @@ from canonym.linking.confidence import (
     FEATURES,
     METHODS,
     Confidence,
+    Observed,
     confidence_features,
     fit_model,
 )
-from canonym.linking.fitting import Observed, cross_fitted, judged, observe
+from canonym.linking.fitting import cross_fitted, judged, observe
 from canonym.ranking.probability import Isotonic, Logistic
 from canonym.types.links import SIMILARITY
 

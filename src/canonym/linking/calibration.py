@@ -7,27 +7,22 @@ comes first. Strangers (`canonym.linking.strangers`) are names of nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
-from canonym.linking.confidence import (
-    METHODS,
-    WIDE_FEATURES,
-    Confidence,
-    confidence_features,
-    fit_model,
-)
-from canonym.linking.fitting import Observed, confidence_report, fit_confidence
+from canonym.linking.confidence import WIDE_FEATURES, Observed, confidence_features
 from canonym.linking.names import Filter
-from canonym.linking.pipeline import Pipeline
 from canonym.linking.strangers import strangers
 from canonym.terminology import Terminology
 from canonym.text import normalise
 from canonym.types import Document, Link, Mention
+
+if TYPE_CHECKING:
+    from canonym.linking.pipeline import Pipeline
 
 HELD_OUT = 1500
 """Names that are taken out, at most; as many are asked that are there."""
@@ -45,45 +40,13 @@ class _Questions(NamedTuple):
     filter: Filter
 
 
-def learn_confidence(
-    pipeline: Pipeline,
-    corpus: Iterable[Document | Mention] | None,
-    *,
-    types: Sequence[str] = (),
-    method: str = METHODS[0],
-) -> tuple[Confidence, dict[str, float]]:
-    """Fit a confidence to annotated mentions, or without any to the terminology itself.
+def observe_terminology(pipeline: Pipeline, *, seed: int = 0) -> Observed:
+    """Link the questions that a terminology answers itself; each is a document of its own.
 
     Raises
     ------
     InvalidInput
-        As the two ways do, and if types are chosen of no corpus.
-    """
-    if corpus is not None:
-        return fit_confidence(pipeline, corpus, types=types, method=method)
-    if types:
-        raise InvalidInput(
-            f"types is {tuple(types)}, which are those of mentions; expected with a corpus only"
-        )
-    return fit_to_terminology(pipeline, method=method)
-
-
-def fit_to_terminology(
-    pipeline: Pipeline, *, method: str = METHODS[0], seed: int = 0
-) -> tuple[Confidence, dict[str, float]]:
-    """Fit a confidence to the names of the terminology itself, and say how good it is.
-
-    Returns
-    -------
-    Confidence
-        Of `WIDE_FEATURES`.
-    dict of str to float
-        As `canonym.Linker.fit_confidence` returns it. Questions stand for documents.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such method, or too few names.
+        If there are too few names.
 
     Notes
     -----
@@ -91,13 +54,6 @@ def fit_to_terminology(
     for every fifteen of these. As many names are asked as they stand. A tenth of the concepts is
     touched at most, so that a small terminology stays what it is.
     """
-    seen = observe_terminology(pipeline, seed=seed)
-    fitted = fit_model(seen.features, seen.right, method=method, features_of=WIDE_FEATURES)
-    return fitted, confidence_report(fitted, seen, method=method)
-
-
-def observe_terminology(pipeline: Pipeline, *, seed: int = 0) -> Observed:
-    """Link the questions that a terminology answers itself; each has a number of its own."""
     rng = np.random.default_rng(seed)
     features: list[npt.NDArray[np.float64]] = []
     right: list[bool] = []

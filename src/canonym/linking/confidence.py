@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -232,6 +232,14 @@ def _is_sound(found: Confidence) -> bool:
         and bool((np.diff(knots) >= 0).all())
         and 0 <= found.n_right <= found.n
     )
+
+
+class Observed(NamedTuple):
+    """Features ``(n, d)`` of links, whether each is right, and the document of each."""
+
+    features: npt.NDArray[np.float64]
+    right: npt.NDArray[np.bool_]
+    document: npt.NDArray[np.int64]
 
 
 def fit_model(

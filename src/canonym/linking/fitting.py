@@ -11,7 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
-from canonym.linking.confidence import METHODS, Confidence, confidence_features, fit_model
+from canonym.linking.calibration import observe_terminology
+from canonym.linking.confidence import (
+    FEATURES,
+    METHODS,
+    WIDE_FEATURES,
+    Confidence,
+    Observed,
+    confidence_features,
+    fit_model,
+)
 from canonym.linking.features import (
     AnnotationCounts,
     Compared,
@@ -100,36 +109,27 @@ def _folds(groups: Sequence[int], n: int) -> npt.NDArray[np.int64]:
 # --- confidence -----------------------------------------------------------------------------------
 
 
-class Observed(NamedTuple):
-    """Features ``(n, d)`` of links, whether each is right, and the document of each."""
-
-    features: FloatArray
-    right: npt.NDArray[np.bool_]
-    document: npt.NDArray[np.int64]
-
-
 def fit_confidence(
     pipeline: Pipeline,
-    corpus: Iterable[Document | Mention],
+    corpus: Iterable[Document | Mention] | None,
     *,
     types: Sequence[str] = (),
     method: str = METHODS[0],
 ) -> tuple[Confidence, dict[str, float]]:
     """Fit a confidence, and say how good it is; see `canonym.Linker.fit_confidence`."""
-    seen = observe(pipeline, corpus, types=types)
+    if corpus is not None:
+        seen, features = observe(pipeline, corpus, types=types), FEATURES
+    elif types:
+        raise InvalidInput(
+            f"types is {tuple(types)}, which are those of mentions; expected with a corpus only"
+        )
+    else:
+        seen, features = observe_terminology(pipeline), WIDE_FEATURES
     _log.info("fit a confidence to %s links", len(seen.right))
-    fitted = fit_model(seen.features, seen.right, method=method)
-    return fitted, confidence_report(fitted, seen, method=method)
-
-
-def confidence_report(fitted: Confidence, seen: Observed, *, method: str) -> dict[str, float]:
-    """Say how good a confidence is that was fitted to links; see `canonym.Linker.fit_confidence`.
-
-    Each fifth of the documents is predicted from the others.
-    """
+    fitted = fit_model(seen.features, seen.right, method=method, features_of=features)
     predicted = cross_fitted(seen, method=method)
     answered = predicted >= 0.9
-    return {
+    return fitted, {
         "links": float(fitted.n),
         "right": fitted.n_right / fitted.n,
         "ece": ece(predicted, seen.right),
