@@ -730,6 +730,21 @@ def _few_shot_training() -> str:
     return "\n".join(lines) + "\n" + told
 
 
+def _none_of_these() -> str:
+    result = _result("none_of_these")
+    kinds = ("noise", "other languages", "everyday", "another domain")
+    lines = [
+        f"| NIL at {result['threshold']:g}, % | {' | '.join(kinds)} | right links lost | ECE |",
+        "|---|" + "--:|" * (len(kinds) + 2),
+    ]
+    for row in result["rows"]:
+        own = row["names taken out"]
+        cells = [f"{row[kind]:.1f}" for kind in kinds]
+        cells += [f"{own['lost']:.1f}", f"{own['ece']:.3f}"]
+        lines.append(f"| {row['terminology']} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 _TABLES = {
     "accuracy": _accuracy,
     "card": _card,
@@ -762,6 +777,7 @@ _TABLES = {
     "peers": _peers,
     "speed": _speed,
     "speed-line": _speed_line,
+    "none-of-these": _none_of_these,
     "thresholds": _nil,
     "tools": _tools,
     "tools-speed": _tools_speed,

@@ -139,30 +139,36 @@ def fit_confidence(
 
 
 def observe(
-    pipeline: Pipeline, corpus: Iterable[Document | Mention], *, types: Sequence[str] = ()
+    pipeline: Pipeline,
+    corpus: Iterable[Document | Mention],
+    *,
+    types: Sequence[str] = (),
+    features: tuple[str, ...] = FEATURES,
 ) -> Observed:
     """Link annotated mentions, and compare the links with the annotations.
+
+    The features of a link are `FEATURES` or `WIDE_FEATURES`.
 
     Raises
     ------
     InvalidInput
         If no annotated mention has a candidate; and as `annotated_documents` does.
     """
-    features, right, of_document = [], [], []
+    rows, right, of_document = [], [], []
     documents, find = annotated_documents(pipeline.terminology, corpus, types)
     for number, (document, links) in enumerate(pipeline.link_documents(documents, {"k": 2})):
         for mention, link in zip(document.mentions, links, strict=True):
             # An id that the terminology does not have is a concept that cannot be found.
             gold = [find(id_) or "" for id_ in mention.ids]
             for part, is_right in judged(link, gold, mention.rule):
-                features.append(confidence_features(part))
+                rows.append(confidence_features(part, features))
                 right.append(is_right)
                 of_document.append(number)
-    if not features:
+    if not rows:
         raise InvalidInput(
             "no annotated mention has a candidate: give a corpus with ids of the terminology"
         )
-    return Observed(np.array(features), np.array(right), np.array(of_document))
+    return Observed(np.array(rows), np.array(right), np.array(of_document))
 
 
 def judged(link: Link, gold: Sequence[str], rule: str) -> Iterator[tuple[Link, bool]]:
