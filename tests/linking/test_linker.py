@@ -611,3 +611,25 @@ def test_progress_reaches_the_end_of_every_stage(terminology: Terminology) -> No
     Linker.build(terminology, encoders=["chargrams"], progress=progress)
     assert {"normal forms", "counting", "chargrams vectors"} <= set(seen)
     assert all(done == total for done, total in seen.values())
+
+
+def test_deprecated_concepts_are_answered_by_what_is_in_their_place(tmp_path: Path) -> None:
+    terminology = Terminology.build(
+        [
+            Concept("X:1", "hip joint", types=("joint",)),
+            Concept("X:2", "articulatio coxae", deprecated=True, replaced_by=("X:1",)),
+            Concept("X:3", "coxal vapours", deprecated=True),
+            Concept("X:4", "knee"),
+        ]
+    )
+    linker = Linker.build(terminology, encoders=["chargrams"], folder=tmp_path / "index")
+    for reopened in (linker, Linker.load(tmp_path / "index")):
+        links = reopened.link(["articulatio coxae", "articulatio coxa", "coxal vapours"], k=4)
+        assert [link.id for link in links[:2]] == ["X:1", "X:1"]
+        assert links[0].candidates[0].sieve == "verbatim"
+        assert links[0].candidates[0].name == "articulatio coxae"
+        found = {one.id for link in links for one in link.candidates}
+        assert found <= {"X:1", "X:4"}
+        assert [link.id for link in reopened.link(["coxal vapours"], ids=["X:3"])] == [None]
+        filtered = reopened.link(["coxal vapours"], types=["joint"])
+        assert [link.id for link in filtered] == ["X:1"]

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from canonym import Concept, Name, ReadError, Relation, Terminology, Xref
 from canonym.cli import main
 from canonym.terminology.formats import read_records
-from canonym.terminology.replaced import read_replaced, with_replaced
+from canonym.terminology.ids import ConceptIds
+from canonym.terminology.replaced import (
+    current_id,
+    current_owners,
+    read_replaced,
+    with_replaced,
+)
 
 TABLE = "id\tname\nD1\tQuetiapine\nC7\tquetiapin\nC7\tquetiapine fumarate\nD2\tIron\n"
 
@@ -106,3 +113,33 @@ def test_the_command_line_takes_the_table(place: Path) -> None:
 def test_promoted_concepts_of_mesh_are_one_with_their_descriptors(data: Path) -> None:
     replaced = data / "mesh-supplementary" / "promoted_c2d.tsv"
     assert read_replaced(replaced, prefix="MESH:")["MESH:C069541"] == "MESH:D000069348"
+
+
+RETIRED = [
+    Concept("X:1", "hip joint"),
+    Concept("X:2", "articulation of the hip", deprecated=True, replaced_by=("X:3",)),
+    Concept("X:3", "coxa", deprecated=True, replaced_by=("X:1",)),
+    Concept("X:4", "hip vapours", deprecated=True),
+    Concept("X:5", "knee or hip", deprecated=True, replaced_by=("X:1", "X:7")),
+    Concept("X:6", "turning knee", deprecated=True, replaced_by=("X:8",)),
+    Concept("X:7", "knee"),
+    Concept("X:8", "knee that turns", deprecated=True, replaced_by=("X:6",)),
+    Concept("X:9", "elbow", deprecated=True, replaced_by=("X:99",)),
+    Concept("X:10", "wrist", deprecated=True, replaced_by=("OLD:7",)),
+    Xref("X:7", "OLD:7", "alternative"),
+]
+
+
+def test_what_is_in_the_place_of_a_deprecated_concept() -> None:
+    with Terminology.build(RETIRED) as terminology:
+        assert [current_id(terminology, f"X:{n}") for n in range(1, 11)] == [
+            *("X:1", "X:1", "X:1", None, None, None, "X:7", None, None, "X:7"),
+        ]
+        owners, retired = current_owners(terminology)
+        assert owners.tolist() == [0, 0, 0, 3, 4, 5, 6, 7, 8, 6]
+        assert retired is not None
+        assert np.flatnonzero(retired).tolist() == [3, 4, 5, 7, 8]
+        assert ConceptIds(terminology).find("X:2") == "X:1"
+        assert ConceptIds(terminology).find("X:4") == "X:4"
+    with Terminology.build(RETIRED[:1]) as terminology:
+        assert current_owners(terminology)[1] is None

@@ -51,6 +51,7 @@ from canonym.linking.search import load_encoders
 from canonym.linking.settings import Settings, Sieve, chosen_sieves, complete
 from canonym.mentions.spelling import SpellerWriter
 from canonym.terminology import Terminology
+from canonym.terminology.replaced import current_owners
 from canonym.text import PLAIN, UNORDERED, normalise_all
 from canonym.text.memo import MemoNormaliser
 from canonym.types import Encoder, Int32Array, SparseVectors
@@ -181,7 +182,10 @@ def _write(
     _log.info("index %s concepts, %s names", terminology.n_concepts, terminology.n_names)
     _copy(terminology.path, folder / "terminology.db")
     rows = _made(folder / "rows")
-    np.save(rows / "concept_of_row.npy", terminology.concept_of_row())
+    owners, retired = current_owners(terminology)
+    np.save(rows / "concept_of_row.npy", owners)
+    if retired is not None:
+        np.save(rows / "retired.npy", retired)
     np.save(rows / "scope_of_row.npy", terminology.scope_of_row())
     np.save(rows / "id_rank.npy", terminology.id_rank())
     with contextlib.ExitStack() as stack:

@@ -97,12 +97,16 @@ class Filter(NamedTuple):
 class Filters:
     """Makes filters over the rows of a terminology and remembers the last few.
 
-    `ties` says how ties are broken unless a seed is given.
+    `ties` says how ties are broken unless a seed is given. `retired` marks rows that no filter
+    passes.
     """
 
-    def __init__(self, terminology: Terminology, ties: TieRule) -> None:
+    def __init__(
+        self, terminology: Terminology, ties: TieRule, retired: BoolArray | None = None
+    ) -> None:
         self._terminology = terminology
         self._ties = ties
+        self._retired = retired
         self._known: dict[Any, Filter] = {}
 
     def choose(
@@ -140,13 +144,18 @@ class Filters:
         if seed is not None:
             rank = np.random.default_rng(seed).permutation(self._terminology.n_concepts)
             ties = ties._replace(concept_rank=rank.astype(np.int32), by_scope=False)
-        if not (types or sources or languages or ids):
+        chosen = types or sources or languages or ids
+        if not chosen and self._retired is None:
             return Filter(None, self._terminology.n_names, self._terminology.n_concepts, ties)
         allowed = self._terminology.rows_where(
             types=types, sources=sources, languages=languages, ids=ids
         )
+        if self._retired is not None:
+            allowed &= ~self._retired
         concepts = np.unique(ties.concept_of_row[allowed])
-        criteria = Criteria(self._terminology, types, sources, languages, ids)
+        criteria = None
+        if chosen:
+            criteria = Criteria(self._terminology, types, sources, languages, ids)
         return Filter(allowed, int(allowed.sum()), len(concepts), ties, criteria)
 
 
@@ -154,13 +163,17 @@ class Filters:
 
 
 class TerminologyRows(NamedTuple):
-    """The rows of the terminology: one look-up per sieve, one index per encoder."""
+    """The rows of the terminology: one look-up per sieve, one index per encoder.
+
+    `retired` marks names of deprecated concepts that nothing takes the place of, None: no name.
+    """
 
     terminology: Terminology
     ties: TieRule
     sieves: tuple[Verbatim, ...]
     indexes: tuple[Exact | Inverted, ...]
     rows: RowsByConcept
+    retired: BoolArray | None = None
 
 
 def open_rows(
@@ -171,6 +184,7 @@ def open_rows(
 ) -> TerminologyRows:
     """Open the rows of a terminology in the folder of an index, memory-mapped."""
     n, n_concepts = terminology.n_names, terminology.n_concepts
+    retired = folder / "rows" / "retired.npy"
 
     def load(name: str, shape: int, dtype: npt.DTypeLike, below: int) -> npt.NDArray[Any]:
         path = folder / "rows" / f"{name}.npy"
@@ -192,6 +206,7 @@ def open_rows(
             for number, one in enumerate(described)
         ),
         RowsByConcept(ties.concept_of_row),
+        load_array(retired, (n,), np.bool_) if retired.exists() else None,
     )
 
 

@@ -236,7 +236,7 @@ class Pipeline:
             CurrentNames.open(
                 folder, manifest, rows, [encoder.encode for encoder in encoders], sieves, steps
             ),
-            Filters(terminology, rows.ties),
+            Filters(terminology, rows.ties, rows.retired),
             sieves,
             Search(
                 encoders,

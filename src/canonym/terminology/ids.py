@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from canonym.terminology.replaced import current_id
 from canonym.terminology.store import Terminology
 
 # Bare ids of the two terminologies of most corpora; other prefixes are tried in order.
@@ -124,6 +125,8 @@ class ConceptIds:
         for form, how in self._forms(id_):
             concept = self.terminology.resolve(form)
             if concept is not None:
+                # A deprecated concept is not found; what is in its place is, if anything is.
+                concept = current_id(self.terminology, concept) or concept
                 return concept, how if concept == form else "alternative"
         return None, "unknown"
 

@@ -10,10 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 from canonym.errors import ReadError
 from canonym.io.streams import open_text
 from canonym.io.tables import split_rows
-from canonym.types import Concept, Name, Record, Relation, Xref
+from canonym.terminology.store import Terminology
+from canonym.types import Concept, Int32Array, Name, Record, Relation, Xref
 
 
 def read_replaced(
@@ -49,6 +53,47 @@ def _last(path: str | Path, old: str, successors: Mapping[str, str]) -> str:
             raise ReadError(path, f"ids take each other's place in a circle: {' → '.join(met)}")
         met.append(new)
     return met[-1]
+
+
+def current_id(terminology: Terminology, id_: str) -> str | None:
+    """Return the id in the place of a deprecated concept, after all steps between.
+
+    The id itself where the concept is not deprecated; None where nothing, or more than one concept,
+    takes its place. `id_` is one of the terminology.
+    """
+    met: set[str] = set()
+    while (concept := terminology.concept(id_)).deprecated:
+        met.add(concept.id)
+        found = (
+            terminology.resolve(concept.replaced_by[0]) if len(concept.replaced_by) == 1 else None
+        )
+        if found is None or found in met:
+            return None
+        id_ = found
+    return concept.id
+
+
+def current_owners(terminology: Terminology) -> tuple[Int32Array, npt.NDArray[np.bool_] | None]:
+    """Return the concept of every row with deprecated ones replaced, and the rows without one.
+
+    Returns
+    -------
+    owners : ndarray
+        ``(n_names,)`` int32: ordinals as of `Terminology.concept_of_row`, but for names of
+        deprecated concepts those of the concept in their place.
+    retired : ndarray or None
+        ``(n_names,)`` bool: names of deprecated concepts that nothing takes the place of.
+    """
+    owners = terminology.concept_of_row()
+    place = np.arange(terminology.n_concepts, dtype=np.int32)
+    gone = np.zeros(terminology.n_concepts, dtype=np.bool_)
+    for concept in terminology.iter_deprecated():
+        current = current_id(terminology, concept.id)
+        old, new = (terminology.ordinal(one) for one in (concept.id, current or concept.id))
+        if old is not None and new is not None:  # both are there
+            gone[old], place[old] = current is None, new
+    retired = gone[owners]
+    return place[owners], retired if retired.any() else None
 
 
 def with_replaced(records: Iterable[Record], replaced: Mapping[str, str]) -> Iterator[Record]:

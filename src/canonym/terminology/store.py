@@ -234,6 +234,10 @@ class Terminology:
         """Yield all concepts in order."""
         yield from objects(self._database, CONCEPTS, "ORDER BY ordinal")
 
+    def iter_deprecated(self) -> Iterator[Concept]:
+        """Yield the deprecated concepts in order."""
+        yield from objects(self._database, CONCEPTS, "WHERE deprecated ORDER BY ordinal")
+
     def iter_texts(self, batch: int = BATCH) -> Iterator[list[str]]:
         """Yield the texts of all names in row order, in lists of `batch`."""
         for rows in self._database.batches("SELECT text FROM names ORDER BY row", size=batch):
