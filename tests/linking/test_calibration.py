@@ -46,8 +46,7 @@ def linker(tmp_path_factory: pytest.TempPathFactory) -> Linker:
 def test_names_and_concepts_are_taken_out(linker: Linker) -> None:
     terminology = linker.terminology
     whole = linker.pipeline.filters.choose()
-    concept_of_row = terminology.concept_of_row()
-    asked = calibration._held_out(terminology, concept_of_row, whole, np.random.default_rng(3))
+    asked = calibration._held_out(terminology, whole, np.random.default_rng(3))
     assert len(asked.texts) == len(asked.ids) <= terminology.n_concepts // 10
     assert asked.filter.allowed is not None
     left = {
@@ -61,6 +60,23 @@ def test_names_and_concepts_are_taken_out(linker: Linker) -> None:
     absent = asked.ids.count("")
     assert 1 <= absent <= 3
     assert asked.filter.n_concepts == terminology.n_concepts - absent
+
+
+def test_deprecated_concepts_are_not_asked_for(tmp_path: Path) -> None:
+    old = [Concept(f"Y:{n}", f"vapours {n}", deprecated=True) for n in range(300)]
+    old += [
+        Concept(f"Z:{n}", f"spleen {n}", deprecated=True, replaced_by=(f"X:{3 * n}",))
+        for n in range(200)
+    ]
+    linker = Linker.build(Terminology.build([*records(), *old]), folder=tmp_path / "index")
+    whole = linker.pipeline.filters.choose()
+    asked = [*calibration._questions(linker.pipeline, np.random.default_rng(0), 0)][:2]
+    assert all("vapours" not in text for questions in asked for text in questions.texts)
+    assert {id_[:1] for questions in asked for id_ in questions.ids} <= {"X", ""}
+    assert any("spleen" in text for text in asked[1].texts)
+    assert asked[0].filter.allowed is not None
+    assert whole.allowed is not None
+    assert not (asked[0].filter.allowed & ~whole.allowed).any()
 
 
 def test_a_terminology_tells_its_own_names_from_strangers(linker: Linker) -> None:

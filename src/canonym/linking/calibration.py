@@ -19,7 +19,7 @@ from canonym.linking.names import Filter
 from canonym.linking.strangers import strangers
 from canonym.terminology import Terminology
 from canonym.text import normalise
-from canonym.types import Document, Link, Mention
+from canonym.types import Document, Link, Mention, Name
 
 if TYPE_CHECKING:
     from canonym.linking.pipeline import Pipeline
@@ -76,55 +76,60 @@ def observe_terminology(pipeline: Pipeline, *, seed: int = 0) -> Observed:
 
 
 def _questions(pipeline: Pipeline, rng: np.random.Generator, seed: int) -> Iterator[_Questions]:
-    whole = pipeline.filters.choose()
-    terminology = pipeline.terminology
-    concept_of_row = terminology.concept_of_row()
-    yield _held_out(terminology, concept_of_row, whole, rng)
-    rows = rng.permutation(terminology.n_names)[:HELD_OUT]
+    whole, terminology = pipeline.filters.choose(), pipeline.terminology
+    yield _held_out(terminology, whole, rng)
+    rows = rng.permutation(_searched(whole))[:HELD_OUT]
     texts = [name.text for name in terminology.names_at(rows)]
-    ids = [name.concept_id for name in terminology.names_at(rows)]
-    yield _Questions(texts, ids, whole)
+    concepts = terminology.concepts_at(whole.ties.concept_of_row[rows])
+    yield _Questions(texts, [concept.id for concept in concepts], whole)
     unknown = strangers(seed=seed)
     yield _Questions(unknown, [""] * len(unknown), whole)
 
 
-def _held_out(
-    terminology: Terminology,
-    concept_of_row: npt.NDArray[np.int32],
-    whole: Filter,
-    rng: np.random.Generator,
-) -> _Questions:
+def _searched(whole: Filter) -> npt.NDArray[np.intp]:
+    """Return the rows that are found at all: not those of deprecated concepts."""
+    if whole.allowed is None:
+        return np.arange(whole.n_rows)
+    return np.flatnonzero(whole.allowed)
+
+
+def _held_out(terminology: Terminology, whole: Filter, rng: np.random.Generator) -> _Questions:
     """Take one name of each drawn concept out, or the whole concept."""
-    n_concepts = terminology.n_concepts
-    most = min(HELD_OUT + HELD_OUT // _ABSENT, max(n_concepts // _SHARE, 1))
-    drawn = rng.permutation(n_concepts)[:most]
-    chosen = np.zeros(n_concepts, dtype=np.bool_)
-    chosen[drawn] = True
-    rows = np.flatnonzero(chosen[concept_of_row])
+    owners, searched = whole.ties.concept_of_row, _searched(whole)
+    most = min(HELD_OUT + HELD_OUT // _ABSENT, max(terminology.n_concepts // _SHARE, 1))
+    drawn = rng.permutation(terminology.n_concepts)[:most]
+    rows = searched[np.isin(owners[searched], drawn)]
     of_concept: dict[int, list[int]] = {}
-    names = dict(zip(rows.tolist(), terminology.names_at(rows), strict=True))
     for row in rows.tolist():
-        of_concept.setdefault(int(concept_of_row[row]), []).append(row)
-    allowed = np.ones(terminology.n_names, dtype=np.bool_)
-    texts, ids, n_gone = [], [], 0
+        of_concept.setdefault(int(owners[row]), []).append(row)
+    forms = dict(zip(rows.tolist(), map(_form, terminology.names_at(rows)), strict=True))
+    allowed = np.zeros(len(owners), dtype=np.bool_)
+    allowed[searched] = True
+    asked: list[int] = []
+    absent: list[bool] = []
     for n, concept in enumerate(drawn.tolist()):
         own = of_concept.get(concept, [])
         if not own:
             continue
-        asked = own[int(rng.integers(len(own)))]
-        form = normalise(names[asked].text)
-        out = [row for row in own if normalise(names[row].text) == form]
-        absent = n % (_ABSENT + 1) == 0
-        if not absent and len(out) == len(own):
+        row = own[int(rng.integers(len(own)))]
+        whole_concept = n % (_ABSENT + 1) == 0
+        out = own if whole_concept else [one for one in own if forms[one] == forms[row]]
+        if len(out) == len(own) and not whole_concept:
             continue  # it has no other name
-        allowed[own if absent else out] = False
-        n_gone += absent
-        texts.append(names[asked].text)
-        ids.append("" if absent else names[asked].concept_id)
+        allowed[out] = False
+        asked.append(row)
+        absent.append(whole_concept)
+    texts = [name.text for name in terminology.names_at(asked)]
+    concepts = terminology.concepts_at(owners[asked])
+    ids = ["" if gone else one.id for one, gone in zip(concepts, absent, strict=True)]
     left = whole._replace(
-        allowed=allowed, n_rows=int(allowed.sum()), n_concepts=whole.n_concepts - n_gone
+        allowed=allowed, n_rows=int(allowed.sum()), n_concepts=whole.n_concepts - sum(absent)
     )
     return _Questions(texts, ids, left)
+
+
+def _form(name: Name) -> str:
+    return normalise(name.text)
 
 
 def _linked(pipeline: Pipeline, questions: _Questions) -> Iterator[Link]:
