@@ -270,7 +270,7 @@ def test_as_many_examples_as_there_are(place: Path) -> None:
     from canonym.cli.train.examples import COLUMNS, examples
     from canonym.training.recipes import build_objective, group_names, open_head
 
-    def encode(names: Any) -> np.ndarray:
+    def encode(names: Any, **_: bool) -> np.ndarray:
         return np.eye(len(names), 16, dtype=np.float32)
 
     content = Terminology(place / "x.db")

@@ -98,6 +98,27 @@ def drugbank(n: int) -> dict[str, str]:
     return {"": head + "".join(rows)}
 
 
+def babelon(n: int) -> dict[str, str]:
+    head = (
+        "source_language\ttranslation_language\tsubject_id\tsource_value\tpredicate_id\t"
+        "translation_value\ttranslation_status\n"
+    )
+    rows = (
+        f"en\tes\tX:{i}\tdisease {i}\trdfs:label\tsickness {i}\tOFFICIAL\n" for i in range(1, n + 1)
+    )
+    return {"": head + "".join(rows)}
+
+
+def po(n: int) -> dict[str, str]:
+    head = (
+        'msgid ""\nmsgstr ""\n"Language: de\\n"\n"Content-Type: text/plain; charset=utf-8\\n"\n\n'
+    )
+    rows = (
+        f'msgctxt "X:{i}"\nmsgid "disease {i}"\nmsgstr "sickness {i}"\n\n' for i in range(1, n + 1)
+    )
+    return {"": head + "".join(rows)}
+
+
 def umls(n: int) -> dict[str, str]:
     cuis = [f"C{i:07d}" for i in range(1, n + 1)]
     return {
@@ -212,6 +233,8 @@ SOURCES = {
     "snomed": Source(snomed, streams=False),  # labels are chosen over all descriptions
     "athena": Source(athena),
     "meddra": Source(meddra),
+    "babelon": Source(babelon, ".tsv"),
+    "po": Source(po, ".po", streams=False),  # a catalogue is parsed as a whole
     "table": Source(table, ".tsv"),
 }
 ARRIVING = {
@@ -233,8 +256,9 @@ EVERY = pytest.mark.parametrize(
 
 @pytest.fixture(autouse=True)
 def _needs_its_extra(request: pytest.FixtureRequest) -> None:
-    if "name" in request.fixturenames and request.getfixturevalue("name") == "owl":
-        pytest.importorskip("rdflib")
+    needed = {"owl": "rdflib", "po": "babel"}
+    if "name" in request.fixturenames and request.getfixturevalue("name") in needed:
+        pytest.importorskip(needed[request.getfixturevalue("name")])
 
 
 def write(name: str, folder: Path, n: int = 5) -> Path:
@@ -305,7 +329,7 @@ def test_the_content_arrives(name: str, tmp_path: Path) -> None:
     texts = {text.split()[0] for texts in terminology.iter_texts() for text in texts}
     assert len(labels) == terminology.n_concepts
     assert texts >= ({"drug", "agent"} if name in ("drugbank", "rxnorm") else {"sickness"})
-    assert terminology.n_relations or name in ("medic", "drugbank", "mesh")
+    assert terminology.n_relations or name in ("medic", "drugbank", "mesh", "babelon", "po")
     assert not [key for key in terminology.remarks if "alone" in key]
 
 

@@ -64,7 +64,7 @@ def confidence_features(link: Link, which: tuple[str, ...] = FEATURES) -> npt.ND
         float(not others),
         best.similarity,
     ]
-    if which is not FEATURES:
+    if which != FEATURES:
         found += _shared(link.searched or link.mention.text, best.name)
     return np.array(found)
 

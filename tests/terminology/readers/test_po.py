@@ -83,8 +83,8 @@ def test_what_is_missing_or_damaged_is_said(tmp_path: Path) -> None:
         list(read_po(write(tmp_path / "Translations.po")))
     path = tmp_path / "de.po"
     for text, problem in (
-        ("garbage\n", "line 1: is no line of a gettext file: 'garbage'"),
-        ('msgctxt "X:1"\nmsgid "a\nmsgstr "b"\n', "line 2: is no line of a gettext file"),
+        ("garbage\n", "line 1: this is no line of a gettext file: 'garbage'"),
+        ('msgctxt "X:1"\nmsgid "a\nmsgstr "b"\n', "line 2: this is no line of a gettext file"),
         ('msgctxt "X:1"\nmsgid "a"\nmsgstr "b"\nmsgctxt "X:2"\n', "an entry is cut"),
         ('msgctxt "X:1"\nmsgid "a"\nmsgstr "b"\n\n' * 2, "or there twice"),
         ('msgctxt "X"\nmsgid "a"\nmsgid_plural "b"\nmsgstr[0] "c"\n', "has plural forms"),

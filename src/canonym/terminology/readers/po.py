@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from canonym.errors import InvalidInput, ReadError, require
-from canonym.io.streams import read_text
+from canonym.io.streams import open_text
 from canonym.terminology.languages import check_language
 from canonym.types import Concept, Name, Record
 
@@ -106,13 +106,16 @@ def _text(path: str | Path, entry: Any, text: str | tuple[str, ...]) -> str:
 def _parsed(path: str | Path, encoding: str) -> Any:
     """Return the catalog of a file; what Babel would skip or complete is refused."""
     pofile = require("babel.messages.pofile", "reading gettext files", "po")
-    text = read_text(path, encoding=encoding)
+    lines: list[str] = []
     keywords: Counter[str] = Counter()
-    for number, line in enumerate(text.splitlines(), 1):
-        found = _LINE.fullmatch(line)
-        if not found:
-            raise ReadError(path, f"is no line of a gettext file: {line[:60]!r}", line=number)
-        keywords[found["keyword"]] += 1
+    with open_text(path, encoding=encoding) as stream:
+        for line in stream:
+            lines.append(line.rstrip("\r\n"))
+            found = _LINE.fullmatch(lines[-1])
+            if not found:
+                raise stream.error(f"this is no line of a gettext file: {lines[-1][:60]!r}")
+            keywords[found["keyword"]] += 1
+    text = "\n".join(lines)
     try:
         catalog = pofile.read_po(io.StringIO(text), abort_invalid=True)
     except (pofile.PoFileError, ValueError) as error:
