@@ -117,8 +117,21 @@ def _in_processes(
         raise ChildProcessError(errno.ECHILD, _ENDED) from error
     finally:
         lifeline.close()  # ends those that still work
+        _close_results(pool)
         pool.shutdown(cancel_futures=True)
         ours.close()
+
+
+def _close_results(pool: Any) -> None:
+    """Let go of the end of the pipe to which processes write results, as nobody needs it any more.
+
+    A process that ends in the middle of a result leaves half of it, and the pool would wait for the
+    other half for ever. It sees the end of the pipe once nobody holds that open.
+    """
+    results = getattr(pool, "_result_queue", None)  # None once the pool is shut down
+    if results is not None:
+        with contextlib.suppress(AttributeError, OSError):
+            results._writer.close()
 
 
 @contextlib.contextmanager
