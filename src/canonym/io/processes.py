@@ -18,6 +18,7 @@ from canonym.errors import InvalidInput
 from canonym.io.files import n_cores
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
     from multiprocessing.connection import Connection
 
 _Item = TypeVar("_Item")
@@ -27,6 +28,7 @@ _Task = Callable[[_Item], _Result]
 MOST = 256
 """Most processes that can be asked for."""
 
+_PATIENCE = 1.0  # seconds between looks at the processes
 _WAITING = 2  # items given to each process: the one it works on, and the next
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _ENDED = (
@@ -96,7 +98,7 @@ def _until_failure(items: Iterable[_Item], failures: list[Exception]) -> Iterato
 def _in_processes(
     task: Callable[[_Item], _Result], items: Iterable[_Item], workers: int
 ) -> Iterator[_Result]:
-    from concurrent.futures import Future, ProcessPoolExecutor
+    from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
@@ -109,9 +111,9 @@ def _in_processes(
             with starting(workers):
                 waiting.append(pool.submit(_work, item))
             if len(waiting) >= _WAITING * workers:
-                yield waiting.popleft().result()
+                yield _result(waiting.popleft(), pool)
         while waiting:
-            yield waiting.popleft().result()
+            yield _result(waiting.popleft(), pool)
         pool.shutdown()
     except BrokenProcessPool as error:
         raise ChildProcessError(errno.ECHILD, _ENDED) from error
@@ -120,6 +122,26 @@ def _in_processes(
         _close_results(pool)
         pool.shutdown(cancel_futures=True)
         ours.close()
+
+
+def _result(future: Future[_Result], pool: Any) -> _Result:
+    """Wait for a result; a process that was killed in the middle of one is found out here.
+
+    The pool sees that a process has ended, but not while it reads half a result of it.
+    """
+    from concurrent.futures.process import BrokenProcessPool
+
+    ended = False
+    while True:
+        try:
+            return future.result(timeout=_PATIENCE)
+        except TimeoutError:
+            if future.done():  # just now, or the task raised it
+                return future.result()
+        if ended:  # since the time before, in which the pool would have seen it
+            raise BrokenProcessPool
+        processes = dict(getattr(pool, "_processes", None) or {})
+        ended = any(process.exitcode is not None for process in processes.values())
 
 
 def _close_results(pool: Any) -> None:
