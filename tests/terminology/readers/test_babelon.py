@@ -42,7 +42,9 @@ TEMPLATE = (
 )
 
 
-def test_labels_and_synonyms_are_names_of_their_language(tmp_path: Path) -> None:
+def test_labels_and_synonyms_are_names_of_their_language(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     path = tmp_path / "x-es.tsv.gz"
     path.write_bytes(gzip.compress(TABLE.encode()))
     assert recognise(path) == "babelon"
@@ -51,7 +53,10 @@ def test_labels_and_synonyms_are_names_of_their_language(tmp_path: Path) -> None
         Name("Convulsiones", "X:1", language="es"),
         Name("Ataque", "X:1", scope="related", language="es"),
     ]
+    assert "1 names are not reviewed and left out; unreviewed=True takes them" in caplog.text
+    caplog.clear()
     both = list(read_babelon(path, unreviewed=True))
+    assert not caplog.text
     assert both[3:] == [Concept("X:2", "Hip"), Name('La "cadera"', "X:2", language="es")]
     assert list(read_babelon(path, languages=["fr"])) == []
     with Terminology.build(read_records(path)) as found:

@@ -43,7 +43,9 @@ def write(path: Path, text: str = PO) -> Path:
     return path
 
 
-def test_an_entry_is_a_concept_and_its_translation(tmp_path: Path) -> None:
+def test_an_entry_is_a_concept_and_its_translation(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     path = write(tmp_path / "de.po")
     assert recognise(path) == "po"
     assert list(read_po(path, source="ICD")) == [
@@ -52,6 +54,7 @@ def test_an_entry_is_a_concept_and_its_translation(tmp_path: Path) -> None:
         Concept("A01", 'Typhoid "fever"', source="ICD"),
         Concept("X:7", "Plague", source="ICD"),
     ]
+    assert "1 fuzzy translations are left out; fuzzy=True takes them" in caplog.text
     names = [one for one in read_po(path, fuzzy=True, prefix="I:") if isinstance(one, Name)]
     assert names == [
         Name("Cholera-Infektion", "I:A00", language="de"),

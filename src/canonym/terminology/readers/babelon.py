@@ -17,6 +17,7 @@ Human Phenotype Ontology, translations. https://obophenotype.github.io/hpo-trans
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
@@ -25,6 +26,8 @@ from canonym.errors import InvalidInput
 from canonym.io.tables import Table, open_table, shown
 from canonym.terminology.languages import check_language
 from canonym.types import Concept, Name, Record
+
+_log = logging.getLogger(__name__)
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "id": ("subject_id", "source_id"),
@@ -96,6 +99,7 @@ def read_babelon(
         else:
             rows = _templates(table, at)
         known: set[str] = set()
+        n_unreviewed = 0
         for cells, value, scope, language in rows:
             id_ = cells[at["id"]].strip()
             if not id_:
@@ -103,9 +107,10 @@ def read_babelon(
             status = cells[at["status"]].strip().upper() if "status" in at else ""
             if value in _MISSING or status == "NOT_TRANSLATED":
                 continue
-            if not unreviewed and status not in _REVIEWED:
-                continue
             if languages is not None and language not in languages:
+                continue
+            if not unreviewed and status not in _REVIEWED:
+                n_unreviewed += 1
                 continue
             if id_ not in known:
                 known.add(id_)
@@ -114,6 +119,12 @@ def read_babelon(
                     label = cells[at["label"]].strip()
                 yield Concept(id_, label, source=source, version=version)
             yield Name(value, id_, scope=scope, language=language)
+        if n_unreviewed:
+            _log.warning(
+                "%s: %s names are not reviewed and left out; unreviewed=True takes them",
+                path,
+                f"{n_unreviewed:,}",
+            )
 
 
 def _is_label(cells: list[str] | tuple[str, ...], at: Mapping[str, int]) -> bool:

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -20,6 +21,8 @@ from canonym.errors import InvalidInput, ReadError, require
 from canonym.io.streams import open_text
 from canonym.terminology.languages import check_language
 from canonym.types import Concept, Name, Record
+
+_log = logging.getLogger(__name__)
 
 # A field of a record, as Tryton writes it: the id stands behind the last colon.
 _FIELD = re.compile(r"[\w.]+:[\w.]+,\w+:(?P<id>.+)")
@@ -77,6 +80,7 @@ def read_po(
     catalog = _parsed(path, encoding)
     language = language or _language(Path(path), catalog.locale_identifier or "")
     check_language(language)
+    n_fuzzy = 0
     for entry in catalog:
         if not entry.id:  # the header
             continue
@@ -94,6 +98,11 @@ def read_po(
         yield Concept(id_, label, source=source, version=version)
         if name and (fuzzy or not entry.fuzzy):
             yield Name(name, id_, language=language)
+        n_fuzzy += bool(name) and entry.fuzzy
+    if n_fuzzy and not fuzzy:
+        _log.warning(
+            "%s: %s fuzzy translations are left out; fuzzy=True takes them", path, f"{n_fuzzy:,}"
+        )
 
 
 def _text(path: str | Path, entry: Any, text: str | tuple[str, ...]) -> str:
