@@ -15,7 +15,7 @@ from canonym.cli.description import print_facts
 from canonym.cli.progress import counter
 from canonym.cli.verbosity import is_quiet, with_verbosity
 from canonym.encoders import SHIPPED, make_encoder, save_encoder
-from canonym.encoders.subword import Subword
+from canonym.encoders.subword import NORMAL_STEPS, Subword
 from canonym.errors import InvalidInput
 from canonym.io.files import check_folder
 from canonym.training.loop.checkpoints import encoder_digest
@@ -88,6 +88,9 @@ def make_default_encoder(
     steps: int | None = None,
     questions: bool = True,
     seed: int = 0,
+    read: Callable[..., Mixture] = read_mixture,
+    normalisation: Sequence[str] = NORMAL_STEPS,
+    facts: Mapping[str, Any] | None = None,
     progress: Callable[[int, int], None] | None = None,
     log: Callable[[str], None] | None = None,
 ) -> Subword:
@@ -96,7 +99,8 @@ def make_default_encoder(
     A `teacher` gives dense vectors and has read `parts` alone. The encoder learns its similarities
     of names of diseases, not of chemicals, where letters tell more. `steps` are of the first
     stage; the second has a quarter and the last a sixteenth of it. `questions` runs the last
-    stage. Equal files, options and libraries give equal bytes on the same machine.
+    stage. `read` takes the arguments of `read_mixture`, and `facts` are kept beside those of the
+    training. Equal files, options and libraries give equal bytes on the same machine.
     """
     check_data(data, parts=parts)
     of_files = {**digests(data, parts), "ICD-10-CM": _package("simple-icd-10-cm")}
@@ -106,7 +110,7 @@ def make_default_encoder(
     encoder, done, mixture = None, 0, None
     for name, (options, learned) in stages.items():
         if mixture is None or name == "mentions too":
-            mixture = read_mixture(data, parts=learned, mention_share=MENTION_SHARE, log=log)
+            mixture = read(data, parts=learned, mention_share=MENTION_SHARE, log=log)
         vectors = None
         if teacher is not None and name == "mentions too":
             assert encoder is not None
@@ -122,6 +126,7 @@ def make_default_encoder(
             related=mixture.related if "related_share" in options else None,
             mention_queries=asking(data, parts) if name == "mentions ask" else (),
             start=encoder,
+            normalisation=normalisation,
             quantise=done + options["steps"] == total,
             seed=seed,
             progress=_after(done, total, progress),
@@ -139,7 +144,8 @@ def make_default_encoder(
         **({"asking": ASKING} if "mentions ask" in stages else {}),
         **({} if teacher is None else {"teacher": encoder_digest(teacher), "own_share": OWN_SHARE}),
         **mixture.counts,
-        "data": of_files,
+        **(facts or {}),
+        "data": of_files | dict((facts or {}).get("data", {})),
         "versions": {name: version(name) for name in ("numpy", "scipy")},
     }
     return Subword(encoder.table, scale=encoder.scale, **encoder.options() | {"trained": trained})

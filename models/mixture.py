@@ -25,7 +25,7 @@ from canonym.text import STRONG
 from canonym.text.memo import MemoNormaliser
 from canonym.training.sampling.mentions import training_mentions
 from canonym.training.subword.mention_names import mention_weights
-from canonym.types import Document, Int32Array, Name
+from canonym.types import Document, Int32Array, Name, Record
 from models.sources import PASSAGES, SOURCES, read_mesh, read_passages, read_pool
 from models.synonyms import SynonymPool, Synonyms, add_variants
 
@@ -208,13 +208,17 @@ def read_mixture(
     mention_share: float = 0.3,
     everyday_weight: float = 0.0,
     defined: bool = False,
+    more: Sequence[tuple[str, Record]] = (),
+    extend: Callable[[Mixture, SynonymPool], Mixture] | None = None,
     log: Callable[[str], None] | None = None,
 ) -> Mixture:
     """Read the terminologies, and the mentions of `parts`.
 
     `mention_share` of the draws, in [0, 1), are mentions. The bundled everyday names of ICD-10-CM
     are drawn `everyday_weight` times as often as other names; 0 leaves them out. `defined` reads
-    definitions from the terminologies and the consumer health text. `log` takes a line a step.
+    definitions from the terminologies and the consumer health text. `more` are records of a
+    terminology by its name, and `extend` adds to the mixture what the pool knows the concepts of.
+    `log` takes a line a step.
     """
     unknown = [part for part in parts if part not in PARTS]
     if unknown or not 0 <= mention_share < 1:
@@ -226,7 +230,7 @@ def read_mixture(
         raise InvalidInput(f"everyday_weight={everyday_weight!r}: 0 or a number above is expected")
     say = log or (lambda _: None)
     everyday = list(read_everyday()) if everyday_weight else []
-    pool = read_pool(data, everyday=everyday, log=log)
+    pool = read_pool(data, everyday=everyday, more=more, log=log)
     annotated = read_annotated(data, parts, log=say) if parts else []
     pairs = [pair for one in annotated for pair in one.pairs]
     known = [(text, id_) for text, id_ in pairs if id_ in pool]
@@ -249,7 +253,7 @@ def read_mixture(
         f"{len(joined.names):,} names, {len(synonyms.names) - len(joined.names):,} variants, "
         f"{mentioned:,} of them mentioned; {len(related):,} related concepts"
     )
-    return Mixture(
+    mixture = Mixture(
         synonyms.names,
         synonyms.concepts,
         synonyms.sources & ~bit,
@@ -267,6 +271,7 @@ def read_mixture(
         },
         definitions,
     )
+    return mixture if extend is None else extend(mixture, pool)
 
 
 def _weights_of_names(

@@ -181,11 +181,13 @@ def read_pool(
     data: Path,
     *,
     everyday: Sequence[Record] = (),
+    more: Sequence[tuple[str, Record]] = (),
     log: Callable[[str], None] | None = None,
 ) -> SynonymPool:
     """Read all sources under `data`, and ICD-10-CM, and join their concepts.
 
-    `everyday` are further names of concepts of ICD-10-CM; `log` takes a line of text a step.
+    `everyday` are further names of concepts of ICD-10-CM, `more` records of a source; `log` takes a
+    line of text a step.
     """
     pool = SynonymPool()
     paths = {name: data / path for name, path in SOURCES.items()}
@@ -201,6 +203,8 @@ def read_pool(
     pool.add("HPO", read_obo(paths["HPO 2014"]))
     pool.add("DrugBank", read_drugbank_vocabulary(paths["DrugBank"]), weight=_OTHER)
     pool.add("MedQuAD", read_consumer_names(paths["MedQuAD"]), exclusive=False)
+    for source in dict.fromkeys(source for source, _ in more):
+        pool.add(source, (record for of, record in more if of == source))
     for source, columns in _RELATIONS.items():
         pool.add(source, read_relation_table(paths[source], **columns))
     say(f"{pool.join_xrefs(_PREFIXES):,} concepts joined by references")

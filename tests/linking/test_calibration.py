@@ -114,7 +114,7 @@ def test_it_is_kept_and_makes_nonsense_nil(linker: Linker) -> None:
 def test_too_few_names_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calibration, "strangers", lambda **_: ["asdf"])
     small = Linker.build(Terminology.build([Concept("X:1", "hip")]), folder=tmp_path / "index")
-    with pytest.raises(InvalidInput, match="answers 2 questions about its own names"):
+    with pytest.raises(InvalidInput, match="1 names of the terminology can be taken out"):
         small.fit_confidence()
     assert not (tmp_path / "index" / CONFIDENCE).exists()
 
@@ -138,3 +138,15 @@ def test_the_command_needs_no_corpus(linker: Linker) -> None:
     told = CliRunner().invoke(main, ["fit-confidence", "--index", folder, "--mention-type", "A"])
     assert told.exit_code == 2
     assert "expected with a corpus only" in told.output
+
+
+def test_a_least_confidence_lets_the_index_learn_it_once(linker: Linker) -> None:
+    (linker.folder / CONFIDENCE).unlink(missing_ok=True)
+    asked = ["link", "--index", str(linker.folder), "--min-confidence", "0.25", "asdfghjkl"]
+    first = CliRunner().invoke(main, asked)
+    assert first.exit_code == 0, first.output
+    assert "learned how sure its links are, from " in first.stderr
+    assert "the confidence, 0.0" in first.stdout
+    again = CliRunner().invoke(main, asked)
+    assert again.stdout == first.stdout
+    assert "learned" not in again.stderr

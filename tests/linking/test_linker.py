@@ -146,6 +146,7 @@ def test_two_letters_are_looked_up_but_not_searched(
     assert "too few to search" in link.reason
     assert ids(linker, "MI") == ["X:1"]
     assert Linker.build(terminology, encoders=["chargrams"], min_length=0).link(["ba"])[0].id
+    assert "too few" not in linker.link(["黄疸"])[0].reason  # an ideograph is a word
 
 
 def test_other_scripts_and_great_lengths_are_answered(linker: Linker) -> None:

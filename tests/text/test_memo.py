@@ -23,7 +23,12 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("steps", [PLAIN, STRONG, UNORDERED, NORMAL_STEPS, ("spelling", "case")])
+IDEOGRAPHS = (*PLAIN, "ideographs", *NORMAL_STEPS[len(PLAIN) :])
+
+
+@pytest.mark.parametrize(
+    "steps", [PLAIN, STRONG, UNORDERED, NORMAL_STEPS, IDEOGRAPHS, ("spelling", "case")]
+)
 def test_equal_to_normalising_each_name(steps: tuple[str, ...]) -> None:
     expected = [normalise(name, steps) for name in NAMES]
     normaliser = MemoNormaliser(steps)
@@ -32,7 +37,9 @@ def test_equal_to_normalising_each_name(steps: tuple[str, ...]) -> None:
     assert normaliser(NAMES, [normalise(name) for name in NAMES]) == expected
 
 
-@given(st.lists(st.text(max_size=30), max_size=3), st.sampled_from([*STEPS, NORMAL_STEPS]))
+@given(
+    st.lists(st.text(max_size=30), max_size=3), st.sampled_from([*STEPS, NORMAL_STEPS, IDEOGRAPHS])
+)
 def test_equal_for_any_text(names: list[str], steps: tuple[str, ...]) -> None:
     expected = [normalise(name, steps) for name in names]
     assert MemoNormaliser(steps)(names) == expected

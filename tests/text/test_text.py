@@ -175,3 +175,12 @@ def test_a_megabyte_in_one_string():
     assert normalise(text, STRONG).count("carcinoma type 2") == 50_000
     assert normalise("s " * 500_000, STRONG).startswith("s s")
     assert len(normalise("a" * 1_000_000, STRONG)) == 1_000_000
+
+
+def test_ideographs_are_words_of_their_own():
+    steps = (*PLAIN, "ideographs")
+    assert normalise("２型糖尿病", steps) == "2 型 糖 尿 病"
+    assert normalise("心筋梗塞のリスク", steps) == "心 筋 梗 塞 のリスク"
+    assert normalise("Crohn's disease", steps) == normalise("Crohn's disease")
+    assert normalise("𠮷田", steps) == "𠮷 田"
+    assert "ideographs" not in STRONG

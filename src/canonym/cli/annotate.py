@@ -147,7 +147,12 @@ def annotate(
     if output is not None:
         check_output(output, chosen, (file, index, ids), overwrite=overwrite, resume=False)
     with open_texts(file, kind=input_format, encoding=encoding) as given:
-        linker = open_linker(index, everyday=not no_everyday, device=options["device"])
+        linker = open_linker(
+            index,
+            everyday=not no_everyday,
+            device=options["device"],
+            min_confidence=options["min_confidence"],
+        )
         layout = Layout(
             chosen,
             k,

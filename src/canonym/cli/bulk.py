@@ -105,7 +105,7 @@ def bulk(
     from canonym.cli.sources import open_linker
 
     options |= {"ids": read_ids(ids) if ids else (), "context": not no_context}
-    linker = open_linker(index)
+    linker = open_linker(index, min_confidence=options["min_confidence"])
     with stages(unit="rows") as report, _kept(target, report) as progress:
         summary = link_files(source, target, column, linker, progress=progress, **options)
     _sum_up(summary, target)

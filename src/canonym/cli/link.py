@@ -240,7 +240,12 @@ def link(
         layout = _layout(given, chosen, k, options, explain=explain)
         _check(given, layout, output, mention_types)
         _warn_of_files(names)
-        linker = open_linker(index, everyday=not no_everyday, device=options["device"])
+        linker = open_linker(
+            index,
+            everyday=not no_everyday,
+            device=options["device"],
+            min_confidence=options["min_confidence"],
+        )
         layout = _with_origin(layout, linker, options, column, output)
         how = {
             "k": max(layout.k, 2),  # the margin needs a runner-up

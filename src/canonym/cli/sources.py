@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from canonym.cli.device import check_device, encoders_of
-from canonym.cli.progress import counter, note, stages
+from canonym.cli.progress import activity, counter, note, stages
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.files import restored
 
@@ -43,14 +43,28 @@ def open_terminology(path: str) -> Terminology:
     return terminology
 
 
-def open_linker(index: str | None, *, everyday: bool = True, device: str | None = None) -> Linker:
+def open_linker(
+    index: str | None,
+    *,
+    everyday: bool = True,
+    device: str | None = None,
+    min_confidence: float | None = None,
+) -> Linker:
     """Open the linker that ``--index`` names, and check that ``--device`` goes with it.
 
     `index` is a folder made by ``canonym index``, a terminology, for which an index is built, or
-    None for the linker of ICD-10-CM, with `everyday` names or without.
+    None for the linker of ICD-10-CM, with `everyday` names or without. For a `min_confidence` the
+    linker learns how sure its links are, unless it has.
     """
     linker = _open_linker(index, everyday=everyday)
     check_device(device, encoders_of(linker), linker)
+    if min_confidence is not None and linker.confidence is None:
+        with activity("Learning how sure links are"):
+            n = int(linker.fit_confidence()["links"])
+        note(
+            f"The index learned how sure its links are, from {n:,} questions about its own names; "
+            "`canonym fit-confidence CORPUS` learns it from annotated mentions."
+        )
     return linker
 
 

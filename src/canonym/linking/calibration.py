@@ -59,7 +59,13 @@ def observe_terminology(pipeline: Pipeline, *, seed: int = 0) -> Observed:
     right: list[bool] = []
     number: list[int] = []
     asked = 0
-    for questions in _questions(pipeline, rng, seed):
+    for place, questions in enumerate(_questions(pipeline, rng, seed)):
+        if place == 0 and (n := len(questions.texts)) < _FEWEST:
+            raise InvalidInput(
+                f"{n} names of the terminology can be taken out and asked for, and at least "
+                f"{_FEWEST} are expected; let it learn how sure its links are from annotated "
+                "mentions, `canonym fit-confidence CORPUS`"
+            )
         for link, id_ in zip(_linked(pipeline, questions), questions.ids, strict=True):
             asked += 1
             for part in link.parts or (link,):
@@ -67,11 +73,6 @@ def observe_terminology(pipeline: Pipeline, *, seed: int = 0) -> Observed:
                     features.append(confidence_features(part, WIDE_FEATURES))
                     right.append(not link.parts and part.candidates[0].id == id_)
                     number.append(asked)
-    if len(features) < _FEWEST:
-        raise InvalidInput(
-            f"the terminology answers {len(features)} questions about its own names, and at least "
-            f"{_FEWEST} are expected: let the confidence learn from annotated mentions"
-        )
     return Observed(np.array(features), np.array(right), np.array(number))
 
 

@@ -50,6 +50,7 @@ from canonym.mentions.prepare import Preparation, Prepared
 from canonym.mentions.spelling import Speller
 from canonym.terminology import Terminology
 from canonym.text import PLAIN, normalise_all
+from canonym.text.characters import n_letters
 from canonym.types import Candidate, Document, Link
 
 _log = logging.getLogger(__name__)
@@ -443,11 +444,11 @@ class Pipeline:
         sifted = sift(plain, self.sieves, names, filters)
         shortest = int(self.settings["min_length"])
         searched = [
-            string
-            for string in strings
-            if plain[string]
-            and string not in sieves_only
-            and (len(sifted[string][1]) < k if string in sifted else len(plain[string]) >= shortest)
+            one
+            for one in strings
+            if plain[one]
+            and one not in sieves_only
+            and (len(sifted[one][1]) < k if one in sifted else n_letters(plain[one]) >= shortest)
         ]
         nearest = self.search.search(searched, k, names, chosen, forbidden, found.encoded)
         hits: dict[str, StringHits] = {}
@@ -594,6 +595,6 @@ def link_of(draft: Draft, found: BatchHits) -> Link:
 def _why_none(plain: str, shortest: int) -> str:
     if not plain:
         return "nothing to look up: no letters or digits are left"
-    if len(plain) < shortest:
+    if n_letters(plain) < shortest:
         return f"no name is {plain!r}, and {len(plain)} characters are too few to search with"
     return "no name has anything in common with it"

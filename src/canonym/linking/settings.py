@@ -48,7 +48,7 @@ class Settings(TypedDict, total=False):
         ``"schwartz-hearst"``.
     min_length : int
         Strings shorter than this, in normal form, are looked up but not searched: similarity says
-        nothing about two letters. 3 by default.
+        nothing about two letters. 3 by default; an ideograph counts for three.
     sieves : sequence of str
         Which of `SIEVES` go before the search; all by default.
     search : str

@@ -32,6 +32,7 @@ from canonym.text.characters import (
     dashes,
     entities,
     greek,
+    ideographs,
     punctuation,
     quotes,
     whitespace,
@@ -56,7 +57,7 @@ STEPS: dict[str, Callable[[str], str]] = {
     step.__name__: step
     for step in (
         *(entities, quotes, dashes, width, inversion, case, accents, greek, possessive),
-        *(punctuation, whitespace, spelling, plural, numerals, fillers, order),
+        *(punctuation, whitespace, ideographs, spelling, plural, numerals, fillers, order),
     )
 }
 """Every step by its name, in the order in which steps have to run."""
@@ -67,7 +68,7 @@ PLAIN: tuple[str, ...] = (
 """Steps that undo typesetting only."""
 
 STRONG: tuple[str, ...] = tuple(
-    name for name in STEPS if name not in ("inversion", "fillers", "order")
+    name for name in STEPS if name not in ("inversion", "ideographs", "fillers", "order")
 )
 """Steps that keep the concept: `PLAIN` and spelling variants, inflection and numerals."""
 

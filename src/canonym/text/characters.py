@@ -191,3 +191,25 @@ def whitespace(text: str) -> str:
     'heart attack'
     """
     return " ".join(text.split())
+
+
+# The ideographs of Chinese and Japanese, which write words without spaces between them.
+_IDEOGRAPH = re.compile("([\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af])")
+
+
+def ideographs(text: str) -> str:
+    """Part ideographs, so that each is a word, and collapse whitespace.
+
+    >>> ideographs("2型糖尿病"), ideographs("心筋梗塞のリスク")
+    ('2 型 糖 尿 病', '心 筋 梗 塞 のリスク')
+    """
+    return text if text.isascii() else " ".join(_IDEOGRAPH.sub(r" \1 ", text).split())
+
+
+def n_letters(text: str) -> int:
+    """Return how much a name says, in letters: an ideograph is a word, and counts for three.
+
+    >>> n_letters("MI"), n_letters("黄疸")
+    (2, 6)
+    """
+    return len(text) if text.isascii() else len(text) + 2 * len(_IDEOGRAPH.findall(text))

@@ -20,6 +20,7 @@ _STRONG_HEAD = STRONG[: STRONG.index("whitespace") + 1]
 NUMERAL_WORDS = frozenset(number + letter for number in ROMAN for letter in ("", *"abcd"))
 # Conditions of a step that changes few names, in plain ASCII names.
 _HINTS: dict[str, Callable[[str], bool]] = {
+    "ideographs": lambda _: False,
     "possessive": lambda name: " s" in name,
     "numerals": lambda name: not NUMERAL_WORDS.isdisjoint(name.split(" ")),
 }
