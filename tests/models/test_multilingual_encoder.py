@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from canonym.encoders import load_encoder
 from canonym.errors import InvalidInput
-from canonym.types import Concept, Float32Array, Name
+from canonym.types import Concept, Float32Array, Name, Record
 from models import make_default, make_multilingual, translations
 from models.make_multilingual import main, make_multilingual_encoder
 from models.mixture import Mixture
@@ -45,7 +45,8 @@ class Teacher:
         for row, name in enumerate(names):
             known = (n for n, words in enumerate(self.meanings) if name in words)
             found[row, next(known, len(self.meanings))] = 1
-        return found / np.linalg.norm(found, axis=1, keepdims=True)
+        found /= np.linalg.norm(found, axis=1, keepdims=True)
+        return found
 
     def words(self) -> list[str]:
         return ["heart", "herz", "coeur", "fieber", "xyz"]
@@ -75,7 +76,7 @@ def test_words_stand_for_the_nearest_english_word() -> None:
 
 
 def test_a_translation_of_a_concept_held_out_is_not_learned() -> None:
-    given = [
+    given: list[tuple[str, Record]] = [
         ("HPO", Concept("HP:1", "Fever")),
         ("HPO", Name("Fieber", KEPT, language="de")),
         ("HPO", Name("Husten", HELD_OUT, language="de")),
@@ -131,7 +132,7 @@ def test_command(translated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 0, result.output
     assert "translated" in result.output
-    assert load_encoder(place).encode(["Fieber"]).shape == (1, 16)
+    assert np.asarray(load_encoder(place).encode(["Fieber"])).shape == (1, 16)
 
 
 def test_the_teacher_asks_for_its_packages(monkeypatch: pytest.MonkeyPatch) -> None:
