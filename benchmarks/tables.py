@@ -113,15 +113,18 @@ def _accuracy() -> str:
 
 
 def _everyday() -> str:
-    found = _result("everyday_accuracy")
-    rows = {"with everyday names": "with everyday names", "`--no-everyday`": "without"}
+    titles = {"with everyday names": "with everyday names", "without": "`--no-everyday`"}
     lines = [
-        f"| {found['names']} everyday names, ICD-10-CM | right family first | among five |",
-        "|---|---|---|",
+        "| everyday names, ICD-10-CM | names | right family first | among five "
+        "| searched, first | among five |",
+        "|---|--:|--:|--:|--:|--:|",
     ]
-    for name, kind in rows.items():
-        cells = (f"{found[f'{kind}, top-{k}'][0]:.0f} %" for k in (1, 5))
-        lines.append(f"| {name} | {' | '.join(cells)} |")
+    for row in _result("everyday_accuracy")["rows"]:
+        name = f"{row['list']}, {titles[row['linker']]}"
+        kinds = ("top-1", "top-5", "searched, top-1", "searched, top-5")
+        cells = [f"{row[kind][0]:.0f} %" for kind in kinds]
+        cells[2] += f" of {row['searched']}"
+        lines.append(f"| {name} | {row['names']} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -551,6 +554,17 @@ def _languages() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _everyday_languages() -> str:
+    """Return how many of forty everyday names of each language find their concept."""
+    rows = _result("everyday_languages")["rows"]
+    tags = list(dict.fromkeys(row["language"] for row in rows))
+    lines = [f"| of {rows[0]['n']} | {' | '.join(tags)} |", "|---" + "|--:" * len(tags) + "|"]
+    for name in dict.fromkeys(row["encoder"] for row in rows):
+        cells = [str(row["found"]) for row in rows if row["encoder"] == name]
+        lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 def _neighbours() -> str:
     """Return the nearest names of chosen terms, by encoder."""
     rows = _result("neighbours")["rows"]
@@ -760,6 +774,7 @@ _TABLES = {
     "kills": _kills,
     "review-kills": _review_kills,
     "languages": _languages,
+    "everyday-languages": _everyday_languages,
     "mapping": _mapping,
     "match": _match,
     "products": _products,

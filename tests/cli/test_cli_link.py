@@ -71,7 +71,13 @@ def linker(monkeypatch: pytest.MonkeyPatch) -> Linker:
     fake = Linker()
     opened: list[Any] = []
 
-    def open_linker(index: str | None, *, everyday: bool, device: str | None) -> Linker:
+    def open_linker(
+        index: str | None,
+        *,
+        everyday: bool,
+        device: str | None,
+        min_confidence: float | None,
+    ) -> Linker:
         assert everyday
         assert device is None
         opened.append(index)

@@ -134,7 +134,7 @@ def annotate(
     from canonym.cli.input import read_ids
     from canonym.cli.output import Layout, check_output, open_output
     from canonym.cli.progress import counter, stages
-    from canonym.cli.sources import open_linker
+    from canonym.cli.sources import open_chosen
     from canonym.cli.texts import open_texts
     from canonym.errors import InvalidInput
 
@@ -147,12 +147,7 @@ def annotate(
     if output is not None:
         check_output(output, chosen, (file, index, ids), overwrite=overwrite, resume=False)
     with open_texts(file, kind=input_format, encoding=encoding) as given:
-        linker = open_linker(
-            index,
-            everyday=not no_everyday,
-            device=options["device"],
-            min_confidence=options["min_confidence"],
-        )
+        linker = open_chosen(index, options, everyday=not no_everyday)
         layout = Layout(
             chosen,
             k,

@@ -29,8 +29,9 @@ _LOG = logging.getLogger(__name__)
     "encoders",
     multiple=True,
     metavar="SPEC",
-    help="default, contextual, chargrams, a folder made by `canonym fit` or `canonym train`, a "
-    "transformer, ... Options follow a comma: FOLDER,pooling=mean,similarity=euclidean. Several "
+    help="default, contextual, multilingual, chargrams, a folder made by `canonym fit` or "
+    "`canonym train`, a transformer, ... Options follow a comma: "
+    "FOLDER,pooling=mean,similarity=euclidean. Several "
     "are fused. Can be repeated.  [default: default]",
 )
 @click.option(
@@ -234,6 +235,7 @@ def _build(terminology: str, output: str, kind: str, build: Callable[..., Linker
             linker = build(opened, progress=watch)
         _LOG.info("Wrote %s", output)
         _note_synonyms_left(linker)
+        _note_languages(linker)
         if not is_quiet():
             took = f"{time.monotonic() - began:.1f} s"
             facts = {"index": output, **_facts(linker, kind)}
@@ -345,4 +347,18 @@ def _note_synonyms_left(linker: Linker) -> None:
                 "Synonyms whose concepts the terminology does not have are kept beside the index, "
                 f"and not found: {len(left):,}, {shown}{', …' if len(left) > 5 else ''}."
             )
+        )
+
+
+def _note_languages(linker: Linker) -> None:
+    """Remark on names in languages that the encoders of the index do not read."""
+    from canonym.cli.progress import note
+
+    counts = linker.terminology.languages()
+    others = sorted({tag.partition("-")[0] for tag in counts} - {"", "en"})
+    english = {"default", "contextual"}
+    if others and all(one["name"] in english for one in linker.manifest["encoders"]):
+        note(
+            f"Names in {', '.join(others)} are found by their letters alone: the encoder reads "
+            "English. --encoder multilingual finds them by their meaning."
         )

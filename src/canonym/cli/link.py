@@ -224,7 +224,7 @@ def link(
     from canonym.cli.output import check_output, choose_format, open_output
     from canonym.cli.progress import counter, note
     from canonym.cli.resume import is_finished
-    from canonym.cli.sources import open_linker
+    from canonym.cli.sources import open_chosen
 
     chosen = choose_format(format_, output)
     if output is not None:
@@ -240,12 +240,7 @@ def link(
         layout = _layout(given, chosen, k, options, explain=explain)
         _check(given, layout, output, mention_types)
         _warn_of_files(names)
-        linker = open_linker(
-            index,
-            everyday=not no_everyday,
-            device=options["device"],
-            min_confidence=options["min_confidence"],
-        )
+        linker = open_chosen(index, options, everyday=not no_everyday)
         layout = _with_origin(layout, linker, options, column, output)
         how = {
             "k": max(layout.k, 2),  # the margin needs a runner-up

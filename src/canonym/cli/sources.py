@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from canonym.cli.device import check_device, encoders_of
 from canonym.cli.progress import activity, counter, note, stages
@@ -66,6 +67,12 @@ def open_linker(
             "`canonym fit-confidence CORPUS` learns it from annotated mentions."
         )
     return linker
+
+
+def open_chosen(index: str | None, options: Mapping[str, Any], *, everyday: bool) -> Linker:
+    """Open a linker as the options of a command say, see `open_linker`."""
+    chosen = {name: options[name] for name in ("device", "min_confidence")}
+    return open_linker(index, everyday=everyday, **chosen)
 
 
 def _open_linker(index: str | None, *, everyday: bool) -> Linker:

@@ -47,7 +47,7 @@ ENCODERS: dict[str, str] = {
 }
 """Kinds of encoders in canonym, with the places of their classes."""
 
-SHIPPED: tuple[str, ...] = ("default", "contextual")
+SHIPPED: tuple[str, ...] = ("default", "contextual", "multilingual")
 """Trained encoders that come with canonym, by name."""
 
 _GROUP = "canonym.encoders"
@@ -246,8 +246,8 @@ def make_encoder(spec: str | Path, **options: Unpack[EncoderOptions]) -> Encoder
         return _make("transformer", text, given)
     raise InvalidInput(
         f"{text!r} is neither a file or folder here nor a kind of encoder; give 'default', "
-        "'contextual', 'chargrams' or 'chargrams:1-3', a folder, a word-vector file, or 'hf:NAME' "
-        "for a model of the Hugging Face hub"
+        "'contextual', 'multilingual', 'chargrams' or 'chargrams:1-3', a folder, a word-vector "
+        "file, or 'hf:NAME' for a model of the Hugging Face hub"
     )
 
 
