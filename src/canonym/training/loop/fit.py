@@ -148,11 +148,9 @@ def make_optimizer(step: Any, settings: FitSettings) -> Any:
         rate = settings.learning_rate if rate is None else rate
         groups.append({"params": list(module.parameters()), "rate": rate, "weight_decay": 0.0})
     kind = torch.optim.AdamW if settings.optimizer == "adamw" else torch.optim.Adam
-    # One pass over each weight: a fifth of the time on a CPU, half of a step of few names.
-    fused = all(p.is_floating_point() for p in step.parameters())
-    return kind(
-        [group for group in groups if group["params"]], lr=settings.learning_rate, fused=fused
-    )
+    # Fused, it passes once over each weight, in a fifth of the time on a CPU.
+    filled = [group for group in groups if group["params"]]
+    return kind(filled, lr=settings.learning_rate, fused=True)
 
 
 # --- a run ----------------------------------------------------------------------------------------
