@@ -28,7 +28,7 @@ from canonym import (
     Xref,
 )
 from canonym.io.files import CHECKSUMS, MANIFEST
-from canonym.types import Step
+from canonym.types import Record, Step
 
 RECORDS = [
     Concept("X:1", "Myocardial infarction", types=("disease",), source="Hearts"),
@@ -84,6 +84,28 @@ def test_the_first_sieve_that_finds_a_name_decides(
 ) -> None:
     link = linker.link([mention])[0]
     assert (link.id, link.candidates[0].sieve, link.nil) == (id_, sieve, False)
+
+
+@pytest.mark.parametrize(
+    ("label", "answer"),
+    [("pair of lungs", "T:1"), ("respiratory system", "T:1"), ("Lung groups", "T:2")],
+)
+def test_an_odd_plural_gives_way_to_the_label_in_the_singular(label: str, answer: str) -> None:
+    names: list[Record] = [Concept("T:1", "lung"), Concept("T:2", label), Name("lungs", "T:2")]
+    (link,) = Linker.build(Terminology.build(names), encoders=[]).link(["Lungs"])
+    assert link.id == answer
+    assert link.candidates[0].sieve == ("normalised" if answer == "T:1" else "verbatim")
+
+
+def test_a_synonym_in_the_singular_and_one_of_the_user_give_way_to_no_label() -> None:
+    names: list[Record] = [Concept("T:1", "lungs"), Concept("T:2", "organ"), Name("lung", "T:2")]
+    linker = Linker.build(Terminology.build(names), encoders=[])
+    assert linker.link(["lung"])[0].id == "T:2"
+    linker = Linker.build(
+        Terminology.build([Concept("T:1", "lung"), Concept("T:2", "organ")]), encoders=[]
+    )
+    linker.add_synonym("lungs", "T:2")
+    assert linker.link(["lungs"])[0].id == "T:2"
 
 
 def test_scores_fall_down_the_list_and_the_sieve_stays_ahead(linker: Linker) -> None:

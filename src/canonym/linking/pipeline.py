@@ -441,7 +441,7 @@ class Pipeline:
             names.filter(chosen, step, forbidden, by_name=True) for step in self.search.steps
         ]
         plain = dict(zip(strings, normalise_all(strings, PLAIN), strict=True))
-        sifted = sift(plain, self.sieves, names, filters)
+        sifted = sift(plain, self.sieves, names, filters, self.concepts)
         shortest = int(self.settings["min_length"])
         searched = [
             one

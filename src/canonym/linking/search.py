@@ -21,10 +21,11 @@ from canonym.ranking.fusion import FusedHits, Scorer, Share, fuse, fuse_exactly,
 from canonym.ranking.pooling import TieRule, search_concepts
 from canonym.terminology import Terminology
 from canonym.terminology.hierarchy import Hierarchy
-from canonym.text import normalise_all
+from canonym.text import PLAIN, normalise, normalise_all
 from canonym.text.memo import MemoNormaliser
-from canonym.types import Concept, Float32Array, Int32Array, Mention, Name, Step
+from canonym.types import SCOPES, Concept, Float32Array, Int32Array, Mention, Name, Step
 
+_LABEL = SCOPES.index("label")
 _REMEMBERED = 200_000  # concepts, and as many names
 _MOST_KNOWN = 50_000  # strings with hits; some 2 kB each
 _Record = TypeVar("_Record", Concept, Name)
@@ -416,25 +417,54 @@ def _scorer(
 
 
 def sift(
-    plain: Mapping[str, str], sieves: Sequence[Sieve], names: Names, filters: Sequence[Filter]
+    plain: Mapping[str, str],
+    sieves: Sequence[Sieve],
+    names: Names,
+    filters: Sequence[Filter],
+    concepts: ConceptTable,
 ) -> dict[str, tuple[Sieve, list[tuple[int, int]]]]:
     """Look strings up in one sieve after the other; the first that knows a string decides.
 
     Strings come with their `PLAIN` forms. Returns the sieve and the (concept, row) pairs of each
     string that a sieve knows. Of several filters, one per step of the search, the first that leaves
     any row is used.
+
+    A synonym yields to a label of the next sieve, unless the labels of its concepts are plurals.
+    UBERON has *lungs* for *pair of lungs*, and the lung is meant. Where labels are plurals, as in
+    MeSH, *acetic acids* are a class.
     """
     found: dict[str, tuple[Sieve, list[tuple[int, int]]]] = {}
+    odd: set[str] = set()
     for number, sieve in enumerate(sieves):
-        left = [string for string in plain if string not in found]
+        left = [string for string in plain if string not in found or string in odd]
         forms = _normaliser(sieve.steps)(left, [plain[string] for string in left])
-        for string, rows in zip(left, names.find(number, forms), strict=True):
+        for string, form, rows in zip(left, forms, names.find(number, forms), strict=True):
+            if string in odd and form == plain[string]:
+                continue
             for chosen in filters if len(rows) else ():
                 kept = rows if chosen.allowed is None else rows[chosen.allowed[rows]]
-                if len(kept):
+                if string in odd:
+                    kept = kept[chosen.ties.scope_of_row[kept] == _LABEL]
+                if len(kept) and (string not in odd or _are_singular(found[string][1], concepts)):
                     found[string] = (sieve, concepts_of(kept, chosen.ties))
                     break
+        scopes = filters[0].ties.scope_of_row
+        odd = {one for one, (_, pairs) in found.items() if _are_odd(pairs, names, scopes)}
+        odd = odd if number == 0 else set()
     return found
+
+
+def _are_odd(
+    pairs: Sequence[tuple[int, int]], names: Names, scopes: npt.NDArray[np.int8]
+) -> bool:
+    """Tell whether rows are mere synonyms in the terminology, which another label may overrule."""
+    return all(row < names.n_base and scopes[row] != _LABEL for _, row in pairs)
+
+
+def _are_singular(pairs: Sequence[tuple[int, int]], concepts: ConceptTable) -> bool:
+    """Tell whether the labels of all concepts are in the singular, as *pair of lungs* is."""
+    labels = [normalise(concepts[concept].label).split(" of ")[0] for concept, _ in pairs]
+    return list(_normaliser((*PLAIN, "plural"))(labels)) == labels
 
 
 _normaliser = functools.cache(MemoNormaliser)

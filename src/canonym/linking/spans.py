@@ -213,7 +213,7 @@ class TextNames:
         ]
         new = sorted(strings - known.keys())
         plain = dict(zip(new, normalise_all(new, PLAIN), strict=True))
-        sifted = sift(plain, found.sieves, found.names, filters)
+        sifted = sift(plain, found.sieves, found.names, filters, found.concepts)
         scopes = filters[0].ties.scope_of_row
         for string in new:
             sieve, pairs = sifted.get(string, (None, []))

@@ -92,6 +92,19 @@ def test_everything_of_a_term(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("property_", ["has_relational_adjective", "UBPROP:0000007"])
+def test_the_relational_adjective_of_an_organ_is_a_name(tmp_path: Path, property_: str) -> None:
+    path = tmp_path / "organs.obo"
+    path.write_text(
+        "[Term]\nid: U:1\nname: kidney\n"
+        f'property_value: {property_} "renal" xsd:string {{source="x"}}\n'
+        'property_value: another "nephric" xsd:string\n'
+        f"property_value: {property_} unquoted\n"
+    )
+    names = [one for one in read_obo(path) if isinstance(one, Name)]
+    assert names == [Name("renal", "U:1", scope="related")]
+
+
 def test_an_obsolete_term_is_yielded_as_deprecated(tmp_path: Path) -> None:
     records = list(read_obo(write(tmp_path / "demo.obo", ONTOLOGY)))
     assert records[-2:] == [

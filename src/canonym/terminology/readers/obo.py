@@ -26,6 +26,8 @@ _OLD_SYNONYMS = {
     "broad_synonym": "broad",
     "related_synonym": "related",
 }
+# UBERON's word for what belongs to an organ: renal, of the kidney.
+_ADJECTIVE = re.compile(r'(?:has_relational_adjective|UBPROP:0000007)\s+"((?:[^"\\]|\\.)+)"')
 _STANZA = re.compile(r"\[(\w+)\]\s*(?:!.*)?$")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 # OBO Metadata Ontology: abbreviation and acronym, in files whose header does not define them.
@@ -95,7 +97,8 @@ def read_obo(
     -----
     A synonym whose type is an abbreviation or acronym, by its id or by its description in the
     header, gets the scope ``abbreviation``. A synonym without a scope is ``related``, as the format
-    defines, unless its type names a scope.
+    defines, unless its type names a scope. The relational adjective of an organ in UBERON (*renal*)
+    is a ``related`` name.
 
     References
     ----------
@@ -198,6 +201,8 @@ def _term(
         elif tag == "synonym":
             text, after = _quoted(stream, tag, value, line)
             rest.append(("name", text, _synonym(header, after)))
+        elif tag == "property_value" and (adjective := _ADJECTIVE.match(value)):
+            rest.append(("name", _unescape(adjective[1]), "related"))
         elif tag in _OLD_SYNONYMS:
             rest.append(("name", _quoted(stream, tag, value, line)[0], _OLD_SYNONYMS[tag]))
         elif tag == "is_obsolete":
