@@ -209,6 +209,7 @@ def read_mixture(
     everyday_weight: float = 0.0,
     defined: bool = False,
     more: Sequence[tuple[str, Record]] = (),
+    held_out: Iterable[str] = (),
     extend: Callable[[Mixture, SynonymPool], Mixture] | None = None,
     log: Callable[[str], None] | None = None,
 ) -> Mixture:
@@ -217,8 +218,8 @@ def read_mixture(
     `mention_share` of the draws, in [0, 1), are mentions. The bundled everyday names of ICD-10-CM
     are drawn `everyday_weight` times as often as other names; 0 leaves them out. `defined` reads
     definitions from the terminologies and the consumer health text. `more` are records of a
-    terminology by its name, and `extend` adds to the mixture what the pool knows the concepts of.
-    `log` takes a line a step.
+    terminology by its name, `held_out` the ids of concepts that are left out, and `extend` adds to
+    the mixture what the pool knows the concepts of. `log` takes a line a step.
     """
     unknown = [part for part in parts if part not in PARTS]
     if unknown or not 0 <= mention_share < 1:
@@ -230,13 +231,15 @@ def read_mixture(
         raise InvalidInput(f"everyday_weight={everyday_weight!r}: 0 or a number above is expected")
     say = log or (lambda _: None)
     everyday = list(read_everyday()) if everyday_weight else []
-    pool = read_pool(data, everyday=everyday, more=more, log=log)
+    pool = read_pool(data, everyday=everyday, more=more, held_out=held_out, log=log)
     annotated = read_annotated(data, parts, log=say) if parts else []
     pairs = [pair for one in annotated for pair in one.pairs]
     known = [(text, id_) for text, id_ in pairs if id_ in pool]
     mentioned_names = (Name(text, id_) for text, id_ in dict.fromkeys(known))
     bit = pool.add(_MENTIONS, mentioned_names, weight=0.0, exclusive=False)
     joined = pool.synonyms()
+    # A concept whose names are all those of concepts held out has none left.
+    known = [(text, id_) for text, id_ in known if pool.concept_of(id_) is not None]
     synonyms = add_variants(joined)
     of_mentions = synonyms.sources & bit > 0
     # A concept counts for the terminologies that have it, not for being mentioned.

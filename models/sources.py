@@ -21,7 +21,7 @@ from canonym.terminology.readers.obo import read_obo
 from canonym.terminology.readers.table import read_table
 from canonym.terminology.replaced import read_replaced, with_replaced
 from canonym.types import Concept, Name, Record, Relation
-from models.synonyms import SynonymPool, icd_variants
+from models.synonyms import SCOPES, SynonymPool, icd_variants
 
 SOURCES: dict[str, str] = {
     "MeSH 2024": "mesh-2024/terms.tsv.gz",
@@ -33,6 +33,7 @@ SOURCES: dict[str, str] = {
     "MEDIC 2012": "medic-2012/medic_06Jul2012.txt",
     "DOID 2015": "doid/HumanDO-2015-05-14.obo.gz",
     "HPO 2014": "hpo/hp-2014-11-14.obo.gz",
+    "UBERON": "uberon/uberon.obo.gz",
     "DrugBank": "drugbank-vocabulary/drugbank_vocabulary.csv.gz",
     "MedQuAD": "medquad-synonyms/names.tsv.gz",
     "indications": "relations/drugbank-doid-indications.tsv.gz",
@@ -74,6 +75,9 @@ _PREFIXES = {
 }
 # Chemicals outnumber diseases several times over; most users look for diseases.
 _OTHER = 0.3
+# How often concepts of other domains are drawn, by the letters of MeSH's trees: anatomy and
+# procedures are smaller than the chemicals, and as much looked for as diseases.
+_BY_LETTERS = {"ABEFGIMN": 1.0}
 
 
 def read_consumer_names(path: Path) -> Iterator[Record]:
@@ -111,6 +115,7 @@ def read_mesh(data: Path) -> Iterator[Record]:
         name_column="term",
         label_column="descriptor_name",
         trees=data / SOURCES["MeSH trees"],
+        tree_types=True,
         prefix="MESH:",
     )
     supplementary = read_table(
@@ -177,23 +182,31 @@ def read_passages(data: Path) -> tuple[Path, list[str]]:
         raise ReadError(path, f"lines of text packed with xz are expected ({error})") from error
 
 
+def _of_trees(records: Iterable[Record], letters: str) -> Iterator[Concept]:
+    return (one for one in records if isinstance(one, Concept) and {*letters} & {*one.types})
+
+
 def read_pool(
     data: Path,
     *,
     everyday: Sequence[Record] = (),
     more: Sequence[tuple[str, Record]] = (),
+    held_out: Iterable[str] = (),
     log: Callable[[str], None] | None = None,
 ) -> SynonymPool:
     """Read all sources under `data`, and ICD-10-CM, and join their concepts.
 
-    `everyday` are further names of concepts of ICD-10-CM, `more` records of a source; `log` takes a
-    line of text a step.
+    `everyday` are further names of concepts of ICD-10-CM, `more` records of a source, `held_out`
+    the ids of concepts to leave out; `log` takes a line of text a step.
     """
     pool = SynonymPool()
     paths = {name: data / path for name, path in SOURCES.items()}
     say = log or (lambda _: None)
     # MeSH first: CTD and MEDIC use its ids, and its weight is that of the chemicals.
-    pool.add("MeSH", read_mesh(data), weight=_OTHER)
+    mesh = list(read_mesh(data))
+    pool.add("MeSH", mesh, weight=_OTHER)
+    for letters, weight in _BY_LETTERS.items():
+        pool.add("MeSH", _of_trees(mesh, letters), weight=weight)
     pool.add("MeSH", read_ctd(paths["CTD 2017"]))
     pool.add("MeSH", read_medic(paths["MEDIC 2012"]))
     pool.add("ICD-10-CM", _with_variants(read_icd10cm()))
@@ -201,6 +214,8 @@ def read_pool(
         pool.add("everyday", everyday, exclusive=False)
     pool.add("DOID", read_obo(paths["DOID 2015"]))
     pool.add("HPO", read_obo(paths["HPO 2014"]))
+    # What UBERON calls related are Latin names and adjectives.
+    pool.add("UBERON", read_obo(paths["UBERON"]), scopes=SCOPES | {"related"})
     pool.add("DrugBank", read_drugbank_vocabulary(paths["DrugBank"]), weight=_OTHER)
     pool.add("MedQuAD", read_consumer_names(paths["MedQuAD"]), exclusive=False)
     for source in dict.fromkeys(source for source, _ in more):
@@ -209,4 +224,6 @@ def read_pool(
         pool.add(source, read_relation_table(paths[source], **columns))
     say(f"{pool.join_xrefs(_PREFIXES):,} concepts joined by references")
     say(f"{pool.join_names():,} concepts joined by names")
+    if n_out := pool.leave_out(held_out):
+        say(f"{n_out:,} concepts held out")
     return pool

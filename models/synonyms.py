@@ -175,7 +175,7 @@ def _pairs_by_concept(
     return pairs
 
 
-_SCOPES = frozenset({"label", "exact", "abbreviation", "narrow"})
+SCOPES = frozenset({"label", "exact", "abbreviation", "narrow"})
 # Shorter strings are abbreviations more often than not, and those mean many things.
 _SHORTEST = 5
 
@@ -223,6 +223,7 @@ class SynonymPool:
         self._relations: list[tuple[str, str]] = []
         self._given: dict[int, int] = {}
         self._definitions: list[tuple[str, int]] = []
+        self._left_out: set[int] = set()
 
     def add(
         self,
@@ -231,7 +232,7 @@ class SynonymPool:
         *,
         weight: float = 1.0,
         exclusive: bool = True,
-        scopes: Iterable[str] = _SCOPES,
+        scopes: Iterable[str] = SCOPES,
     ) -> int:
         """Add a terminology and return its bit in `Synonyms.sources`.
 
@@ -269,8 +270,9 @@ class SynonymPool:
         return bit
 
     def __contains__(self, id: str) -> bool:
-        """Whether a terminology has the concept."""
-        return id in self._numbers
+        """Whether a terminology has the concept, and it is not left out."""
+        number = self._numbers.get(id)
+        return number is not None and self._root(number) not in self._left_out
 
     def join_xrefs(self, prefixes: dict[str, str] | None = None) -> int:
         """Join concepts that refer to one another or to the same id; return how many.
@@ -312,6 +314,15 @@ class SynonymPool:
                 joined += sum(self._join(other, number) for other in labels.get(form, ()))
         return joined
 
+    def leave_out(self, ids: Iterable[str]) -> int:
+        """Keep concepts, those joined with them and all their names out of `synonyms`.
+
+        Call it after the concepts are joined. Returns the number of joined concepts left out.
+        """
+        known = (self._numbers[id_] for id_ in ids if id_ in self._numbers)
+        self._left_out.update(map(self._root, known))
+        return len(self._left_out)
+
     def synonyms(self) -> Synonyms:
         """Return every name with the number of its joined concept.
 
@@ -321,10 +332,16 @@ class SynonymPool:
         numbers = self._given = {}
         names, concepts = [], []
         seen: set[tuple[str, int]] = set()
-        forms = normalise_all(text for text, _ in self._names)
+        forms = list(normalise_all(text for text, _ in self._names))
+        # Another concept may share a name with one that is left out.
+        unknown = {
+            form
+            for (_, number), form in zip(self._names, forms, strict=True)
+            if self._root(number) in self._left_out
+        }
         for (text, number), form in zip(self._names, forms, strict=True):
             root = self._root(number)
-            if not form or (form, root) in seen:
+            if not form or (form, root) in seen or form in unknown:
                 continue
             seen.add((form, root))
             names.append(text)

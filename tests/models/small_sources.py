@@ -52,6 +52,10 @@ FILES = {
         'synonym: "coronary event" EXACT []\nxref: MSH:D009203\n'
     ),
     "HPO 2014": "format-version: 1.2\n\n[Term]\nid: HP:1\nname: Fever\n",
+    "UBERON": (
+        "format-version: 1.2\n\n[Term]\nid: UBERON:1\nname: kidney\n"
+        'synonym: "ren" RELATED []\nproperty_value: has_relational_adjective "renal" xsd:string\n'
+    ),
     "DrugBank": (
         "DrugBank ID,Accession Numbers,Common name,CAS,UNII,Synonyms,Standard InChI Key\n"
         "DB1,,Temefos,,,Abate | Temephos,\n"

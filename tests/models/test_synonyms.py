@@ -113,6 +113,20 @@ def test_what_is_left_out() -> None:
     assert groups(pool.synonyms()) == {frozenset({"One", "narrow"})}
 
 
+def test_concepts_held_out_go_with_all_they_are_joined_with() -> None:
+    pool = SynonymPool()
+    pool.add("a", [Concept("A:1", "heart attack"), Name("coronary", "A:1"), Concept("A:2", "flu")])
+    pool.add("b", [Concept("B:1", "Heart attack"), Name("infarct", "B:1")])
+    pool.add("b", [Concept("B:2", "influenza"), Name("Coronary", "B:2"), Name("grippe", "B:2")])
+    pool.join_names()
+    assert pool.leave_out(["A:1", "X:9"]) == 1
+    assert "A:2" in pool
+    assert not {"A:1", "B:1"} & {id_ for id_ in ("A:1", "B:1") if id_ in pool}
+    # Nor is a name of it learned as that of another concept.
+    assert sorted(pool.synonyms().names) == ["flu", "grippe", "influenza"]
+    assert pool.concept_of("B:1") is None
+
+
 def test_variants_are_added() -> None:
     concepts = np.array([0, 0, 1, 1, 2, 3], dtype=np.int32)
     names = [

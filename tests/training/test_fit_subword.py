@@ -227,7 +227,7 @@ def test_features_of_common_words_start_short() -> None:
     groups = SynonymGroups(
         Subword(np.zeros((1 << 14, 64), np.float32)), names, concepts.astype(np.int32), None, None
     )
-    table = initial_table(groups, np.random.default_rng(0))
+    table = initial_table(groups.encoder, groups.texts, np.random.default_rng(0))
     lengths = np.linalg.norm(table, axis=1)
     _, buckets = groups.hashed(["kidney stone"])
     kidney, stone = buckets[:2]

@@ -454,9 +454,7 @@ def sift(
     return found
 
 
-def _are_odd(
-    pairs: Sequence[tuple[int, int]], names: Names, scopes: npt.NDArray[np.int8]
-) -> bool:
+def _are_odd(pairs: Sequence[tuple[int, int]], names: Names, scopes: npt.NDArray[np.int8]) -> bool:
     """Tell whether rows are mere synonyms in the terminology, which another label may overrule."""
     return all(row < names.n_base and scopes[row] != _LABEL for _, row in pairs)
 

@@ -65,6 +65,12 @@ def find_hard_neighbours(
     return found
 
 
+def hashed(encoder: Subword, texts: Sequence[str]) -> tuple[npt.NDArray[np.int64], Int32Array]:
+    """Return `canonym.encoders.hashing.hash_features` of texts that an encoder has normalised."""
+    grams = (encoder.n_min, encoder.n_max)
+    return hash_features(texts, grams=grams, n_bits=encoder.table.shape[0].bit_length() - 1)
+
+
 class SynonymGroups:
     """Distinct names of each concept, as rows sorted by concept."""
 
@@ -130,12 +136,7 @@ class SynonymGroups:
 
     def hashed(self, texts: Sequence[str]) -> tuple[npt.NDArray[np.int64], Int32Array]:
         """Return `hash_features` of normalised texts."""
-        encoder = self.encoder
-        return hash_features(
-            texts,
-            grams=(encoder.n_min, encoder.n_max),
-            n_bits=encoder.table.shape[0].bit_length() - 1,
-        )
+        return hashed(self.encoder, texts)
 
     def encode(self, table: Float32Array, rows: npt.NDArray[np.int64]) -> Float32Array:
         """Encode some rows with the table so far."""

@@ -20,7 +20,7 @@ from canonym.encoders.hashing import float_table
 from canonym.encoders.inputs import checked_names
 from canonym.encoders.subword import NORMAL_STEPS, Subword
 from canonym.errors import InvalidInput
-from canonym.training.sampling.groups import SEARCHED, HardPool, Relatives, SynonymGroups
+from canonym.training.sampling.groups import SEARCHED, HardPool, Relatives, SynonymGroups, hashed
 from canonym.training.sampling.noise import disturb
 from canonym.training.subword.losses import marginal_loss, multi_positive_loss
 from canonym.training.subword.mention_search import MentionQueries, QueryBatch
@@ -81,13 +81,13 @@ class RowAdam:
         self.table[rows] -= gradient * sizes[:, None].astype(np.float32)
 
 
-def initial_table(groups: SynonymGroups, rng: np.random.Generator) -> Float32Array:
+def initial_table(encoder: Subword, texts: Sequence[str], rng: np.random.Generator) -> Float32Array:
     """Return random vectors whose length is the inverse document frequency, at most 1."""
-    n_buckets, dimensions = groups.encoder.table.shape
+    n_buckets, dimensions = encoder.table.shape
     counts = np.zeros(n_buckets)
-    texts = groups.texts
     for start in range(0, len(texts), _BLOCK):
-        counts += np.bincount(groups.hashed(texts[start : start + _BLOCK])[1], minlength=n_buckets)
+        found = hashed(encoder, texts[start : start + _BLOCK])
+        counts += np.bincount(found[1], minlength=n_buckets)
     idf = np.log((len(texts) + 1) / (np.minimum(counts, len(texts)) + 1))
     table = rng.standard_normal((n_buckets, dimensions), dtype=np.float32)
     table *= (idf / max(idf.max(), 1e-12) / np.sqrt(dimensions))[:, None].astype(np.float32)
@@ -258,7 +258,11 @@ def fit_subword(
     )
     owners = np.asarray(concepts).astype(np.int32)
     groups = SynonymGroups(encoder, given.names, owners, weights, sources, name_weights)
-    table = initial_table(groups, rng) if start is None else float_table(start.table, start.scale)
+    table = (
+        initial_table(encoder, groups.texts, rng)
+        if start is None
+        else float_table(start.table, start.scale)
+    )
     _take_steps(_Batches(given, groups, table, rng), given)
     fitted = Subword(table, **encoder.options())
     return fitted.quantised() if quantise else fitted
