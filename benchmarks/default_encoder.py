@@ -7,10 +7,10 @@ BioSyn's mentions and dictionaries, merged and alone; chemicals of BC5CDR agains
 everyday names in ICD-10-CM; and BioSyn's mentions with one slip of a letter each, dictionary alone.
 The share of distinct strings stands beside that of mentions, where a frequent one outweighs many.
 
-    python benchmarks/default_encoder.py [--teacher FOLDER] [--only VARIANT]...
+    python benchmarks/default_encoder.py [--only VARIANT]...
 
-A teacher has read the training parts alone (``python -m models.make_contextual --part train``);
-without one its variant is left out. ``results/default-encoder/variants.json`` grows by each.
+No variant has a teacher: `domains.py` measures what one brings.
+``results/default-encoder/variants.json`` grows by each.
 """
 
 from __future__ import annotations
@@ -21,11 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from canonym.corpora.concepts import mention_parts, read_concepts
 from canonym.corpora.pubtator import read_pubtator
-from canonym.encoders import make_encoder
 from canonym.encoders.subword import Subword
 from canonym.terminology import Terminology
 from canonym.training.sampling.mentions import training_mentions
@@ -38,7 +36,6 @@ from models.make_default import (
     MENTION_SHARE,
     OPTIONS,
     asking,
-    similarities,
 )
 from models.mixture import Mixture, read_mixture
 from models.sources import read_mesh
@@ -54,7 +51,6 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "all mentions alike": {"alike": True},
     "without relations": {"related": False},
     "without noise": {"noise": 0.0},
-    "taught by the contextual encoder and that of the names": {"teacher": True},
     "30 % mentions": {"mention_share": 0.3},
     "seed 1": {"seed": 1},
     "three times the noise": {"noise": 0.3},
@@ -163,7 +159,6 @@ def ask(start: Subword, mixture: Mixture, data: Path, change: dict[str, Any]) ->
 def finish(
     start: Subword,
     mixture: Mixture,
-    teacher: npt.NDArray[Any] | None,
     change: dict[str, Any],
     data: Path,
 ) -> Subword:
@@ -171,10 +166,9 @@ def finish(
     change = dict(change)
     asked = change.pop("asking", None)
     if asked is not None:
-        chosen = finish(start, mixture, teacher, {"quantise": False}, data)
+        chosen = finish(start, mixture, {"quantise": False}, data)
         return ask(chosen, mixture, data, dict(asked))
     options = {**FINISH, "searched": SEARCHED, "seed": change.pop("seed", 0)}
-    taught = change.pop("teacher", False)
     related = mixture.related if change.pop("related", True) else None
     weights = mixture.name_weights
     if change.pop("alike", False):
@@ -188,7 +182,6 @@ def finish(
         weights=mixture.weights,
         name_weights=weights,
         sources=mixture.sources,
-        teacher=teacher if taught else None,
         related=related,
         start=start,
         **{**options, **change},
@@ -198,7 +191,6 @@ def finish(
 def main() -> None:
     """Measure the variants and write the result."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--teacher", help="has read the training parts alone")
     parser.add_argument("--only", action="append", default=[], choices=tuple(VARIANTS))
     arguments = parser.parse_args()
     data = data_folder()
@@ -215,23 +207,18 @@ def main() -> None:
     )
     del names
     whole = read_mixture(data, parts=("train",), mention_share=MENTION_SHARE, log=print)
-    taught = None
-    if arguments.teacher:
-        taught = similarities(whole, make_encoder(arguments.teacher), start, log=print)
     found = json.loads(RESULT.read_text())["variants"] if RESULT.exists() else {}
     if not arguments.only:
         found = {"the names' stage": {"change": {}, **measure(start.quantised())}}
     for name, given in VARIANTS.items():
-        if (arguments.only and name not in arguments.only) or (
-            given.get("teacher") and taught is None
-        ):
+        if arguments.only and name not in arguments.only:
             continue
         change = dict(given)
         share = change.pop("mention_share", MENTION_SHARE)
         mixture = whole
         if share != MENTION_SHARE:
             mixture = read_mixture(data, parts=("train",), mention_share=share)
-        encoder = finish(start, mixture, taught, change, data)
+        encoder = finish(start, mixture, change, data)
         found[name] = {"change": given, **measure(encoder)}
         print(name, found[name], flush=True)
         chosen = {

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
-import numpy.typing as npt
 
 from canonym.cli.description import print_facts
 from canonym.cli.progress import counter
 from canonym.cli.verbosity import is_quiet, with_verbosity
-from canonym.encoders import SHIPPED, make_encoder, save_encoder
+from canonym.encoders import make_encoder, save_encoder
 from canonym.encoders.subword import NORMAL_STEPS, Subword
 from canonym.errors import InvalidInput
 from canonym.io.files import check_folder
 from canonym.training.loop.checkpoints import encoder_digest
+from canonym.training.subword.distil import distil_subword
 from canonym.training.subword.fit import fit_subword
 from canonym.training.subword.mention_search import MentionQueries, make_query_set
 from canonym.types import Encoder
+from models.general import General
 from models.mixture import PARTS, Mixture, check_data, digests, read_annotated, read_mixture
 from models.run import CONTEXT, Command, making_options
+from models.suite import held_out_ids
 
 OPTIONS: Mapping[str, Any] = {
     "steps": 8000,
@@ -36,8 +37,13 @@ OPTIONS: Mapping[str, Any] = {
     "hard_neighbours": 1,
     "refresh": 5,
     "positives": 3,
+    "teacher_share": 0.5,
 }
 """Options of `canonym.training.subword.fit.fit_subword` for the first stage, on names alone."""
+
+WORDS: Mapping[str, Any] = {"steps": 2000, "batch": 1024, "dropout": 0.3, "learning_rate": 4e-3}
+"""Options of `canonym.training.subword.distil.distil_subword`, with which a taught encoder
+begins."""
 
 FINISH: Mapping[str, Any] = {
     "steps": 2000,
@@ -61,7 +67,7 @@ MENTION_SHARE = 0.5
 """Share of the draws in the second stage that are mentions."""
 
 ASKED: Mapping[str, Any] = {
-    **{name: value for name, value in FINISH.items() if name not in ("steps", "teacher_share")},
+    **FINISH,
     "steps": 500,
     "learning_rate": 1e-3,
     "searched": 300_000,
@@ -73,12 +79,6 @@ ASKED: Mapping[str, Any] = {
 ASKING: Mapping[str, int] = {"diseases": 48, "chemicals": 16, "wrong": 10, "right": 5}
 """Searching mentions of a batch, of diseases and chemicals, and wrong and right names of each."""
 
-OWN_SHARE = 0.4
-"""Share of the first stage's encoder in the similarities that the teacher gives."""
-
-_LEAST_WEIGHT = 1.0  # of concepts whose names the teacher encodes: chemicals have less
-_BLOCK = 16_384
-
 
 def make_default_encoder(
     data: Path,
@@ -87,6 +87,7 @@ def make_default_encoder(
     teacher: Encoder | None = None,
     steps: int | None = None,
     questions: bool = True,
+    held_out: Collection[str] = (),
     seed: int = 0,
     read: Callable[..., Mixture] = read_mixture,
     normalisation: Sequence[str] = NORMAL_STEPS,
@@ -96,54 +97,62 @@ def make_default_encoder(
 ) -> Subword:
     """Fit the subword encoder to the terminologies and mentions under `data`.
 
-    A `teacher` gives dense vectors and has read `parts` alone. The encoder learns its similarities
-    of names of diseases, not of chemicals, where letters tell more. `steps` are of the first
-    stage; the second has a quarter and the last a sixteenth of it. `questions` runs the last
-    stage. `read` takes the arguments of `read_mixture`, and `facts` are kept beside those of the
-    training. Equal files, options and libraries give equal bytes on the same machine.
+    A `teacher` is a general sentence encoder: training begins with its vectors of words, and learns
+    its similarities of names outside of medicine (`models.general`). `steps` are of the first
+    stage; those of the words and of the mentions have a quarter of them, the last a sixteenth.
+    `questions` runs the last stage; `held_out` are ids of concepts to leave out, and needs it off.
+    `read` takes the arguments of `read_mixture`, and `facts` are
+    kept beside those of the training. Equal files, options and libraries give equal bytes on the
+    same machine.
     """
     check_data(data, parts=parts)
     of_files = {**digests(data, parts), "ICD-10-CM": _package("simple-icd-10-cm")}
     say = log or (lambda _: None)
     stages = _stages(parts, steps, taught=teacher is not None, questions=questions)
     total = sum(options["steps"] for options, _ in stages.values())
-    encoder, done, mixture = None, 0, None
+    chosen = {"mention_share": MENTION_SHARE, "held_out": sorted(held_out), "log": log}
+    mixture = read(data, parts=(), **chosen)
+    general = None if teacher is None else General.ask(teacher, data, mixture.names, log=say)
+    encoder, done = None, 0
     for name, (options, learned) in stages.items():
-        if mixture is None or name == "mentions too":
-            mixture = read(data, parts=learned, mention_share=MENTION_SHARE, log=log)
-        vectors = None
-        if teacher is not None and name == "mentions too":
-            assert encoder is not None
-            vectors = similarities(mixture, teacher, encoder, log=say)
+        if name == "mentions too":
+            mixture = read(data, parts=learned, **chosen)
         say(f"{options['steps']:,} steps")
+        common: dict[str, Any] = {
+            "normalisation": normalisation,
+            "seed": seed,
+            "progress": _after(done, total, progress),
+            "log": log,
+        }
+        done += options["steps"]
+        if name == "words":
+            assert general is not None
+            encoder = distil_subword(general.texts, general.vectors, **options, **common)
+            continue
         encoder = fit_subword(
             mixture.names,
             mixture.concepts,
             weights=mixture.weights,
             name_weights=mixture.name_weights,
             sources=mixture.sources,
-            teacher=vectors,
+            teacher=None if general is None else general.similarities(mixture.names),
             related=mixture.related if "related_share" in options else None,
             mention_queries=asking(data, parts) if name == "mentions ask" else (),
             start=encoder,
-            normalisation=normalisation,
-            quantise=done + options["steps"] == total,
-            seed=seed,
-            progress=_after(done, total, progress),
-            log=log,
+            quantise=done == total,
             **options,
+            **common,
         )
-        done += options["steps"]
     assert encoder is not None
-    assert mixture is not None
     trained = {
         "options": {name: options for name, (options, _) in stages.items()},
         "seed": seed,
         "parts": list(parts),
         "mention_share": MENTION_SHARE,
         **({"asking": ASKING} if "mentions ask" in stages else {}),
-        **({} if teacher is None else {"teacher": encoder_digest(teacher), "own_share": OWN_SHARE}),
+        **({} if teacher is None else {"teacher": encoder_digest(teacher)}),
         **mixture.counts,
+        **({"held_out": len(held_out)} if held_out else {}),
         **(facts or {}),
         "data": of_files | dict((facts or {}).get("data", {})),
         "versions": {name: version(name) for name in ("numpy", "scipy")},
@@ -155,14 +164,24 @@ def _stages(
     parts: Sequence[str], steps: int | None, *, taught: bool, questions: bool
 ) -> dict[str, tuple[dict[str, Any], Sequence[str]]]:
     """Return the options of each stage and the parts that it reads."""
-    first, last, asked = dict(OPTIONS), dict(FINISH), dict(ASKED)
+    words, first, last, asked = dict(WORDS), dict(OPTIONS), dict(FINISH), dict(ASKED)
     if steps is not None:
-        first["steps"], last["steps"] = steps, max(1, steps // 4)
-        asked["steps"] = max(1, steps // 16)
+        first["steps"], asked["steps"] = steps, max(1, steps // 16)
+        words["steps"] = last["steps"] = max(1, steps // 4)
+    # The table is made by the first stage, and the manifest names used options only.
+    for name in ("dimensions", "n_bits"):
+        if taught:
+            words[name] = first.pop(name)
     if not taught:
-        del last["teacher_share"]  # the manifest names used options only
-    stages = {"names": (first, ()), "mentions too": (last, parts)}
-    return stages | ({"mentions ask": (asked, parts)} if questions and parts else {})
+        del first["teacher_share"], last["teacher_share"], asked["teacher_share"]
+    stages: dict[str, tuple[dict[str, Any], Sequence[str]]] = {
+        "words": (words, ()),
+        "names": (first, ()),
+        "mentions too": (last, parts),
+        "mentions ask": (asked, parts),
+    }
+    made = {"words": taught, "mentions ask": bool(questions and parts)}
+    return {name: stage for name, stage in stages.items() if made.get(name, True)}
 
 
 def asking(
@@ -177,41 +196,6 @@ def asking(
         if questions.texts:
             found.append(MentionQueries(questions, n=n, wrong=kinds["wrong"], right=kinds["right"]))
     return found
-
-
-def similarities(
-    mixture: Mixture,
-    teacher: Encoder,
-    own: Encoder,
-    *,
-    log: Callable[[str], None] = lambda _: None,
-) -> npt.NDArray[np.float16]:
-    """Return vectors whose products are the mean similarity of two encoders.
-
-    Shape (n_names, d); the first stage's encoder counts `OWN_SHARE`. Chemicals have zero vectors.
-    """
-    asked = np.flatnonzero(mixture.weights[mixture.concepts] >= _LEAST_WEIGHT)
-    names = [mixture.names[row] for row in asked]
-    parts = ((teacher, 1 - OWN_SHARE), (own, OWN_SHARE))
-    found: npt.NDArray[np.float16] | None = None
-    for start in range(0, len(names), _BLOCK):
-        log(f"asking the teacher about {len(names):,} names, {start:,} done")
-        block = names[start : start + _BLOCK]
-        vectors = np.hstack([share**0.5 * _dense(encoder, block) for encoder, share in parts])
-        if found is None:
-            found = np.zeros((len(mixture.names), vectors.shape[1]), dtype=np.float16)
-        found[asked[start : start + _BLOCK]] = vectors
-    return np.zeros((len(mixture.names), 1), np.float16) if found is None else found
-
-
-def _dense(encoder: Encoder, names: list[str]) -> npt.NDArray[np.float32]:
-    vectors = encoder.encode(names)
-    if not isinstance(vectors, np.ndarray):
-        raise InvalidInput("a teacher gives dense vectors; one with sparse vectors was given")
-    lengths = np.sqrt(np.square(vectors).sum(axis=1, keepdims=True))
-    lengths[lengths == 0] = 1
-    unit: npt.NDArray[np.float32] = vectors / lengths
-    return unit
 
 
 def _after(
@@ -243,10 +227,16 @@ def _package(name: str) -> str:
         "that found the neighbours for the contextual one was made without.",
     ),
     click.option(
+        "--hold-out",
+        is_flag=True,
+        help="Leave out the concepts of the suite of domains, and the last stage, which asks for "
+        "them.",
+    ),
+    click.option(
         "--teacher",
         metavar="ENCODER",
-        help="An encoder whose similarities are learned: contextual, or a folder. It has to have "
-        "read the same parts.",
+        help="Folder of a general sentence encoder, whose words and similarities are learned. That "
+        "of the shipped encoder is all-MiniLM-L6-v2 with weights of 8 bits.",
     ),
     parts=("train", "dev", "none"),
     parts_help="Part of the corpora whose mentions are learned from; none for terminologies alone. "
@@ -254,11 +244,11 @@ def _package(name: str) -> str:
 )
 def main(
     output: str, data: str, parts: tuple[str, ...], steps: int, questions: bool,
-    teacher: str | None, seed: int, overwrite: bool,
+    hold_out: bool, teacher: str | None, seed: int, overwrite: bool,
 ) -> None:  # fmt: skip
     """Make the default encoder from the files it was made from.
 
-    Names of eight open terminologies and of ICD-10-CM, and the mentions of the training and
+    Names of nine open terminologies and of ICD-10-CM, and the mentions of the training and
     development parts of NCBI disease and BC5CDR; a document that is in a test part too is an error.
     Some ten minutes on one core, and as many again with a teacher, which needs its extra; equal
     files, options and libraries give equal bytes on the same machine.
@@ -266,20 +256,17 @@ def main(
     \b
       python -m models.make_default --data corpora -o default-encoder
       python -m models.make_default --data corpora --part train --seed 1 -o to-choose-with
-      python -m models.make_default --data corpora --teacher contextual -o taught
+      python -m models.make_default --data corpora --teacher all-MiniLM-L6-v2 -o taught
       canonym index medic.db -o medic-index --encoder default-encoder
     """
     place = Path(output)
     check_folder(place, overwrite=overwrite)
     if "none" in parts and len(parts) > 1:
         raise InvalidInput("--part none was given with another part; give one or the other")
+    questions = questions and not hold_out
     learned = [part for part in ("train", "dev") if part in parts]
-    if teacher in SHIPPED and len(learned) < 2:
-        raise InvalidInput(
-            f"--teacher {teacher} has read train and dev; for other parts give an encoder that has "
-            "read these alone (`python -m models.make_contextual --part`)"
-        )
-    total = steps + max(1, steps // 4) + (max(1, steps // 16) if questions and learned else 0)
+    quarters = max(1, steps // 4) * (1 if teacher is None else 2)
+    total = steps + quarters + (max(1, steps // 16) if questions and learned else 0)
     with counter("Training", unit="steps", total=total) as show:
         encoder = make_default_encoder(
             Path(data),
@@ -287,6 +274,7 @@ def main(
             teacher=None if teacher is None else make_encoder(teacher),
             steps=steps,
             questions=questions,
+            held_out=held_out_ids(Path(data)) if hold_out else (),
             seed=seed,
             progress=lambda done, _total: show(done),
             log=None if is_quiet() else lambda line: click.echo(line, err=True),

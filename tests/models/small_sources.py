@@ -27,10 +27,11 @@ FILES = {
         "D009203\tMyocardial Infarction\tM1\tT1\tMyocardial Infarction\tY\tN\tNON\tY\n"
         "D009203\tMyocardial Infarction\tM1\tT2\tHeart Attack\tN\tN\tNON\tN\n"
         "D000002\tTemefos\tM2\tT3\tTemefos\tY\tN\tNON\tY\n"
+        "D000003\tWalking\tM3\tT4\tWalking\tY\tN\tNON\tY\n"
     ),
     "MeSH trees": (
         "descriptor_ui\tdescriptor_name\ttree_number\nD009203\tMyocardial Infarction\tC14.1\n"
-        "D000002\tTemefos\tD02.1\n"
+        "D000002\tTemefos\tD02.1\nD000003\tWalking\tG11.1\n"
     ),
     "MeSH actions": (
         "DescriptorUI\tDescriptorName\tPharmActionUI\tPharmActionName\n"
@@ -112,6 +113,8 @@ def write_corpora(folder: Path) -> None:
     text = folder / sources.PASSAGES
     text.parent.mkdir()
     text.write_bytes(lzma.compress(PASSAGES.encode()))
+    trials = "Patients with heart failure were asked to walk. Heart failure hurts them.\n"
+    text.with_name("ctgov.txt.xz").write_bytes(lzma.compress(trials.encode() * 20))
     for name, parts in (("ncbi-disease", NCBI), ("bc5cdr", BC5CDR)):
         (folder / name).mkdir()
         for part, documents in parts.items():

@@ -14,7 +14,9 @@ from canonym.encoders import load_encoder
 from canonym.encoders.chargrams import CharGrams
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
+from canonym.training.subword.fit import fit_subword
 from models import make_default
+from models.general import General
 from models.make_default import main, make_default_encoder
 from models.mixture import check_data
 
@@ -23,7 +25,7 @@ from models.mixture import check_data
 def small_table(monkeypatch: pytest.MonkeyPatch) -> None:
     small = {**make_default.OPTIONS, "n_bits": 10, "dimensions": 16, "batch": 16}
     monkeypatch.setattr(make_default, "OPTIONS", small)
-    for stage in ("FINISH", "ASKED"):
+    for stage in ("WORDS", "FINISH", "ASKED"):
         given = getattr(make_default, stage)
         monkeypatch.setattr(make_default, stage, {**given, "batch": 16})
 
@@ -68,8 +70,17 @@ def test_mentions_ask_at_the_end_if_they_are_let(mixed: Path) -> None:
     assert "asking" not in silent.trained
 
 
+def test_nothing_is_learned_of_concepts_held_out(mixed: Path) -> None:
+    whole = make_default_encoder(mixed, steps=5, questions=False)
+    less = make_default_encoder(mixed, steps=5, questions=False, held_out={"MESH:D009203"})
+    assert less.trained["mentioned"] < whole.trained["mentioned"]
+    assert less.trained["concepts"] < whole.trained["concepts"]
+    assert less.trained["held_out"] == 1
+    assert "held_out" not in whole.trained
+
+
 class Teacher:
-    """Takes names with the same first letter for the same."""
+    """Takes texts with the same first letter for the same."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -77,26 +88,51 @@ class Teacher:
 
     def encode(self, names: Sequence[str]) -> Any:
         self.asked += names
-        firsts = [ord(name[0].lower()) for name in names]
-        return 7 * np.eye(256, dtype=np.float32)[firsts]
+        firsts = [ord(name[0].lower()) % 32 for name in names]
+        return 7 * np.eye(32, dtype=np.float32)[firsts]
 
 
-def test_a_teacher_is_asked_about_diseases_and_heard(mixed: Path) -> None:
+def test_a_teacher_is_asked_about_words_and_heard(
+    mixed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     teacher, lines = Teacher(), list[str]()
-    taught = make_default_encoder(mixed, steps=60, teacher=teacher, log=lines.append)
-    alone = make_default_encoder(mixed, steps=60)
-    assert {"Heart Attack", "coronary infarct", "Fever"} <= set(teacher.asked)
-    assert not {"Temefos", "bevonium", "abate tablets"} & set(teacher.asked)
+    steps: list[tuple[int, int]] = []
+    starts: list[Subword] = []
+    taught_names: list[int] = []
+
+    def watched(*given: Any, **options: Any) -> Subword:
+        starts.append(options["start"])
+        taught_names.append(int(options["teacher"].any(axis=1).sum()))
+        return fit_subword(*given, **options)
+
+    monkeypatch.setattr(make_default, "fit_subword", watched)
+    taught = make_default_encoder(
+        mixed,
+        steps=200,
+        teacher=teacher,
+        progress=lambda *done: steps.append(done),
+        log=lines.append,
+    )
+    # A word of the texts, a phrase of theirs, a name: but no phrase with a function word.
+    assert {"patients", "heart failure", "coronary event"} <= set(teacher.asked)
+    assert not {"to walk", "asked to"} & set(teacher.asked)
     assert any(line.startswith("asking the teacher about") for line in lines)
-
-    def similarity(encoder: Subword) -> float:
-        one, other = encoder.encode(["Fever", "Fever of other origin"])
-        return float(one @ other)
-
-    assert (taught.table != alone.table).any()
-    assert similarity(taught) > 0.5
+    assert steps == [(step, 312) for step in range(1, 313)]
+    patients, hurts, heart = starts[0].encode(["patients", "hurts", "heart"])
+    assert hurts @ heart > 0.5 > patients @ heart
+    assert taught_names == [1, 1, 1]  # walking
     assert len(taught.trained["teacher"]) == 64
-    assert "teacher" not in alone.trained
+    assert list(taught.trained["options"]) == ["words", "names", "mentions too", "mentions ask"]
+    assert "n_bits" not in taught.trained["options"]["names"]
+
+
+def test_similarities_are_those_of_names_outside_of_medicine(mixed: Path) -> None:
+    general = General.ask(Teacher(), mixed, ["flu"])
+    found = general.similarities(["Temefos", *general.names, "nothing"])
+    assert found.shape[1] == 32
+    assert general.names
+    assert not found[[0, -1]].any()
+    assert np.allclose(np.square(found[1:-1].astype(float)).sum(axis=1), 1)
 
 
 def test_a_teacher_with_sparse_vectors_is_told(mixed: Path) -> None:
@@ -123,14 +159,14 @@ def test_command(mixed: Path, tmp_path: Path) -> None:
     encoder = load_encoder(place)
     assert isinstance(encoder, Subword)
     assert encoder.trained["parts"] == ["train"]
+    place = tmp_path / "held-out"
+    done = runner.invoke(main, [*arguments, "-o", str(place), "--hold-out"])
+    assert done.exit_code == 0, done.output
+    assert "mentions ask" not in load_encoder(place).trained["options"]
     for more, said in (
         ([], "exists already"),
         (["-o", str(tmp_path / "no" / "encoder")], "does not exist"),
         (["--overwrite", "--part", "none", "--part", "dev"], "one or the other"),
-        (
-            ["--overwrite", "--part", "dev", "--teacher", "contextual"],
-            "has read train and dev; for other parts",
-        ),
         (["--overwrite", "--teacher", "nowhere"], "nowhere"),
         (["--overwrite", "--data", str(tmp_path / "medquad-synonyms")], "lacks"),
     ):
