@@ -15,13 +15,13 @@ from canonym.cli.verbosity import is_quiet, with_verbosity
 from canonym.encoders import make_encoder, save_encoder
 from canonym.encoders.subword import NORMAL_STEPS, Subword
 from canonym.errors import InvalidInput
-from canonym.io.files import check_folder
+from canonym.io.files import check_folder, file_digest
 from canonym.training.loop.checkpoints import encoder_digest
 from canonym.training.subword.distil import distil_subword
 from canonym.training.subword.fit import fit_subword
 from canonym.training.subword.mention_search import MentionQueries, make_query_set
 from canonym.types import Encoder
-from models.general import General
+from models.general import TEXTS, vectors_of, words_and_phrases
 from models.mixture import PARTS, Mixture, check_data, digests, read_annotated, read_mixture
 from models.run import CONTEXT, Command, making_options
 from models.suite import held_out_ids
@@ -37,7 +37,6 @@ OPTIONS: Mapping[str, Any] = {
     "hard_neighbours": 1,
     "refresh": 5,
     "positives": 3,
-    "teacher_share": 0.5,
 }
 """Options of `canonym.training.subword.fit.fit_subword` for the first stage, on names alone."""
 
@@ -56,7 +55,6 @@ FINISH: Mapping[str, Any] = {
     "searched": 1_000_000,
     "positives": 3,
     "noise": 0.1,
-    "teacher_share": 0.5,
     "related_share": 0.1,
 }
 """Options of the second stage, on names and mentions. They and the order of the stages were chosen
@@ -97,22 +95,21 @@ def make_default_encoder(
 ) -> Subword:
     """Fit the subword encoder to the terminologies and mentions under `data`.
 
-    A `teacher` is a general sentence encoder: training begins with its vectors of words, and learns
-    its similarities of names outside of medicine (`models.general`). `steps` are of the first
-    stage; those of the words and of the mentions have a quarter of them, the last a sixteenth.
-    `questions` runs the last stage; `held_out` are ids of concepts to leave out, and needs it off.
-    `read` takes the arguments of `read_mixture`, and `facts` are
-    kept beside those of the training. Equal files, options and libraries give equal bytes on the
-    same machine.
+    A `teacher` is a general sentence encoder, with whose vectors of words training begins. `steps`
+    are of the first stage; those of the words and of the mentions have a quarter of them, the last
+    a sixteenth. `questions` runs the last stage; `held_out` are ids of concepts to leave out, and
+    needs it off. `read` takes the arguments of `read_mixture`, and `facts` are kept beside those of
+    the training. Equal files, options and libraries give equal bytes on the same machine.
     """
     check_data(data, parts=parts)
     of_files = {**digests(data, parts), "ICD-10-CM": _package("simple-icd-10-cm")}
+    if teacher is not None:
+        of_files |= {name: file_digest(data / name) for name in TEXTS}
     say = log or (lambda _: None)
     stages = _stages(parts, steps, taught=teacher is not None, questions=questions)
     total = sum(options["steps"] for options, _ in stages.values())
     chosen = {"mention_share": MENTION_SHARE, "held_out": sorted(held_out), "log": log}
     mixture = read(data, parts=(), **chosen)
-    general = None if teacher is None else General.ask(teacher, data, mixture.names, log=say)
     encoder, done = None, 0
     for name, (options, learned) in stages.items():
         if name == "mentions too":
@@ -126,8 +123,10 @@ def make_default_encoder(
         }
         done += options["steps"]
         if name == "words":
-            assert general is not None
-            encoder = distil_subword(general.texts, general.vectors, **options, **common)
+            assert teacher is not None
+            texts = words_and_phrases(data, mixture.names)
+            vectors = vectors_of(teacher, texts, log=say)
+            encoder = distil_subword(texts, vectors, **options, **common)
             continue
         encoder = fit_subword(
             mixture.names,
@@ -135,7 +134,6 @@ def make_default_encoder(
             weights=mixture.weights,
             name_weights=mixture.name_weights,
             sources=mixture.sources,
-            teacher=None if general is None else general.similarities(mixture.names),
             related=mixture.related if "related_share" in options else None,
             mention_queries=asking(data, parts) if name == "mentions ask" else (),
             start=encoder,
@@ -172,8 +170,6 @@ def _stages(
     for name in ("dimensions", "n_bits"):
         if taught:
             words[name] = first.pop(name)
-    if not taught:
-        del first["teacher_share"], last["teacher_share"], asked["teacher_share"]
     stages: dict[str, tuple[dict[str, Any], Sequence[str]]] = {
         "words": (words, ()),
         "names": (first, ()),
@@ -235,8 +231,8 @@ def _package(name: str) -> str:
     click.option(
         "--teacher",
         metavar="ENCODER",
-        help="Folder of a general sentence encoder, whose words and similarities are learned. That "
-        "of the shipped encoder is all-MiniLM-L6-v2 with weights of 8 bits.",
+        help="Folder of a general sentence encoder, with whose vectors of words training begins: "
+        "all-MiniLM-L6-v2 with weights of 8 bits for the shipped encoder.",
     ),
     parts=("train", "dev", "none"),
     parts_help="Part of the corpora whose mentions are learned from; none for terminologies alone. "

@@ -16,7 +16,6 @@ from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
 from canonym.training.subword.fit import fit_subword
 from models import make_default
-from models.general import General
 from models.make_default import main, make_default_encoder
 from models.mixture import check_data
 
@@ -98,11 +97,9 @@ def test_a_teacher_is_asked_about_words_and_heard(
     teacher, lines = Teacher(), list[str]()
     steps: list[tuple[int, int]] = []
     starts: list[Subword] = []
-    taught_names: list[int] = []
 
     def watched(*given: Any, **options: Any) -> Subword:
         starts.append(options["start"])
-        taught_names.append(int(options["teacher"].any(axis=1).sum()))
         return fit_subword(*given, **options)
 
     monkeypatch.setattr(make_default, "fit_subword", watched)
@@ -119,20 +116,11 @@ def test_a_teacher_is_asked_about_words_and_heard(
     assert any(line.startswith("asking the teacher about") for line in lines)
     assert steps == [(step, 312) for step in range(1, 313)]
     patients, hurts, heart = starts[0].encode(["patients", "hurts", "heart"])
-    assert hurts @ heart > 0.5 > patients @ heart
-    assert taught_names == [1, 1, 1]  # walking
+    assert hurts @ heart > patients @ heart + 0.2
+    assert len(taught.trained["data"]["text/ctgov.txt.xz"]) == 64
     assert len(taught.trained["teacher"]) == 64
     assert list(taught.trained["options"]) == ["words", "names", "mentions too", "mentions ask"]
     assert "n_bits" not in taught.trained["options"]["names"]
-
-
-def test_similarities_are_those_of_names_outside_of_medicine(mixed: Path) -> None:
-    general = General.ask(Teacher(), mixed, ["flu"])
-    found = general.similarities(["Temefos", *general.names, "nothing"])
-    assert found.shape[1] == 32
-    assert general.names
-    assert not found[[0, -1]].any()
-    assert np.allclose(np.square(found[1:-1].astype(float)).sum(axis=1), 1)
 
 
 def test_a_teacher_with_sparse_vectors_is_told(mixed: Path) -> None:
