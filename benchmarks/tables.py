@@ -554,6 +554,24 @@ def _languages() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _domains() -> str:
+    """Return the accuracy of encoders on the domains of the development suite."""
+    result = _result("domains")
+    names = [row["encoder"] for row in result["means"]]
+    lines = [
+        f"| accuracy@1, % | n | {' | '.join(names)} |",
+        "|---" + "|--:" * (len(names) + 1) + "|",
+    ]
+    for domain in dict.fromkeys(row["domain"] for row in result["rows"]):
+        rows = [row for row in result["rows"] if row["domain"] == domain]
+        cells = (f"{row['accuracy@1']:.1f}" for row in rows)
+        lines.append(f"| {domain} | {rows[0]['n']:,} | {' | '.join(cells)} |")
+    for key, what in (("accuracy@1", "mean"), ("accuracy@5", "mean, among five")):
+        cells = (f"{row[key]:.1f}" for row in result["means"])
+        lines.append(f"| {what} | {result['means'][0]['n']:,} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 def _everyday_languages() -> str:
     """Return how many of forty everyday names of each language find their concept."""
     rows = _result("everyday_languages")["rows"]
@@ -773,6 +791,7 @@ _TABLES = {
     "ivf": _ivf,
     "kills": _kills,
     "review-kills": _review_kills,
+    "domains": _domains,
     "languages": _languages,
     "everyday-languages": _everyday_languages,
     "mapping": _mapping,

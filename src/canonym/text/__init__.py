@@ -4,7 +4,8 @@ A normalisation is a sequence of named steps, each a pure function from a string
 sequences are ready made:
 
 ``PLAIN``
-    undoes spelling systems and typesetting: width, case, accents, punctuation, whitespace.
+    undoes spelling systems and typesetting: width, signs of ions, case, accents, punctuation,
+    whitespace.
 ``STRONG``
     PLAIN and more that keeps the concept: Greek letters, possessives, British
     spelling, plurals, Roman numerals.
@@ -33,6 +34,7 @@ from canonym.text.characters import (
     entities,
     greek,
     ideographs,
+    ions,
     punctuation,
     quotes,
     whitespace,
@@ -56,14 +58,15 @@ __all__ = [
 STEPS: dict[str, Callable[[str], str]] = {
     step.__name__: step
     for step in (
-        *(entities, quotes, dashes, width, inversion, case, accents, greek, possessive),
+        *(entities, quotes, dashes, width, ions, inversion, case, accents, greek, possessive),
         *(punctuation, whitespace, ideographs, spelling, plural, numerals, fillers, order),
     )
 }
 """Every step by its name, in the order in which steps have to run."""
 
 PLAIN: tuple[str, ...] = (
-    *("entities", "quotes", "dashes", "width", "case", "accents", "punctuation", "whitespace"),
+    *("entities", "quotes", "dashes", "width", "ions", "case", "accents", "punctuation"),
+    "whitespace",
 )
 """Steps that undo typesetting only."""
 
@@ -169,7 +172,7 @@ def _pipeline(steps: tuple[str, ...]) -> Callable[[str], str]:
 
 
 def _plain(text: str) -> str:
-    if text.isascii() and "&" not in text:
+    if text.isascii() and "&" not in text and "+" not in text:
         return " ".join(text.translate(_ASCII_PLAIN).split())
     for name in PLAIN:
         text = STEPS[name](text)

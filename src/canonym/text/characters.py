@@ -76,6 +76,20 @@ _JUNK = _Lazy(
 )
 _PUNCTUATION = _Lazy("P S", " ", dict.fromkeys(map(ord, string.punctuation), " "))
 _ASCII_JUNK = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
+_IONS = {
+    **{"H": "proton", "NH4": "ammonium", "Li": "lithium", "Na": "sodium", "K": "potassium"},
+    **{"Rb": "rubidium", "Cs": "cesium", "Be": "beryllium", "Mg": "magnesium", "Ca": "calcium"},
+    **{"Sr": "strontium", "Ba": "barium", "Al": "aluminum", "Cr": "chromium", "Mn": "manganese"},
+    **{"Fe": "iron", "Co": "cobalt", "Ni": "nickel", "Cu": "copper", "Zn": "zinc", "Ag": "silver"},
+    **{"Cd": "cadmium", "Au": "gold", "Hg": "mercury", "Tl": "thallium", "Pb": "lead", "Sn": "tin"},
+}
+# "Ca2+", "Ca(2+)", "Ca++", "Ca+2", "Na+"; several in a row, as in "Na+K+". A plus between other
+# letters or digits adds or joins: "K+D", "K+1".
+_SYMBOL = "|".join(_IONS)
+_ION = re.compile(
+    rf"(?<![^\W_])({_SYMBOL})(?: ?\(?[1-4]\+\)?|\(\+\)|\++[2-4]|\++)"
+    rf"(?![a-z0-9+]|(?!(?:{_SYMBOL})[0-9(]?\+)[A-Z])"
+)
 _ENTITY = re.compile(r"&(?:apos|quot|amp|lt|gt|#\d{1,7}|#x[0-9a-f]{1,6});", re.IGNORECASE)
 
 
@@ -121,6 +135,20 @@ def width(text: str) -> str:
     if text.isascii():
         return _ASCII_JUNK.sub("", text)
     return unicodedata.normalize("NFKC", text.translate(_JUNK)).translate(_JUNK)
+
+
+def ions(text: str) -> str:
+    """Spell ions of metals, ammonium and hydrogen, whose sign would be lost with punctuation.
+
+    >>> ions("Ca2+ and Na(+)-K(+) ATPase"), ions("CA2"), ions("CD4+ cells")
+    ('calcium and sodium-potassium ATPase', 'CA2', 'CD4+ cells')
+    """
+    return _ION.sub(_spelt_ion, text) if "+" in text else text
+
+
+def _spelt_ion(match: re.Match[str]) -> str:
+    follows = match.string[match.end() : match.end() + 1]
+    return _IONS[match[1]] + (" " if follows.isalnum() else "")
 
 
 def case(text: str) -> str:
