@@ -29,13 +29,12 @@ from canonym.terminology import Terminology
 from canonym.training.sampling.mentions import training_mentions
 from canonym.training.sampling.noise import NOISE
 from canonym.training.subword.fit import fit_subword
+from models.asking import ASKING, asking
 from models.make_default import (
     ASKED,
-    ASKING,
     FINISH,
     MENTION_SHARE,
     OPTIONS,
-    asking,
 )
 from models.mixture import Mixture, read_mixture
 from models.sources import read_mesh

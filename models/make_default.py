@@ -19,10 +19,10 @@ from canonym.io.files import check_folder, file_digest
 from canonym.training.loop.checkpoints import encoder_digest
 from canonym.training.subword.distil import distil_subword
 from canonym.training.subword.fit import fit_subword
-from canonym.training.subword.mention_search import MentionQueries, make_query_set
 from canonym.types import Encoder
+from models.asking import ASKING, asking
 from models.general import TEXTS, vectors_of, words_and_phrases
-from models.mixture import PARTS, Mixture, check_data, digests, read_annotated, read_mixture
+from models.mixture import PARTS, Mixture, check_data, digests, read_mixture
 from models.run import CONTEXT, Command, making_options
 from models.suite import held_out_ids
 
@@ -71,11 +71,7 @@ ASKED: Mapping[str, Any] = {
     "searched": 300_000,
     "asked_dropout": 0.5,
 }
-"""Options of the last stage: mentions also search the names of their terminology
-(`canonym.training.subword.mention_search`)."""
-
-ASKING: Mapping[str, int] = {"diseases": 48, "chemicals": 16, "wrong": 10, "right": 5}
-"""Searching mentions of a batch, of diseases and chemicals, and wrong and right names of each."""
+"""Options of the last stage: mentions and names also search their terminology (`models.asking`)."""
 
 
 def make_default_encoder(
@@ -97,8 +93,8 @@ def make_default_encoder(
 
     A `teacher` is a general sentence encoder, with whose vectors of words training begins. `steps`
     are of the first stage; those of the words and of the mentions have a quarter of them, the last
-    a sixteenth. `questions` runs the last stage; `held_out` are ids of concepts to leave out, and
-    needs it off. `read` takes the arguments of `read_mixture`, and `facts` are kept beside those of
+    a sixteenth. `questions` runs the last stage; `held_out` are ids of concepts to leave out.
+    `read` takes the arguments of `read_mixture`, and `facts` are kept beside those of
     the training. Equal files, options and libraries give equal bytes on the same machine.
     """
     check_data(data, parts=parts)
@@ -135,7 +131,9 @@ def make_default_encoder(
             name_weights=mixture.name_weights,
             sources=mixture.sources,
             related=mixture.related if "related_share" in options else None,
-            mention_queries=asking(data, parts) if name == "mentions ask" else (),
+            mention_queries=asking(data, parts, learned=mixture.names if held_out else None)
+            if name == "mentions ask"
+            else (),
             start=encoder,
             quantise=done == total,
             **options,
@@ -180,20 +178,6 @@ def _stages(
     return {name: stage for name, stage in stages.items() if made.get(name, True)}
 
 
-def asking(
-    data: Path, parts: Sequence[str], kinds: Mapping[str, int] = ASKING
-) -> list[MentionQueries]:
-    """Return the mentions of `parts` that search in a batch; `kinds` is like `ASKING`."""
-    found = []
-    for annotated in read_annotated(data, parts):
-        names = ((name.text, name.concept_id) for name in annotated.terminology.iter_names())
-        questions = make_query_set(annotated.pairs, names)
-        n = kinds["chemicals" if annotated.chemicals else "diseases"]
-        if questions.texts:
-            found.append(MentionQueries(questions, n=n, wrong=kinds["wrong"], right=kinds["right"]))
-    return found
-
-
 def _after(
     done: int, total: int, progress: Callable[[int, int], None] | None
 ) -> Callable[[int, int], None] | None:
@@ -225,8 +209,7 @@ def _package(name: str) -> str:
     click.option(
         "--hold-out",
         is_flag=True,
-        help="Leave out the concepts of the suite of domains, and the last stage, which asks for "
-        "them.",
+        help="Leave out the concepts that the suite of domains asks for.",
     ),
     click.option(
         "--teacher",
@@ -259,7 +242,6 @@ def main(
     check_folder(place, overwrite=overwrite)
     if "none" in parts and len(parts) > 1:
         raise InvalidInput("--part none was given with another part; give one or the other")
-    questions = questions and not hold_out
     learned = [part for part in ("train", "dev") if part in parts]
     quarters = max(1, steps // 4) * (1 if teacher is None else 2)
     total = steps + quarters + (max(1, steps // 16) if questions and learned else 0)
