@@ -229,7 +229,7 @@ def main(
 
     Names of nine open terminologies and of ICD-10-CM, and the mentions of the training and
     development parts of NCBI disease and BC5CDR; a document that is in a test part too is an error.
-    Some ten minutes on one core, and as many again with a teacher, which needs its extra; equal
+    Some fifteen minutes on one core, and a few more with a teacher, which needs its extra; equal
     files, options and libraries give equal bytes on the same machine.
 
     \b

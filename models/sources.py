@@ -75,9 +75,9 @@ _PREFIXES = {
 }
 # Chemicals outnumber diseases several times over; most users look for diseases.
 _OTHER = 0.3
-# How often concepts of other domains are drawn, by the letters of MeSH's trees: anatomy and
-# procedures are smaller than the chemicals, and as much looked for as diseases.
-_BY_LETTERS = {"ABEFGIMN": 1.0}
+# MeSH's trees of other domains are smaller than that of the chemicals, and as much looked for as
+# diseases: anatomy, organisms, procedures, behaviour, processes, society, people, health care.
+_BROAD = frozenset("ABEFGIMN")
 
 
 def read_consumer_names(path: Path) -> Iterator[Record]:
@@ -182,10 +182,6 @@ def read_passages(data: Path) -> tuple[Path, list[str]]:
         raise ReadError(path, f"lines of text packed with xz are expected ({error})") from error
 
 
-def _of_trees(records: Iterable[Record], letters: str) -> Iterator[Concept]:
-    return (one for one in records if isinstance(one, Concept) and {*letters} & {*one.types})
-
-
 def read_pool(
     data: Path,
     *,
@@ -205,8 +201,8 @@ def read_pool(
     # MeSH first: CTD and MEDIC use its ids, and its weight is that of the chemicals.
     mesh = list(read_mesh(data))
     pool.add("MeSH", mesh, weight=_OTHER)
-    for letters, weight in _BY_LETTERS.items():
-        pool.add("MeSH", _of_trees(mesh, letters), weight=weight)
+    broad = (one for one in mesh if isinstance(one, Concept) and _BROAD & {*one.types})
+    pool.add("MeSH", broad)
     pool.add("MeSH", read_ctd(paths["CTD 2017"]))
     pool.add("MeSH", read_medic(paths["MEDIC 2012"]))
     pool.add("ICD-10-CM", _with_variants(read_icd10cm()))

@@ -448,9 +448,10 @@ def sift(
                 if len(kept) and (string not in odd or _are_singular(found[string][1], concepts)):
                     found[string] = (sieve, concepts_of(kept, chosen.ties))
                     break
-        scopes = filters[0].ties.scope_of_row
-        odd = {one for one, (_, pairs) in found.items() if _are_odd(pairs, names, scopes)}
-        odd = odd if number == 0 else set()
+        odd = set()
+        if number == 0:
+            scopes = filters[0].ties.scope_of_row
+            odd = {one for one, (_, pairs) in found.items() if _are_odd(pairs, names, scopes)}
     return found
 
 
