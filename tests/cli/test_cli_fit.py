@@ -13,6 +13,7 @@ import pytest
 from canonym.encoders import load_encoder, save_encoder
 from canonym.encoders.chargrams import CharGrams
 from canonym.encoders.subword import Subword
+from canonym.training.subword import held_out
 from canonym.types import Encoder
 from tests.cli.running import run
 
@@ -123,7 +124,7 @@ def test_fit_starts_from_the_default_encoder(source: Path, tmp_path: Path) -> No
     assert settings["buckets"] == 256
     trained = settings["trained"]
     assert trained["start"] == {"on": "a small table"}
-    assert trained["options"] == {"steps": 40, "batch": 32, "seed": 0}
+    assert trained["options"] == {"steps": 40, "batch": 32, "seed": 0, "start_share": 0.5}
     assert trained["data"]["names"] == 120
     assert len(trained["data"]["terminology"]) == 64
 
@@ -154,6 +155,34 @@ def test_random_vectors_take_more_steps(
         settings = json.loads((out / "encoder.json").read_text())["settings"]
         assert settings["trained"]["options"]["steps"] == steps
         assert settings["dimensions"] == (128 if start == "none" else 8)
+
+
+def test_a_share_of_the_start_stays(source: Path, tmp_path: Path) -> None:
+    def fitted(name: str, *arguments: str) -> np.ndarray:
+        out = tmp_path / name
+        run("fit", str(source), "-o", str(out), "--held-out", "0", *WARM, *arguments)
+        return vectors_of(out, "hip fracture")[0]
+
+    start = np.random.default_rng(0).standard_normal((256, 8)).astype(np.float32)
+    vector = Subword(start).encode(["hip fracture"])[0]
+    near = [fitted(share, "--start-share", share) @ vector for share in ("0", "0.5", "0.999")]
+    assert near[0] < near[1] < near[2]
+    np.testing.assert_array_equal(fitted("half", "--start-share", "0.5"), fitted("usual"))
+    none = ("--start", "none", "--start-share", "0.5")
+    failed = run("fit", str(source), "-o", str(tmp_path / "no"), *none, code=2)
+    assert "--start none has none" in failed.stderr
+
+
+def test_fit_warns_where_it_loses(source: Path, tmp_path: Path) -> None:
+    gain = held_out.Gain(held_out.Found(9, 99, 0.5, 0.4), held_out.Found(9, 99, 0.5, 0.5))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(held_out, "measure_gain", lambda *_, **__: gain)
+        found = run("fit", str(source), "-o", str(tmp_path / "a"), *WARM)
+        quiet = run("fit", str(source), "-o", str(tmp_path / "b"), *WARM, "--quiet")
+    assert "fewer of the names set aside are found" in found.stderr
+    assert "keep the default encoder" in found.stderr
+    assert "mentions" not in found.stderr
+    assert quiet.output == ""
 
 
 def test_what_cannot_be_fitted_further(source: Path, tmp_path: Path) -> None:

@@ -91,9 +91,12 @@ def test_it_goes_on_from_another_encoder() -> None:
     exact = fit_subword(names, concepts, **options, quantise=False)
     assert exact.table.dtype == np.float32
     before = exact.table.copy()
-    on = fit_subword(names, concepts, steps=3, batch=64, start=exact, quantise=False)
+    run = {"steps": 3, "batch": 64, "start": exact, "quantise": False}
+    on = fit_subword(names, concepts, **run)
     np.testing.assert_array_equal(exact.table, before)  # not changed in place
     assert not np.array_equal(on.table, before)
+    kept = fit_subword(names, concepts, **run, start_share=0.25)
+    np.testing.assert_allclose(kept.table, 0.25 * before + 0.75 * on.table, atol=1e-6)
 
 
 def see_concepts(monkeypatch: pytest.MonkeyPatch, seen: list[Any]) -> None:

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 _DIMENSIONS = 128
 # On names of MEDIC that were set aside, an encoder that knows the words needs fewer steps.
 _STEPS, _STEPS_FROM_NONE = 2000, 3000
+# On held-out names of UBERON a half keeps 6.4 of 7.3 points, on unseen mentions of BC5CDR it loses
+# 1.5 points instead of 7.4.
+_START_SHARE = 0.5
 
 
 @click.command()
@@ -60,6 +63,12 @@ _STEPS, _STEPS_FROM_NONE = 2000, 3000
 )
 @corpus_format_option
 @click.option(
+    "--start-share",
+    type=Number(0, 1, max_open=True),
+    help="Share of the encoder it starts from in the result. Without it, the encoder learns names "
+    f"and forgets how mentions are written.  [default: {_START_SHARE}; 0 with --start none]",
+)
+@click.option(
     "--steps",
     type=click.IntRange(min=1),
     help=f"Steps of training.  [default: {_STEPS}; {_STEPS_FROM_NONE} with --start none]",
@@ -90,6 +99,7 @@ def fit(
     types: tuple[str, ...],
     share: float | None,
     format_: str | None,
+    start_share: float | None,
     steps: int | None,
     batch: int,
     dimensions: int | None,
@@ -129,6 +139,7 @@ def fit(
         "steps": steps or (_STEPS if encoder else _STEPS_FROM_NONE),
         "batch": batch,
         "seed": seed,
+        "start_share": _chosen_share(start_share, encoder),
     }
     options: dict[str, Any] = {"start": encoder, "mentions": data.mentions, "share": share, **run}
     options["dimensions"] = dimensions or _DIMENSIONS
@@ -148,6 +159,8 @@ def fit(
     save_encoder(_with_history(fitted, history), output, overwrite=overwrite)
     if not is_quiet():
         print_facts({**facts, "time": f"{time.monotonic() - began:.0f} s"})
+    if held_out:
+        _warn_of_losses(gain, start)
 
 
 class _Data(NamedTuple):
@@ -226,6 +239,19 @@ def _open_start(spec: str, dimensions: int | None) -> Subword | None:
     return encoder
 
 
+def _chosen_share(given: float | None, start: Subword | None) -> float:
+    from canonym.errors import InvalidInput
+
+    if start is None:
+        if given:
+            raise InvalidInput(
+                f"--start-share {given} keeps a share of an encoder, and --start none has none; "
+                "leave one of the two out"
+            )
+        return 0.0
+    return _START_SHARE if given is None else given
+
+
 def _read_corpora(paths: Sequence[str], format: str | None) -> list[Document]:
     from dataclasses import replace
 
@@ -263,6 +289,18 @@ def _measure_gain(
         progress=lambda done, total: report("Fitting without what is set aside", done, total),
         **options,
     )
+
+
+def _warn_of_losses(gain: Gain, start: str) -> None:
+    from canonym.cli.progress import note
+
+    for what, found in (("names", gain.names), ("mentions", gain.mentions)):
+        if found is not None and found.after < found.before:
+            instead = "the default encoder" if start in {"default", "none"} else start
+            note(
+                f"WARNING: fewer of the {what} set aside are found than before: keep {instead}, or "
+                "fit with more --start-share or fewer --steps"
+            )
 
 
 def _gain_facts(gain: Gain, start: str, *, mentions: bool) -> dict[str, str]:

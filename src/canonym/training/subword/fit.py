@@ -47,6 +47,7 @@ _RANGES = {
     "teacher_share": (0, 1),
     "related_share": (0, 1),
     "asked_dropout": (0, 0.99),
+    "start_share": (0, 1),
 }
 
 
@@ -163,6 +164,7 @@ def fit_subword(
     mention_queries: Sequence[MentionQueries] = (),
     asked_dropout: float = 0.5,
     start: Subword | None = None,
+    start_share: float = 0.0,
     quantise: bool = True,
     progress: Callable[[int, int], None] | None = None,
     log: Callable[[str], None] | None = None,
@@ -232,6 +234,9 @@ def fit_subword(
     start : Subword, optional
         Encoder to go on from; by default random vectors, the shorter the more names share the
         feature.
+    start_share : float
+        Share of `start` in the table at the end, in [0, 1]. Fitted to names alone, an encoder
+        forgets how mentions are written; the average keeps most of both [1]_.
     quantise : bool
         Whether the table becomes 8-bit integers at the end.
     progress : callable, optional
@@ -249,6 +254,10 @@ def fit_subword(
     InvalidInput
         If no concept has two names that differ after normalisation, no name can be drawn by the
         weights, or an option is out of range.
+
+    References
+    ----------
+    .. [1] M. Wortsman et al., "Robust Fine-Tuning of Zero-Shot Models", CVPR 2022, eq. 1.
     """
     given = SimpleNamespace(**locals())
     given.names = _checked(given)
@@ -263,7 +272,10 @@ def fit_subword(
         if start is None
         else float_table(start.table, start.scale)
     )
+    began_with = table.copy() if start is not None and start_share else None
     _take_steps(_Batches(given, groups, table, rng), given)
+    if began_with is not None:
+        table += np.float32(start_share) * (began_with - table)
     fitted = Subword(table, **encoder.options())
     return fitted.quantised() if quantise else fitted
 
