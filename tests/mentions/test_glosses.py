@@ -98,11 +98,16 @@ def test_a_linker_takes_what_is_found_better() -> None:
     )
     links = linker.link_document(Document("1", text, tuple(mentions)))
     found = [link.id for link in links]
-    assert found[:7] == ["X:1", "X:1", "X:1", "X:3", "X:2", "X:3", "X:3"]
-    # What a sieve knows stays, in whatever form; what is too short to be searched does not.
-    assert found[7:] == ["X:2", "X:4", "X:3", "X:3"]
+    assert found[:7] == ["X:1", "X:1", "X:1", "X:3", "X:3", "X:3", "X:3"]
+    # A code stands for what the text writes before it, though it is a name of something else.
+    assert found[7:] == ["X:2", "X:2", "X:3", "X:3"]
     assert links[1].searched == AMMONIUM
     step = links[2].steps[0]
     assert (step.name, step.before, step.after) == ("gloss", "NH4Ac", AMMONIUM)
-    assert links[4].searched == "NX"  # a name already
+    assert links[4].searched == "cisplatin"
+    text = "odd compound (NX), cisplatin (sodium formate)"
+    mentions = placed(text, "odd compound", "NX", "cisplatin", "sodium formate", type_="")
+    links = linker.link_document(Document("1", text, tuple(mentions)))
+    # Names stay where no sieve knows the explanation, or where they look like words.
+    assert [link.searched for link in links[1:]] == ["NX", "cisplatin", "sodium formate"]
     assert linker.link(["NH4Ac"])[0].id != "X:1"

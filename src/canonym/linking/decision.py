@@ -9,7 +9,7 @@ from numbers import Real
 from canonym.errors import InvalidInput
 from canonym.linking.search import Draft, StringHits
 from canonym.linking.settings import SIEVES
-from canonym.mentions.glosses import LEAST_GAIN
+from canonym.mentions.glosses import LEAST_GAIN, is_code_for
 from canonym.mentions.prepare import Part, Prepared
 from canonym.text import explain
 from canonym.types import Document, Mention, Step
@@ -137,8 +137,9 @@ def _one(
 def _best(part: Part, found: Mapping[str, StringHits]) -> tuple[str, StringHits]:
     """Choose between the strings of a part: the better found, on a tie the given one.
 
-    A gloss, and a guess at a misspelling, count where no sieve knows the mention itself. A guess
-    counts where a sieve knows it and no other guess.
+    A guess at a misspelling counts where no sieve knows the mention, and one knows this guess and
+    no other. A gloss counts where it is found better, or where the mention is but a code for it and
+    sieves know both: a document that writes "myotonic dystrophy (DM)" means no other *DM*.
     """
     texts = (part.text, *part.alternatives)
     best = max(((text, found[text]) for text in texts), key=lambda pair: pair[1].score)
@@ -148,5 +149,9 @@ def _best(part: Part, found: Mapping[str, StringHits]) -> tuple[str, StringHits]
             best = known[0], found[known[0]]
         for text in part.glosses:
             if found[text].score > best[1].score + LEAST_GAIN:
+                best = text, found[text]
+    else:
+        for text in part.glosses:
+            if found[text].sieve in _SIEVE_STEPS and is_code_for(part.text, text):
                 best = text, found[text]
     return best

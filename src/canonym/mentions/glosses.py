@@ -28,6 +28,15 @@ _GOES_ON = re.compile(r"\s*[)\],;:=]")
 _CODE = re.compile(r"(?=.*[A-Z0-9])\S+|[A-Za-z]{1,5} \d+")
 
 
+def is_code_for(text: str, gloss: str) -> bool:
+    """Tell whether a mention looks like a code or short form of its longer gloss.
+
+    >>> is_code_for("DM", "myotonic dystrophy"), is_code_for("hypertension", "high blood pressure")
+    (True, False)
+    """
+    return len(text) < len(gloss) and _CODE.fullmatch(text) is not None
+
+
 def find_glosses(
     mentions: Iterable[Mention], text: str, *, defined: Container[str] = ()
 ) -> Glosses:
