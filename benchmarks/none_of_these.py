@@ -4,7 +4,7 @@ Five terminologies are asked for 500 strings of three kinds that name nothing in
 phrases of other languages, everyday English. None of their words is in
 `canonym.linking.strangers`, from which the confidence learned. Names of another domain are a fourth
 kind. Right links are those of names that are taken out, of another draw than the confidence saw; of
-MEDIC also those of two test parts.
+MEDIC also those of two test parts. Names with one edit are asked as well.
 
     python benchmarks/none_of_these.py [--threshold 0.25]
 """
@@ -136,6 +136,17 @@ def measure(linker: Linker, far: list[str], threshold: float, data: Path) -> dic
         for path, types in CORPORA.items():
             documents = read_pubtator(data.parent / path)
             asked[path] = observe(pipeline, documents, types=types, features=confidence.features)
+    drawn = np.random.default_rng(7).permutation(linker.terminology.n_names)[: 2 * N]
+    names = [one for one in linker.terminology.names_at(drawn) if len(one.text) > 6][:N]
+    slips = random.Random(2)
+    links = linker.link([calibration.misspelt(one.text, slips) for one in names], k=2)
+    right = [
+        link.confidence
+        for link, one in zip(links, names, strict=True)
+        if link.candidates and link.candidates[0].id == one.concept_id
+    ]
+    lost = [sure < threshold for sure in right if sure is not None]
+    found["misspelt"] = {"links": len(lost), "lost": round(100 * float(np.mean(lost)), 2)}
     for name, seen in asked.items():
         sure = confidence.predict(seen.features)
         lost = (sure < threshold) & seen.right

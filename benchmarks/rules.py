@@ -72,9 +72,8 @@ def other_labels(data: Path) -> Iterator[Case]:
         read_records(data / SOURCES["MeSH 2024"], **MESH, trees=str(data / SOURCES["MeSH trees"]))
     )
     with gzip.open(data / SOURCES["MeSH trees"], "rt", encoding="utf-8", newline="") as stream:
-        trees = {
-            row["tree_number"]: row["descriptor_ui"] for row in csv.DictReader(stream, delimiter="\t")
-        }
+        rows = csv.DictReader(stream, delimiter="\t")
+        trees = {row["tree_number"]: row["descriptor_ui"] for row in rows}
     for source in ("UBERON", "HPO 2014"):
         labels, targets = {}, {}
         for record in read_records(data / SOURCES[source]):

@@ -761,17 +761,42 @@ def _few_shot_training() -> str:
     return "\n".join(lines) + "\n" + told
 
 
+def _rules() -> str:
+    """Return what each rule gains and loses where it changes anything."""
+    rows = [row for row in _result("rules")["rows"] if row["gained"] or row["lost"]]
+    rules = list(dict.fromkeys(row["rule"] for row in _result("rules")["rows"]))
+    rules = [one for one in rules if any(row["rule"] == one for row in rows)]
+    lines = [
+        f"| right first, % | | n | {' | '.join(rules)} |",
+        "|---|--:|--:|" + "--:|" * len(rules),
+    ]
+    for case in dict.fromkeys(row["case"] for row in _result("rules")["rows"]):
+        own = {row["rule"]: row for row in _result("rules")["rows"] if row["case"] == case}
+        first = next(iter(own.values()))
+        cells = [_change(own.get(rule)) for rule in rules]
+        head = f"| {case} | {first['accuracy@1']:.1f} | {first['n']:,} | "
+        lines.append(f"{head}{' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _change(row: dict[str, Any] | None) -> str:
+    if row is None or not (row["gained"] or row["lost"]):
+        return ""
+    return f"+{row['gained']} −{row['lost']}"
+
+
 def _none_of_these() -> str:
     result = _result("none_of_these")
     kinds = ("noise", "other languages", "everyday", "another domain")
     lines = [
-        f"| NIL at {result['threshold']:g}, % | {' | '.join(kinds)} | right links lost | ECE |",
-        "|---|" + "--:|" * (len(kinds) + 2),
+        f"| NIL at {result['threshold']:g}, % | {' | '.join(kinds)} | right links lost "
+        "| of misspelt names | ECE |",
+        "|---|" + "--:|" * (len(kinds) + 3),
     ]
     for row in result["rows"]:
         own = row["names taken out"]
         cells = [f"{row[kind]:.1f}" for kind in kinds]
-        cells += [f"{own['lost']:.1f}", f"{own['ece']:.3f}"]
+        cells += [f"{own['lost']:.1f}", f"{row['misspelt']['lost']:.1f}", f"{own['ece']:.3f}"]
         lines.append(f"| {row['terminology']} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
@@ -811,6 +836,7 @@ _TABLES = {
     "speed": _speed,
     "speed-line": _speed_line,
     "none-of-these": _none_of_these,
+    "rules": _rules,
     "thresholds": _nil,
     "tools": _tools,
     "tools-speed": _tools_speed,

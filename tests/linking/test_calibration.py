@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,15 @@ from canonym.cli import main
 from canonym.errors import InvalidInput
 from canonym.linking import calibration, strangers
 from canonym.linking.calibration import observe_terminology
-from canonym.linking.confidence import CONFIDENCE, FEATURES, WIDE_FEATURES, Confidence
+from canonym.linking.confidence import (
+    CONFIDENCE,
+    FEATURES,
+    WIDE_FEATURES,
+    Confidence,
+    confidence_features,
+)
 from canonym.linking.fitting import fit_confidence
+from canonym.mentions.prepare import Preparation
 from canonym.terminology import Terminology
 from canonym.text import normalise
 from canonym.types import Concept, Mention, Name
@@ -90,6 +98,57 @@ def test_a_terminology_tells_its_own_names_from_strangers(linker: Linker) -> Non
     assert 0.3 < seen.right.mean() < 1
 
 
+def test_words_that_the_terminology_lacks_count_against_a_link(linker: Linker) -> None:
+    linker.fit_confidence()
+    known, unknown = linker.link(["left knee pain", "left knee quasar"], k=1)
+    assert known.candidates
+    assert unknown.candidates
+    assert known.confidence is not None
+    assert unknown.confidence is not None
+    assert known.confidence > unknown.confidence
+    share = linker.pipeline.preparation.known_share
+    assert (share("left knees"), share("qwzx bvtr"), share("12")) == (1.0, 0.0, 1.0)
+    assert share("left quasar") == pytest.approx(0.4)
+    assert Preparation().known_share("quasar") == 1.0  # nothing is known of its words
+
+
+def test_what_is_corrected_does_not_look_known(linker: Linker) -> None:
+    seen: list[str] = []
+
+    def share(text: str) -> float:
+        seen.append(text)
+        return 1.0
+
+    (link,) = linker.link(["left knee swellling"], k=1)
+    assert link.searched == "left knee swelling"
+    confidence_features(link, WIDE_FEATURES, share)
+    assert seen == ["left knee swellling"]
+    (link,) = linker.link([Mention("LKP", context="left knee pain (LKP)")], k=1)
+    confidence_features(link, WIDE_FEATURES, share)
+    assert seen[1:] == ["left knee pain"]
+
+
+def test_names_are_asked_misspelt_too(linker: Linker) -> None:
+    _, asked, misspelt, _ = calibration._questions(linker.pipeline, np.random.default_rng(0), 0)
+    assert len(misspelt.texts) == len(misspelt.ids) > 50
+    assert set(misspelt.ids) <= set(asked.ids)
+    same = sum(text in asked.texts for text in misspelt.texts)  # an edit may put the same letter
+    assert same < len(misspelt.texts) / 10
+    rng = random.Random(0)
+    edits = {calibration.misspelt("abcdefgh", rng) for _ in range(300)}
+    assert {len(text) for text in edits} == {7, 8}
+    assert {"abdcefgh", "abcdefh"} <= edits
+    assert all(text[0] == "a" for text in edits)
+
+
+def test_other_languages_are_not_told_by_their_words(tmp_path: Path) -> None:
+    several = Linker.build(
+        Terminology.build(records()), encoders=["multilingual"], folder=tmp_path / "several"
+    )
+    fitted, _ = fit_confidence(several.pipeline, None)
+    assert fitted.features == FEATURES
+
+
 def test_it_is_kept_and_makes_nonsense_nil(linker: Linker) -> None:
     assert linker.fit_confidence()["right"] > 0.3
     again = Linker.load(linker.folder)
@@ -125,6 +184,7 @@ def test_strangers_are_the_same_every_time_and_not_repeated() -> None:
     phrases = [*strangers.EVERYDAY, *strangers.OTHER_LANGUAGES]
     assert len({phrase.strip() for phrase in phrases}) == len(phrases)
     assert all(text == text.strip() and text for text in one)
+    assert all(len(word) >= 4 for pair in strangers.pairs(50) for word in pair.split())
 
 
 def test_the_command_needs_no_corpus(linker: Linker) -> None:

@@ -1,12 +1,15 @@
 """A confidence without annotations: an index asked for names as if it did not have them.
 
-Three kinds of questions have known answers in every terminology. A name that is taken out is right
+Four kinds of questions have known answers in every terminology. A name that is taken out is right
 where its concept is found by its other names. A concept that is taken out cannot be found, whatever
-comes first. Strangers (`canonym.linking.strangers`) are names of nothing.
+comes first. Names are asked as they stand, some of them misspelt. Strangers
+(`canonym.linking.strangers`) are names of nothing.
 """
 
 from __future__ import annotations
 
+import random
+import string
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,7 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
-from canonym.linking.confidence import WIDE_FEATURES, Observed, confidence_features
+from canonym.linking.confidence import (
+    FEATURES,
+    WIDE_FEATURES,
+    Observed,
+    confidence_features,
+)
 from canonym.linking.names import Filter
 from canonym.linking.strangers import strangers
 from canonym.terminology import Terminology
@@ -27,6 +35,8 @@ if TYPE_CHECKING:
 HELD_OUT = 1500
 """Names that are taken out, at most; as many are asked that are there."""
 
+_MISSPELT = 400
+_SHORTEST = 7  # characters of a name that is misspelt
 _ABSENT = 15  # of so many names that are taken out, one has its whole concept taken out
 _SHARE = 10  # one concept of so many is touched, at most
 _FEWEST = 20
@@ -40,8 +50,20 @@ class _Questions(NamedTuple):
     filter: Filter
 
 
+def own_features(pipeline: Pipeline) -> tuple[str, ...]:
+    """Return the features that an index learns its confidence by without annotations.
+
+    Names of other languages share neither letters nor words with the English ones that a
+    multilingual encoder finds. There, similarities alone count.
+    """
+    several = any(one.name == "multilingual" for one in pipeline.search.encoders)
+    return FEATURES if several else WIDE_FEATURES
+
+
 def observe_terminology(pipeline: Pipeline, *, seed: int = 0) -> Observed:
     """Link the questions that a terminology answers itself; each is a document of its own.
+
+    The features of a link are `own_features`.
 
     Raises
     ------
@@ -51,14 +73,15 @@ def observe_terminology(pipeline: Pipeline, *, seed: int = 0) -> Observed:
     Notes
     -----
     At most 1,500 names are taken out, each of another concept that has others, and one concept
-    for every fifteen of these. As many names are asked as they stand. A tenth of the concepts is
-    touched at most, so that a small terminology stays what it is.
+    for every fifteen of these. As many names are asked as they stand, and 400 of them again with
+    one edit. A tenth of the concepts is touched at most, so that a small terminology stays what it
+    is.
     """
     rng = np.random.default_rng(seed)
-    features: list[npt.NDArray[np.float64]] = []
+    which, features = own_features(pipeline), list[npt.NDArray[np.float64]]()
     right: list[bool] = []
     number: list[int] = []
-    asked = 0
+    asked, known_share = 0, pipeline.preparation.known_share
     for place, questions in enumerate(_questions(pipeline, rng, seed)):
         if place == 0 and (n := len(questions.texts)) < _FEWEST:
             raise InvalidInput(
@@ -70,7 +93,7 @@ def observe_terminology(pipeline: Pipeline, *, seed: int = 0) -> Observed:
             asked += 1
             for part in link.parts or (link,):
                 if part.candidates:
-                    features.append(confidence_features(part, WIDE_FEATURES))
+                    features.append(confidence_features(part, which, known_share))
                     right.append(not link.parts and part.candidates[0].id == id_)
                     number.append(asked)
     return Observed(np.array(features), np.array(right), np.array(number))
@@ -82,7 +105,11 @@ def _questions(pipeline: Pipeline, rng: np.random.Generator, seed: int) -> Itera
     rows = rng.permutation(_searched(whole))[:HELD_OUT]
     texts = [name.text for name in terminology.names_at(rows)]
     concepts = terminology.concepts_at(whole.ties.concept_of_row[rows])
-    yield _Questions(texts, [concept.id for concept in concepts], whole)
+    ids = [concept.id for concept in concepts]
+    yield _Questions(texts, ids, whole)
+    long = [pair for pair in zip(texts, ids, strict=True) if len(pair[0]) >= _SHORTEST][:_MISSPELT]
+    edits = random.Random(seed)
+    yield _Questions([misspelt(text, edits) for text, _ in long], [id_ for _, id_ in long], whole)
     unknown = strangers(seed=seed)
     yield _Questions(unknown, [""] * len(unknown), whole)
 
@@ -127,6 +154,13 @@ def _held_out(terminology: Terminology, whole: Filter, rng: np.random.Generator)
         allowed=allowed, n_rows=int(allowed.sum()), n_concepts=whole.n_concepts - sum(absent)
     )
     return _Questions(texts, ids, left)
+
+
+def misspelt(text: str, rng: random.Random) -> str:
+    """Leave a character out, write another one, or swap it with the next; never the first."""
+    place, kind = rng.randrange(1, len(text) - 1), rng.randrange(3)
+    new = ("", rng.choice(string.ascii_lowercase), text[place + 1] + text[place])[kind]
+    return text[:place] + new + text[place + (2 if kind == 2 else 1) :]
 
 
 def _form(name: Name) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,13 +30,22 @@ FEATURES: tuple[str, ...] = (
 )
 """Features of a link, see `confidence_features`."""
 
-WIDE_FEATURES: tuple[str, ...] = (*FEATURES, "covered", "covering", "letters", "words")
-"""The same, and what the string that was looked up shares with the name found."""
+WIDE_FEATURES: tuple[str, ...] = (
+    *(*FEATURES, "covered", "covering", "letters", "words", "known", "all known"),
+)
+"""The same, what the string that was looked up shares with the name found, and the words that the
+terminology knows."""
 
-_FORMATS = {2: FEATURES, 3: WIDE_FEATURES}
+_FORMATS = {2: FEATURES, 4: WIDE_FEATURES}
+_REWRITTEN = ("abbreviation", "trial field", "gloss")  # steps to another text, but for its spelling
+
+KnownShare = Callable[[str], float]
+"""Gives the share of a text in words that a terminology has."""
 
 
-def confidence_features(link: Link, which: tuple[str, ...] = FEATURES) -> npt.NDArray[np.float64]:
+def confidence_features(
+    link: Link, which: tuple[str, ...] = FEATURES, known_share: KnownShare | None = None
+) -> npt.NDArray[np.float64]:
     """Return the features of an undivided link, with two candidates if there are so many.
 
     An array of ``len(which)`` float64; `which` is `FEATURES` or `WIDE_FEATURES`: the score of the
@@ -45,7 +54,8 @@ def confidence_features(link: Link, which: tuple[str, ...] = FEATURES) -> npt.ND
     decided; whether a sieve found the second as well; whether there is no second; and the
     similarity of the best, which is not its score where a re-ranker put it first. The wide ones go
     on with the share of the words of the string looked up that the name has, and the other way
-    round; Dice's coefficient of their 3-grams; and the number of words, up to eight.
+    round; Dice's coefficient of their 3-grams; the number of words, up to eight; the share of the
+    mention in words that the terminology knows by `known_share`, and whether it is all of it.
     """
     best, *others = link.candidates
     sieved = best.sieve in _SIEVES
@@ -66,7 +76,16 @@ def confidence_features(link: Link, which: tuple[str, ...] = FEATURES) -> npt.ND
     ]
     if which != FEATURES:
         found += _shared(link.searched or link.mention.text, best.name)
+        known = 1.0 if known_share is None else known_share(_as_written(link))
+        found += [known, float(known == 1)]
     return np.array(found)
+
+
+def _as_written(link: Link) -> str:
+    """Return the mention before its spelling was corrected: what is corrected looks known."""
+    steps = () if any(step.name == "composite" for step in link.steps) else link.steps
+    texts = (step.after for step in reversed(steps) if step.name in _REWRITTEN)
+    return next(texts, link.mention.text)
 
 
 def _shared(text: str, name: str) -> list[float]:
@@ -119,19 +138,35 @@ class Confidence:
         least = 1 / (self.n + 2)
         return np.clip(found, least, 1 - least)
 
-    def of(self, links: Sequence[Link]) -> list[float | None]:
-        """Return the probability that the best candidate of each is right, None without one."""
-        known = [confidence_features(link, self.features) for link in links if link.candidates]
+    def of(
+        self, links: Sequence[Link], known_share: KnownShare | None = None
+    ) -> list[float | None]:
+        """Return the probability that the best candidate of each is right, None without one.
+
+        `known_share` comes with the index; without it all words count as known.
+        """
+        known = [
+            confidence_features(link, self.features, known_share)
+            for link in links
+            if link.candidates
+        ]
         found = iter(self.predict(np.array(known)).tolist() if known else ())
         return [next(found) if link.candidates else None for link in links]
 
-    def grade(self, links: Sequence[Link], min_confidence: float | None, k: int) -> list[Link]:
+    def grade(
+        self,
+        links: Sequence[Link],
+        min_confidence: float | None,
+        k: int,
+        known_share: KnownShare | None = None,
+    ) -> list[Link]:
         """Return links with their confidence and k candidates, NIL where the confidence is low.
 
         Links have two candidates, if there are so many. A composite link is as certain as the
         least certain of its parts.
         """
-        graded = iter(self.of([part for link in links for part in (link.parts or (link,))]))
+        parts = [part for link in links for part in (link.parts or (link,))]
+        graded = iter(self.of(parts, known_share))
         return [
             _whole(link, [_graded(part, next(graded), min_confidence, k) for part in link.parts])
             if link.parts

@@ -11,11 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
-from canonym.linking.calibration import observe_terminology
+from canonym.linking.calibration import observe_terminology, own_features
 from canonym.linking.confidence import (
     FEATURES,
     METHODS,
-    WIDE_FEATURES,
     Confidence,
     Observed,
     confidence_features,
@@ -124,7 +123,7 @@ def fit_confidence(
             f"types is {tuple(types)}, which are those of mentions; expected with a corpus only"
         )
     else:
-        seen, features = observe_terminology(pipeline), WIDE_FEATURES
+        seen, features = observe_terminology(pipeline), own_features(pipeline)
     _log.info("fit a confidence to %s links", len(seen.right))
     fitted = fit_model(seen.features, seen.right, method=method, features_of=features)
     predicted = cross_fitted(seen, method=method)
@@ -155,13 +154,14 @@ def observe(
         If no annotated mention has a candidate; and as `annotated_documents` does.
     """
     rows, right, of_document = [], [], []
+    known_share = pipeline.preparation.known_share
     documents, find = annotated_documents(pipeline.terminology, corpus, types)
     for number, (document, links) in enumerate(pipeline.link_documents(documents, {"k": 2})):
         for mention, link in zip(document.mentions, links, strict=True):
             # An id that the terminology does not have is a concept that cannot be found.
             gold = [find(id_) or "" for id_ in mention.ids]
             for part, is_right in judged(link, gold, mention.rule):
-                rows.append(confidence_features(part, features))
+                rows.append(confidence_features(part, features, known_share))
                 right.append(is_right)
                 of_document.append(number)
     if not rows:

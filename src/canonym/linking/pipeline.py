@@ -523,9 +523,12 @@ class Pipeline:
 
     def grade(self, links: list[Link], request: Request) -> list[Link]:
         """Add the probability that each link is right, if the index knows it."""
-        if request.confidence is None:
-            return links
-        return request.confidence.grade(links, request.min_confidence, request.k)
+        sure, least, known = (
+            request.confidence,
+            request.min_confidence,
+            self.preparation.known_share,
+        )
+        return links if sure is None else sure.grade(links, least, request.k, known)
 
 
 def batches_of(documents: Iterable[Document], *, mentions: int) -> Iterator[list[Document]]:

@@ -56,6 +56,8 @@ OTHER_LANGUAGES: tuple[str, ...] = tuple(
 )  # fmt: skip
 """Everyday phrases of other languages."""
 
+_PAIRS = 700
+_LEAST = 4  # letters of a word of a pair
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _SYLLABLES = tuple(
     """
@@ -77,10 +79,21 @@ def noise(n: int, *, seed: int = 0) -> list[str]:
     return [kinds[i % len(kinds)](rng) for i in range(n)]
 
 
+def pairs(n: int, *, seed: int = 0) -> list[str]:
+    """Return `n` pairs of everyday words that do not belong together, such as *kitchen lease*.
+
+    >>> len(pairs(3)), all(" " in pair for pair in pairs(3))
+    (3, True)
+    """
+    rng = random.Random(seed)
+    words = sorted({word for one in EVERYDAY for word in one.split() if len(word) >= _LEAST})
+    return [f"{rng.choice(words)} {rng.choice(words)}" for _ in range(n)]
+
+
 def strangers(*, seed: int = 0) -> list[str]:
-    """Return all phrases, and as much noise as there are everyday ones."""
+    """Return all phrases, as much noise as there are everyday ones, and 700 pairs of words."""
     phrases = [phrase.strip() for phrase in (*EVERYDAY, *OTHER_LANGUAGES)]
-    return [*phrases, *noise(len(EVERYDAY), seed=seed)]
+    return [*phrases, *noise(len(EVERYDAY), seed=seed), *pairs(_PAIRS, seed=seed)]
 
 
 def _slip(rng: random.Random) -> str:

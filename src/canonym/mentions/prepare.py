@@ -108,6 +108,10 @@ class Preparation:
             tuple(self._spelled(piece, (*steps, split)) for piece in pieces),
         )
 
+    def known_share(self, text: str) -> float:
+        """Return the share of a text in words of the terminology; 1 where they are not known."""
+        return 1.0 if self.speller is None else self.speller.known_share(text)
+
     def _spelled(self, text: str, steps: tuple[Step, ...]) -> Part:
         if self.speller is None:
             return Part(text, (), steps)

@@ -30,6 +30,7 @@ _SHORTEST = 7
 # Shorter words are too near to one another to be corrected; they are guessed, if the rest decides.
 _GUESSED, _GUESSED_ALONE, _MOST_GUESSES = 4, 5, 5
 _RAREST = 2
+_COMMON = 2  # names with a word, one of which may be taken out
 _CLEARLY = 3
 _COUNTING = 250  # bytes a word while words are counted
 _BLOCK = 1 << 16  # words written at once
@@ -82,6 +83,7 @@ class Speller:
         self._letters, self._starts = arrays["letters"].data, arrays["starts"].data
         self._corrected = functools.lru_cache(maxsize=100_000)(self._correct_word)
         self._known = functools.lru_cache(maxsize=100_000)(self._knows)
+        self._common = functools.lru_cache(maxsize=100_000)(self._is_common)
 
     @classmethod
     def build(cls, names: Iterable[str]) -> Speller:
@@ -100,9 +102,12 @@ class Speller:
         return self._letters[self._starts[place] : self._starts[place + 1]].tobytes()
 
     def __contains__(self, word: str) -> bool:
+        return self._place(word) is not None
+
+    def _place(self, word: str) -> int | None:
         wanted = word.encode("utf-8", "surrogatepass")
         place = bisect_left(range(len(self)), wanted, key=self._word)
-        return place < len(self) and self._word(place) == wanted
+        return place if place < len(self) and self._word(place) == wanted else None
 
     def correct(self, text: str) -> str:
         """Return the text with unknown words corrected, or the same text.
@@ -148,6 +153,26 @@ class Speller:
         if not _WORD.fullmatch(word) or word in self:
             return True
         return any(form in self for form in normalise(given, STRONG).split() if form != word)
+
+    def known_share(self, text: str) -> float:
+        """Return the share of the letters of a text in words that at least two names have.
+
+        A name that is taken out of a terminology has its words in others; a text without a word
+        has nothing unknown.
+
+        >>> speller = Speller.build(["Heart attack", "Heart failure", "Panic attack"])
+        >>> speller.known_share("heart attacks"), speller.known_share("heart race")
+        (1.0, 0.5555555555555556)
+        """
+        words = [found for found in _WORD.findall(text) if len(found) > 1]
+        known = sum(len(word) for word in words if self._common(word))
+        return known / sum(map(len, words)) if words else 1.0
+
+    def _is_common(self, given: str) -> bool:
+        counts = self._arrays["counts"]
+        forms = {normalise(given, PLAIN), *normalise(given, STRONG).split()}
+        places = [place for form in forms if (place := self._place(form)) is not None]
+        return any(counts[place] >= _COMMON for place in places)
 
     def _correct_word(self, given: str) -> str | None:
         word = normalise(given, PLAIN)
