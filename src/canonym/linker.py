@@ -14,7 +14,7 @@ from canonym.errors import CanonymError, Mismatch
 from canonym.io.files import write_folder
 from canonym.linking.annotation import AnnotationOptions, Annotator
 from canonym.linking.build import FORMAT, MEMORY, Progress, build_index
-from canonym.linking.confidence import CONFIDENCE, METHODS, Confidence
+from canonym.linking.confidence import CONFIDENCE, Confidence
 from canonym.linking.decision import as_documents, as_text
 from canonym.linking.display import describe, index_facts, index_fingerprint
 from canonym.linking.extra_names import TrainingMention
@@ -502,7 +502,7 @@ class Linker:
         corpus: Iterable[Document | Mention] | None = None,
         *,
         types: Sequence[str] = (),
-        method: str = METHODS[0],
+        method: str | None = None,
     ) -> dict[str, float]:
         """Learn how often links are right, and keep it with the index.
 
@@ -516,7 +516,7 @@ class Linker:
         types : sequence of str
             Only mentions of these types.
         method : str
-            One of `canonym.linking.confidence.METHODS`.
+            One of `canonym.linking.confidence.METHODS`: "isotonic" with a corpus, else "platt".
 
         Returns
         -------

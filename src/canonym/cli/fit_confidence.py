@@ -14,13 +14,12 @@ from canonym.cli.options import built_index_option, corpus_format_option, mentio
 @click.option(
     "--method",
     type=click.Choice(["isotonic", "platt"]),
-    default="isotonic",
-    show_default=True,
-    help="platt is logistic regression; isotonic fits a rising function to its result.",
+    help="platt is logistic regression; isotonic fits a rising function to its result.  [default: "
+    "isotonic with CORPUS, else platt]",
 )
 @corpus_format_option
 def fit_confidence(
-    corpus: str | None, index: str, types: tuple[str, ...], method: str, format_: str | None
+    corpus: str | None, index: str, types: tuple[str, ...], method: str | None, format_: str | None
 ) -> None:
     """Learn how sure the links of an index are, from the mentions of CORPUS or without any.
 
@@ -51,6 +50,7 @@ def fit_confidence(
     from canonym.cli.progress import activity
     from canonym.cli.verbosity import is_quiet
     from canonym.linker import Linker
+    from canonym.linking.confidence import usual_method
 
     documents = None if corpus is None else open_corpus(corpus, format=format_).documents
     with activity("Fitting"):
@@ -65,7 +65,7 @@ def fit_confidence(
         {
             "index": index,
             "learned from": Path(corpus).name if corpus else "the terminology itself",
-            "method": method,
+            "method": method or usual_method(corpus is not None),
             "links": int(found["links"]),
             "right": f"{100 * found['right']:.1f} %",
             "calibration error": f"{100 * found['ece']:.1f} points",

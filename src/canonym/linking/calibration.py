@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 HELD_OUT = 1500
 """Names that are taken out, at most; as many are asked that are there."""
 
-_MISSPELT = 400
+_MISSPELT, _PAIRS = 0.4, 0.5  # misspelt names and pairs of words, for each name taken out
 _SHORTEST = 7  # characters of a name that is misspelt
 _ABSENT = 15  # of so many names that are taken out, one has its whole concept taken out
 _SHARE = 10  # one concept of so many is touched, at most
@@ -73,9 +73,10 @@ def observe_terminology(pipeline: Pipeline, *, seed: int = 0) -> Observed:
     Notes
     -----
     At most 1,500 names are taken out, each of another concept that has others, and one concept
-    for every fifteen of these. As many names are asked as they stand, and 400 of them again with
-    one edit. A tenth of the concepts is touched at most, so that a small terminology stays what it
-    is.
+    for every fifteen of these. As many names are asked as they stand. For ten names taken out, four
+    are asked again with one edit, and five pairs of everyday words: with more of these, the names
+    that patients have for things are taken for nonsense too. A tenth of the concepts is touched at
+    most, so that a small terminology stays what it is.
     """
     rng = np.random.default_rng(seed)
     which, features = own_features(pipeline), list[npt.NDArray[np.float64]]()
@@ -101,16 +102,18 @@ def observe_terminology(pipeline: Pipeline, *, seed: int = 0) -> Observed:
 
 def _questions(pipeline: Pipeline, rng: np.random.Generator, seed: int) -> Iterator[_Questions]:
     whole, terminology = pipeline.filters.choose(), pipeline.terminology
-    yield _held_out(terminology, whole, rng)
+    taken_out = _held_out(terminology, whole, rng)
+    yield taken_out
+    n = len(taken_out.texts)
     rows = rng.permutation(_searched(whole))[:HELD_OUT]
     texts = [name.text for name in terminology.names_at(rows)]
     concepts = terminology.concepts_at(whole.ties.concept_of_row[rows])
     ids = [concept.id for concept in concepts]
     yield _Questions(texts, ids, whole)
-    long = [pair for pair in zip(texts, ids, strict=True) if len(pair[0]) >= _SHORTEST][:_MISSPELT]
-    edits = random.Random(seed)
+    long = [pair for pair in zip(texts, ids, strict=True) if len(pair[0]) >= _SHORTEST]
+    long, edits = long[: int(n * _MISSPELT)], random.Random(seed)
     yield _Questions([misspelt(text, edits) for text, _ in long], [id_ for _, id_ in long], whole)
-    unknown = strangers(seed=seed)
+    unknown = strangers(int(n * _PAIRS), seed=seed)
     yield _Questions(unknown, [""] * len(unknown), whole)
 
 

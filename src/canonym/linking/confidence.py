@@ -22,7 +22,7 @@ CONFIDENCE = "confidence.json"
 """Name of the file in the folder of an index."""
 
 METHODS: tuple[str, ...] = ("isotonic", "platt")
-"""Ways of fitting; the first is the default."""
+"""Ways of fitting, see `usual_method`."""
 
 _SIEVES = tuple(sieve.name for sieve in SIEVES)
 FEATURES: tuple[str, ...] = (
@@ -308,6 +308,15 @@ def fit_model(
     logistic = fit_platt(x, y)
     isotonic = fit_isotonic(logistic.logit(x), y) if method == "isotonic" else None
     return Confidence(logistic, isotonic, len(y), int(y.sum()), features_of)
+
+
+def usual_method(from_mentions: bool) -> str:
+    """Return one of `METHODS`: steps for mentions, and a smooth curve without any.
+
+    The few hundred names that an index takes out make steps so wide that thresholds between 0.25
+    and 0.35 mean the same.
+    """
+    return METHODS[0] if from_mentions else METHODS[1]
 
 
 def check_confidence(confidence: Confidence | None, least: float | None) -> None:

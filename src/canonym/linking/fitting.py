@@ -14,11 +14,11 @@ from canonym.errors import InvalidInput
 from canonym.linking.calibration import observe_terminology, own_features
 from canonym.linking.confidence import (
     FEATURES,
-    METHODS,
     Confidence,
     Observed,
     confidence_features,
     fit_model,
+    usual_method,
 )
 from canonym.linking.features import (
     AnnotationCounts,
@@ -113,9 +113,10 @@ def fit_confidence(
     corpus: Iterable[Document | Mention] | None,
     *,
     types: Sequence[str] = (),
-    method: str = METHODS[0],
+    method: str | None = None,
 ) -> tuple[Confidence, dict[str, float]]:
     """Fit a confidence, and say how good it is; see `canonym.Linker.fit_confidence`."""
+    method = method or usual_method(corpus is not None)
     if corpus is not None:
         seen, features = observe(pipeline, corpus, types=types), FEATURES
     elif types:

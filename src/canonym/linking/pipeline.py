@@ -523,12 +523,9 @@ class Pipeline:
 
     def grade(self, links: list[Link], request: Request) -> list[Link]:
         """Add the probability that each link is right, if the index knows it."""
-        sure, least, known = (
-            request.confidence,
-            request.min_confidence,
-            self.preparation.known_share,
-        )
-        return links if sure is None else sure.grade(links, least, request.k, known)
+        if (sure := request.confidence) is None:
+            return links
+        return sure.grade(links, request.min_confidence, request.k, self.preparation.known_share)
 
 
 def batches_of(documents: Iterable[Document], *, mentions: int) -> Iterator[list[Document]]:

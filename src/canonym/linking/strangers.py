@@ -56,7 +56,6 @@ OTHER_LANGUAGES: tuple[str, ...] = tuple(
 )  # fmt: skip
 """Everyday phrases of other languages."""
 
-_PAIRS = 700
 _LEAST = 4  # letters of a word of a pair
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _SYLLABLES = tuple(
@@ -90,10 +89,10 @@ def pairs(n: int, *, seed: int = 0) -> list[str]:
     return [f"{rng.choice(words)} {rng.choice(words)}" for _ in range(n)]
 
 
-def strangers(*, seed: int = 0) -> list[str]:
-    """Return all phrases, as much noise as there are everyday ones, and 700 pairs of words."""
+def strangers(n_pairs: int, *, seed: int = 0) -> list[str]:
+    """Return all phrases, as much noise as there are everyday ones, and pairs of words."""
     phrases = [phrase.strip() for phrase in (*EVERYDAY, *OTHER_LANGUAGES)]
-    return [*phrases, *noise(len(EVERYDAY), seed=seed), *pairs(_PAIRS, seed=seed)]
+    return [*phrases, *noise(len(EVERYDAY), seed=seed), *pairs(n_pairs, seed=seed)]
 
 
 def _slip(rng: random.Random) -> str:
