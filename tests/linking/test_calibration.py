@@ -168,9 +168,12 @@ def test_it_is_kept_and_makes_nonsense_nil(linker: Linker) -> None:
         linker.fit_confidence(types=["Disease"])
     names = linker.terminology.names_at(range(60))
     annotated = [Mention(f"the {name.text}", ids=(name.concept_id,)) for name in names]
+    assert kept.annotated is False
+    assert kept.facts()["fitted to"].endswith("questions about its own names")
     linker.fit_confidence(annotated)
     assert linker.confidence is not None
     assert linker.confidence.features == FEATURES
+    assert linker.confidence.annotated is True
 
 
 def test_too_few_names_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,3 +216,30 @@ def test_a_least_confidence_lets_the_index_learn_it_once(linker: Linker) -> None
     again = CliRunner().invoke(main, asked)
     assert again.stdout == first.stdout
     assert "learned" not in again.stderr
+
+
+def test_an_index_learns_it_at_once(tmp_path: Path) -> None:
+    def index(name: str, *options: str) -> tuple[str, Path]:
+        out = tmp_path / name
+        found = CliRunner().invoke(main, ["index", str(table), "-o", str(out), *options])
+        assert found.exit_code == 0, found.output
+        return found.output, out
+
+    table = tmp_path / "names.csv"
+    pairs = [
+        (one.id, one.label) if isinstance(one, Concept) else (one.concept_id, one.text)
+        for one in records()
+    ]
+    table.write_text("id,name\n" + "".join(f'{id_},"{text}"\n' for id_, text in pairs))
+    text, out = index("a")
+    assert "questions about its own names" in text
+    kept = Confidence.load(out / CONFIDENCE)
+    assert kept is not None
+    assert kept.annotated is False
+    text, out = index("b", "--no-confidence")
+    assert "questions" not in text
+    assert not (out / CONFIDENCE).exists()
+    table.write_text("id,name\n1,hip\n2,knee\n")
+    text, out = index("c")  # too few to ask
+    assert "questions" not in text
+    assert not (out / CONFIDENCE).exists()

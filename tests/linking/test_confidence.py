@@ -288,7 +288,10 @@ def test_a_linker_learns_its_confidence(linker: Linker) -> None:
     again = Linker.load(linker.folder)
     assert again.link(["breast cancer"], k=1)[0] == sure
     assert again.fingerprint == linker.fingerprint != before
-    assert again.info()["confidence"] == {"method": "isotonic", "fitted to": "32 links"}
+    assert again.info()["confidence"] == {
+        "method": "isotonic",
+        "fitted to": "32 links of annotated mentions",
+    }
 
 
 def test_a_copy_keeps_the_confidence(linker: Linker, tmp_path: Path) -> None:

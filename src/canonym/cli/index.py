@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -93,6 +94,13 @@ _LOG = logging.getLogger(__name__)
     show_default=True,
     help="Least score with which the first of two steps decides.",
 )
+@click.option(
+    "--confidence/--no-confidence",
+    default=True,
+    show_default=True,
+    help="Learn how sure links are, from the terminology alone and in seconds: links get a "
+    "confidence, and `--min-confidence 0.25` makes nonsense NIL.",
+)
 @order_option("All but nearest are slower, and turn scores into shares of the candidates.")
 @click.option(
     "--kind",
@@ -145,6 +153,7 @@ def index(
     mentions: tuple[str, ...],
     mention_types: tuple[str, ...],
     target: str | None,
+    confidence: bool,
     order: str,
     kind: str,
     memory: int,
@@ -208,10 +217,12 @@ def index(
         overwrite=overwrite,
         **settings,
     )
-    _build(terminology, output, kind, build)
+    _build(terminology, output, kind, build, confidence=confidence)
 
 
-def _build(terminology: str, output: str, kind: str, build: Callable[..., Linker]) -> None:
+def _build(
+    terminology: str, output: str, kind: str, build: Callable[..., Linker], *, confidence: bool
+) -> None:
     """Build an index with progress, and report what it is."""
     import time
 
@@ -233,6 +244,8 @@ def _build(terminology: str, output: str, kind: str, build: Callable[..., Linker
                 report(stage, done, total)
 
             linker = build(opened, progress=watch)
+        if confidence:
+            _learn_confidence(linker)
         _LOG.info("Wrote %s", output)
         _note_synonyms_left(linker)
         _note_languages(linker)
@@ -240,6 +253,17 @@ def _build(terminology: str, output: str, kind: str, build: Callable[..., Linker
             took = f"{time.monotonic() - began:.1f} s"
             facts = {"index": output, **_facts(linker, kind)}
             print_facts(facts | ({"reused": reused} if reused else {}) | {"time": took})
+
+
+def _learn_confidence(linker: Linker) -> None:
+    """Let the terminology ask itself, unless an order came with a confidence."""
+    from canonym.cli.progress import activity
+    from canonym.errors import InvalidInput
+
+    if linker.confidence is None:
+        # A terminology of a few names has nothing to ask.
+        with contextlib.suppress(InvalidInput), activity("Learning how sure links are"):
+            linker.fit_confidence()
 
 
 def _missing(ctx: click.Context, name: str) -> click.MissingParameter:
@@ -331,7 +355,8 @@ def _facts(linker: Linker, kind: str) -> dict[str, Any]:
             facts["kind"] += f": {linker.terminology.n_names:,} names; ivf from {IVF_FROM:,}"
     if "fusion" in described:
         facts["fusion"] = "exact: the best sums of all names"
-    return facts | {"encoders": described["encoders"], "fingerprint": described["fingerprint"]}
+    shown = ("encoders", "confidence", "fingerprint")
+    return facts | {key: described[key] for key in shown if key in described}
 
 
 def _note_synonyms_left(linker: Linker) -> None:

@@ -111,7 +111,8 @@ def _grams(text: str) -> set[str]:
 class Confidence:
     """A fitted confidence: a logistic regression, and an isotonic one of its log-odds.
 
-    It was fitted to `n` links, of which `n_right` were right, by their `features`.
+    It was fitted to `n` links, of which `n_right` were right, by their `features`: to those of
+    `annotated` mentions, or to those of a terminology that asked itself.
     """
 
     logistic: Logistic
@@ -119,6 +120,7 @@ class Confidence:
     n: int
     n_right: int
     features: tuple[str, ...] = FEATURES
+    annotated: bool = True
 
     @property
     def method(self) -> str:
@@ -127,7 +129,8 @@ class Confidence:
 
     def facts(self) -> dict[str, str]:
         """Return the method, and how many links it was fitted to."""
-        return {"method": self.method, "fitted to": f"{self.n:,} links"}
+        what = "links of annotated mentions" if self.annotated else "questions about its own names"
+        return {"method": self.method, "fitted to": f"{self.n:,} {what}"}
 
     def predict(self, features: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return probabilities, ``(n,)`` float64 in (0, 1), for the features of n links."""
@@ -183,6 +186,7 @@ class Confidence:
             "intercept": self.logistic.intercept,
             "n": self.n,
             "n_right": self.n_right,
+            "annotated": self.annotated,
         }
         if self.isotonic is not None:
             content["knots"] = self.isotonic.knots.tolist()
@@ -217,7 +221,8 @@ class Confidence:
             if "knots" in content:
                 isotonic = Isotonic(*(np.array(content[key], float) for key in ("knots", "values")))
             n, n_right = int(content["n"]), int(content["n_right"])
-            found = cls(logistic, isotonic, n, n_right, features)
+            annotated = bool(content.get("annotated", True))
+            found = cls(logistic, isotonic, n, n_right, features, annotated)
             if known and not _is_sound(found):
                 raise ValueError("numbers are missing, or are none")
         except FileNotFoundError:

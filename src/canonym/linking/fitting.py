@@ -127,6 +127,7 @@ def fit_confidence(
         seen, features = observe_terminology(pipeline), own_features(pipeline)
     _log.info("fit a confidence to %s links", len(seen.right))
     fitted = fit_model(seen.features, seen.right, method=method, features_of=features)
+    fitted = replace(fitted, annotated=corpus is not None)
     predicted = cross_fitted(seen, method=method)
     answered = predicted >= 0.9
     return fitted, {

@@ -22,6 +22,7 @@ def is_certain(
     link: Link,
     least: float = LEAST_CONFIDENCE,
     *,
+    annotated: bool = True,
     added: Container[tuple[str, str]] = (),
     is_below: Callable[[str, str], bool] | None = None,
 ) -> bool:
@@ -33,6 +34,9 @@ def is_certain(
         Made with ``k`` of at least 2, so that a homonym is among its candidates.
     least : float
         Where the link has a confidence, the least that will do, from 0 to 1.
+    annotated : bool
+        Whether the confidence was learned from annotated mentions. One that an index taught itself
+        does not count.
     added : container of (str, str)
         Names that people added to the index, each with the id of its concept.
     is_below : callable, optional
@@ -44,9 +48,8 @@ def is_certain(
     is not: it stands for something else in the next text. Nor is anything where another concept has
     nearly the name, with a similarity above ``1 - LEAST_MARGIN``. A concept below the best one has
     to have the name itself: "Migraine, unspecified" is no rival of "Migraine". Otherwise the
-    confidence decides.
-    Where the index has none, the mention has to be verbatim the label or an exact name. Composite
-    mentions and NIL are never certain.
+    confidence decides. Where the index has none from mentions, the mention has to be verbatim the
+    label or an exact name. Composite mentions and NIL are never certain.
 
     Examples
     --------
@@ -68,7 +71,9 @@ def is_certain(
     narrower = is_below or (lambda _, __: False)
     if any(one.sieve != "search" or not narrower(one.id, best.id) for one in near):
         return False
-    return verbatim if link.confidence is None else link.confidence >= least
+    if link.confidence is None or not annotated:
+        return verbatim
+    return link.confidence >= least
 
 
 def is_verbatim(link: Link, candidate: Candidate) -> bool:

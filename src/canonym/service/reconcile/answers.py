@@ -82,8 +82,13 @@ def answer(
     plans = [None if query is None else _plan(opened, query, concepts) for query in queries]
     links = _link(opened, plans)
     added = {(name.text, name.concept_id) for name in opened.linker.synonyms()}
+    learned = opened.linker.confidence
     certain = functools.partial(
-        is_certain, least=match_confidence, added=added, is_below=opened.is_below
+        is_certain,
+        least=match_confidence,
+        annotated=learned is None or learned.annotated,
+        added=added,
+        is_below=opened.is_below,
     )
     answers = [
         [] if plan is None else _candidates(opened, plan, links[place], certain)
