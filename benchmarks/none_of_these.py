@@ -145,8 +145,8 @@ def measure(linker: Linker, far: list[str], threshold: float, data: Path) -> dic
         for link, one in zip(links, names, strict=True)
         if link.candidates and link.candidates[0].id == one.concept_id
     ]
-    lost = [sure < threshold for sure in right if sure is not None]
-    found["misspelt"] = {"links": len(lost), "lost": round(100 * float(np.mean(lost)), 2)}
+    unsure = [sure < threshold for sure in right if sure is not None]
+    found["misspelt"] = {"links": len(unsure), "lost": round(100 * float(np.mean(unsure)), 2)}
     for name, seen in asked.items():
         sure = confidence.predict(seen.features)
         lost = (sure < threshold) & seen.right

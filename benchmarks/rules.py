@@ -21,7 +21,6 @@ import argparse
 import csv
 import gzip
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -32,7 +31,7 @@ from canonym import Linker, Terminology
 from canonym.corpora import read_pubtator
 from canonym.corpora.cadec import read_folds, read_mention_table
 from canonym.encoders import make_encoder
-from canonym.linking import search, settings
+from canonym.linking import search
 from canonym.mentions import prepare
 from canonym.terminology import read_records
 from canonym.terminology.ids import ConceptIds
@@ -44,7 +43,6 @@ from models.suite import MESH, Domain, read_suite
 from record import data_folder, save
 
 MEDIC = "medic-2012/medic_06Jul2012.txt"
-_TEXT_STEPS = ("ions", "accents", "possessive", "spelling", "plural", "numerals", "fillers")
 
 
 class Case(NamedTuple):
@@ -75,7 +73,8 @@ def other_labels(data: Path) -> Iterator[Case]:
         rows = csv.DictReader(stream, delimiter="\t")
         trees = {row["tree_number"]: row["descriptor_ui"] for row in rows}
     for source in ("UBERON", "HPO 2014"):
-        labels, targets = {}, {}
+        labels: dict[str, str] = {}
+        targets: dict[str, set[str]] = {}
         for record in read_records(data / SOURCES[source]):
             if isinstance(record, Concept) and not record.deprecated:
                 labels[record.id] = record.label
@@ -108,9 +107,9 @@ def mentions(data: Path) -> Iterator[Case]:
         yield Case(name, "mentions", documents, gold, asked)
     folds = list(read_folds(data / "cadec"))
     targets = chain.from_iterable(read_mention_table(one.targets) for one in folds if one.targets)
-    asked = [(one.text, one.ids[0]) for one in chain.from_iterable(one.test for one in folds)]
+    pairs = [(one.text, one.ids[0]) for one in chain.from_iterable(one.test for one in folds)]
     names = dict.fromkeys((one.text, id_) for one in targets for id_ in one.ids[:1])
-    yield _names("patients' words", "mentions", asked, _of_pairs(list(names)))
+    yield _names("patients' words", "mentions", pairs, _of_pairs(list(names)))
 
 
 def _of_pairs(names: list[tuple[str, str]]) -> Terminology:
@@ -125,17 +124,6 @@ def _names(name: str, kind: str, pairs: Sequence[tuple[str, str]], asked: Termin
 # --- rules ----------------------------------------------------------------------------------------
 
 
-@contextmanager
-def _without_step(step: str) -> Iterator[None]:
-    """Leave a step of the normal forms out of the sieves."""
-    kept = tuple(
-        sieve._replace(steps=tuple(one for one in sieve.steps if one != step))
-        for sieve in settings.SIEVES
-    )
-    with patch.object(settings, "SIEVES", kept):
-        yield
-
-
 def _nothing(*_: Any, **__: Any) -> dict[str, str]:
     return {}
 
@@ -146,7 +134,6 @@ RULES: Mapping[str, tuple[Callable[[], Any] | None, Mapping[str, Any]]] = {
     "sieve `normalised`": (None, {"sieves": ["verbatim", "reordered"]}),
     "sieve `reordered`": (None, {"sieves": ["verbatim", "normalised"]}),
     "odd plurals yield": (lambda: patch.object(search, "_are_odd", lambda *_: False), {}),
-    **{f"step `{one}`": ((lambda one=one: _without_step(one)), {}) for one in _TEXT_STEPS},
     "spelling": (None, {"spelling": False}),
     "composites": (None, {"composites": False}),
     "abbreviations": (lambda: patch.object(prepare, "expand", lambda text, _: text), {}),

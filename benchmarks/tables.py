@@ -582,6 +582,21 @@ def _everyday_languages() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _languages_together() -> str:
+    """Return what two encoders find alone and in one index, by language."""
+    rows = _result("languages_together")["rows"]
+    names = list(dict.fromkeys(row["encoder"] for row in rows))
+    lines = [
+        f"| right first, % | n | {' | '.join(names)} |",
+        "|---" + "|--:" * (len(names) + 1) + "|",
+    ]
+    for asked in dict.fromkeys(row["asked"] for row in rows):
+        own = [row for row in rows if row["asked"] == asked]
+        cells = [f"{row['accuracy@1']:.1f}" for row in own]
+        lines.append(f"| {asked} | {own[0]['n']} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 def _neighbours() -> str:
     """Return the nearest names of chosen terms, by encoder."""
     rows = _result("neighbours")["rows"]
@@ -761,6 +776,21 @@ def _few_shot_training() -> str:
     return "\n".join(lines) + "\n" + told
 
 
+def _fit_share() -> str:
+    """Return what fitted encoders find, by the share of the encoder that they start from."""
+    rows = _result("fit_share")["rows"]
+    keys = [key for key in rows[0] if key.startswith("share ")]
+    heads = [key.replace("share ", "").rstrip("0").rstrip(".") or "0" for key in keys]
+    lines = [
+        f"| found first, % | n | not fitted | {' | '.join(f'share {one}' for one in heads)} |",
+        "|---" + "|--:" * (len(keys) + 2) + "|",
+    ]
+    for row in rows:
+        cells = [f"{row[key]:.1f}" for key in ("start", *keys)]
+        lines.append(f"| {row['asked']} | {row['n']:,} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 def _rules() -> str:
     """Return what each rule gains and loses where it changes anything."""
     rows = [row for row in _result("rules")["rows"] if row["gained"] or row["lost"]]
@@ -817,6 +847,7 @@ _TABLES = {
     "review-kills": _review_kills,
     "domains": _domains,
     "languages": _languages,
+    "languages-together": _languages_together,
     "everyday-languages": _everyday_languages,
     "mapping": _mapping,
     "match": _match,
@@ -837,6 +868,7 @@ _TABLES = {
     "speed-line": _speed_line,
     "none-of-these": _none_of_these,
     "rules": _rules,
+    "fit-share": _fit_share,
     "thresholds": _nil,
     "tools": _tools,
     "tools-speed": _tools_speed,

@@ -24,6 +24,7 @@ from canonym.linking.confidence import (
     confidence_features,
 )
 from canonym.linking.names import Filter
+from canonym.linking.search import MULTILINGUAL
 from canonym.linking.strangers import strangers
 from canonym.terminology import Terminology
 from canonym.text import normalise
@@ -56,7 +57,7 @@ def own_features(pipeline: Pipeline) -> tuple[str, ...]:
     Names of other languages share neither letters nor words with the English ones that a
     multilingual encoder finds. There, similarities alone count.
     """
-    several = any(one.name == "multilingual" for one in pipeline.search.encoders)
+    several = any(one.name == MULTILINGUAL for one in pipeline.search.encoders)
     return FEATURES if several else WIDE_FEATURES
 
 

@@ -38,6 +38,7 @@ from canonym.linking.search import (
     Search,
     StringHits,
     at_most,
+    english_share,
     load_encoders,
     sift,
 )
@@ -244,6 +245,7 @@ class Pipeline:
                 steps,
                 float(settings.get("search_threshold", 0.95)),
                 exactly=manifest.get("fusion") == "exact",
+                english_share=english_share(encoders, terminology, speller),
             ),
             ConceptTable(terminology),
             Homonyms(terminology),
@@ -371,8 +373,7 @@ class Pipeline:
     ) -> None:
         """Find the hits of every string of a batch, each string once.
 
-        A forbidden pair holds for all strings of its mention. So those mentions are looked up
-        together for which the same concepts are forbidden.
+        A forbidden pair holds for all strings of its mention: these are looked up together.
         """
         groups: dict[frozenset[int], list[Prepared]] = {}
         for document, of_document in zip(documents, prepared, strict=True):
@@ -474,15 +475,14 @@ class Pipeline:
     ) -> dict[str, list[ConceptHit]]:
         """Search the terminology's names alone, for whatever owns the rows of a filter.
 
-        The owners are those of ``chosen.ties.concept_of_row``: concepts, or any other number for
-        every row. Strings are distinct, and not empty in normal form.
+        Owners are those of ``chosen.ties.concept_of_row``. Strings are distinct, none is empty.
         """
         if not strings or not self.search.encoders:
             return {}
         found = found or self.batch(chosen)
         indexes = found.names.base.indexes
         vectors = found.encoded.of(strings)
-        hits = self.search.nearest(vectors, k, indexes, chosen, step=_NAMES)
+        hits = self.search.nearest(strings, vectors, k, indexes, chosen, step=_NAMES)
         return dict(zip(strings, hits, strict=True))
 
     def decide(

@@ -17,6 +17,7 @@ from canonym.indexes.vectors import Vectors, join_vectors, scaled_for, take_vect
 from canonym.linking.names import Filter, Names
 from canonym.linking.settings import Sieve
 from canonym.linking.targets import TARGETS, Target
+from canonym.mentions.spelling import Speller
 from canonym.ranking.fusion import FusedHits, Scorer, Share, fuse, fuse_exactly, mean_shares
 from canonym.ranking.pooling import TieRule, search_concepts
 from canonym.terminology import Terminology
@@ -26,6 +27,8 @@ from canonym.text.memo import MemoNormaliser
 from canonym.types import SCOPES, Concept, Float32Array, Int32Array, Mention, Name, Step
 
 _LABEL = SCOPES.index("label")
+MULTILINGUAL = "multilingual"
+_ENGLISH = 0.5  # share of a string in words of the terminology
 _REMEMBERED = 200_000  # concepts, and as many names
 _MOST_KNOWN = 50_000  # strings with hits; some 2 kB each
 _Record = TypeVar("_Record", Concept, Name)
@@ -131,6 +134,19 @@ def load_encoders(folder: Path, described: Sequence[Mapping[str, Any]]) -> list[
     ]
 
 
+def english_share(
+    encoders: Sequence[WeightedEncoder], terminology: Terminology, speller: Speller | None
+) -> Callable[[str], float] | None:
+    """Return what tells strings in English from others, where encoders differ by language.
+
+    The words of a terminology tell, if all its names are English; otherwise None.
+    """
+    if speller is None or len({one.name == MULTILINGUAL for one in encoders}) < 2:
+        return None
+    others = {tag.partition("-")[0] for tag in terminology.languages()} - {"", "en"}
+    return None if others else speller.known_share
+
+
 class EncodedStrings:
     """The strings of a batch with their vectors; every string is encoded once."""
 
@@ -173,8 +189,10 @@ class Search:
         threshold: float,
         *,
         exactly: bool = False,
+        english_share: Callable[[str], float] | None = None,
     ) -> None:
         self.encoders = tuple(encoders)
+        self._english_share = english_share
         self.steps = tuple(steps)
         self._threshold = threshold
         self._exactly = exactly  # the sum of several encoders is searched in all names
@@ -198,6 +216,7 @@ class Search:
             last = place == len(self.steps) - 1
             least = 0.0 if last else self._threshold
             nearest = self.nearest(
+                [strings[i] for i in left.tolist()],
                 [take_vectors(each, left) for each in vectors],
                 k,
                 names.rows_of_target(target).indexes,
@@ -208,8 +227,33 @@ class Search:
                 _fill(found[i], [hit for hit in further if last or hit.score >= least], k)
         return dict(zip(strings, found, strict=True))
 
+    @property
+    def is_scaled(self) -> bool:
+        """Whether the weights of encoders differ from string to string."""
+        inner = any(one.similarity == "inner" for one in self.encoders)
+        return inner or self._english_share is not None
+
+    def scales(
+        self, strings: Sequence[str], vectors: Sequence[Vectors]
+    ) -> list[npt.NDArray[np.float64] | None]:
+        """Return what multiplies the weight of each encoder, for each string; see `Scorer`.
+
+        Where one encoder reads several languages and another English alone, the second is asked for
+        strings half of which are words of the terminology, and the first for all others.
+        """
+        scales = [one.scale(each) for one, each in zip(self.encoders, vectors, strict=True)]
+        if self._english_share is None:
+            return scales
+        english = np.array([self._english_share(one) >= _ENGLISH for one in strings], np.float64)
+        asked = [1 - english if one.name == MULTILINGUAL else english for one in self.encoders]
+        return [
+            here if scale is None else here * scale
+            for here, scale in zip(asked, scales, strict=True)
+        ]
+
     def nearest(
         self,
+        strings: Sequence[str],
         vectors: Sequence[Vectors],
         k: int,
         indexes: Sequence[Searchable],
@@ -217,20 +261,28 @@ class Search:
         *,
         step: Target,
     ) -> list[list[ConceptHit]]:
-        """Find the k nearest owners of rows, by the vectors and the index of every encoder.
+        """Find the k nearest owners of rows, by vectors of strings and the index of every encoder.
 
         The owners are those of ``chosen.ties.concept_of_row``: concepts, or any other numbers.
         """
-        first = vectors[0]
-        n = first.shape[0] if isinstance(first, np.ndarray) else first.n_rows
+        n = len(strings)
         if not n:
             return []
+        scales = self.scales(strings, vectors)
         k = max(min(k, chosen.n_concepts), 1)  # memory grows with k
 
         def scorers(queries: npt.NDArray[np.intp]) -> list[Scorer]:
             return [
-                _scorer(encoder, index, take_vectors(each, queries), chosen.allowed)
-                for encoder, index, each in zip(self.encoders, indexes, vectors, strict=True)
+                _scorer(
+                    encoder,
+                    index,
+                    take_vectors(each, queries),
+                    chosen.allowed,
+                    None if scale is None else scale[queries],
+                )
+                for encoder, index, each, scale in zip(
+                    self.encoders, indexes, vectors, scales, strict=True
+                )
             ]
 
         def search(queries: npt.NDArray[np.intp], fetch: int) -> FusedHits:
@@ -365,12 +417,10 @@ class BatchHits:
 
     def shares(self, strings: Sequence[str], places: npt.NDArray[np.intp]) -> list[Share]:
         """Return each encoder's share in the mean of scores, for strings by place, ``(n,)``."""
-        encoders = self.search.encoders
-        weights = [one.weight for one in encoders]
-        if all(one.similarity != "inner" for one in encoders):
-            return mean_shares(weights, [None] * len(encoders))
-        vectors = self.encoded.of(strings)
-        scales = [one.scale(each) for one, each in zip(encoders, vectors, strict=True)]
+        weights = [one.weight for one in self.search.encoders]
+        if not self.search.is_scaled:
+            return mean_shares(weights, [None] * len(weights))
+        scales = self.search.scales(strings, self.encoded.of(strings))
         shares = mean_shares(weights, scales)
         return [share if isinstance(share, float) else share[places, 0] for share in shares]
 
@@ -405,14 +455,18 @@ def at_most(hit: ConceptHit, score: float) -> ConceptHit:
 
 
 def _scorer(
-    encoder: WeightedEncoder, index: Searchable, queries: Any, allowed: BoolArray | None
+    encoder: WeightedEncoder,
+    index: Searchable,
+    queries: Any,
+    allowed: BoolArray | None,
+    scale: npt.NDArray[np.float64] | None,
 ) -> Scorer:
     return Scorer(
         encoder.name,
         lambda n: index.search(queries, n, allowed=allowed),
         lambda rows: index.score(queries, rows),
         encoder.weight,
-        encoder.scale(queries),
+        scale,
     )
 
 
