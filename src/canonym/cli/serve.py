@@ -112,7 +112,7 @@ _limits = with_options(
     default=0.85,  # LEAST_CONFIDENCE of canonym.text.certainty, which help need not import
     show_default=True,
     help="From this confidence on, a candidate is a match that needs no review. Needs an index "
-    "with a confidence.",
+    "with a confidence from annotated mentions.",
 )
 @_option(
     "--log-mentions", is_flag=True, help="Let the log quote requests where they explain an error."
