@@ -233,7 +233,7 @@ class Confidence:
             ) from error
         if not known:
             raise Mismatch(
-                f"{path} was written by another version of canonym; fit the confidence again"
+                f"{path} was written by another version of canonym; remove it and fit it again"
             )
         return found
 
