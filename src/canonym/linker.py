@@ -515,7 +515,7 @@ class Linker:
             terminology asks itself, see `canonym.linking.calibration`.
         types : sequence of str
             Only mentions of these types.
-        method : str
+        method : str, optional
             One of `canonym.linking.confidence.METHODS`: "isotonic" with a corpus, else "platt".
 
         Returns

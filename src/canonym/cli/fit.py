@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 _DIMENSIONS = 128
 # On names of MEDIC that were set aside, an encoder that knows the words needs fewer steps.
 _STEPS, _STEPS_FROM_NONE = 2000, 3000
-# On held-out names of UBERON a half keeps 6.4 of 7.3 points, on unseen mentions of BC5CDR it loses
-# 1.5 points instead of 7.4.
+# On held-out names of UBERON a half keeps 6.3 of 7.2 points, on unseen mentions of BC5CDR it loses
+# 1.5 points instead of 7.1 (`benchmarks/fit_share.py`).
 _START_SHARE = 0.5
 
 

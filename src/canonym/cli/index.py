@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -261,9 +260,11 @@ def _learn_confidence(linker: Linker) -> None:
     from canonym.errors import InvalidInput
 
     if linker.confidence is None:
-        # A terminology of a few names has nothing to ask.
-        with contextlib.suppress(InvalidInput), activity("Learning how sure links are"):
-            linker.fit_confidence()
+        try:
+            with activity("Learning how sure links are"):
+                linker.fit_confidence()
+        except InvalidInput as error:  # a terminology of a few names has nothing to ask
+            _LOG.info("No confidence: %s", error)
 
 
 def _missing(ctx: click.Context, name: str) -> click.MissingParameter:
