@@ -81,9 +81,10 @@ def test_an_error_in_a_batch_reaches_its_client() -> None:
 def test_requests_of_a_kind_that_wait_are_done_together() -> None:
     counts: list[int] = []
     work = Work(1, 2, counts.append)
-    go, batches = threading.Event(), []
+    started, go, batches = threading.Event(), threading.Event(), []
 
     def done(requests: Sequence[int]) -> list[int]:
+        started.set()
         assert go.wait(10)
         batches.append([*requests])
         if 13 in requests:
@@ -92,7 +93,7 @@ def test_requests_of_a_kind_that_wait_are_done_together() -> None:
 
     async def main() -> list[int]:
         first = asyncio.ensure_future(work.together("a", 1, done))
-        await asyncio.sleep(0.05)
+        await asyncio.to_thread(started.wait, 10)
         more = [asyncio.ensure_future(work.together("a", number, done)) for number in (2, 3)]
         bad = asyncio.ensure_future(work.together("a", 13, done))
         other = asyncio.ensure_future(work.together("b", 5, done))

@@ -52,7 +52,8 @@ class Work:
             waiting = self._waiting.get(kind)
             if waiting is None or len(waiting) >= _MOST_TOGETHER:
                 waiting = []
-                self._start(lambda: self._answer(kind, waiting, work))
+                batch = self._start(lambda: self._answers(kind, waiting, work))
+                batch.add_done_callback(lambda done: _deliver(waiting, done.result()))
                 self._waiting[kind] = waiting
             waiting.append((request, answer))
         found: _T = await answer
@@ -69,22 +70,20 @@ class Work:
         context = contextvars.copy_context()
         loop = asyncio.get_running_loop()
         future = loop.run_in_executor(self._threads, lambda: context.run(work))
+        # The first of its callbacks: who has an answer finds the place free.
         future.add_done_callback(lambda _: self._change(-1))
         return future
 
-    def _answer(
+    def _answers(
         self,
         kind: Hashable,
         waiting: _Waiting,
         work: Callable[[Sequence[Any]], Sequence[Any]],
-    ) -> None:
+    ) -> list[Any]:
         with self._lock:  # nobody joins them from here on
             if self._waiting.get(kind) is waiting:
                 del self._waiting[kind]
-        requests = [request for request, _ in waiting]
-        outcomes = _outcomes(work, requests)
-        loop = waiting[0][1].get_loop()
-        loop.call_soon_threadsafe(_deliver, [answer for _, answer in waiting], outcomes)
+        return _outcomes(work, [request for request, _ in waiting])
 
     def _change(self, change: int) -> None:
         self._room -= change
@@ -105,8 +104,8 @@ def _outcomes(work: Callable[[Sequence[Any]], Sequence[Any]], requests: Sequence
         return [_outcomes(work, [request])[0] for request in requests]
 
 
-def _deliver(answers: Sequence[asyncio.Future[Any]], outcomes: Sequence[Any]) -> None:
-    for answer, outcome in zip(answers, outcomes, strict=True):
+def _deliver(waiting: _Waiting, outcomes: Sequence[Any]) -> None:
+    for (_, answer), outcome in zip(waiting, outcomes, strict=True):
         if answer.done():  # its client went away
             continue
         if isinstance(outcome, Exception):
