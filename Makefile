@@ -17,6 +17,8 @@ PYTEST := $(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 # Two workers on two cores: more threads would only get in each other's way.
 test coverage slow clients: export OMP_NUM_THREADS = 1
+# Hundreds of the tests start Python: none of them shall compile its modules anew.
+test coverage slow clients: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/installed
 	$(PYTEST) -m 'not slow'
 

@@ -12,14 +12,16 @@ from canonym import Concept, InvalidInput, Linker, Name
 from canonym.cli import main
 from canonym.linking import default
 from canonym.terminology.readers import icd10cm
-from canonym.terminology.readers.everyday import SOURCE
+from canonym.terminology.readers.everyday import SOURCE, read_everyday
 from canonym.types import Record
 
 
-def small_icd10cm() -> Iterator[Record]:
+def small_icd10cm(*, everyday: bool = False) -> Iterator[Record]:
     yield Concept("ICD10CM:I21", "Acute myocardial infarction", source="ICD-10-CM")
     yield Name("infarction of heart", "ICD10CM:I21")
     yield Concept("ICD10CM:E11", "Type 2 diabetes mellitus", source="ICD-10-CM")
+    if everyday:
+        yield from read_everyday(known={"ICD10CM:I21", "ICD10CM:E11"})
 
 
 @pytest.fixture
@@ -37,7 +39,7 @@ def test_the_default_is_built_once_and_kept(cache: Path, monkeypatch: pytest.Mon
     assert "reading ICD-10-CM" in stages
     (folder,) = cache.iterdir()
 
-    def never() -> Iterator[Record]:
+    def never(**_: object) -> Iterator[Record]:
         raise AssertionError("the kept index should have been opened")
 
     monkeypatch.setattr(icd10cm, "read_icd10cm", never)

@@ -92,6 +92,10 @@ def import_(
       canonym import medic_06Jul2012.txt -o medic.db
 
     \b
+    ICD-10-CM, which comes with canonym, and the everyday names of `canonym link`:
+      canonym import icd10cm -o icd.db --option everyday=yes
+
+    \b
     Tables, with the names of their columns:
       canonym import codes.csv -o codes.db --id-column code --name-column description
       canonym import codes.xlsx -o codes.db --sheet Codes --header-row 3

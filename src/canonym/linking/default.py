@@ -16,7 +16,6 @@ from canonym.io.files import cache_folder, file_digest
 from canonym.linking.build import FORMAT, Progress, build_index
 from canonym.terminology import Terminology
 from canonym.terminology.database import FORMAT as TERMINOLOGY_FORMAT
-from canonym.types import Concept, Record
 
 _log = logging.getLogger(__name__)
 
@@ -41,13 +40,16 @@ def build_default(folder: Path, progress: Progress | None = None, *, everyday: b
     InvalidInput
         If the cache folder cannot be written.
     """
+    from canonym.terminology.readers.icd10cm import read_icd10cm
+
     _log.info("build the index of ICD-10-CM in %s", folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _no_collection(), tempfile.TemporaryDirectory(prefix="canonym-") as scratch:
             if progress is not None:
                 progress("reading ICD-10-CM", 0, 1)
-            with Terminology.build(_records(everyday), Path(scratch) / "icd10cm.db") as terminology:
+            records = read_icd10cm(everyday=everyday)
+            with Terminology.build(records, Path(scratch) / "icd10cm.db") as terminology:
                 build_index(
                     terminology,
                     folder,
@@ -73,19 +75,6 @@ def _no_collection() -> Iterator[None]:
     finally:
         if collecting:
             gc.enable()
-
-
-def _records(everyday: bool) -> Iterator[Record]:
-    from canonym.terminology.readers.everyday import read_everyday
-    from canonym.terminology.readers.icd10cm import read_icd10cm
-
-    known = set()
-    for record in read_icd10cm():
-        if isinstance(record, Concept):
-            known.add(record.id)
-        yield record
-    if everyday:
-        yield from read_everyday(known=known)
 
 
 def _fingerprint(everyday: bool) -> str:

@@ -11,6 +11,7 @@ import pytest
 
 from canonym.errors import InvalidInput
 from canonym.terminology.readers import icd10cm
+from canonym.terminology.readers.everyday import SOURCE, read_everyday
 from canonym.terminology.readers.icd10cm import read_icd10cm
 from canonym.types import Concept, Name, Record, Relation
 
@@ -104,6 +105,14 @@ def test_includes_can_be_left_out() -> None:
     names = [record for record in read_icd10cm(includes=False) if isinstance(record, Name)]
     assert len(names) == 12574
     assert {name.scope for name in names} == {"exact"}
+
+
+def test_everyday_names_come_last_if_asked_for(records: list[Record]) -> None:
+    both = list(read_icd10cm(everyday=True))
+    assert both[: len(records)] == records
+    added = both[len(records) :]
+    assert added == list(read_everyday(known={r.id for r in records if isinstance(r, Concept)}))
+    assert Name("heart attack", "ICD10CM:I21", source=SOURCE) in added
 
 
 def test_the_version_may_be_given_or_unknown(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from canonym.errors import InvalidInput, require
+from canonym.terminology.readers.everyday import read_everyday
 from canonym.types import Concept, Name, Record, Relation
 
 _RANGE = re.compile(r"\s*\([A-Z0-9]{3}-[A-Z0-9]{3}\)$")
@@ -17,7 +18,11 @@ _RELEASE = re.compile(r"code-list-([A-Za-z]+)-(\d{4})\.txt$")
 
 
 def read_icd10cm(
-    path: str | Path | None = None, *, version: str | None = None, includes: bool = True
+    path: str | Path | None = None,
+    *,
+    version: str | None = None,
+    includes: bool = True,
+    everyday: bool = False,
 ) -> Iterator[Record]:
     """Read every chapter, block, category and code of ICD-10-CM.
 
@@ -30,11 +35,15 @@ def read_icd10cm(
     includes : bool
         Whether "Includes" notes become names of scope ``narrow``: examples of a category or block
         ("Malta fever" of A23, brucellosis).
+    everyday : bool
+        Whether the everyday names that come with canonym are read too ("heart attack" of I21); see
+        `canonym.terminology.readers.everyday.read_everyday`.
 
     Yields
     ------
     Concept, Name or Relation
         In the order of the classification; each concept, then its names, then ``is_a`` its parent.
+        Everyday names come last.
 
     Raises
     ------
@@ -73,6 +82,8 @@ def read_icd10cm(
         lone_block = code == (codes[place + 1] if place + 1 < len(codes) else "")
         yield from _item(package, code, version, includes, lone_block, previous)
         previous = code
+    if everyday:
+        yield from read_everyday(known={f"ICD10CM:{code}" for code in codes})
 
 
 def _find_release() -> str:
