@@ -19,7 +19,7 @@ from record import data_folder, save
 
 NAMES = Path(__file__).with_suffix(".tsv")
 ENGLISH = "medic-2012/medic_06Jul2012.txt"
-ENCODERS = ("chargrams", "default", "multilingual")
+ENCODERS = ("chargrams", "default", "multilingual", "universal", "multilingual+universal")
 
 
 def main() -> None:
@@ -39,7 +39,7 @@ def main() -> None:
     right = [owners[normalise(row["en"])] for row in names]
     rows = []
     for what in encoders:
-        linker = Linker.build(terminology, encoders=[what])
+        linker = Linker.build(terminology, encoders=what.split("+"))
         for language in names[0]:
             links = linker.link([row[language] for row in names], k=1)
             found = sum(link.id in ids for link, ids in zip(links, right, strict=True))

@@ -1,8 +1,11 @@
-"""The default and the multilingual encoder alone and in one index, for mentions in many languages.
+"""The default, multilingual and universal encoders, alone and in one index, in many languages.
 
 Translations of HPO's concepts that the multilingual encoder has not read are asked of an index of
 English names. English is asked in three ways: names of HPO that are taken out of the index, and the
 distinct mentions of two development parts in MEDIC, which both encoders have read.
+
+Two of the indexes also learn a confidence: how many right links it makes NIL in each language, and
+how much of what names nothing (`none_of_these`).
 
     python benchmarks/languages_together.py
 """
@@ -10,6 +13,7 @@ distinct mentions of two development parts in MEDIC, which both encoders have re
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +28,19 @@ from fit_share import CORPORA, MEDIC, mentions
 from languages import ENGLISH, FILES, english_names
 from models.suite import read_suite
 from models.translations import is_held_out
+from none_of_these import LANGUAGES, N, noise, phrases
 from record import data_folder, save
 
 ENCODERS = {
     "default": ("default",),
     "multilingual": ("multilingual",),
     "both": ("default", "multilingual"),
+    "universal": ("universal",),
+    "multilingual and universal": ("multilingual", "universal"),
+    "all three": ("default", "multilingual", "universal"),
 }
+LEARNED = ("both", "all three")
+LEAST = (0.01, 0.02, 0.05, 0.25)
 _MOST = 400  # names of a language
 
 
@@ -58,6 +68,29 @@ def accuracy(linker: Linker, asked: list[tuple[str, frozenset[str]]]) -> float:
     return round(100 * float(np.mean(right)), 1)
 
 
+def sureness(linker: Linker, asked: dict[str, list[tuple[str, frozenset[str]]]]) -> Iterator[Any]:
+    """Yield what thresholds make NIL of right links of each language, and of nothing's names."""
+    linker.fit_confidence()
+    rng = random.Random(0)
+    nothing = {"noise": noise(N, rng), "other languages": phrases([*LANGUAGES.values()], rng)}
+    sure = {
+        kind: [link.confidence or 0 for link in linker.link(strings, k=2)]
+        for kind, strings in nothing.items()
+    }
+    for language, pairs in asked.items():
+        links = linker.link([text for text, _ in pairs], k=2)
+        sure[language] = [
+            link.confidence or 0
+            for link, (_, gold) in zip(links, pairs, strict=True)
+            if link.candidates and link.candidates[0].id in gold
+        ]
+    for least in LEAST:
+        nil = {
+            what: round(100 * float(np.mean(np.less(of, least))), 1) for what, of in sure.items()
+        }
+        yield {"min_confidence": least, "nil": nil}
+
+
 def main() -> None:
     """Ask each index in each language, print and save."""
     data = data_folder()
@@ -76,6 +109,7 @@ def main() -> None:
         (medic, diseases),
     )
     rows: list[dict[str, Any]] = []
+    unsure: list[dict[str, Any]] = []
     for searched, asked in cases:
         for name, encoders in ENCODERS.items():
             linker = Linker.build(searched, encoders=encoders)
@@ -83,11 +117,13 @@ def main() -> None:
                 row = {"asked": what, "n": len(strings), "encoder": name}
                 rows.append(row | {"accuracy@1": accuracy(linker, strings)})
                 print(*rows[-1].values(), flush=True)
+            if name in LEARNED and "es" in asked:
+                unsure += [{"encoder": name} | row for row in sureness(linker, asked)]
     files = [data / "multilingual" / "hpo" / file for file in FILES.values()]
     corpora = [data / corpus / "dev.pubtator" for corpus, _ in CORPORA.values()]
     save(
         "languages_together",
-        {"rows": rows},
+        {"rows": rows, "confidence": unsure},
         packages=("numpy",),
         data=[data / ENGLISH, *files, data / MEDIC, *corpora],
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -582,18 +583,32 @@ def _everyday_languages() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _languages_together() -> str:
-    """Return what two encoders find alone and in one index, by language."""
-    rows = _result("languages_together")["rows"]
+def _by_language(result: str, key: str) -> str:
+    """Return what encoders find alone and in one index, by language."""
+    rows = _result(result)["rows"]
     names = list(dict.fromkeys(row["encoder"] for row in rows))
     lines = [
         f"| right first, % | n | {' | '.join(names)} |",
         "|---" + "|--:" * (len(names) + 1) + "|",
     ]
-    for asked in dict.fromkeys(row["asked"] for row in rows):
-        own = [row for row in rows if row["asked"] == asked]
+    for asked in dict.fromkeys(row[key] for row in rows):
+        own = [row for row in rows if row[key] == asked]
         cells = [f"{row['accuracy@1']:.1f}" for row in own]
         lines.append(f"| {asked} | {own[0]['n']} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _unsure_languages() -> str:
+    """Return what thresholds make NIL in each language."""
+    rows = _result("languages_together")["confidence"]
+    what = list(rows[0]["nil"])
+    lines = [
+        f"| NIL, % | `--min-confidence` | {' | '.join(what)} |",
+        "|---|--:" + "|--:" * len(what) + "|",
+    ]
+    for row in rows:
+        cells = " | ".join(f"{row['nil'][one]:.1f}" for one in what)
+        lines.append(f"| {row['encoder']} | {row['min_confidence']} | {cells} |")
     return "\n".join(lines) + "\n"
 
 
@@ -847,7 +862,9 @@ _TABLES = {
     "review-kills": _review_kills,
     "domains": _domains,
     "languages": _languages,
-    "languages-together": _languages_together,
+    "languages-together": partial(_by_language, "languages_together", "asked"),
+    "unsure-languages": _unsure_languages,
+    "icd10-languages": partial(_by_language, "icd10_languages", "language"),
     "everyday-languages": _everyday_languages,
     "mapping": _mapping,
     "match": _match,

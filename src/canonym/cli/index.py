@@ -29,8 +29,8 @@ _LOG = logging.getLogger(__name__)
     "encoders",
     multiple=True,
     metavar="SPEC",
-    help="default, contextual, multilingual, chargrams, a folder made by `canonym fit` or "
-    "`canonym train`, a transformer, ... Options follow a comma: "
+    help="default, contextual, multilingual, universal, chargrams, a folder made by `canonym fit` "
+    "or `canonym train`, a transformer, ... Options follow a comma: "
     "FOLDER,pooling=mean,similarity=euclidean. Several "
     "are fused. Can be repeated.  [default: default]",
 )
@@ -39,8 +39,8 @@ _LOG = logging.getLogger(__name__)
     "weights",
     type=Number(0),
     multiple=True,
-    help="Weight of each encoder, in the same order.  [default: 1 each; of BioSyn's n-grams the "
-    "trained one]",
+    help="Weight of each encoder, in the same order.  [default: 1 each; 0.5 of universal, of "
+    "BioSyn's n-grams the trained one]",
 )
 @click.option(
     "--spelling/--no-spelling",

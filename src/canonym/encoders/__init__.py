@@ -44,6 +44,7 @@ ENCODERS: dict[str, str] = {
     "transformer": "canonym.encoders.transformer:Transformer",
     "onnx": "canonym.encoders.onnx:OnnxTransformer",
     "residual": "canonym.encoders.residual:Residual",
+    "universal": "canonym.encoders.universal:Universal",
 }
 """Kinds of encoders in canonym, with the places of their classes."""
 
@@ -77,6 +78,7 @@ class EncoderOptions(TypedDict, total=False):
     sparse_weight: float | None
     local_files_only: bool
     trained: Mapping[str, Any] | None
+    release: str
 
 
 def encoder_kinds() -> list[str]:
@@ -191,6 +193,8 @@ def make_encoder(spec: str | Path, **options: Unpack[EncoderOptions]) -> Encoder
     ============================  =================================================================
     ``default``                   the subword encoder that comes with canonym
     ``contextual``                the small transformer that comes with canonym, in ONNX format
+    ``multilingual``              the subword encoder for other languages that comes with canonym
+    ``universal``                 a sentence encoder of fifteen languages, from a package of its own
     ``chargrams``                 TF-IDF of character 1- and 2-grams, yet to be fitted
     ``chargrams:2-4``             the same with 2- to 4-grams
     ``a/folder``                  a saved encoder, or a Hugging Face, sentence-transformers or ONNX
@@ -229,6 +233,8 @@ def make_encoder(spec: str | Path, **options: Unpack[EncoderOptions]) -> Encoder
         return _open_shipped(text, given)
     if kind == "chargrams" and not Path(text).exists():
         return _make_chargrams(rest if colon else None, given)
+    if text == "universal" and not Path(text).exists():
+        return _call(encoder_class("universal"), "universal", given)
     if kind == "hf" and rest:
         return _make("transformer", rest, given | {"local_files_only": False})
     if colon and rest and (kind in ENCODERS or kind in encoder_kinds()):
@@ -246,8 +252,8 @@ def make_encoder(spec: str | Path, **options: Unpack[EncoderOptions]) -> Encoder
         return _make("transformer", text, given)
     raise InvalidInput(
         f"{text!r} is neither a file or folder here nor a kind of encoder; give 'default', "
-        "'contextual', 'multilingual', 'chargrams' or 'chargrams:1-3', a folder, a word-vector "
-        "file, or 'hf:NAME' for a model of the Hugging Face hub"
+        "'contextual', 'multilingual', 'universal', 'chargrams' or 'chargrams:1-3', a folder, a "
+        "word-vector file, or 'hf:NAME' for a model of the Hugging Face hub"
     )
 
 

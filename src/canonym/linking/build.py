@@ -244,8 +244,7 @@ def _described_index(place: Path, similarity: str) -> dict[str, Any]:
     return {"index": "ivf", **found}
 
 
-def _checked_weights(weights: Sequence[float] | None, n: int) -> list[float]:
-    weights = [1.0] * n if weights is None else list(weights)
+def _checked_weights(weights: Sequence[float], n: int) -> list[float]:
     if len(weights) != n:
         raise InvalidInput(
             f"{len(weights)} weights were given for {n} encoders; expected one for each"
@@ -256,26 +255,29 @@ def _checked_weights(weights: Sequence[float] | None, n: int) -> list[float]:
         raise InvalidInput(
             f"the weights are {given}; expected numbers of at least 0, not all of them 0"
         )
-    return weights
+    return list(weights)
 
 
 def _with_grams(
     encoders: list[Encoder], weights: Sequence[float] | None
 ) -> tuple[list[Encoder], list[float]]:
-    """Add the character n-grams that a BioSyn encoder was trained beside, at their trained weight.
+    """Return the usual weights of encoders, with the n-grams that BioSyn was trained beside.
 
     Weights that are given count instead, and nothing is added then.
     """
-    trained = [encoder for encoder in encoders if getattr(encoder, "sparse_weight", 0)]
-    if weights is not None or not trained:
+    if weights is not None:
         return encoders, _checked_weights(weights, len(encoders))
-    if not any(kind_of(encoder) == "chargrams" for encoder in encoders):
+    trained = [encoder for encoder in encoders if getattr(encoder, "sparse_weight", 0)]
+    if trained and not any(kind_of(encoder) == "chargrams" for encoder in encoders):
         grams: Any = make_encoder("chargrams")
         if hasattr(trained[0], "steps"):
             grams.steps = trained[0].steps
         encoders = [*encoders, grams]
-    together = sum(encoder.sparse_weight for encoder in trained)  # type: ignore[attr-defined]
-    return encoders, [together if kind_of(encoder) == "chargrams" else 1.0 for encoder in encoders]
+    together = sum(encoder.sparse_weight for encoder in trained) or 1.0  # type: ignore[attr-defined]
+    return encoders, [
+        float(together if kind_of(encoder) == "chargrams" else getattr(encoder, "usual_weight", 1))
+        for encoder in encoders
+    ]
 
 
 def similarity_of(encoder: object) -> str:

@@ -23,8 +23,8 @@ from canonym.linking.confidence import (
     Observed,
     confidence_features,
 )
+from canonym.linking.languages import reads_several
 from canonym.linking.names import Filter
-from canonym.linking.search import MULTILINGUAL
 from canonym.linking.strangers import strangers
 from canonym.terminology import Terminology
 from canonym.text import normalise
@@ -54,10 +54,10 @@ class _Questions(NamedTuple):
 def own_features(pipeline: Pipeline) -> tuple[str, ...]:
     """Return the features that an index learns its confidence by without annotations.
 
-    Names of other languages share neither letters nor words with the English ones that a
-    multilingual encoder finds. There, similarities alone count.
+    Names of other languages share neither letters nor words with the English ones that an encoder
+    of several languages finds. There, similarities alone count.
     """
-    several = any(one.name == MULTILINGUAL for one in pipeline.search.encoders)
+    several = reads_several([one.name for one in pipeline.search.encoders])
     return FEATURES if several else WIDE_FEATURES
 
 

@@ -62,9 +62,11 @@ def confidence_features(
     agreement = 1.0
     if others and best.parts and not sieved:
         second = others[0].parts
-        agreement = float(
-            np.mean([part > second.get(name, -np.inf) for name, part in best.parts.items()])
-        )
+        # Encoders that were not asked for this mention have nothing to say.
+        asked = [name for name, part in best.parts.items() if part or second.get(name)]
+        if asked:
+            ahead = [best.parts[name] > second.get(name, -np.inf) for name in asked]
+            agreement = float(np.mean(ahead))
     found = [
         best.score,
         best.score - others[0].score if others else best.score,

@@ -26,6 +26,7 @@ from canonym.io.processes import check_workers
 from canonym.linking.confidence import Confidence, check_confidence
 from canonym.linking.decision import decide, parts_of
 from canonym.linking.homonyms import MOST_TIED, Homonyms, find_homonyms
+from canonym.linking.languages import choice_of_encoders
 from canonym.linking.links import Links
 from canonym.linking.names import CurrentNames, Filter, Filters, open_rows
 from canonym.linking.reranker import POOL, Reranker
@@ -38,7 +39,6 @@ from canonym.linking.search import (
     Search,
     StringHits,
     at_most,
-    english_share,
     load_encoders,
     sift,
 )
@@ -245,7 +245,7 @@ class Pipeline:
                 steps,
                 float(settings.get("search_threshold", 0.95)),
                 exactly=manifest.get("fusion") == "exact",
-                english_share=english_share(encoders, terminology, speller),
+                asked=choice_of_encoders([one.name for one in encoders], terminology, speller),
             ),
             ConceptTable(terminology),
             Homonyms(terminology),

@@ -14,10 +14,10 @@ import numpy.typing as npt
 from canonym.encoders import load_encoder
 from canonym.indexes import BoolArray, Searchable
 from canonym.indexes.vectors import Vectors, join_vectors, scaled_for, take_vectors
+from canonym.linking.languages import Asked
 from canonym.linking.names import Filter, Names
 from canonym.linking.settings import Sieve
 from canonym.linking.targets import TARGETS, Target
-from canonym.mentions.spelling import Speller
 from canonym.ranking.fusion import FusedHits, Scorer, Share, fuse, fuse_exactly, mean_shares
 from canonym.ranking.pooling import TieRule, search_concepts
 from canonym.terminology import Terminology
@@ -27,8 +27,6 @@ from canonym.text.memo import MemoNormaliser
 from canonym.types import SCOPES, Concept, Float32Array, Int32Array, Mention, Name, Step
 
 _LABEL = SCOPES.index("label")
-MULTILINGUAL = "multilingual"
-_ENGLISH = 0.5  # share of a string in words of the terminology
 _REMEMBERED = 200_000  # concepts, and as many names
 _MOST_KNOWN = 50_000  # strings with hits; some 2 kB each
 _Record = TypeVar("_Record", Concept, Name)
@@ -134,24 +132,11 @@ def load_encoders(folder: Path, described: Sequence[Mapping[str, Any]]) -> list[
     ]
 
 
-def english_share(
-    encoders: Sequence[WeightedEncoder], terminology: Terminology, speller: Speller | None
-) -> Callable[[str], float] | None:
-    """Return what tells strings in English from others, where encoders differ by language.
-
-    The words of a terminology tell, if all its names are English; otherwise None.
-    """
-    if speller is None or len({one.name == MULTILINGUAL for one in encoders}) < 2:
-        return None
-    others = {tag.partition("-")[0] for tag in terminology.languages()} - {"", "en"}
-    return None if others else speller.known_share
-
-
 class EncodedStrings:
     """The strings of a batch with their vectors; every string is encoded once."""
 
-    def __init__(self, encoders: Sequence[WeightedEncoder]) -> None:
-        self._encoders = tuple(encoders)
+    def __init__(self, encode: Callable[[Sequence[str]], list[Vectors]]) -> None:
+        self._encode = encode
         self._place: dict[str, int] = {}
         self._vectors: list[Vectors] = []
 
@@ -161,7 +146,7 @@ class EncodedStrings:
         if new:
             first = len(self._place)
             self._place.update((string, first + number) for number, string in enumerate(new))
-            encoded = [encoder.encode(new) for encoder in self._encoders]
+            encoded = self._encode(new)
             self._vectors = (
                 [join_vectors(pair) for pair in zip(self._vectors, encoded, strict=True)]
                 if first
@@ -189,10 +174,10 @@ class Search:
         threshold: float,
         *,
         exactly: bool = False,
-        english_share: Callable[[str], float] | None = None,
+        asked: Asked | None = None,
     ) -> None:
         self.encoders = tuple(encoders)
-        self._english_share = english_share
+        self._asked = asked  # which encoders are asked for a string, if not all for each
         self.steps = tuple(steps)
         self._threshold = threshold
         self._exactly = exactly  # the sum of several encoders is searched in all names
@@ -231,24 +216,27 @@ class Search:
     def is_scaled(self) -> bool:
         """Whether the weights of encoders differ from string to string."""
         inner = any(one.similarity == "inner" for one in self.encoders)
-        return inner or self._english_share is not None
+        return inner or self._asked is not None
 
     def scales(
         self, strings: Sequence[str], vectors: Sequence[Vectors]
     ) -> list[npt.NDArray[np.float64] | None]:
-        """Return what multiplies the weight of each encoder, for each string; see `Scorer`.
-
-        Where one encoder reads several languages and another English alone, the second is asked for
-        strings half of which are words of the terminology, and the first for all others.
-        """
+        """Return what multiplies the weight of each encoder, for each string; see `Scorer`."""
         scales = [one.scale(each) for one, each in zip(self.encoders, vectors, strict=True)]
-        if self._english_share is None:
+        if self._asked is None:
             return scales
-        english = np.array([self._english_share(one) >= _ENGLISH for one in strings], np.float64)
-        asked = [1 - english if one.name == MULTILINGUAL else english for one in self.encoders]
         return [
             here if scale is None else here * scale
-            for here, scale in zip(asked, scales, strict=True)
+            for here, scale in zip(self._asked(strings), scales, strict=True)
+        ]
+
+    def encode(self, strings: Sequence[str]) -> list[Vectors]:
+        """Encode strings by the encoders that are asked for them; rows of zeros by the others."""
+        if self._asked is None:
+            return [one.encode(strings) for one in self.encoders]
+        asked = self._asked(strings) > 0
+        return [
+            _encode_some(one, strings, here) for one, here in zip(self.encoders, asked, strict=True)
         ]
 
     def nearest(
@@ -306,6 +294,18 @@ class Search:
         ]
         hits = map(ConceptHit, concepts, rows, scores, parts, itertools.repeat(found_by))
         return [list(itertools.islice(hits, n)) for n in there.sum(axis=1).tolist()]
+
+
+def _encode_some(
+    encoder: WeightedEncoder, strings: Sequence[str], asked: npt.NDArray[np.bool_]
+) -> Vectors:
+    """Encode the strings that an encoder is asked for: those that read much are slow."""
+    vectors = encoder.encode([strings[place] for place in np.flatnonzero(asked).tolist()])
+    if not isinstance(vectors, np.ndarray):
+        return encoder.encode(strings)
+    whole = np.zeros((len(strings), vectors.shape[1]), dtype=vectors.dtype)
+    whole[asked] = vectors
+    return whole
 
 
 class ConceptTable:
@@ -394,7 +394,7 @@ class BatchHits:
         self.filter = chosen
         self.concepts = concepts
         self.sieves = sieves
-        self.encoded = EncodedStrings(search.encoders)
+        self.encoded = EncodedStrings(search.encode)
         self.by_forbidden: dict[frozenset[int], dict[str, StringHits]] = {}
 
     def scores(

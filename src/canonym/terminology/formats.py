@@ -112,6 +112,7 @@ class ReaderOptions(TypedDict, total=False):
     prefixes: bool | Mapping[str, str] | None
     # one format
     ancestors: bool
+    everyday: bool
     fuzzy: bool
     includes: bool
     llt: str

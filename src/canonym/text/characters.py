@@ -223,6 +223,7 @@ def whitespace(text: str) -> str:
 
 # The ideographs of Chinese and Japanese, which write words without spaces between them.
 _IDEOGRAPH = re.compile("([\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af])")
+_SYLLABLE = re.compile("[\u3041-\u3096\u30a1-\u30fa\uac00-\ud7a3]")
 
 
 def ideographs(text: str) -> str:
@@ -235,9 +236,13 @@ def ideographs(text: str) -> str:
 
 
 def n_letters(text: str) -> int:
-    """Return how much a name says, in letters: an ideograph is a word, and counts for three.
+    """Return how much a name says, in letters.
 
-    >>> n_letters("MI"), n_letters("黄疸")
-    (2, 6)
+    An ideograph is a word and counts for three, a syllable of Korean or Japanese for two.
+
+    >>> n_letters("MI"), n_letters("黄疸"), n_letters("천식"), n_letters("がん")
+    (2, 6, 4, 4)
     """
-    return len(text) if text.isascii() else len(text) + 2 * len(_IDEOGRAPH.findall(text))
+    if text.isascii():
+        return len(text)
+    return len(text) + 2 * len(_IDEOGRAPH.findall(text)) + len(_SYLLABLE.findall(text))

@@ -1,0 +1,77 @@
+"""The choice of encoders for a string: those of an index that read its language.
+
+The default encoder reads English, the multilingual one nine languages in two scripts, the universal
+one fifteen languages. English is asked of the first of these that an index has. Any other language
+is asked of those that read several, whose similarities are summed; but not of one that has hardly
+seen its script.
+"""
+
+from __future__ import annotations
+
+import functools
+import unicodedata
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.mentions.spelling import Speller
+from canonym.terminology import Terminology
+
+MULTILINGUAL, UNIVERSAL = "multilingual", "universal"
+"""Encoders that read several languages, by name."""
+
+Asked = Callable[[Sequence[str]], npt.NDArray[np.float64]]
+"""Takes n strings, and returns 1 for each that an encoder is asked for, ``(encoders, n)``."""
+
+_SCRIPTS = frozenset(("LATIN", "CJK", "HIRAGANA", "KATAKANA"))  # of the multilingual encoder
+_ENGLISH = 0.5  # share of a string in words of the terminology
+_RANKS = {MULTILINGUAL: 1, UNIVERSAL: 2}
+
+
+def reads_several(names: Sequence[str]) -> bool:
+    """Whether one of these encoders reads several languages."""
+    return any(name in _RANKS for name in names)
+
+
+def choice_of_encoders(
+    names: Sequence[str], terminology: Terminology, speller: Speller | None
+) -> Asked | None:
+    """Return what chooses between the encoders of these names, or None where all are summed.
+
+    The words of a terminology tell whether a string is English, if all its names are.
+    """
+    ranks = np.array([_RANKS.get(name, 0) for name in names])
+    kinds = set(ranks.tolist())
+    share = speller.known_share if speller and _is_english(terminology) else None
+    if len(kinds) < 2 or not (share or {1, 2} <= kinds):
+        return None
+    english = ranks == ranks.min()
+    others = ranks >= (1 if share else 0)
+    unread = others & (ranks != 1) if 2 in kinds else others
+
+    def asked(strings: Sequence[str]) -> npt.NDArray[np.float64]:
+        found = [
+            english
+            if share and share(string) >= _ENGLISH
+            else (others if _is_read(string) else unread)
+            for string in strings
+        ]
+        return np.array(found, dtype=np.float64).reshape(-1, len(ranks)).T
+
+    return asked
+
+
+def _is_english(terminology: Terminology) -> bool:
+    return not {tag.partition("-")[0] for tag in terminology.languages()} - {"", "en"}
+
+
+def _is_read(string: str) -> bool:
+    """Whether half of the letters are of scripts that the multilingual encoder knows."""
+    scripts = [_script(letter) for letter in string if letter.isalpha()]
+    return 2 * sum(script in _SCRIPTS for script in scripts) >= len(scripts)
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _script(letter: str) -> str:
+    return unicodedata.name(letter, "").partition(" ")[0]
