@@ -30,6 +30,7 @@ class Linker:
         self.options: dict[str, Any] = {}
         self.mentions: list[Mention] = []
         self.fingerprint = "f1"
+        self.encoder_names: tuple[str, ...] = ("default",)
 
     def link_stream(
         self, mentions: Iterable[str | Mention], *, long: str = "", **options: Any
@@ -137,6 +138,19 @@ def test_names_as_arguments_are_a_tsv_in_a_pipe() -> None:
     ]
     assert found[0]["margin"] == "0.5"
     assert found[1]["reason"] == "no name is like it"
+
+
+@pytest.mark.parametrize(
+    ("encoders", "told"),
+    [(("default",), True), (("multilingual",), True), (("multilingual", "universal"), False)],
+)
+def test_mentions_in_a_script_that_no_encoder_reads_are_told(
+    linker: Linker, encoders: tuple[str, ...], told: bool
+) -> None:
+    linker.encoder_names = encoders
+    done = running.run("link", "heart attack", "грипп", "인플루엔자", "β-thalassaemia")
+    assert ("2 mentions, such as 'грипп', are in a script" in done.stderr) == told
+    assert "script" not in running.run("link", "heart attack", "flú").stderr
 
 
 @pytest.mark.usefixtures("linker")

@@ -8,7 +8,7 @@ import pytest
 
 from canonym import Linker
 from canonym.encoders.universal import Universal
-from canonym.linking.languages import choice_of_encoders, reads_several
+from canonym.linking.languages import choice_of_encoders, reads, reads_several
 from canonym.terminology import Terminology
 from canonym.types import Concept, Name
 
@@ -75,6 +75,21 @@ def test_a_script_is_asked_of_the_encoders_that_read_it(three: Linker) -> None:
     assert [russian.id, spanish.id] == ["X:0", "X:0"]
     (best,) = russian.candidates
     assert best.score == pytest.approx(best.parts["universal"], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("encoder", "read", "unread"),
+    [
+        ("default", ("fièvre", "β-blockers", "42", ""), ("발열", "発熱", "βήχας")),
+        ("multilingual", ("fièvre", "発熱", "がん", "急性発熱 (жар)"), ("발열", "жар", "жар (発)")),
+        ("universal", ("fièvre", "жар"), ()),
+    ],
+)
+def test_scripts(encoder: str, read: tuple[str, ...], unread: tuple[str, ...]) -> None:
+    assert [reads(encoder, text) for text in (*read, *unread)] == [
+        *(True for _ in read),
+        *(False for _ in unread),
+    ]
 
 
 def test_of_encoders_of_several_languages_the_smaller_one_is_asked_for_english() -> None:

@@ -386,5 +386,6 @@ def _note_languages(linker: Linker) -> None:
     if others and all(one["name"] in english for one in linker.manifest["encoders"]):
         note(
             f"Names in {', '.join(others)} are found by their letters alone: the encoder reads "
-            "English. --encoder multilingual finds them by their meaning."
+            "English. --encoder multilingual, or also --encoder universal, finds them by their "
+            "meaning."
         )

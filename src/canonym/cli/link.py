@@ -225,6 +225,7 @@ def link(
     from canonym.cli.progress import counter, note
     from canonym.cli.resume import is_finished
     from canonym.cli.sources import open_chosen
+    from canonym.cli.unread import Unread
 
     chosen = choose_format(format_, output)
     if output is not None:
@@ -248,6 +249,7 @@ def link(
             "context": not no_context,
             **{name: value for name, value in options.items() if name in Filters.__annotations__},
         }
+        unread = Unread(linker.encoder_names)
         blanks = Blanks(skipped=options["skip_empty"])
         settings = _settings(linker, layout, mention_types, how, skip_empty=blanks.skipped)
         wanted = blanks.among(of_types(given.items, mention_types))
@@ -258,8 +260,10 @@ def link(
         ):
             for n, (item, links) in enumerate(linked, start=1):
                 out.write(item, links)
+                unread.add(links)
                 report(n)
     _sum_up(out, given, output, blanks)
+    unread.note()
 
 
 def _layout(

@@ -24,7 +24,12 @@ MULTILINGUAL, UNIVERSAL = "multilingual", "universal"
 Asked = Callable[[Sequence[str]], npt.NDArray[np.float64]]
 """Takes n strings, and returns 1 for each that an encoder is asked for, ``(encoders, n)``."""
 
-_SCRIPTS = frozenset(("LATIN", "CJK", "HIRAGANA", "KATAKANA"))  # of the multilingual encoder
+_LATIN = frozenset(("LATIN",))
+_SCRIPTS = {
+    "default": _LATIN,
+    "contextual": _LATIN,
+    MULTILINGUAL: _LATIN | {"CJK", "HIRAGANA", "KATAKANA"},
+}
 _ENGLISH = 0.5  # share of a string in words of the terminology
 _RANKS = {MULTILINGUAL: 1, UNIVERSAL: 2}
 
@@ -54,7 +59,7 @@ def choice_of_encoders(
         found = [
             english
             if share and share(string) >= _ENGLISH
-            else (others if _is_read(string) else unread)
+            else (others if reads(MULTILINGUAL, string) else unread)
             for string in strings
         ]
         return np.array(found, dtype=np.float64).reshape(-1, len(ranks)).T
@@ -66,10 +71,15 @@ def _is_english(terminology: Terminology) -> bool:
     return not {tag.partition("-")[0] for tag in terminology.languages()} - {"", "en"}
 
 
-def _is_read(string: str) -> bool:
-    """Whether half of the letters are of scripts that the multilingual encoder knows."""
+def reads(encoder: str, string: str) -> bool:
+    """Whether an encoder, by name, knows the scripts of half of the letters of a string.
+
+    Of encoders that do not come with canonym it is not known, and taken for granted.
+    """
+    if string.isascii() or encoder not in _SCRIPTS:
+        return True
     scripts = [_script(letter) for letter in string if letter.isalpha()]
-    return 2 * sum(script in _SCRIPTS for script in scripts) >= len(scripts)
+    return 2 * sum(script in _SCRIPTS[encoder] for script in scripts) >= len(scripts)
 
 
 @functools.lru_cache(maxsize=1 << 16)
