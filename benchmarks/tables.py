@@ -598,6 +598,18 @@ def _by_language(result: str, key: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _orders_by_names() -> str:
+    """Return what each order finds of names that are taken out, by domain."""
+    rows = _result("orders_by_names")["rows"]
+    orders = list(dict.fromkeys(row["order"] for row in rows))
+    lines = [f"| right first, % | names of | n | {' | '.join(orders)} |", "|---|---|" + "--:|" * 4]
+    for first in range(0, len(rows), len(orders)):
+        some = rows[first : first + len(orders)]
+        cells = " | ".join(f"{row['accuracy@1']:.1f}" for row in some)
+        lines.append(f"| {some[0]['domain']} | {some[0]['asked']} | {some[0]['n']:,} | {cells} |")
+    return "\n".join(lines) + "\n"
+
+
 def _unsure_languages() -> str:
     """Return what thresholds make NIL in each language."""
     rows = _result("languages_together")["confidence"]
@@ -863,6 +875,7 @@ _TABLES = {
     "domains": _domains,
     "languages": _languages,
     "languages-together": partial(_by_language, "languages_together", "asked"),
+    "orders-by-names": _orders_by_names,
     "unsure-languages": _unsure_languages,
     "icd10-languages": partial(_by_language, "icd10_languages", "language"),
     "everyday-languages": _everyday_languages,

@@ -30,6 +30,7 @@ _COMMANDS = {
     "train": "canonym.cli.train.command:train",
     "fit-confidence": "canonym.cli.fit_confidence:fit_confidence",
     "evaluate": "canonym.cli.evaluate:evaluate",
+    "compare": "canonym.cli.compare:compare",
     "corpus": "canonym.cli.corpus:corpus",
     "picture": "canonym.cli.picture:picture",
     "serve": "canonym.cli.serve:serve",

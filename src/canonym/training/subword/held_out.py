@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
+from canonym.evaluation.own_names import rows_to_ask
 from canonym.text import PLAIN, normalise_all
 from canonym.training.subword.fit import fit_subword
 from canonym.training.subword.mention_names import MentionNames, mention_weights
@@ -50,19 +51,7 @@ def hold_out(
     The searched rows are all of the concepts concerned, and others drawn at random.
     """
     rng = np.random.default_rng(seed)
-    forms: dict[str, int] = {}
-    number_of = np.fromiter(
-        (forms.setdefault(form, len(forms)) for form in normalise_all(names, PLAIN)),
-        dtype=np.int64,
-        count=len(names),
-    )
-    unique = np.bincount(number_of, minlength=len(forms))[number_of] == 1
-    sizes = np.bincount(concepts)
-    eligible = np.flatnonzero(unique & (sizes[concepts] >= 3))
-    eligible = rng.permutation(eligible)
-    _, first = np.unique(concepts[eligible], return_index=True)
-    candidates = rng.permutation(eligible[first])
-    chosen = np.sort(candidates[: min(n, max(1, len(candidates) // 10))])
+    chosen = rows_to_ask(names, concepts, rng, n=n, least=3)
     if not len(chosen):
         raise InvalidInput(
             "no concept has three names, one of which could be set aside to measure the gain; "

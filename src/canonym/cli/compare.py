@@ -1,0 +1,141 @@
+"""``canonym compare``: which encoders find the names of a terminology best."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from canonym.evaluation.own_names import Found
+
+_USUAL = ("default", "chargrams", "default+chargrams")
+
+
+@click.command()
+@click.argument("terminology", type=click.Path())
+@click.option(
+    "-e",
+    "--encoder",
+    "encoders",
+    multiple=True,
+    metavar="SPEC",
+    help="An encoder as `canonym index` takes it, or several with + between them, which are "
+    f"summed. The others are compared with the first. Can be repeated.  [default: "
+    f"{', '.join(_USUAL)}]",
+)
+@click.option(
+    "--order",
+    "orders",
+    multiple=True,
+    metavar="ORDER",
+    default=("nearest",),
+    show_default=True,
+    help="An order of candidates as `canonym index` takes it. Can be repeated.",
+)
+@click.option(
+    "-n",
+    "--names",
+    type=click.IntRange(min=20),
+    default=1000,
+    show_default=True,
+    help="The most names to ask for.",
+)
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="Format of the report.",
+)
+def compare(
+    terminology: str,
+    encoders: tuple[str, ...],
+    orders: tuple[str, ...],
+    names: int,
+    seed: int,
+    format_: str,
+) -> None:
+    """Compare encoders by the names of TERMINOLOGY, without annotated mentions.
+
+    One synonym of each of a thousand concepts is taken out and asked for: how often does it find
+    its concept by the other names? Names are no mentions, so this tells which encoder knows the
+    words of a terminology, not how well it links your texts: `canonym evaluate` does, with
+    annotated mentions. The encoders that come with canonym have read the names of many
+    terminologies, see the documentation of each.
+
+    \b
+      canonym compare terms.db
+      canonym compare terms.db -e default -e multilingual -e default+multilingual
+      canonym compare terms.db -e default --order nearest --order marginal
+      canonym compare terms.db -e default -e models/own --format json > compared.json
+    """
+    import json
+
+    from canonym.cli.progress import counter, note
+    from canonym.cli.sources import open_terminology
+    from canonym.evaluation.own_names import compare_by_names
+
+    chosen = [_parts(spec) for spec in encoders or _USUAL]
+    with (
+        open_terminology(terminology) as opened,
+        counter("Comparing", unit="alternatives", total=len(chosen) * len(orders)) as report,
+    ):
+        found = compare_by_names(
+            opened, chosen, orders=orders, n=names, seed=seed, progress=lambda n, _: report(n)
+        )
+    if format_ == "json":
+        click.echo(json.dumps([_facts(one) for one in found], indent=2))
+        return
+    _print(found)
+    note(
+        f"{found[0].n:,} names were taken out, one of a concept each. p is that of a difference to "
+        "the first line by chance."
+    )
+
+
+def _parts(spec: str) -> list[str]:
+    """Return the encoders that a description joins by ``+``, unless it is a file or folder."""
+    from pathlib import Path
+
+    from canonym.errors import InvalidInput
+
+    parts = [spec] if Path(spec).exists() else spec.split("+")
+    if not all(parts):
+        raise InvalidInput(f"--encoder {spec}: an encoder is missing beside the +")
+    return parts
+
+
+def _facts(one: Found) -> dict[str, Any]:
+    return {
+        "encoders": list(one.encoders),
+        "order": one.order,
+        "n": one.n,
+        "accuracy@1": one.first._asdict(),
+        "accuracy@5": one.among._asdict(),
+        "p": None if one.p != one.p else one.p,
+    }
+
+
+def _print(found: list[Found]) -> None:
+    from canonym.cli.output import print_table
+
+    best = max(one.first.value for one in found)
+    print_table(
+        ("encoders", "order", "first right, %", "among five", "p", ""),
+        [
+            (
+                " + ".join(one.encoders),
+                one.order,
+                f"{100 * one.first.value:.1f} [{100 * one.first.low:.1f}, "
+                f"{100 * one.first.high:.1f}]",
+                f"{100 * one.among.value:.1f}",
+                "" if one.p != one.p else "<0.001" if one.p < 0.001 else f"{one.p:.3f}",
+                "best" if one.first.value == best else "",
+            )
+            for one in found
+        ],
+        right=("first right, %", "among five", "p"),
+    )

@@ -1,0 +1,187 @@
+"""Comparison of encoders and orders without annotated mentions, by the names of a terminology.
+
+Some names are taken out, one of each of as many concepts, and asked for. An encoder is the better
+for a terminology, the more of these find their concept by its other names. Names are no mentions:
+where annotated mentions exist, `canonym.evaluation.run` says more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.encoders import make_encoder
+from canonym.errors import InvalidInput
+from canonym.evaluation.statistics import Interval, mcnemar, wilson
+from canonym.linker import Linker
+from canonym.linking.reranker import check_order
+from canonym.terminology import Terminology
+from canonym.text import PLAIN, normalise_all
+from canonym.types import Record
+
+K = 5
+"""Candidates among which the right concept is sought."""
+
+_FEWEST = 20
+_LABEL = 0  # the place of labels among the scopes
+
+Progress = Callable[[int, int], None]
+
+
+class Found(NamedTuple):
+    """What an alternative finds.
+
+    Attributes
+    ----------
+    encoders : tuple of str
+        The encoders of the index, summed.
+    order : str
+        The order of candidates.
+    n : int
+        Names asked for.
+    first, among : Interval
+        Share of them whose concept is first, and among the first five, with 95 % intervals.
+    p : float
+        Of McNemar's test against the first alternative; NaN for that itself.
+    """
+
+    encoders: tuple[str, ...]
+    order: str
+    n: int
+    first: Interval
+    among: Interval
+    p: float
+
+
+def rows_to_ask(
+    names: Sequence[str],
+    concepts: npt.NDArray[np.int32],
+    rng: np.random.Generator,
+    *,
+    n: int,
+    least: int,
+    allowed: npt.NDArray[np.bool_] | None = None,
+) -> npt.NDArray[np.intp]:
+    """Return rows of names to take out: one of a concept with `least` names, at most a tenth of it.
+
+    A name that is, in normal form, left elsewhere is not taken out: to find it would be no merit.
+    `allowed` are the rows that may be; all by default. The result is in order.
+    """
+    forms: dict[str, int] = {}
+    number_of = np.fromiter(
+        (forms.setdefault(form, len(forms)) for form in normalise_all(names, PLAIN)),
+        dtype=np.int64,
+        count=len(names),
+    )
+    fit = np.bincount(number_of, minlength=len(forms))[number_of] == 1
+    fit &= np.bincount(concepts)[concepts] >= least
+    if allowed is not None:
+        fit &= allowed
+    drawn = rng.permutation(np.flatnonzero(fit))
+    _, first = np.unique(concepts[drawn], return_index=True)
+    candidates = rng.permutation(drawn[first])
+    return np.sort(candidates[: min(n, max(1, len(candidates) // 10))])
+
+
+def compare_by_names(
+    terminology: Terminology,
+    encoders: Sequence[Sequence[str]],
+    *,
+    orders: Sequence[str] = ("nearest",),
+    n: int = 1000,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> list[Found]:
+    """Compare encoders, and orders of candidates, by names that are taken out of a terminology.
+
+    Parameters
+    ----------
+    terminology : Terminology
+        With at least two hundred concepts that have a synonym.
+    encoders : sequence of sequences of str
+        The alternatives; several encoders of one are summed.
+    orders : sequence of str
+        Orders of candidates, as `Linker.use_order` takes them, each with all encoders.
+    n : int
+        The most names to take out. Only synonyms are, of a tenth of the concepts that have any.
+    seed : int
+        Of the draw.
+    progress : callable, optional
+        Called with the number of alternatives that are done, and of all.
+
+    Returns
+    -------
+    list of Found
+        In the order of `encoders`, and of `orders` for each.
+
+    Raises
+    ------
+    InvalidInput
+        If nothing is to be compared, there are too few names, or an encoder or order is not known.
+    """
+    if not encoders or not all(encoders) or not orders:
+        raise InvalidInput("there is nothing to compare: give at least one encoder and one order")
+    if n < _FEWEST:
+        raise InvalidInput(f"n is {n}; at least {_FEWEST} names are expected, better a thousand")
+    for order in orders:
+        check_order(order)
+    made = {spec: make_encoder(spec) for spec in chain.from_iterable(encoders)}
+    asked = _rows(terminology, n, seed)
+    texts = [name.text for name in terminology.names_at(asked)]
+    right = [name.concept_id for name in terminology.names_at(asked)]
+    found: list[Found] = []
+    before: npt.NDArray[np.bool_] | None = None
+    with Terminology.build(_records(terminology, asked)) as rest:
+        for chosen in encoders:
+            linker = Linker.build(rest, encoders=[made[spec] for spec in chosen])
+            for order in orders:
+                linker.use_order(order)
+                place = _places(linker, texts, right)
+                first = place == 0
+                p = float("nan") if before is None else mcnemar(before, first).p
+                before = first if before is None else before
+                shares = [wilson(int(some.sum()), len(some)) for some in (first, place < K)]
+                found.append(Found(tuple(chosen), order, len(texts), shares[0], shares[1], p))
+                if progress is not None:
+                    progress(len(found), len(encoders) * len(orders))
+    return found
+
+
+def _rows(terminology: Terminology, n: int, seed: int) -> npt.NDArray[np.intp]:
+    texts = list(chain.from_iterable(terminology.iter_texts()))
+    concepts = terminology.concept_of_row()
+    retired = [n for n, one in enumerate(terminology.iter_concepts()) if one.deprecated]
+    allowed = (terminology.scope_of_row() != _LABEL) & ~np.isin(concepts, retired)
+    asked = rows_to_ask(texts, concepts, np.random.default_rng(seed), n=n, least=2, allowed=allowed)
+    if len(asked) < _FEWEST:
+        raise InvalidInput(
+            f"{len(asked)} synonyms can be taken out and asked for, of a tenth of the concepts "
+            f"that have any; at least {_FEWEST} are expected. Annotate mentions, and compare with "
+            "`canonym evaluate`"
+        )
+    return asked
+
+
+def _records(terminology: Terminology, gone: npt.NDArray[np.intp]) -> Iterator[Record]:
+    yield from terminology.iter_concepts()
+    rows = frozenset(gone.tolist())
+    labels = (terminology.scope_of_row() == _LABEL).tolist()
+    for row, name in enumerate(terminology.iter_names()):
+        if row not in rows and not labels[row]:
+            yield name
+    yield from terminology.iter_relations()
+
+
+def _places(linker: Linker, texts: Sequence[str], right: Sequence[str]) -> npt.NDArray[np.intp]:
+    """Return the place of the right concept among five candidates, or five."""
+    links = linker.link_stream(texts, k=K)
+    return np.array(
+        [
+            next((at for at, one in enumerate(link.candidates) if one.id == id_), K)
+            for link, id_ in zip(links, right, strict=True)
+        ]
+    )

@@ -1,0 +1,54 @@
+"""``canonym compare``: its table, its JSON and its failures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli import running
+from tests.evaluation.test_own_names import N, terminology
+
+
+@pytest.fixture(scope="module")
+def names(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path: Path = tmp_path_factory.mktemp("terms") / "terms.db"
+    with terminology() as made:
+        records = [*made.iter_concepts(), *made.iter_names()]
+    type(made).build(records, path).close()
+    return str(path)
+
+
+def test_a_table_for_people(names: str) -> None:
+    done = running.run("compare", names, "-e", "chargrams", "-e", "chargrams+default")
+    assert "chargrams + default" in done.stdout
+    assert done.stdout.count("best") >= 1
+    assert f"{N // 10} names were taken out" in done.stderr
+
+
+def test_json_for_programs(names: str) -> None:
+    done = running.run("compare", names, "-e", "chargrams", "--order", "nearest", "--order",
+                       "marginal", "--format", "json")  # fmt: skip
+    found = json.loads(done.stdout)
+    assert [one["order"] for one in found] == ["nearest", "marginal"]
+    assert found[0]["p"] is None
+    assert 0 <= found[1]["p"] <= 1
+    assert set(found[0]["accuracy@1"]) == {"value", "low", "high"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("-e", "default+"), "an encoder is missing beside the +"),
+        (("-e", "nonsense"), "'nonsense' is neither"),
+        (("--order", "best"), "the order is 'best'"),
+        (("-n", "5"), "x>=20"),
+    ],
+)
+def test_failures(names: str, arguments: tuple[str, ...], problem: str) -> None:
+    assert problem in running.run("compare", names, *arguments, code=2).stderr
+
+
+def test_a_missing_file() -> None:
+    assert "no such file" in running.run("compare", "missing.db", code=2).stderr
