@@ -30,6 +30,7 @@ def test_no_question_is_a_name_in_any_form(domains: dict) -> None:
     assert not [text for text, _ in questions if normalise(text, UNORDERED) in forms]
 
 
+@pytest.mark.slow  # it reads all sources, for a minute
 def test_nothing_of_a_question_is_learned(data: Path, domains: dict) -> None:
     pool = read_pool(data, held_out=sorted(held_out_ids(data)))
     learned = {normalise(text) for text in pool.synonyms().names}
