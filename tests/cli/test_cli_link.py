@@ -149,7 +149,7 @@ def test_mentions_in_a_script_that_no_encoder_reads_are_told(
 ) -> None:
     linker.encoder_names = encoders
     done = running.run("link", "heart attack", "грипп", "인플루엔자", "β-thalassaemia")
-    assert ("2 mentions, such as 'грипп', are in a script" in done.stderr) == told
+    assert ("2 mentions are in a script" in done.stderr) == told
     assert "script" not in running.run("link", "heart attack", "flú").stderr
 
 

@@ -21,6 +21,7 @@ def test_without_an_index_the_default_linker_is_opened(monkeypatch: pytest.Monke
 
     class Default:
         fingerprint = "x"
+        encoder_names = ("default",)
 
         def link_stream(self, mentions: Any, **_: Any) -> Any:
             return (Link(Mention("default was here")) for _ in mentions)

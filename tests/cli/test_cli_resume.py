@@ -26,6 +26,7 @@ class Linker:
         self.stop_at: str | None = None
         self.error: BaseException = KeyboardInterrupt()
         self.fingerprint = "f1"
+        self.encoder_names = ("default",)
         self.linked: list[str] = []
 
     def link_stream(self, mentions: Iterable[Mention], **_: Any) -> Iterator[Link]:

@@ -24,6 +24,7 @@ class Linker:
         self.stop_at: str | None = None
         self.label = "=Label"
         self.fingerprint = "f1"
+        self.encoder_names = ("default",)
         self.mentions: list[str] = []
 
     def link_stream(self, mentions: Iterable[Mention], **_: Any) -> Iterator[Link]:

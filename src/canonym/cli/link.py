@@ -22,6 +22,7 @@ from canonym.cli.options import (
     ties_option,
     workers_option,
 )
+from canonym.cli.unread import Unread
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -225,7 +226,6 @@ def link(
     from canonym.cli.progress import counter, note
     from canonym.cli.resume import is_finished
     from canonym.cli.sources import open_chosen
-    from canonym.cli.unread import Unread
 
     chosen = choose_format(format_, output)
     if output is not None:
@@ -249,8 +249,7 @@ def link(
             "context": not no_context,
             **{name: value for name, value in options.items() if name in Filters.__annotations__},
         }
-        unread = Unread(linker.encoder_names)
-        blanks = Blanks(skipped=options["skip_empty"])
+        blanks, unread = Blanks(skipped=options["skip_empty"]), Unread(linker.encoder_names)
         settings = _settings(linker, layout, mention_types, how, skip_empty=blanks.skipped)
         wanted = blanks.among(of_types(given.items, mention_types))
         with (
@@ -258,12 +257,10 @@ def link(
             counter("Linking", unit=given.unit, total=_total(file, given)) as report,
             closing(_link(linker, out.remaining(wanted), how, given, options["workers"])) as linked,
         ):
-            for n, (item, links) in enumerate(linked, start=1):
+            for n, (item, links) in enumerate(unread.among(linked), start=1):
                 out.write(item, links)
-                unread.add(links)
                 report(n)
-    _sum_up(out, given, output, blanks)
-    unread.note()
+    _sum_up(out, given, output, blanks, unread)
 
 
 def _layout(
@@ -428,7 +425,7 @@ def _link_entries(
         yield entry, (replace(link, nil=True, reason="empty") if is_blank(entry) else link,)
 
 
-def _sum_up(out: Output, given: Input, output: str | None, blanks: Blanks) -> None:
+def _sum_up(out: Output, given: Input, output: str | None, blanks: Blanks, unread: Unread) -> None:
     """Remark how many mentions were linked, where the links are, and what the rows are."""
     from canonym.cli.progress import note
 
@@ -447,3 +444,10 @@ def _sum_up(out: Output, given: Input, output: str | None, blanks: Blanks) -> No
         )
     if out.n_composite and out.has_rows_of_parts:
         note("Composite mentions have a row for each part: --one-row writes one row for each.")
+    if unread.n:
+        note(
+            f"{unread.n:,} {'mention is' if unread.n == 1 else 'mentions are'} in a script that the "
+            f"encoder of the index hardly knows, such as {unread.first[:40]!r}: their links are "
+            "guesses. `canonym index --encoder multilingual --encoder universal` makes an index "
+            "that reads more."
+        )
