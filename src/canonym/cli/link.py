@@ -448,6 +448,6 @@ def _sum_up(out: Output, given: Input, output: str | None, blanks: Blanks, unrea
         note(
             f"{unread.n:,} {'mention is' if unread.n == 1 else 'mentions are'} in a script that "
             f"the encoder of the index hardly knows, such as {unread.first[:40]!r}: their links "
-            "are guesses. `canonym index --encoder multilingual --encoder universal` makes an index "
-            "that reads more."
+            "are guesses. `canonym index --encoder multilingual --encoder universal` makes an "
+            "index that reads more."
         )
