@@ -11,7 +11,7 @@ from canonym.types import Candidate, Link
 LEAST_CONFIDENCE = 0.85
 """From this confidence on a link is certain; chosen on dev parts by ``benchmarks/match.py``."""
 
-LEAST_MARGIN = 0.05
+LEAST_MARGIN = 0.03
 """What the similarity of every other concept has to lack to that of a verbatim name."""
 
 _TRUSTED = {"label", "exact"}
