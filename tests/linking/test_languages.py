@@ -81,7 +81,11 @@ def test_a_script_is_asked_of_the_encoders_that_read_it(three: Linker) -> None:
     ("encoder", "read", "unread"),
     [
         ("default", ("fièvre", "β-blockers", "42", ""), ("발열", "発熱", "βήχας")),
-        ("multilingual", ("fièvre", "発熱", "がん", "急性発熱 (жар)"), ("발열", "жар", "жар (発)")),
+        (
+            "multilingual",
+            ("fièvre", "発熱", "がん", "βήχας", "急性発熱 (жар)"),
+            ("발열", "жар", "жар (発)"),
+        ),
         ("universal", ("fièvre", "жар"), ()),
     ],
 )

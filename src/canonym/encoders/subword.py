@@ -51,6 +51,7 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.io.forks import Lock
 from canonym.text import PLAIN
 from canonym.text.memo import MemoNormaliser
+from canonym.text.transliterate import latin
 from canonym.types import Float32Array, Int32Array
 
 __all__ = ["NORMAL_STEPS", "Subword"]
@@ -206,8 +207,8 @@ class Subword:
         return {name: getattr(self, name) for name in names}
 
     def texts(self, names: Sequence[str]) -> list[str]:
-        """Return the names as `features` takes them: cut off and normalised."""
-        return self._normalise(name[: self.characters] for name in names)
+        """Return the names as `features` takes them: cut off, in Latin letters, normalised."""
+        return self._normalise(latin(name[: self.characters]) for name in names)
 
     def _encode_many(self, names: list[str], vectors: Float32Array) -> None:
         if self.scale is not None:

@@ -1,6 +1,6 @@
 """The choice of encoders for a string: those of an index that read its language.
 
-The default encoder reads English, the multilingual one nine languages in two scripts, the universal
+The default encoder reads English, the multilingual one ten languages in two scripts, the universal
 one fifteen languages. English is asked of the first of these that an index has. Any other language
 is asked of those that read several, whose similarities are summed; but not of one that has hardly
 seen its script.
@@ -28,7 +28,8 @@ _LATIN = frozenset(("LATIN",))
 _SCRIPTS = {
     "default": _LATIN,
     "contextual": _LATIN,
-    MULTILINGUAL: _LATIN | {"CJK", "HIRAGANA", "KATAKANA"},
+    # It reads Greek in Latin letters, and the universal encoder has learned none.
+    MULTILINGUAL: _LATIN | {"CJK", "HIRAGANA", "KATAKANA", "GREEK"},
 }
 _ENGLISH = 0.5  # share of a string in words of the terminology
 _RANKS = {MULTILINGUAL: 1, UNIVERSAL: 2}
