@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
+from canonym.cli.unread import Unread
 from canonym.errors import InvalidInput
 from canonym.types import Candidate, Document, Link, Mention, Step
 from tests.cli import running
@@ -151,6 +152,17 @@ def test_mentions_in_a_script_that_no_encoder_reads_are_told(
     done = running.run("link", "heart attack", "грипп", "인플루엔자", "β-thalassaemia")
     assert ("2 mentions are in a script" in done.stderr) == told
     assert "script" not in running.run("link", "heart attack", "flú").stderr
+
+
+@pytest.mark.parametrize(
+    ("score", "sieve", "told"),
+    [(0.5, "search", 1), (0.95, "search", 0), (0.5, "verbatim", 0)],
+)
+def test_near_and_equal_names_are_no_guesses(score: float, sieve: str, told: int) -> None:
+    best = Candidate("K29", "Gastritis", score, "gastritis", "exact", (), sieve, {"default": score})
+    unread = Unread(("default",))
+    assert len([*unread.among([("item", [Link(Mention("гастрит"), (best,))])])]) == 1
+    assert unread.n == told
 
 
 @pytest.mark.usefixtures("linker")

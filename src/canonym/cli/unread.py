@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from canonym.types import Link
 
+_NEAR = 0.9  # what is so near is no guess: гастрит is read as gastritis
 _Item = TypeVar("_Item")
 
 
@@ -36,7 +37,7 @@ class Unread:
     def _is_unread(self, link: Link) -> bool:
         from canonym.linking.languages import reads
 
-        text = link.mention.text
-        if text.isascii() or (link.candidates and link.candidates[0].sieve != "search"):
+        text, best = link.mention.text, next(iter(link.candidates), None)
+        if text.isascii() or (best and (best.sieve != "search" or best.similarity >= _NEAR)):
             return False
         return bool(self._encoders) and not any(reads(one, text) for one in self._encoders)
