@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,8 +21,8 @@ _USUAL = ("default", "chargrams", "default+chargrams")
     "encoders",
     multiple=True,
     metavar="SPEC",
-    help="An encoder as `canonym index` takes it, or several with + between them, which are "
-    f"summed. The others are compared with the first. Can be repeated.  [default: "
+    help="An encoder as `canonym index` takes it, or several with + between them for one index. "
+    f"The others are compared with the first. Can be repeated.  [default: "
     f"{', '.join(_USUAL)}]",
 )
 @click.option(
@@ -61,10 +62,9 @@ def compare(
     """Compare encoders by the names of TERMINOLOGY, without annotated mentions.
 
     One synonym of each of a thousand concepts is taken out and asked for: how often does it find
-    its concept by the other names? Names are no mentions, so this tells which encoder knows the
-    words of a terminology, not how well it links your texts: `canonym evaluate` does, with
-    annotated mentions. The encoders that come with canonym have read the names of many
-    terminologies, see the documentation of each.
+    its concept by the other names? This tells which encoder knows the words of a terminology.
+    How well it links your texts tells `canonym evaluate`, with annotated mentions. The encoders
+    that come with canonym have read the names of many terminologies, see the page of each.
 
     \b
       canonym compare terms.db
@@ -115,7 +115,7 @@ def _facts(one: Found) -> dict[str, Any]:
         "n": one.n,
         "accuracy@1": one.first._asdict(),
         "accuracy@5": one.among._asdict(),
-        "p": None if one.p != one.p else one.p,
+        "p": None if math.isnan(one.p) else one.p,
     }
 
 
@@ -132,7 +132,7 @@ def _print(found: list[Found]) -> None:
                 f"{100 * one.first.value:.1f} [{100 * one.first.low:.1f}, "
                 f"{100 * one.first.high:.1f}]",
                 f"{100 * one.among.value:.1f}",
-                "" if one.p != one.p else "<0.001" if one.p < 0.001 else f"{one.p:.3f}",
+                "" if math.isnan(one.p) else "<0.001" if one.p < 0.001 else f"{one.p:.3f}",
                 "best" if one.first.value == best else "",
             )
             for one in found

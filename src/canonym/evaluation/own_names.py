@@ -131,8 +131,8 @@ def compare_by_names(
         check_order(order)
     made = {spec: make_encoder(spec) for spec in chain.from_iterable(encoders)}
     asked = _rows(terminology, n, seed)
-    texts = [name.text for name in terminology.names_at(asked)]
-    right = [name.concept_id for name in terminology.names_at(asked)]
+    names = terminology.names_at(asked)
+    texts, right = [name.text for name in names], [name.concept_id for name in names]
     found: list[Found] = []
     before: npt.NDArray[np.bool_] | None = None
     with Terminology.build(_records(terminology, asked)) as rest:

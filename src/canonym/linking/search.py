@@ -300,11 +300,12 @@ def _encode_some(
     encoder: WeightedEncoder, strings: Sequence[str], asked: npt.NDArray[np.bool_]
 ) -> Vectors:
     """Encode the strings that an encoder is asked for: those that read much are slow."""
-    vectors = encoder.encode([strings[place] for place in np.flatnonzero(asked).tolist()])
-    if not isinstance(vectors, np.ndarray):
+    nothing = encoder.encode([])
+    if asked.all() or not isinstance(nothing, np.ndarray):
         return encoder.encode(strings)
-    whole = np.zeros((len(strings), vectors.shape[1]), dtype=vectors.dtype)
-    whole[asked] = vectors
+    whole = np.zeros((len(strings), nothing.shape[1]), dtype=nothing.dtype)
+    if asked.any():
+        whole[asked] = encoder.encode([strings[at] for at in np.flatnonzero(asked).tolist()])
     return whole
 
 

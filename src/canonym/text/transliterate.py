@@ -15,8 +15,8 @@ _REMEMBERED = 1 << 16
 
 # What a letter is in most words; parts of words go first, below.
 _TABLE = """
-а:a б:b в:v г:g д:d е:e ж:j з:z и:i й:i к:c л:l м:m н:n о:o п:p р:r с:s т:t у:u ф:f х:ch ц:c ч:ch
-ш:sh щ:sch ъ: ы:y ь: э:e ю:u я:ia і:i ї:i є:e ґ:g ў:u ј:j љ:l њ:n ћ:c ђ:d џ:j
+а:a б:b в:v г:g д:d е:e ж:j з:z и:i к:c л:l м:m н:n о:o п:p р:r с:s т:t у:u ф:f х:ch ц:c ч:ch
+ш:sh щ:sch ъ: ы:y ь: э:e ю:u я:ia і:i є:e ґ:g ј:j љ:l њ:n ћ:c ђ:d џ:j
 α:a β:b γ:g δ:d ε:e ζ:z η:e θ:th ι:i κ:c λ:l μ:m ν:n ξ:x ο:o π:p ρ:r σ:s ς:s τ:t υ:y φ:ph χ:ch ψ:ps
 ω:o
 """
@@ -117,7 +117,7 @@ def latin(text: str) -> str:
 
 @functools.lru_cache(maxsize=_REMEMBERED)
 def _latin_word(word: str) -> str:
-    spelt = unicodedata.normalize("NFD", word.lower().replace("й", "и"))
+    spelt = unicodedata.normalize("NFD", word.lower())
     spelt = "".join(one for one in spelt if not unicodedata.combining(one))
     for part, written in _PARTS:
         spelt = part.sub(written, spelt)
