@@ -18,11 +18,11 @@ from canonym.linking.confidence import CONFIDENCE, Confidence
 from canonym.linking.decision import as_documents, as_text
 from canonym.linking.display import describe, index_facts, index_fingerprint
 from canonym.linking.extra_names import TrainingMention
-from canonym.linking.links import Links
+from canonym.linking.links import LinkOptions, Links
 from canonym.linking.manifest import read_index_manifest
 from canonym.linking.overlay import OVERLAY, Overlay, check_overlay
 from canonym.linking.parallel import annotate_texts, link_in_processes
-from canonym.linking.pipeline import LinkOptions, Pipeline
+from canonym.linking.pipeline import Pipeline
 from canonym.linking.reranker import RERANKER, Reranker, install_order
 from canonym.linking.settings import Settings
 from canonym.linking.teaching import allow, remove_synonym, teach

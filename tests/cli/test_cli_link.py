@@ -377,7 +377,7 @@ def test_options_reach_the_linker(linker: Linker, tmp_path: Path) -> None:
     ids.write_text("# wanted\nI21\n\nS72\n")
     run(
         *("x", "-k", "7", "--type", "A", "--type", "B", "--source", "S", "--language", "de"),
-        *("--ids", str(ids), "--min-score", "0.25", "--seed", "3"),
+        *("--ids", str(ids), "--prefer", "A", "--prefer", "human", "--min-score", "0.25", "--seed", "3"),
         *("--min-confidence", "0.5", "--no-context", "--workers", "3"),
         *("--index", "some-index"),
     )
@@ -387,6 +387,7 @@ def test_options_reach_the_linker(linker: Linker, tmp_path: Path) -> None:
         "sources": ("S",),
         "languages": ("de",),
         "ids": ("I21", "S72"),
+        "prefer": ("A", "human"),
         "min_score": 0.25,
         "min_confidence": 0.5,
         "seed": 3,

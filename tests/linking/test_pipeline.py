@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from canonym import Concept, Document, InvalidInput, Link, Linker, Mention, Name, Terminology
-from canonym.linking.pipeline import LinkOptions, Pipeline, batches_of, check_options
+from canonym.linking.links import LinkOptions, check_options
+from canonym.linking.pipeline import Pipeline, batches_of
 from canonym.linking.search import ConceptTable
 from canonym.types import Step
 

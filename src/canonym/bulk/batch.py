@@ -15,7 +15,7 @@ from canonym.errors import InvalidInput, require
 from canonym.export.arrow import column_types
 from canonym.export.rows import RESULT_COLUMNS, check_free, link_to_rows, prefixed
 from canonym.linker import Linker, LinkOptions
-from canonym.linking.pipeline import check_options
+from canonym.linking.links import check_options
 from canonym.types import Link, Mention
 
 if TYPE_CHECKING:

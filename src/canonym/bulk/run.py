@@ -17,7 +17,7 @@ from canonym.bulk.spark import check_spark, open_spark
 from canonym.bulk.target import Target, open_target
 from canonym.errors import InvalidInput, require
 from canonym.linker import Linker, LinkOptions
-from canonym.linking.pipeline import check_options
+from canonym.linking.links import check_options
 
 ENGINES = ("local", "ray", "spark")
 SHARD_ROWS = 50_000

@@ -50,6 +50,7 @@ class Filters(TypedDict):
     types: tuple[str, ...]
     sources: tuple[str, ...]
     languages: tuple[str, ...]
+    prefer: tuple[str, ...]
     min_score: float | None
     min_confidence: float | None
     seed: int | None

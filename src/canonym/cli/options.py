@@ -144,6 +144,13 @@ choice_options: Decorator = with_options(
         help="Only the concepts in this file, one id a line.",
     ),
     click.option(
+        "--prefer",
+        multiple=True,
+        metavar="WHAT",
+        help="Of concepts that share a name, those of this type, source, prefix of ids (MESH:) or "
+        "species (human) go first; species alone: those that the text names. Can be repeated.",
+    ),
+    click.option(
         "--min-score",
         type=Number(0, 1),
         help="A best score below this makes a mention NIL.",

@@ -49,7 +49,7 @@ from canonym.evaluation.software import software_of
 from canonym.io.files import file_digest
 from canonym.io.processes import check_workers
 from canonym.linker import Linker
-from canonym.linking.pipeline import check_options
+from canonym.linking.links import check_options
 from canonym.linking.reranker import Reranker
 from canonym.mentions.abbreviations import find_abbreviations
 from canonym.mentions.documents import check_document

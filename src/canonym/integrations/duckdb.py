@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from canonym.bulk.batch import as_linker, link_batch, link_fields, link_schema, one_batch
 from canonym.errors import InvalidInput, require
 from canonym.linker import Linker, LinkOptions
-from canonym.linking.pipeline import check_options
+from canonym.linking.links import check_options
 
 if TYPE_CHECKING:
     import duckdb

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 from canonym.bulk.batch import as_linker, link_fields, link_schema, link_table
 from canonym.errors import InvalidInput, require
 from canonym.linker import Linker, LinkOptions
-from canonym.linking.pipeline import check_options
+from canonym.linking.links import check_options
 
 if TYPE_CHECKING:
     import polars as pl

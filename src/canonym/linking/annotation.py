@@ -11,14 +11,8 @@ from pathlib import Path
 from canonym.errors import InvalidInput
 from canonym.indexes.bags import Bags
 from canonym.linking.build import BAGS, Progress, bags_of, silent
-from canonym.linking.links import Links
-from canonym.linking.pipeline import (
-    LinkOptions,
-    Pipeline,
-    Request,
-    check_abbreviations,
-    text_batches,
-)
+from canonym.linking.links import LinkOptions, Links, check_abbreviations
+from canonym.linking.pipeline import Pipeline, Request, text_batches
 from canonym.linking.spans import TextNames
 from canonym.mentions.abbreviations import find_abbreviations
 from canonym.types import Document, Link

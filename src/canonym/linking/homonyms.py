@@ -18,10 +18,11 @@ import numpy.typing as npt
 
 from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput
-from canonym.linking.search import BatchHits, ConceptHit, Draft, concepts_of
+from canonym.linking.search import BatchHits, ConceptHit, Draft, at_most, concepts_of
 from canonym.linking.settings import SIEVES
 from canonym.linking.targets import Target
 from canonym.mentions.sentences import phrases, sentence_of, without
+from canonym.mentions.species import species_in, species_of
 from canonym.ranking.overlap import type_words
 from canonym.ranking.pooling import TieRule
 from canonym.terminology import Terminology
@@ -46,6 +47,9 @@ ANYWAY = 0.05
 
 AHEAD = ("scope", "first anyway")
 """The names of these two leads among the evidence of a candidate."""
+
+PREFERRED = "preferred"
+"""The name among the evidence of what a caller prefers, which counts before all else."""
 
 _SIEVES = frozenset(sieve.name for sieve in SIEVES)
 _NAMES = 50
@@ -190,6 +194,24 @@ def _with_tied(
     return draft._replace(tied=tied.get((draft.string, draft.forbidden), draft.tied))
 
 
+def preferred_first(draft: Draft, k: int) -> Draft:
+    """Put the tied hits of a re-ranked draft, or of its parts, in their order before; keep k.
+
+    Scores fall: a concept that goes behind one of a smaller score gets that score.
+    """
+    if draft.parts:
+        return draft._replace(parts=tuple(preferred_first(part, k) for part in draft.parts))
+    place = {hit.concept: number for number, hit in enumerate(draft.tied)}
+    tied = iter(
+        sorted((h for h in draft.hits if h.concept in place), key=lambda h: place[h.concept])
+    )
+    hits: list[ConceptHit] = []
+    for hit in draft.hits[:k]:
+        chosen = next(tied) if hit.concept in place else hit
+        hits.append(at_most(chosen, hits[-1].score) if hits else chosen)
+    return draft._replace(hits=tuple(hits))
+
+
 # --- choosing -------------------------------------------------------------------------------------
 
 
@@ -286,14 +308,38 @@ class _Page:
         evidence[:, 3] = self._shared_types(mention, tied)
         scopes = [SCOPES.index(self._found.name(hit).scope) for hit in tied]
         weighed = weigh(evidence, trusted=[scope == min(scopes) for scope in scopes])
-        if weighed is None:
+        if weighed is None and not self._found.filter.prefers:
             return part
-        worth, order = weighed
-        kinds = [dict(zip(_KINDS, row, strict=True)) for row in worth.tolist()]
+        worth, order = weighed or (np.empty((len(tied), 0)), list(range(len(tied))))
+        kinds = [dict(zip(_KINDS, row, strict=False)) for row in worth.tolist()]
+        if self._found.filter.prefers:
+            ranks = self._preference_ranks(part, mention, tied)
+            order.sort(key=ranks.__getitem__)
+            groups = sorted(set(ranks), reverse=True)
+            for kind, rank in zip(kinds, ranks, strict=True):
+                kind[PREFERRED] = float(groups.index(rank))
         first = [tied[place]._replace(evidence=kinds[place]) for place in order]
         concepts = {hit.concept for hit in tied}
         rest = [hit for hit in part.hits if hit.concept not in concepts]
-        return part._replace(hits=tuple([*first, *rest][: len(part.hits)]))
+        return part._replace(hits=tuple([*first, *rest][: len(part.hits)]), tied=tuple(first))
+
+    def _preference_ranks(
+        self, part: Draft, mention: Mention, tied: Sequence[ConceptHit]
+    ) -> list[tuple[int, int]]:
+        """Return what each tied concept is ordered by before anything else, smaller first."""
+        chosen = self._found.filter
+        assert chosen.ties.preference is not None
+        misses = chosen.ties.preference[[hit.concept for hit in tied]].tolist()
+        if not chosen.species:
+            return [(0, missed) for missed in misses]
+        start = mention.start if self._text else None
+        sentence, _ = sentence_of(self._text or mention.context, mention.text, start=start)
+        text = self._text or f"{mention.context} {mention.text}"
+        named = species_in(text, near=sentence or mention.text, mention=part.mention.text)
+        own = [self._found.concepts[hit.concept] for hit in tied]
+        species = [species_of(one.types, one.label) for one in own]
+        places = [named.index(one) if one in named else len(named) for one in species]
+        return list(zip(places, misses, strict=True))
 
     def _plain_mentions(self, drafts: Iterable[Draft]) -> Iterator[_Plain]:
         for draft in drafts:

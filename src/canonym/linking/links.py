@@ -1,14 +1,156 @@
-"""A sequence of links that turns into dicts and tables."""
+"""The options that a caller gives, and the links it receives, which turn into tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, overload
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any, TypedDict, overload
 
+from canonym.errors import InvalidInput
+from canonym.io.processes import check_workers
+from canonym.linking.preferences import MOST, SPECIES
 from canonym.types import Link
 from canonym.types.links import links_html
 
 _SHOWN = 20  # rows in a notebook
+
+BATCH = 1024
+"""Mentions handled at once, unless a call says otherwise."""
+
+
+class LinkOptions(TypedDict, total=False):
+    """How mentions are linked in one call. Every key is optional.
+
+    Attributes
+    ----------
+    k : int
+        Candidates per mention, at least 1; 5 by default.
+    types, sources, languages : sequence of str
+        Only concepts of these types and sources, and names of these languages. Filters hold before
+        ranking.
+    ids : iterable of str
+        Only these concepts.
+    prefer : sequence of str
+        Of concepts that share a name, one that meets the first preference goes first, then the
+        second, and so on: a type, a source, a prefix of ids with its colon (``"MESH:"``), a species
+        (``"human"``), or ``"species"`` for those that the text names. The context decides between
+        those that are equal in this.
+    min_score : float or None
+        From -1 to 1. Mentions whose best candidate scores less are NIL; the candidates are still
+        returned.
+    min_confidence : float or None
+        Mentions whose link is right with a smaller probability are NIL. The linker needs a
+        confidence for it, see `canonym.Linker.fit_confidence`.
+    seed : int or None
+        Break ties between equal scores at random, as Xu & Bethard (2021) do, the same way for the
+        same seed. By default the more trusted scope goes first (a label), then the id.
+    context : bool
+        Whether the surroundings of a mention choose between concepts of the same name, and the
+        other mentions of a document count for a re-ranker; true by default. Not with a seed.
+    batch : int
+        Mentions handled at once, 1,024 by default.
+    workers : int
+        Processes that link; 1 by default, 0 for one per core. The links are the same. A batch goes
+        to one process, so that a second one helps with more than one batch.
+    """
+
+    k: int
+    types: Sequence[str]
+    sources: Sequence[str]
+    languages: Sequence[str]
+    ids: Iterable[str]
+    prefer: Sequence[str]
+    min_score: float | None
+    min_confidence: float | None
+    seed: int | None
+    context: bool
+    batch: int
+    workers: int
+
+
+def check_options(options: LinkOptions) -> dict[str, Any]:
+    """Return the options of a call with every default filled in.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such option, or a value is out of range or of another type.
+    """
+    whole: dict[str, Any] = {
+        "k": 5,
+        "types": (),
+        "sources": (),
+        "languages": (),
+        "ids": (),
+        "prefer": (),
+        "min_score": None,
+        "min_confidence": None,
+        "seed": None,
+        "context": True,
+        "batch": BATCH,
+        "workers": 1,
+    }
+    unknown = [name for name in options if name not in whole]
+    if unknown:
+        raise InvalidInput(f"there is no option {unknown[0]!r}; there are {', '.join(whole)}")
+    whole.update(options)
+    for name, what in (("k", "candidates"), ("batch", "mentions")):
+        if not _is_whole(whole[name]) or whole[name] < 1:
+            raise InvalidInput(
+                f"{name} is {whole[name]!r}; expected a number of {what}, at least 1"
+            )
+    check_workers(whole["workers"])
+    seed = whole["seed"]
+    if seed is not None and (not _is_whole(seed) or seed < 0):
+        raise InvalidInput(f"seed is {seed!r}; expected a whole number, at least 0")
+    for name in ("min_score", "min_confidence"):
+        value = whole[name]
+        if not isinstance(value, Real | None) or isinstance(value, bool):
+            raise InvalidInput(f"{name} is {value!r}; expected a number")
+    least = whole["min_score"]
+    if least is not None and not -1 <= least <= 1:
+        raise InvalidInput(f"min_score is {least}; a score is expected, a number from -1 to 1")
+    if not isinstance(whole["context"], bool):
+        raise InvalidInput(f"context is {whole['context']!r:.80}; expected True or False")
+    for name in ("types", "sources", "languages", "ids", "prefer"):
+        if isinstance(whole[name], str) or not isinstance(whole[name], Iterable):
+            raise InvalidInput(f"{name} is {whole[name]!r:.80}; expected a list of strings")
+        whole[name] = tuple(whole[name])
+        strange = [value for value in whole[name] if not isinstance(value, str)]
+        if strange:
+            raise InvalidInput(f"{name}: {strange[0]!r:.80} is no string; strings are expected")
+    _check_preferences(whole["prefer"], context=whole["context"] and seed is None)
+    return whole
+
+
+def _check_preferences(prefer: Sequence[str], *, context: bool) -> None:
+    """Refuse too many preferences, and species of the text where no text is looked at."""
+    if len(prefer) > MOST:
+        raise InvalidInput(f"{len(prefer)} preferences were given; at most {MOST} are expected")
+    if SPECIES in prefer and not context:
+        raise InvalidInput(
+            "the preference 'species' is for the species that a text names, but the context of "
+            "mentions is left out; leave that preference out too, or name a species"
+        )
+
+
+def _is_whole(value: object) -> bool:
+    """Tell whether a value is a whole number; a bool is none."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def check_abbreviations(given: Mapping[str, str] | None) -> Mapping[str, str]:
+    """Return short forms and their long forms; refuse anything but a mapping of strings."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(
+        isinstance(form, str) for pair in given.items() for form in pair
+    ):
+        raise InvalidInput(
+            f"abbreviations is {given!r:.80}; expected a mapping of short forms to long forms, "
+            "such as {'HA': 'heart attack'}"
+        )
+    return given
 
 
 class Links(Sequence[Link]):

@@ -32,6 +32,7 @@ from canonym.linking.extra_names import (
     load_targets,
 )
 from canonym.linking.overlay import OVERLAY, Overlay, OverlayContent
+from canonym.linking.preferences import SPECIES, misses
 from canonym.linking.settings import Sieve
 from canonym.linking.targets import Target
 from canonym.ranking.pooling import RowsByConcept, TieRule
@@ -84,7 +85,8 @@ class Filter(NamedTuple):
     """Rows that may be found, and how ties among them are broken.
 
     `allowed` is None where all rows are. `n_rows` and `n_concepts` are left by the filter.
-    `criteria` decide for names beside the terminology; None allows all of them.
+    `criteria` decide for names beside the terminology; None allows all of them. With `species` the
+    text says of which species concepts are preferred.
     """
 
     allowed: BoolArray | None
@@ -92,6 +94,12 @@ class Filter(NamedTuple):
     n_concepts: int
     ties: TieRule
     criteria: Criteria | None = None
+    species: bool = False
+
+    @property
+    def prefers(self) -> bool:
+        """Whether some concepts of a name are preferred to others."""
+        return self.ties.preference is not None
 
 
 class Filters:
@@ -116,6 +124,7 @@ class Filters:
         sources: Sequence[str] = (),
         languages: Sequence[str] = (),
         ids: Iterable[str] = (),
+        prefer: Sequence[str] = (),
         seed: int | None = None,
     ) -> Filter:
         """Turn the filters of a caller into a mask over rows; see `LinkOptions`.
@@ -123,9 +132,9 @@ class Filters:
         Raises
         ------
         InvalidInput
-            If a filter names something that the terminology does not have.
+            If a filter or a preference names something that the terminology does not have.
         """
-        key = (tuple(types), tuple(sources), tuple(languages), tuple(ids), seed)
+        key = (tuple(types), tuple(sources), tuple(languages), tuple(ids), tuple(prefer), seed)
         known = self._known.get(key)
         if known is None:
             known = self._make_filter(*key)
@@ -138,15 +147,20 @@ class Filters:
         sources: tuple[str, ...],
         languages: tuple[str, ...],
         ids: tuple[str, ...],
+        prefer: tuple[str, ...],
         seed: int | None,
     ) -> Filter:
         ties = self._ties
         if seed is not None:
             rank = np.random.default_rng(seed).permutation(self._terminology.n_concepts)
             ties = ties._replace(concept_rank=rank.astype(np.int32), by_scope=False)
+        if prefer:
+            ties = ties._replace(preference=misses(self._terminology, prefer))
         chosen = types or sources or languages or ids
+        species = SPECIES in prefer
         if not chosen and self._retired is None:
-            return Filter(None, self._terminology.n_names, self._terminology.n_concepts, ties)
+            n, n_concepts = self._terminology.n_names, self._terminology.n_concepts
+            return Filter(None, n, n_concepts, ties, species=species)
         allowed = self._terminology.rows_where(
             types=types, sources=sources, languages=languages, ids=ids
         )
@@ -156,7 +170,7 @@ class Filters:
         criteria = None
         if chosen:
             criteria = Criteria(self._terminology, types, sources, languages, ids)
-        return Filter(allowed, int(allowed.sum()), len(concepts), ties, criteria)
+        return Filter(allowed, int(allowed.sum()), len(concepts), ties, criteria, species)
 
 
 # --- rows -----------------------------------------------------------------------------------------
@@ -411,7 +425,7 @@ class Names:
             )
         n = len(ties.concept_of_row) if rows is None else int(rows.sum())
         mask = None if rows is None or rows.all() else rows
-        return Filter(mask, n, int(found.sum()), ties, chosen.criteria)
+        return chosen._replace(allowed=mask, n_rows=n, n_concepts=int(found.sum()), ties=ties)
 
     def _allowed(
         self, chosen: Filter, part: BoolArray | None, forbidden: frozenset[int]
@@ -437,14 +451,6 @@ class Names:
                 described[concept] = self.base.terminology.concepts_at([concept])[0]
             passing[row] = chosen.criteria.passes(names.names[row], described[concept])
         return passing
-
-
-def _remember(known: dict[_Key, _Value], key: _Key, value: _Value) -> None:
-    """Keep a value, and the last few of before; other threads may do the same meanwhile."""
-    if len(known) >= _CACHED:
-        with contextlib.suppress(KeyError, StopIteration, RuntimeError):
-            known.pop(next(iter(known)))
-    known[key] = value
 
 
 def _joined(
@@ -518,3 +524,11 @@ class CurrentNames:
         if id_ not in self._ordinals:
             self._ordinals[id_] = self._built.base.terminology.ordinal(id_)
         return self._ordinals[id_]
+
+
+def _remember(known: dict[_Key, _Value], key: _Key, value: _Value) -> None:
+    """Keep a value, and the last few of before; other threads may do the same meanwhile."""
+    if len(known) >= _CACHED:
+        with contextlib.suppress(KeyError, StopIteration, RuntimeError):
+            known.pop(next(iter(known)))
+    known[key] = value

@@ -17,15 +17,8 @@ from canonym.errors import Mismatch
 from canonym.io.processes import Reopened, check_workers, ordered_map
 from canonym.linking.build import Progress
 from canonym.linking.decision import as_texts
-from canonym.linking.links import Links
-from canonym.linking.pipeline import (
-    LinkOptions,
-    Request,
-    batches_of,
-    check_abbreviations,
-    check_options,
-    text_batches,
-)
+from canonym.linking.links import LinkOptions, Links, check_abbreviations, check_options
+from canonym.linking.pipeline import Request, batches_of, text_batches
 from canonym.mentions.flags import finder, with_flags
 from canonym.types import Document
 

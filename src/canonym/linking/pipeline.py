@@ -17,17 +17,15 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypedDict, Unpack
+from typing import Any, NamedTuple, Self, Unpack
 
 from canonym.errors import InvalidInput
-from canonym.io.processes import check_workers
 from canonym.linking.confidence import Confidence, check_confidence
 from canonym.linking.decision import decide, parts_of
-from canonym.linking.homonyms import MOST_TIED, Homonyms, find_homonyms
+from canonym.linking.homonyms import MOST_TIED, Homonyms, find_homonyms, preferred_first
 from canonym.linking.languages import choice_of_encoders
-from canonym.linking.links import Links
+from canonym.linking.links import LinkOptions, Links, check_abbreviations, check_options
 from canonym.linking.names import CurrentNames, Filter, Filters, open_rows
 from canonym.linking.reranker import POOL, Reranker
 from canonym.linking.search import (
@@ -58,125 +56,6 @@ _log = logging.getLogger(__name__)
 _NAMES = TARGETS["O-T"]
 _NOTHING: frozenset[int] = frozenset()
 _PER_MENTION = 200  # characters of a text
-
-BATCH = 1024
-"""Mentions handled at once, unless a call says otherwise."""
-
-
-class LinkOptions(TypedDict, total=False):
-    """How mentions are linked in one call. Every key is optional.
-
-    Attributes
-    ----------
-    k : int
-        Candidates per mention, at least 1; 5 by default.
-    types, sources, languages : sequence of str
-        Only concepts of these types and sources, and names of these languages. Filters hold before
-        ranking.
-    ids : iterable of str
-        Only these concepts.
-    min_score : float or None
-        From -1 to 1. Mentions whose best candidate scores less are NIL; the candidates are still
-        returned.
-    min_confidence : float or None
-        Mentions whose link is right with a smaller probability are NIL. The linker needs a
-        confidence for it, see `canonym.Linker.fit_confidence`.
-    seed : int or None
-        Break ties between equal scores at random, as Xu & Bethard (2021) do, the same way for the
-        same seed. By default the more trusted scope goes first (a label), then the id.
-    context : bool
-        Whether the surroundings of a mention choose between concepts of the same name, and the
-        other mentions of a document count for a re-ranker; true by default. Not with a seed.
-    batch : int
-        Mentions handled at once, 1,024 by default.
-    workers : int
-        Processes that link; 1 by default, 0 for one per core. The links are the same. A batch goes
-        to one process, so that a second one helps with more than one batch.
-    """
-
-    k: int
-    types: Sequence[str]
-    sources: Sequence[str]
-    languages: Sequence[str]
-    ids: Iterable[str]
-    min_score: float | None
-    min_confidence: float | None
-    seed: int | None
-    context: bool
-    batch: int
-    workers: int
-
-
-def check_options(options: LinkOptions) -> dict[str, Any]:
-    """Return the options of a call with every default filled in.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such option, or a value is out of range or of another type.
-    """
-    whole: dict[str, Any] = {
-        "k": 5,
-        "types": (),
-        "sources": (),
-        "languages": (),
-        "ids": (),
-        "min_score": None,
-        "min_confidence": None,
-        "seed": None,
-        "context": True,
-        "batch": BATCH,
-        "workers": 1,
-    }
-    unknown = [name for name in options if name not in whole]
-    if unknown:
-        raise InvalidInput(f"there is no option {unknown[0]!r}; there are {', '.join(whole)}")
-    whole.update(options)
-    for name, what in (("k", "candidates"), ("batch", "mentions")):
-        if not _is_whole(whole[name]) or whole[name] < 1:
-            raise InvalidInput(
-                f"{name} is {whole[name]!r}; expected a number of {what}, at least 1"
-            )
-    check_workers(whole["workers"])
-    seed = whole["seed"]
-    if seed is not None and (not _is_whole(seed) or seed < 0):
-        raise InvalidInput(f"seed is {seed!r}; expected a whole number, at least 0")
-    for name in ("min_score", "min_confidence"):
-        value = whole[name]
-        if not isinstance(value, Real | None) or isinstance(value, bool):
-            raise InvalidInput(f"{name} is {value!r}; expected a number")
-    least = whole["min_score"]
-    if least is not None and not -1 <= least <= 1:
-        raise InvalidInput(f"min_score is {least}; a score is expected, a number from -1 to 1")
-    if not isinstance(whole["context"], bool):
-        raise InvalidInput(f"context is {whole['context']!r:.80}; expected True or False")
-    for name in ("types", "sources", "languages", "ids"):
-        if isinstance(whole[name], str) or not isinstance(whole[name], Iterable):
-            raise InvalidInput(f"{name} is {whole[name]!r:.80}; expected a list of strings")
-        whole[name] = tuple(whole[name])
-        strange = [value for value in whole[name] if not isinstance(value, str)]
-        if strange:
-            raise InvalidInput(f"{name}: {strange[0]!r:.80} is no string; strings are expected")
-    return whole
-
-
-def _is_whole(value: object) -> bool:
-    """Tell whether a value is a whole number; a bool is none."""
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
-
-def check_abbreviations(given: Mapping[str, str] | None) -> Mapping[str, str]:
-    """Return short forms and their long forms; refuse anything but a mapping of strings."""
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping) or not all(
-        isinstance(form, str) for pair in given.items() for form in pair
-    ):
-        raise InvalidInput(
-            f"abbreviations is {given!r:.80}; expected a mapping of short forms to long forms, "
-            "such as {'HA': 'heart attack'}"
-        )
-    return given
 
 
 class Request(NamedTuple):
@@ -316,6 +195,7 @@ class Pipeline:
             sources=given["sources"],
             languages=given["languages"],
             ids=given["ids"],
+            prefer=given["prefer"],
             seed=given["seed"],
         )
         return Request(
@@ -516,10 +396,18 @@ class Pipeline:
     def order(
         self, drafts: list[list[Draft]], found: BatchHits, request: Request
     ) -> list[list[Draft]]:
-        """Let the re-ranker put the candidates of each document in order, if there is one."""
+        """Let the re-ranker put the candidates of each document in order, if there is one.
+
+        Concepts of one name keep the order that the caller prefers.
+        """
         if request.reranker is None:
             return drafts
-        return request.reranker.order(drafts, found, request.n_kept, context=request.context)
+        k, prefers = request.n_kept, request.filter.prefers
+        n = request.n_found if prefers else k
+        ordered = request.reranker.order(drafts, found, n, context=request.context)
+        if not prefers:
+            return ordered
+        return [[preferred_first(draft, k) for draft in drafts] for drafts in ordered]
 
     def grade(self, links: list[Link], request: Request) -> list[Link]:
         """Add the probability that each link is right, if the index knows it."""

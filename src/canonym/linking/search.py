@@ -525,11 +525,8 @@ _normaliser = functools.cache(MemoNormaliser)
 
 
 def concepts_of(rows: Int32Array, ties: TieRule) -> list[tuple[int, int]]:
-    """Return the concepts of equal rows, the most trusted first, with the best row of each."""
-    owners = ties.concept_of_row[rows]
-    scope = ties.scope_of_row[rows] if ties.by_scope else np.zeros(len(rows), dtype=np.int8)
-    order = np.lexsort((rows, ties.concept_rank[owners], scope))
+    """Return the concepts of equal rows in the order of ties, with the best row of each."""
     best: dict[int, int] = {}
-    for place in order.tolist():
-        best.setdefault(int(owners[place]), int(rows[place]))
+    for row in rows[ties.order(rows)].tolist():
+        best.setdefault(int(ties.concept_of_row[row]), row)
     return list(best.items())

@@ -42,18 +42,32 @@ class TieRule(NamedTuple):
     ``concept_of_row`` and ``scope_of_row`` describe rows; ``concept_rank`` is a number per concept,
     smaller first: the place of its id, or a random permutation for the protocol of Xu & Bethard
     (2021), who break ties at random. With ``by_scope`` the more trusted scope (a label) goes first.
+    ``preference`` is a number per concept that counts before both, smaller first.
     """
 
     concept_of_row: Int32Array
     scope_of_row: npt.NDArray[np.int8]
     concept_rank: npt.NDArray[np.int32]
     by_scope: bool = True
+    preference: npt.NDArray[np.int32] | None = None
+
+    def order(
+        self, rows: npt.NDArray[Any], run: npt.NDArray[Any] | None = None
+    ) -> npt.NDArray[np.intp]:
+        """Return the places of rows of equal scores in their order; with runs, run after run."""
+        owners = self.concept_of_row[rows]
+        keys: list[npt.NDArray[Any]] = [rows, self.concept_rank[owners]]
+        if self.by_scope:
+            keys.append(self.scope_of_row[rows])
+        if self.preference is not None:
+            keys.append(self.preference[owners])
+        return np.lexsort(keys if run is None else [*keys, run])
 
 
 def pool(hits: FusedHits, k: int, ties: TieRule) -> RankedConcepts:
     """Rank the best `k` concepts of every query by their best row.
 
-    Equal scores: more trusted scope first, then `TieRule.concept_rank`, then row.
+    Equal scores are in the order of `TieRule`.
     """
     n = len(hits.rows)
     queries, places = np.nonzero(hits.rows >= 0)
@@ -63,10 +77,8 @@ def pool(hits: FusedHits, k: int, ties: TieRule) -> RankedConcepts:
     begins = np.ones(len(found), dtype=np.bool_)
     begins[1:] = (queries[1:] != queries[:-1]) | (score[1:] != score[:-1])
     tied = np.flatnonzero(~(begins & np.append(begins[1:], True)))
-    run, rows = np.cumsum(begins)[tied], found[tied]
-    scope = ties.scope_of_row[rows] if ties.by_scope else np.zeros(len(rows), dtype=np.int8)
     order = np.arange(len(found))
-    order[tied] = tied[np.lexsort((rows, ties.concept_rank[owners[tied]], scope, run))]
+    order[tied] = tied[ties.order(found[tied], np.cumsum(begins)[tied])]
     # The first place of each concept of a query, in their order.
     _, first = np.unique(queries * len(ties.concept_rank) + owners[order], return_index=True)
     best = order[np.sort(first)]

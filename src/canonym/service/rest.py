@@ -24,8 +24,8 @@ router = APIRouter(
 )
 
 _OPTIONS = (
-    *("k", "types", "sources", "languages", "ids", "min_score", "min_confidence"),
-    *("context", "seed"),
+    *("k", "types", "sources", "languages", "ids", "prefer"),
+    *("min_score", "min_confidence", "context", "seed"),
 )
 _EXPLANATION = {"searched", "steps", "scope", "sieve", "worth", "context"}
 _MOST_CHILDREN = 100

@@ -78,6 +78,7 @@ class _Options(Given):
     sources: Filter = []
     languages: Filter = []
     ids: Filter = []
+    prefer: Filter = Field([], description="What goes first of concepts of one name.")
     min_score: float | None = Field(None, ge=-1, le=1, description="NIL below it.")
     min_confidence: float | None = Field(None, ge=0, le=1, description="NIL below it.")
     context: bool = Field(True, description="Whether surroundings choose between homonyms.")

@@ -267,6 +267,11 @@ class Terminology:
         rank[order] = np.arange(self.n_concepts, dtype=np.int32)
         return rank
 
+    def with_prefix(self, prefix: str) -> npt.NDArray[np.bool_]:
+        """Mark the concepts whose ids begin like this, ``(n_concepts,)`` bool."""
+        sql = "SELECT ordinal FROM concepts WHERE substr(id, 1, ?) = ?"
+        return _flags(self._database, sql, (len(prefix), prefix), self.n_concepts)
+
     def rows_where(
         self,
         *,

@@ -44,7 +44,7 @@ class Candidate:
         What each feature adds, where a re-ranker put the candidates in order; of the first two.
     context : dict of str to float
         What each kind of evidence around the mention adds, where several concepts have the name and
-        that decided between them; see `canonym.linking.homonyms.Contexts`.
+        that decided between them; see `canonym.linking.homonyms.Homonyms`.
     """
 
     id: str

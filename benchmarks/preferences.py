@@ -1,0 +1,87 @@
+"""What a preference does where a mention is a name of several concepts.
+
+Mentions of the development parts of NCBI disease and BC5CDR are looked up by the sieves alone, in
+MEDIC and in MeSH 2024 with supplementary concepts. Counted are those of which several concepts have
+the name and one of these is annotated: how often is it first without a context, with it, and with
+a preference beside both? A part of a composite mention counts by itself.
+
+    python benchmarks/preferences.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from canonym import Document, Linker, Terminology
+from canonym.linking.fitting import annotated_documents
+from canonym.linking.homonyms import MOST_TIED
+from canonym.linking.links import LinkOptions
+from homonyms import documents_of, terminologies
+from record import data_folder, save
+
+Find = Callable[[str], str | None]
+ASKED: tuple[tuple[str, str, str | None, tuple[str, ...]], ...] = (
+    ("medic", "ncbi-disease", None, ("MESH:", "OMIM:")),
+    ("medic", "bc5cdr", "Disease", ("MESH:", "OMIM:")),
+    ("mesh with supplementary", "bc5cdr", "Disease", ("C", "D")),
+    ("mesh with supplementary", "bc5cdr", "Chemical", ("C", "D")),
+)
+"""Terminology, corpus, type of the mentions, and what is preferred: a prefix, or a tree of MeSH."""
+
+
+def first_right(
+    linker: Linker, asked: Sequence[Document], find: Find, options: LinkOptions
+) -> list[bool | None]:
+    """Tell of each mention, or part, whether its first candidate is annotated.
+
+    None is one whose best name is not of several concepts, or of none that is annotated.
+    """
+    found: list[bool | None] = []
+    for document, links in linker.link_documents(asked, **{**options, "k": MOST_TIED}):
+        for mention, link in zip(document.mentions, links, strict=True):
+            gold = {id_ for each in mention.ids if (id_ := find(each))}
+            for part in link.parts or (link,):
+                tied = {one.id for one in part.candidates if one.score == part.score}
+                possible = len(tied) > 1 and tied & gold
+                found.append(part.id in gold if possible else None)
+    return found
+
+
+def measure(
+    linker: Linker, documents: Sequence[Document], preferences: Sequence[str]
+) -> dict[str, Any]:
+    """Count the first candidates that are right among the tied mentions that can be."""
+    asked, find = annotated_documents(linker.terminology, documents, ())
+    ways: dict[str, LinkOptions] = {"no preference": {}}
+    ways |= {one: {"prefer": [one]} for one in preferences}
+    right, n = {}, 0
+    for context in (False, True):
+        for name, options in ways.items():
+            found = first_right(linker, asked, find, {**options, "context": context})
+            kept = [one for one in found if one is not None]
+            right[f"{name}, {'with' if context else 'without'} context"] = sum(kept)
+            n = len(kept)
+    return {"tied": n, "right": right}
+
+
+def main() -> None:
+    """Measure each terminology and corpus, print and save."""
+    data = data_folder()
+    rows, files = [], []
+    known: dict[str, Terminology] = {}
+    for name, terminology, read in terminologies():
+        known[name] = terminology
+        files += read
+    linkers = {name: Linker.build(known[name], encoders=[]) for name, *_ in ASKED}
+    for name, corpus, type_, preferences in ASKED:
+        path = data / corpus / "dev.pubtator"
+        row = measure(linkers[name], documents_of(path, type_), preferences)
+        rows.append({"terminology": name, "corpus": corpus, "type": type_, **row})
+        print(rows[-1], flush=True)
+        files.append(path)
+    save("preferences", {"rows": rows}, packages=("numpy",), data=list(dict.fromkeys(files)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,174 @@
+"""Of concepts that share a name, the preferred ones go first; nothing else changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from canonym import Concept, Document, InvalidInput, Linker, Mention, Name, Terminology
+from canonym.cli import main
+from canonym.cli.explanation import explain
+from canonym.linking.homonyms import MOST_TIED, preferred_first
+from canonym.linking.links import LinkOptions
+from canonym.linking.search import ConceptHit, Draft
+
+N_OTHERS = MOST_TIED + 10
+RECORDS = [
+    Concept("G:1", "Tp53", types=("gene", "Mus musculus"), source="A"),
+    Name("p53", "G:1"),
+    Name("transformation related protein", "G:1"),
+    Concept("G:2", "TP53", types=("gene", "Homo sapiens"), source="B"),
+    Name("p53", "G:2"),
+    Name("Li-Fraumeni antigen", "G:2"),
+    Concept("H:3", "protein p53 (zebrafish)", types=("protein",), source="B"),
+    Name("p53", "H:3"),
+    Name("swimming antigen", "H:3"),
+    Concept("H:4", "p53 pathway", types=("process",), source="B"),
+    # More concepts of a name than are compared.
+    *(Concept(f"X:{n:03}", f"kinase of {n}", types=("gene",)) for n in range(N_OTHERS)),
+    *(Name("crk", f"X:{n:03}") for n in range(N_OTHERS)),
+    Concept("Y:1", "Crk kinase", types=("gene", "Danio rerio")),
+    Name("crk", "Y:1"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("preferences") / "index"
+    Linker.build(Terminology.build(RECORDS), folder=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def linker(folder: Path) -> Linker:
+    return Linker.load(folder)
+
+
+def ids(linker: Linker, text: str, **options: object) -> list[str]:
+    chosen: LinkOptions = {"k": 3, **options}  # type: ignore[typeddict-item]
+    return [one.id for one in linker.link([text], **chosen)[0].candidates]
+
+
+@pytest.mark.parametrize("context", [True, False])
+@pytest.mark.parametrize(
+    ("prefer", "expected"),
+    [
+        ([], ["G:1", "G:2", "H:3"]),
+        (["Homo sapiens"], ["G:2", "G:1", "H:3"]),
+        (["human"], ["G:2", "G:1", "H:3"]),
+        (["zebrafish"], ["H:3", "G:1", "G:2"]),
+        (["PROTEIN"], ["H:3", "G:1", "G:2"]),
+        (["B"], ["G:2", "H:3", "G:1"]),
+        (["H:"], ["H:3", "G:1", "G:2"]),
+        (["gene", "B"], ["G:2", "G:1", "H:3"]),
+        (["B", "protein"], ["H:3", "G:2", "G:1"]),
+        (["process"], ["G:1", "G:2", "H:3"]),  # has another name
+    ],
+)
+def test_concepts_of_one_name(
+    linker: Linker, prefer: list[str], expected: list[str], context: bool
+) -> None:
+    assert ids(linker, "p53", prefer=prefer, context=context) == expected
+    assert ids(linker, "p53", prefer=prefer, context=context, k=1) == expected[:1]
+    assert ids(linker, "p53 pathway", prefer=prefer, context=context)[0] == "H:4"
+
+
+@pytest.mark.parametrize("context", [True, False])
+def test_a_preferred_concept_is_found_among_very_many(linker: Linker, context: bool) -> None:
+    assert ids(linker, "crk", context=context)[0] == "X:000"
+    assert ids(linker, "crk", context=context, prefer=["Danio rerio"])[0] == "Y:1"
+    text = "Loss of crk in zebrafish."
+    (link,) = linker.link([Mention("crk", context=text)], prefer=["species"])
+    assert link.id == "Y:1"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Loss of p53 in mice.", "G:1"),
+        ("Patients had lost p53.", "G:2"),
+        ("Fish were kept. Zebrafish without p53 were compared with patients.", "H:3"),
+        ("Loss of p53 is common.", "G:2"),  # what is preferred otherwise
+    ],
+)
+def test_the_text_names_the_species(linker: Linker, text: str, expected: str) -> None:
+    start = text.index("p53")
+    document = Document("d", text, (Mention("p53", start, start + 3),))
+    assert linker.link_document(document, prefer=["species", "human"])[0].id == expected
+    (link,) = linker.link([Mention("p53", context=text)], prefer=["species", "human"])
+    assert link.id == expected
+    assert "preferred +" in "; ".join(explain(link))
+
+
+@pytest.mark.parametrize(("mention", "expected"), [("human p53", "G:2"), ("zebrafish p53", "H:3")])
+def test_the_mention_names_the_species(linker: Linker, mention: str, expected: str) -> None:
+    assert ids(linker, mention, prefer=["species"], k=1) == [expected]
+
+
+@pytest.mark.parametrize("order", ["marginal", "fitted"])
+def test_a_reranker_keeps_the_preference(linker: Linker, folder: Path, order: str) -> None:
+    linker = Linker.load(folder)
+    linker.use_order(order)
+    for prefer, expected in ((["human"], "G:2"), (["zebrafish"], "H:3"), (["A"], "G:1")):
+        (link,) = linker.link(["p53"], prefer=prefer, k=3)
+        assert link.id == expected
+        scores = [one.score for one in link.candidates]
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_a_seed_breaks_only_the_ties_that_are_left(linker: Linker) -> None:
+    firsts = [ids(linker, "p53", prefer=["gene"], seed=seed) for seed in range(20)]
+    assert {one[0] for one in firsts} == {"G:1", "G:2"}
+    assert {one[2] for one in firsts} == {"H:3"}
+
+
+def test_other_names_keep_their_links(linker: Linker) -> None:
+    names = ["Li-Fraumeni", "swimming antigens", "kinase of 7", "pathway of p53"]
+    plain = [link.to_dict() for link in linker.link(names)]
+    assert [link.to_dict() for link in linker.link(names, prefer=["process"])] == plain
+
+
+@pytest.mark.parametrize("prefer", ["gene", [1], [None]])
+def test_a_preference_is_a_list_of_strings(linker: Linker, prefer: object) -> None:
+    with pytest.raises(InvalidInput, match="prefer"):
+        ids(linker, "p53", prefer=prefer)
+
+
+def test_what_no_concept_is_of(linker: Linker) -> None:
+    with pytest.raises(InvalidInput, match="'hamster'; expected a type, a source, a prefix") as got:
+        ids(linker, "p53", prefer=["hamster"])
+    assert "'Homo sapiens'" in str(got.value)
+    assert "sources 'A', 'B'" in str(got.value)
+    for wanted in ("Z:", "rat", ""):
+        with pytest.raises(InvalidInput, match="no concept of"):
+            ids(linker, "p53", prefer=[wanted])
+    with pytest.raises(InvalidInput, match="at most 30"):
+        ids(linker, "p53", prefer=["gene"] * 31)
+
+
+@pytest.mark.parametrize("options", [{"context": False}, {"seed": 1}])
+def test_the_species_of_a_text_needs_the_text(linker: Linker, options: dict[str, object]) -> None:
+    with pytest.raises(InvalidInput, match="the context of mentions is left out"):
+        ids(linker, "p53", prefer=["species"], **options)
+
+
+def test_parts_of_a_composite_are_preferred_alike() -> None:
+    hits = tuple(ConceptHit(n, n, 0.9 - n / 10, {}, "search") for n in range(3))
+    part = Draft(Mention("x"), "x", hits, tied=(hits[2], hits[0]))
+    whole = Draft(Mention("x and y"), "x and y", parts=(part,))
+    for draft in (preferred_first(part, 3), preferred_first(whole, 3).parts[0]):
+        assert [hit.concept for hit in draft.hits] == [2, 1, 0]
+        assert [hit.score for hit in draft.hits] == pytest.approx([0.7, 0.7, 0.7])
+    assert [hit.concept for hit in preferred_first(part, 1).hits] == [2]
+
+
+def test_on_the_command_line(folder: Path) -> None:
+    options = ["link", "--index", str(folder), "-k", "1", "--format", "jsonl"]
+    found = CliRunner().invoke(main, [*options, "--prefer", "human", "p53"])
+    assert found.exit_code == 0
+    assert '"G:2"' in found.output
+    found = CliRunner().invoke(main, [*options, "--prefer", "people of old", "p53"])
+    assert found.exit_code == 2
+    assert "expected a type, a source, a prefix of ids" in found.output
