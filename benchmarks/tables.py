@@ -598,6 +598,16 @@ def _by_language(result: str, key: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _findings() -> str:
+    """Return how many findings in plain words are found, with their names and without."""
+    lines = ["| right first | n | without | with |", "|---|--:|--:|--:|"]
+    lines += [
+        f"| {row['terminology']}, `{row['encoder']}` | {row['n']} | {row['without']} | {row['with']} |"
+        for row in _result("findings")["rows"]
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def _orders_by_names() -> str:
     """Return what each order finds of names that are taken out, by domain."""
     rows = _result("orders_by_names")["rows"]
@@ -865,6 +875,7 @@ _TABLES = {
     "everyday": _everyday,
     "few-shot-training": _few_shot_training,
     "few-shot-watched": lambda: _watched("few-shot-curve", "names-15", ends=True),
+    "findings": _findings,
     "flags": _flags,
     "fuzz": _fuzz,
     "glosses": _glosses,

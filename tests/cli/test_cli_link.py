@@ -377,7 +377,18 @@ def test_options_reach_the_linker(linker: Linker, tmp_path: Path) -> None:
     ids.write_text("# wanted\nI21\n\nS72\n")
     run(
         *("x", "-k", "7", "--type", "A", "--type", "B", "--source", "S", "--language", "de"),
-        *("--ids", str(ids), "--prefer", "A", "--prefer", "human", "--min-score", "0.25", "--seed", "3"),
+        *(
+            "--ids",
+            str(ids),
+            "--prefer",
+            "A",
+            "--prefer",
+            "human",
+            "--min-score",
+            "0.25",
+            "--seed",
+            "3",
+        ),
         *("--min-confidence", "0.5", "--no-context", "--workers", "3"),
         *("--index", "some-index"),
     )

@@ -37,7 +37,12 @@ WIDE_FEATURES: tuple[str, ...] = (
 terminology knows."""
 
 _FORMATS = {2: FEATURES, 4: WIDE_FEATURES}
-_REWRITTEN = ("abbreviation", "trial field", "gloss")  # steps to another text, but for its spelling
+_REWRITTEN = (
+    "abbreviation",
+    "trial field",
+    "gloss",
+    "finding",
+)  # steps to another text, but for its spelling
 
 KnownShare = Callable[[str], float]
 """Gives the share of a text in words that a terminology has."""

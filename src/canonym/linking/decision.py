@@ -7,7 +7,7 @@ from dataclasses import replace
 from numbers import Real
 
 from canonym.errors import InvalidInput
-from canonym.linking.search import Draft, StringHits
+from canonym.linking.search import Draft, StringHits, at_most
 from canonym.linking.settings import SIEVES
 from canonym.mentions.glosses import LEAST_GAIN, is_code_for
 from canonym.mentions.prepare import Part, Prepared
@@ -16,6 +16,9 @@ from canonym.types import Document, Mention, Step
 
 SPLIT_MARGIN = 0.02
 """By so much less than the whole a part may score; chosen on the train parts of two corpora."""
+
+NEAR = 0.95
+"""What scores so much is preferred to a finding by its name (``benchmarks/findings.py``)."""
 
 _SIEVE_STEPS = {sieve.name: sieve.steps for sieve in SIEVES}
 
@@ -126,6 +129,8 @@ def _one(
     steps = part.steps
     if string in part.guesses:
         steps = (*steps, Step("spelling", part.text, string))
+    elif string == part.finding:
+        steps = (*steps, Step("finding", part.text, string))
     if string in part.glosses:
         steps = (*steps, Step("gloss", part.text, string))
     # How the string got the form in which a sieve knows it.
@@ -141,15 +146,20 @@ def _best(part: Part, found: Mapping[str, StringHits]) -> tuple[str, StringHits]
     """Choose between the strings of a part: the better found, on a tie the given one.
 
     A guess at a misspelling counts where no sieve knows the mention, and one knows this guess and
-    no other. A gloss counts where it is found better, or where the mention is but a code for it and
-    sieves know both: a document that writes "myotonic dystrophy (DM)" means no other *DM*.
+    no other. So does a finding where nothing is near: what a search finds for "low potassium" may
+    be low in the urine. A gloss counts where it is found better, or where the mention is but a code
+    for it and sieves know both: a document that writes "myotonic dystrophy (DM)" means no other
+    *DM*.
     """
     texts = (part.text, *part.alternatives)
     best = max(((text, found[text]) for text in texts), key=lambda pair: pair[1].score)
     if best[1].sieve not in _SIEVE_STEPS:
         known = [text for text in part.guesses if found[text].sieve in _SIEVE_STEPS]
         if len(known) == 1 and found[known[0]].score > best[1].score:
-            best = known[0], found[known[0]]
+            best = known[0], _before(found[known[0]], best[1])
+        finding = found[part.finding] if part.finding else None
+        if finding and finding.sieve in _SIEVE_STEPS and best[1].score < NEAR:
+            best = part.finding, _before(finding, best[1])
         for text in part.glosses:
             if found[text].score > best[1].score + LEAST_GAIN:
                 best = text, found[text]
@@ -158,3 +168,11 @@ def _best(part: Part, found: Mapping[str, StringHits]) -> tuple[str, StringHits]
             if found[text].sieve in _SIEVE_STEPS and is_code_for(part.text, text):
                 best = text, found[text]
     return best
+
+
+def _before(known: StringHits, searched: StringHits) -> StringHits:
+    """Return what a sieve knows, and then what a search found, as many hits as that."""
+    taken = {hit.concept for hit in known.hits}
+    further = (at_most(hit, known.score) for hit in searched.hits if hit.concept not in taken)
+    n = max(len(searched.hits), len(known.hits))
+    return known._replace(hits=tuple([*known.hits, *further][:n]))

@@ -263,7 +263,7 @@ class Pipeline:
         for forbidden, group in groups.items():
             parts = [part for strings in group for part in parts_of(strings)]
             texts = dict.fromkeys(text for part in parts for text in part.texts)
-            guesses = dict.fromkeys(text for part in parts for text in part.guesses)
+            guesses = dict.fromkeys(text for part in parts for text in part.looked_up)
             found.by_forbidden[forbidden] = self.find(
                 list(texts | guesses),
                 request.n_found,

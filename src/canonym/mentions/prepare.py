@@ -2,7 +2,7 @@
 
 Abbreviations come first, because a part of a composite may be one. Trial fields come before
 composites, because "Drug A 5 mg + placebo" is a list only once doses and arms are gone. Spelling
-comes last, on the strings to look up.
+comes last, on the strings to look up, and so do clinicians' names of findings.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from canonym.mentions.abbreviations import expand
 from canonym.mentions.composites import split_composite
+from canonym.mentions.findings import finding_name
 from canonym.mentions.spelling import Speller
 from canonym.types import Step
 
@@ -26,8 +27,9 @@ class Part(NamedTuple):
     """A string to look up.
 
     `text` is tried first and `alternatives` after it (a corrected spelling), then `glosses`, by
-    which the document explains it. `guesses` are possible meanings of a misspelt text, and count
-    where they are names. `steps` tell how the mention became this.
+    which the document explains it. `guesses` are possible meanings of a misspelt text, `finding` is
+    what clinicians call it, if anything; both count where they are names. `steps` tell how the
+    mention became this.
     """
 
     text: str
@@ -35,11 +37,17 @@ class Part(NamedTuple):
     steps: tuple[Step, ...] = ()
     glosses: tuple[str, ...] = ()
     guesses: tuple[str, ...] = ()
+    finding: str = ""
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Every string that is looked up, but for the guesses."""
+        """Every string that is looked up and searched."""
         return (self.text, *self.alternatives, *self.glosses)
+
+    @property
+    def looked_up(self) -> tuple[str, ...]:
+        """Every string that is looked up and not searched."""
+        return (*self.guesses, self.finding) if self.finding else self.guesses
 
 
 class Prepared(NamedTuple):
@@ -113,8 +121,10 @@ class Preparation:
         return 1.0 if self.speller is None else self.speller.known_share(text)
 
     def _spelled(self, text: str, steps: tuple[Step, ...]) -> Part:
+        finding = finding_name(text)
         if self.speller is None:
-            return Part(text, (), steps)
+            return Part(text, (), steps, finding=finding)
         corrected = self.speller.correct(text)
         alternatives = () if corrected == text else (corrected,)
-        return Part(text, alternatives, steps, guesses=self.speller.guesses(corrected))
+        guesses = self.speller.guesses(corrected)
+        return Part(text, alternatives, steps, guesses=guesses, finding=finding)
