@@ -602,7 +602,8 @@ def _findings() -> str:
     """Return how many findings in plain words are found, with their names and without."""
     lines = ["| right first | n | without | with |", "|---|--:|--:|--:|"]
     lines += [
-        f"| {row['terminology']}, `{row['encoder']}` | {row['n']} | {row['without']} | {row['with']} |"
+        f"| {row['terminology']}, `{row['encoder']}` "
+        f"| {row['n']} | {row['without']} | {row['with']} |"
         for row in _result("findings")["rows"]
     ]
     return "\n".join(lines) + "\n"
