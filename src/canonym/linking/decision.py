@@ -129,7 +129,7 @@ def _one(
     steps = part.steps
     if string in part.guesses:
         steps = (*steps, Step("spelling", part.text, string))
-    elif string == part.finding:
+    elif part.finding and string == part.finding:
         steps = (*steps, Step("finding", part.text, string))
     if string in part.glosses:
         steps = (*steps, Step("gloss", part.text, string))
