@@ -74,6 +74,8 @@ def linker() -> Linker:
         Concept("F:5", "Abnormal potassium"),
         Concept("F:6", "Tachycardias"),
         Concept("F:7", "Increased heart rates"),
+        Concept("F:8", "Finding of increased serum sodium"),
+        Concept("F:9", "Hypernatremia"),
     ]
     return Linker.build(Terminology.build(records))
 
@@ -91,6 +93,8 @@ def test_a_finding_is_looked_up_by_its_name(linker: Linker) -> None:
 
 def test_the_words_of_the_terminology_go_first(linker: Linker) -> None:
     assert linker.link(["increased heart rate"])[0].id == "F:7"
+    assert linker.link(["elevation of serum sodium"])[0].id == "F:8"
+    assert linker.link(["Hypernatraemia"])[0].id == "F:9"
 
 
 def test_a_finding_without_a_name_there_is_searched_as_it_stands(linker: Linker) -> None:

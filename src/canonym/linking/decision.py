@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from numbers import Real
 
 from canonym.errors import InvalidInput
-from canonym.linking.search import Draft, StringHits, at_most
+from canonym.linking.search import ConceptHit, Draft, StringHits, at_most
 from canonym.linking.settings import SIEVES
+from canonym.mentions.findings import finding_name
 from canonym.mentions.glosses import LEAST_GAIN, is_code_for
 from canonym.mentions.prepare import Part, Prepared
 from canonym.text import explain
-from canonym.types import Document, Mention, Step
+from canonym.types import Document, Mention, Name, Step
+
+NameOf = Callable[[ConceptHit], Name]
+"""Gives the name that matched."""
 
 SPLIT_MARGIN = 0.02
 """By so much less than the whole a part may score; chosen on the train parts of two corpora."""
-
-NEAR = 0.95
-"""What scores so much is preferred to a finding by its name (``benchmarks/findings.py``)."""
 
 _SIEVE_STEPS = {sieve.name: sieve.steps for sieve in SIEVES}
 
@@ -86,17 +87,18 @@ def decide(
     found: Mapping[str, StringHits],
     min_score: float | None,
     forbidden: frozenset[int],
+    name: NameOf,
 ) -> Draft:
     """Decide for one mention, by the hits of every string of `parts_of`.
 
     The mention is split when no sieve knows the whole, no part scores less than it by
     `SPLIT_MARGIN`, and the parts are not all the same concept. Best hits below `min_score` are NIL.
     """
-    whole = _one(mention, prepared.whole, found, min_score, forbidden)
+    whole = _one(mention, prepared.whole, found, min_score, forbidden, name)
     if len(prepared.parts) < 2 or found[whole.string].sieve != "search":
         return whole
     parts = tuple(
-        _one(replace(mention, text=part.text, ids=()), part, found, min_score, forbidden)
+        _one(replace(mention, text=part.text, ids=()), part, found, min_score, forbidden, name)
         for part in prepared.parts
     )
     concepts = {None if part.nil or not part.hits else part.hits[0].concept for part in parts}
@@ -121,8 +123,9 @@ def _one(
     found: Mapping[str, StringHits],
     min_score: float | None,
     forbidden: frozenset[int],
+    name: NameOf,
 ) -> Draft:
-    string, best = _best(part, found)
+    string, best = _best(part, found, name)
     reason = best.reason
     if not reason and min_score is not None and best.score < min_score:
         reason = f"the best score, {best.score:.3f}, is below {min_score:g}"
@@ -142,14 +145,14 @@ def _one(
     )
 
 
-def _best(part: Part, found: Mapping[str, StringHits]) -> tuple[str, StringHits]:
+def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> tuple[str, StringHits]:
     """Choose between the strings of a part: the better found, on a tie the given one.
 
     A guess at a misspelling counts where no sieve knows the mention, and one knows this guess and
-    no other. So does a finding where nothing is near: what a search finds for "low potassium" may
-    be low in the urine. A gloss counts where it is found better, or where the mention is but a code
-    for it and sieves know both: a document that writes "myotonic dystrophy (DM)" means no other
-    *DM*.
+    no other. So does the name of a finding, but where the name that a search finds says the same in
+    plain words: a terminology may have "increased blood pressure" beside "hypertension". A gloss
+    counts where it is found better, or where the mention is but a code for it and sieves know both:
+    a document that writes "myotonic dystrophy (DM)" means no other *DM*.
     """
     texts = (part.text, *part.alternatives)
     best = max(((text, found[text]) for text in texts), key=lambda pair: pair[1].score)
@@ -158,8 +161,10 @@ def _best(part: Part, found: Mapping[str, StringHits]) -> tuple[str, StringHits]
         if len(known) == 1 and found[known[0]].score > best[1].score:
             best = known[0], _before(found[known[0]], best[1])
         finding = found[part.finding] if part.finding else None
-        if finding and finding.sieve in _SIEVE_STEPS and best[1].score < NEAR:
-            best = part.finding, _before(finding, best[1])
+        if finding and finding.sieve in _SIEVE_STEPS:
+            nearest = [name(hit).text for hit in best[1].hits[:1]]
+            if part.finding not in map(finding_name, nearest):
+                best = part.finding, _before(finding, best[1])
         for text in part.glosses:
             if found[text].score > best[1].score + LEAST_GAIN:
                 best = text, found[text]

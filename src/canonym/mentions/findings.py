@@ -90,7 +90,8 @@ def _any_of(table: Mapping[str, object]) -> str:
 
 
 _FINDING = re.compile(
-    rf"(?:(?:abnormally|very|too) )?{_DIRECTION}(?: in| of)?(?: (?:{_AMOUNT}) of)?"
+    rf"(?:(?:finding|observation) of )?(?:(?:abnormally|very|too) )?{_DIRECTION}(?: in| of)?"
+    rf"(?: (?:{_AMOUNT}) of)?"
     rf"(?P<fluid> blood| serum| plasma| circulating)? (?P<what>{_any_of({**_BLOOD, **_NAMED})})s?"
     rf"(?: (?:{_AMOUNT}))?(?P<place> in (?:the )?(?:blood|serum|plasma))?"
 )
