@@ -31,7 +31,8 @@ def main() -> None:
         "chargrams": "character n-grams",
         options.sentence_encoder: "all-MiniLM-L6-v2, untrained",
         "default": "default",
-        "default+chargrams": "default and n-grams",
+        "default,rarity=0.5": "default, rarity 0.5",
+        "default,rarity=1": "default, rarity 1",
     }
     tables = sorted(options.folder.glob("*.tsv"))
     rows: list[dict[str, Any]] = []

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from canonym import Concept, Linker, Name, Terminology
 from canonym.encoders import hashing as tables
+from canonym.encoders import make_encoder
 from canonym.encoders.hashing import blocks, hash_features
 from canonym.encoders.saved import map_tensors, write_tensors
 from canonym.encoders.subword import NORMAL_STEPS, Subword
-from canonym.errors import InvalidInput, Mismatch, ReadError
+from canonym.errors import InvalidInput, Mismatch, NotTrained, ReadError
 from canonym.text import PLAIN, normalise
 
 RNG = np.random.default_rng(7)
@@ -290,3 +292,112 @@ def test_blocks_bound_names_and_characters() -> None:
     assert list(blocks(["x" * 70_000] * 2, 70_000)) == [slice(0, 1), slice(1, 2)]
     assert list(blocks(["x"] * 4097, 10)) == [slice(0, 2048), slice(2048, 4096), slice(4096, 4097)]
     assert list(blocks([], 10)) == []
+
+
+# --- rarity ---------------------------------------------------------------------------------------
+
+NEURONS = [f"adult brain neuron {code}" for code in ("DL1", "DL2", "VM3", "PN4")]
+
+
+@pytest.fixture(name="weighed")
+def make_weighed(small: Subword) -> Subword:
+    encoder = Subword(small.table, scale=small.scale, rarity=0.5, **small.options())
+    return encoder.fit(iter([*NEURONS, "brain"]))
+
+
+def test_weights_are_those_of_the_documentation(weighed: Subword, small: Subword) -> None:
+    assert weighed.word_weights is not None
+    words = {"adult": 4, "brain": 5, "neuron": 4, "dl1": 1, "dl2": 1, "vm3": 1, "pn4": 1}
+    idf = {word: max(np.log(6 / (df + 1)), 0.3) for word, df in words.items()}
+    mean = sum(idf[word] * df for word, df in words.items()) / sum(words.values())
+    vectors = {}
+    for name in ("brain dl1", "dl1"):
+        total = np.zeros(24)
+        for word in name.split():
+            _, buckets = hash_features([word], grams=(2, 5), n_bits=10)
+            weight = np.clip(np.rint(12 * (idf[word] / mean) ** 0.5), 1, 24)
+            total += weight * small.table[buckets].astype(float).sum(axis=0)
+        if " " in name:
+            _, buckets = hash_features([name], grams=(2, 1), n_bits=10)
+            total += 12 * small.table[buckets[-1]].astype(float)
+        total *= small.scale
+        vectors[name] = total / np.linalg.norm(total)
+    np.testing.assert_allclose(weighed.encode(list(vectors)), list(vectors.values()), atol=1e-6)
+
+
+def test_codes_part_names_that_share_frequent_words(weighed: Subword, small: Subword) -> None:
+    def beside(encoder: Subword) -> float:
+        one, other = encoder.encode(NEURONS[:2])
+        return float(one @ other)
+
+    assert beside(weighed) < beside(small) - 0.05
+    unknown = weighed.encode(["adult brain neuron zebra"])
+    assert np.isfinite(unknown).all()
+
+
+def test_one_weighed_name_and_many_give_the_same_bits(
+    weighed: Subword, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [*NAMES, *NEURONS]
+    one_by_one = np.concatenate([weighed.encode([name]) for name in names])
+    monkeypatch.setattr("canonym.encoders.subword._MANY", 2)
+    np.testing.assert_array_equal(weighed.encode(names), one_by_one)
+    monkeypatch.setattr("canonym.encoders.subword._VERY_MANY", 2)
+    np.testing.assert_array_equal(weighed.encode(names), one_by_one)
+
+
+def test_saved_weights_are_opened_again(weighed: Subword, tmp_path: Path) -> None:
+    weighed.save(tmp_path / "e")
+    opened = Subword.load(tmp_path / "e")
+    assert opened.rarity == 0.5
+    np.testing.assert_array_equal(opened.encode(NEURONS), weighed.encode(NEURONS))
+    again = Subword.load(tmp_path / "e", rarity=0)
+    assert again.word_weights is None
+    with pytest.raises(NotTrained):
+        Subword.load(tmp_path / "e", rarity=1).encode(NEURONS)
+
+
+def test_rarity_comes_before_use(small: Subword, exact: Subword, tmp_path: Path) -> None:
+    unfitted = Subword(small.table, scale=small.scale, rarity=1)
+    with pytest.raises(NotTrained, match="fit it to its names first"):
+        unfitted.encode(["flu"])
+    with pytest.raises(NotTrained):
+        unfitted.save(tmp_path / "e")
+    with pytest.raises(InvalidInput, match="2 names hold no word"):
+        unfitted.fit(["", "!?"])
+    with pytest.raises(InvalidInput, match="int8 alone"):
+        Subword(exact.table, rarity=0.5)
+    for rarity in (-0.1, 1.1, "x", True, float("nan")):
+        with pytest.raises(InvalidInput, match="a number from 0 to 1 is expected"):
+            Subword(small.table, scale=small.scale, rarity=rarity)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="weights of words"):
+        Subword(small.table, scale=small.scale, word_weights=np.ones(8, np.int8), rarity=1)
+    assert small.fit(["flu"]) is small
+
+
+def test_an_index_is_fitted_to_its_names(tmp_path: Path) -> None:
+    records = [
+        record
+        for n, name in enumerate(NEURONS)
+        for record in (Concept(f"N:{n}", name), Name(f"neuron of type {name[-3:]}", f"N:{n}"))
+    ]
+    terminology = Terminology.build(records)
+    linker = Linker.build(terminology, encoders=["default,rarity=1"], folder=tmp_path / "index")
+    (link,) = linker.link(["neurons of a fly, kind VM3"])
+    assert link.id == "N:2"
+    again = Linker.build(
+        terminology,
+        encoders=["default,rarity=1"],
+        folder=tmp_path / "two",
+        reuse=tmp_path / "index",
+    )
+    assert again.link(["neurons of a fly, kind VM3"])[0].to_dict() == link.to_dict()
+    assert linker.add_synonym("the third one", "N:2")
+    assert linker.link(["third one"])[0].id == "N:2"
+
+
+def test_only_subword_encoders_weigh_words() -> None:
+    assert make_encoder("multilingual,rarity=0.5").rarity == 0.5  # type: ignore[attr-defined]
+    for spec in ("contextual,rarity=0.5", "default,n_min=1"):
+        with pytest.raises(InvalidInput):
+            make_encoder(spec)

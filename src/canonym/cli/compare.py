@@ -10,7 +10,7 @@ import click
 if TYPE_CHECKING:
     from canonym.evaluation.own_names import Found
 
-_USUAL = ("default", "chargrams", "default+chargrams")
+_USUAL = ("default", "default,rarity=0.5", "chargrams", "default+chargrams")
 
 
 @click.command()

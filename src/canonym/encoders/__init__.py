@@ -205,6 +205,7 @@ def make_encoder(spec: str | Path, **options: Unpack[EncoderOptions]) -> Encoder
     ``transformer:…`` ``onnx:…``  the folder or file named after the colon, read as that kind
     ``static:…`` ``subword:…`` ``residual:…``
     ``…,pooling=mean``            any of these with options: ``,pooling=max,similarity=euclidean``
+    ``…,rarity=0.5``              a subword encoder that weighs words by their rarity
     ============================  =================================================================
 
     Parameters
@@ -212,8 +213,8 @@ def make_encoder(spec: str | Path, **options: Unpack[EncoderOptions]) -> Encoder
     spec : str or Path
         The description. A file or folder on disk goes before a name on the hub.
     **options
-        Keyword arguments of the encoder's class (``pooling="mean"``). Of saved encoders only
-        transformers take any, in the place of their settings.
+        Keyword arguments of the encoder's class (``pooling="mean"``). Of saved encoders
+        transformers take any, in the place of their settings, and subword encoders a ``rarity``.
 
     Raises
     ------
@@ -290,9 +291,9 @@ def _open_shipped(name: str, options: dict[str, Any]) -> Encoder:
             f"this copy of canonym comes without the encoder {name!r}: there is no {folder}; "
             "install another version of canonym, or give another encoder"
         )
-    if options:
+    if options and options.keys() != {"rarity"}:
         raise _fixed(folder, options)
-    return marked(load_encoder(folder), name)
+    return marked(_open_saved(folder, options), name)
 
 
 def marked(encoder: Encoder, name: str) -> Encoder:
@@ -315,10 +316,11 @@ def _open_saved(folder: Path, options: dict[str, Any], *, kind: str | None = Non
     if not options:
         return load_encoder(folder)
     folder, kind = _saved(folder)
-    if kind not in {"transformer", "onnx"}:
-        raise _fixed(folder, options)
     made = encoder_class(kind)
-    _check_options(made, kind, options, folder)
+    if kind in {"transformer", "onnx"}:
+        _check_options(made, kind, options, folder)
+    elif kind != "subword" or options.keys() != {"rarity"}:
+        raise _fixed(folder, options)
     encoder: Encoder = made.load(folder, **options)
     return encoder
 

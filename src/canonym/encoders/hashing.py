@@ -38,6 +38,10 @@ _BLOCK_NAMES, _BLOCK_CHARACTERS, _BLOCK_ROWS = 2048, 1 << 16, 1 << 12
 _NO_GRAMS = (2, 1)
 # Words and pairs that are remembered: 8 MB of sums in 128 dimensions. Then all are forgotten.
 _KEPT_WORDS = 1 << 14
+
+UNIT = 12
+"""The weight of a word that counts as it stands; others are weighed in whole numbers around it."""
+
 _tables: tuple[_UInt64Array, _UInt64Array] | None = None
 
 
@@ -276,13 +280,14 @@ def sum_by_words(
     n_bits: int,
     characters: int,
     add: AddRows = sum_whole_rows,
+    word_weights: npt.NDArray[np.int8] | None = None,
 ) -> Float32Array:
     """Return the sum of the features of each text, ``(n, d)`` float32.
 
     The n-grams of a name lie within its words, and terminologies repeat words. So each word is
     summed once for the batch, and a name is the sum of its words and of its pairs of words. `table`
     holds whole numbers, small enough for every partial sum to be exact: the order of sums changes
-    nothing.
+    nothing. With `word_weights` by bucket, a word counts so many times, and a pair `UNIT` times.
     """
     n_words = np.fromiter(
         (text.count(" ") + 1 if text else 0 for text in texts), dtype=np.int64, count=len(texts)
@@ -295,6 +300,8 @@ def sum_by_words(
     for block in blocks(words, characters):
         indptr, buckets = hash_features(words[block], grams=grams, n_bits=n_bits)
         of_words[block] = add(table, indptr, buckets)
+        if word_weights is not None:  # the bucket of a word is the first of its features
+            of_words[block] *= word_weights[buckets[indptr[:-1]]][:, None]
     word_ends = np.concatenate(([0], np.cumsum(n_words)))
     sums = add(of_words, word_ends, owned)
     for block in blocks(texts, characters):
@@ -305,18 +312,35 @@ def sum_by_words(
         within = np.arange(len(buckets)) - np.repeat(indptr[:-1], counts)
         pairs = buckets[within >= np.repeat(here, counts)]
         pair_ends = np.concatenate(([0], np.cumsum(counts - here)))
-        sums[block] += add(table, pair_ends, pairs)
+        of_pairs = add(table, pair_ends, pairs)
+        sums[block] += of_pairs if word_weights is None else UNIT * of_pairs
     return sums
+
+
+def word_buckets(
+    words: Sequence[str], *, grams: tuple[int, int], n_bits: int
+) -> npt.NDArray[np.int32]:
+    """Return the bucket of each word, ``(n,)``; none is empty or has a space."""
+    indptr, buckets = hash_features(words, grams=grams, n_bits=n_bits)
+    return buckets[indptr[:-1]]
 
 
 class WordSums:
     """Sums of the features of a few texts at a time; words are remembered between calls.
 
-    A word that was met before costs one addition. `table` is ``(2**n_bits, d)`` int8.
+    A word that was met before costs one addition. `table` is ``(2**n_bits, d)`` int8, and
+    `word_weights` are as in `sum_by_words`.
     """
 
-    def __init__(self, table: npt.NDArray[Any], *, grams: tuple[int, int]) -> None:
+    def __init__(
+        self,
+        table: npt.NDArray[Any],
+        *,
+        grams: tuple[int, int],
+        word_weights: npt.NDArray[np.int8] | None = None,
+    ) -> None:
         self._table = table
+        self._weights = word_weights
         self._grams = grams
         self._n_bits = table.shape[0].bit_length() - 1
         self._words: dict[str, tuple[Float32Array, WordHash]] = {}
@@ -343,7 +367,7 @@ class WordSums:
                         if bucket is None:
                             bucket = hash_pair(ahead[1], found[1], n_bits=self._n_bits)
                             pairs[pair] = bucket
-                        row += self._table[bucket]
+                        row += self._pair(bucket)
                 before, ahead = word, found
         return sums
 
@@ -351,5 +375,12 @@ class WordSums:
         self, word: str, words: dict[str, tuple[Float32Array, WordHash]]
     ) -> tuple[Float32Array, WordHash]:
         buckets, whole = hash_word(word, grams=self._grams, n_bits=self._n_bits)
-        found = words[word] = (self._table[buckets].sum(axis=0, dtype=np.float32), whole)
+        total = self._table[buckets].sum(axis=0, dtype=np.float32)
+        if self._weights is not None:
+            total *= self._weights[buckets[0]]
+        found = words[word] = (total, whole)
         return found
+
+    def _pair(self, bucket: int) -> npt.NDArray[Any]:
+        one: npt.NDArray[Any] = self._table[bucket]
+        return one if self._weights is None else UNIT * one.astype(np.float32)

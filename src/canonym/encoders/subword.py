@@ -15,6 +15,11 @@ A quantised table holds 8-bit integers with one scale for each column. Their sum
 vector does not depend on the order of the sum, on the number of names encoded together, on threads
 or on the instruction set.
 
+With a `rarity` r, an encoder is fitted to the names of a terminology. A word w and its n-grams then
+count ``(idf(w) / mean)^r`` times, with ``idf(w) = ln((N + 1) / (df(w) + 1))`` over N names and the
+mean over all their words. So what many names share counts less, and a code counts more. The weights
+are rounded to twelfths and at most 2.
+
 References
 ----------
 .. [1] P. Bojanowski et al., "Enriching Word Vectors with Subword Information", TACL 2017.
@@ -23,8 +28,11 @@ References
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from numbers import Real
 from pathlib import Path
 from typing import Any, Self
 
@@ -32,12 +40,14 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.encoders.hashing import (
+    UNIT,
     WordSums,
     blocks,
     hash_features,
     sum_by_words,
     sum_rows,
     sum_whole_rows,
+    word_buckets,
 )
 from canonym.encoders.inputs import check_count, check_grams, checked_names, distinct_names
 from canonym.encoders.saved import (
@@ -47,7 +57,7 @@ from canonym.encoders.saved import (
     write_encoder_manifest,
     write_tensors,
 )
-from canonym.errors import InvalidInput, ReadError
+from canonym.errors import InvalidInput, NotTrained, ReadError
 from canonym.io.forks import Lock
 from canonym.text import PLAIN
 from canonym.text.memo import MemoNormaliser
@@ -64,6 +74,7 @@ _TENSORS = "model.safetensors"
 _MANY = 512
 # From so many names on, SciPy and a table of floats pay for import and making.
 _VERY_MANY = 8192
+_LEAST_IDF = 0.3
 # Sums of more features of 8 bits than this would leave the integers that float32 holds exactly.
 _MAX_CHARACTERS = 8192
 _MAX_BITS = 26
@@ -86,6 +97,11 @@ class Subword:
         Normalisation of the names, steps of `canonym.text.STEPS`.
     trained : mapping, optional
         Facts about the training of the table, kept in the manifest.
+    rarity : float
+        From 0 to 1: how much more rare words of a terminology count than frequent ones. With more
+        than 0 the table has to be of int8, and `fit` comes first.
+    word_weights : (n_buckets,) int8, optional
+        What `fit` found: how many twelfths a word counts, by its bucket.
 
     Raises
     ------
@@ -111,6 +127,8 @@ class Subword:
         characters: int = 1000,
         steps: Sequence[str] = NORMAL_STEPS,
         trained: Mapping[str, Any] | None = None,
+        rarity: float = 0.0,
+        word_weights: npt.NDArray[np.int8] | None = None,
     ) -> None:
         check_grams(n_min, n_max, least=2)
         check_count("characters", characters)
@@ -120,8 +138,10 @@ class Subword:
         self.n_min, self.n_max = int(n_min), int(n_max)
         self.characters = int(characters)
         self.steps, self.trained = tuple(steps), dict(trained or {})
+        self.rarity = _checked_rarity(rarity, self.scale)
+        self.word_weights = _checked_weights(word_weights, self.rarity, len(self.table))
         self._normalise = MemoNormaliser(self.steps)
-        self._sums = WordSums(self.table, grams=(self.n_min, self.n_max))
+        self._sums = WordSums(self.table, grams=self._grams, word_weights=self.word_weights)
         self._floats: Float32Array | None = None
         self._lock = Lock()
 
@@ -134,7 +154,16 @@ class Subword:
         """Content of the manifest: options, shape and type of the table, its training."""
         buckets, dimensions = self.table.shape
         described = {"buckets": buckets, "dimensions": dimensions, "dtype": str(self.table.dtype)}
-        return self.options() | described | {"steps": list(self.steps)}
+        rarity = {"rarity": self.rarity} if self.rarity else {}
+        return self.options() | described | {"steps": list(self.steps)} | rarity
+
+    @property
+    def _grams(self) -> tuple[int, int]:
+        return self.n_min, self.n_max
+
+    @property
+    def _n_bits(self) -> int:
+        return int(self.table.shape[0].bit_length() - 1)
 
     @property
     def dimensions(self) -> int:
@@ -147,9 +176,36 @@ class Subword:
         Those of name i are ``buckets[indptr[i]:indptr[i + 1]]``.
         """
         texts = self.texts(checked_names(names))
-        return hash_features(
-            texts, grams=(self.n_min, self.n_max), n_bits=self.table.shape[0].bit_length() - 1
-        )
+        return hash_features(texts, grams=self._grams, n_bits=self._n_bits)
+
+    def fit(self, names: Iterable[str]) -> Self:
+        """Learn how rare the words of `names` are; an encoder without rarity learns nothing.
+
+        Raises
+        ------
+        InvalidInput
+            If `names` have no words.
+        """
+        if not self.rarity:
+            return self
+        counts: Counter[str] = Counter()
+        n_names, stream = 0, iter(names)
+        while block := checked_names(list(islice(stream, _VERY_MANY))):
+            n_names += len(block)
+            for text in self.texts(block):
+                counts.update({*text.split()})
+        if not counts:
+            raise InvalidInput(f"{n_names:,} names hold no word; give the names of a terminology")
+        words = list(counts)
+        buckets = word_buckets(words, grams=self._grams, n_bits=self._n_bits)
+        frequency = np.fromiter(counts.values(), np.float64, len(words))
+        together = np.zeros(len(self.table))
+        np.add.at(together, buckets, frequency)
+        idf = np.maximum(np.log((n_names + 1) / (together + 1)), _LEAST_IDF)
+        weights = (idf / np.average(idf[buckets], weights=frequency)) ** self.rarity
+        self.word_weights = np.clip(np.rint(UNIT * weights), 1, 2 * UNIT).astype(np.int8)
+        self._sums = WordSums(self.table, grams=self._grams, word_weights=self.word_weights)
+        return self
 
     def encode(self, names: Sequence[str]) -> Float32Array:
         """Encode `names`; equal ones are encoded once.
@@ -158,7 +214,13 @@ class Subword:
         -------
         (n, d) float32
             Vectors of L2 norm 1, zero where a name has no letter or digit.
+
+        Raises
+        ------
+        NotTrained
+            With a rarity, before `fit`.
         """
+        self._check_fitted()
         distinct, place_of = distinct_names(checked_names(names))
         vectors = np.zeros((len(distinct), self.dimensions), dtype=np.float32)
         if len(distinct) >= _MANY or self.scale is None:
@@ -183,23 +245,29 @@ class Subword:
     def save(self, folder: Path) -> None:
         """Write the encoder into `folder`, which is made if it is missing.
 
-        ``model.safetensors`` holds ``table`` and, for 8 bits, ``scale``; ``encoder.json`` the
-        settings and a checksum. Equal encoders give equal bytes.
+        ``model.safetensors`` holds ``table``, for 8 bits ``scale``, and what was fitted;
+        ``encoder.json`` the settings and a checksum. Equal encoders give equal bytes.
         """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        tensors = {"table": self.table}
-        if self.scale is not None:
-            tensors["scale"] = self.scale
+        self._check_fitted()
+        given = {"table": self.table, "scale": self.scale, "word_weights": self.word_weights}
+        tensors = {name: array for name, array in given.items() if array is not None}
         write_tensors(folder / _TENSORS, tensors)
         settings = self.settings | {"crc32": checksum(tensors)}
         write_encoder_manifest(folder, kind="subword", settings=settings)
 
     @classmethod
-    def load(cls, folder: Path) -> Self:
-        """Open an encoder that `save` wrote; its table is mapped into memory."""
+    def load(cls, folder: Path, *, rarity: float | None = None) -> Self:
+        """Open an encoder that `save` wrote; its table is mapped into memory.
+
+        With a `rarity` it has to be fitted to the names of a terminology.
+        """
         folder = Path(folder)
-        return reopen(cls, folder, "subword", lambda settings: _with_tensors(folder, settings))
+        encoder = reopen(cls, folder, "subword", lambda settings: _with_tensors(folder, settings))
+        if rarity is None:
+            return encoder
+        return cls(encoder.table, scale=encoder.scale, **encoder.options(), rarity=rarity)
 
     def options(self) -> dict[str, Any]:
         """Keyword arguments, beside the table and its scale, that make this encoder again."""
@@ -210,16 +278,24 @@ class Subword:
         """Return the names as `features` takes them: cut off, in Latin letters, normalised."""
         return self._normalise(latin(name[: self.characters]) for name in names)
 
+    def _check_fitted(self) -> None:
+        if self.rarity and self.word_weights is None:
+            raise NotTrained(
+                f"an encoder with rarity={self.rarity:g} weighs words by how rare they are in a "
+                "terminology; fit it to its names first, as an index does"
+            )
+
     def _encode_many(self, names: list[str], vectors: Float32Array) -> None:
         if self.scale is not None:
             very_many = len(names) >= _VERY_MANY
             vectors += sum_by_words(
                 self.texts(names),
                 self._float_table() if very_many else self.table,
-                grams=(self.n_min, self.n_max),
-                n_bits=self.table.shape[0].bit_length() - 1,
+                grams=self._grams,
+                n_bits=self._n_bits,
                 characters=self.characters,
                 add=sum_rows if very_many else sum_whole_rows,
+                word_weights=self.word_weights,
             )
             self._finish(vectors)
             return
@@ -255,7 +331,7 @@ def _with_tensors(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings with the arrays that they describe."""
     path = folder / _TENSORS
     tensors = map_tensors(path)
-    if not set(tensors) <= {"table", "scale"} or "table" not in tensors:
+    if not set(tensors) <= {"table", "scale", "word_weights"} or "table" not in tensors:
         raise ReadError(
             path, f"it holds {sorted(tensors)}, expected a table and its scale; save it again"
         )
@@ -270,6 +346,25 @@ def _with_tensors(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
             "another encoder; save it again",
         )
     return options | tensors
+
+
+def _checked_rarity(rarity: float, scale: Float32Array | None) -> float:
+    if isinstance(rarity, bool) or not isinstance(rarity, Real) or not 0 <= rarity <= 1:
+        raise InvalidInput(f"rarity={rarity!r}; a number from 0 to 1 is expected")
+    if rarity and scale is None:
+        raise InvalidInput(f"rarity={rarity}: words are weighed in a table of int8 alone")
+    return float(rarity)
+
+
+def _checked_weights(
+    weights: npt.NDArray[np.int8] | None, rarity: float, n_buckets: int
+) -> npt.NDArray[np.int8] | None:
+    fits = weights is None or (weights.shape == (n_buckets,) and weights.dtype == np.int8)
+    if not fits or (weights is not None and not rarity):
+        raise InvalidInput(
+            f"weights of words need a rarity, and one of int8 for each of {n_buckets} buckets"
+        )
+    return weights
 
 
 def _checked_table(
