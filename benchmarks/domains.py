@@ -98,7 +98,7 @@ def main() -> None:
     parser.add_argument("--name", default="domains", help="of the result")
     options = parser.parse_args()
     data = data_folder()
-    described = [one.rpartition("=") for one in (*ENCODERS, *options.encoder)]
+    described = [one.partition("=") for one in (*ENCODERS, *options.encoder)]
     rows: list[dict[str, Any]] = []
     for domain in domains(data):
         names = terminology(domain)

@@ -554,9 +554,9 @@ def _languages() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _domains() -> str:
+def _domains(name: str = "domains") -> str:
     """Return the accuracy of encoders on the domains of the development suite."""
-    result = _result("domains")
+    result = _result(name)
     names = [row["encoder"] for row in result["means"]]
     lines = [
         f"| accuracy@1, % | n | {' | '.join(names)} |",
@@ -569,6 +569,21 @@ def _domains() -> str:
     for key, what in (("accuracy@1", "mean"), ("accuracy@5", "mean, among five")):
         cells = (f"{row[key]:.1f}" for row in result["means"])
         lines.append(f"| {what} | {result['means'][0]['n']:,} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _unread() -> str:
+    """Return what encoders find in terminologies that none of them has read."""
+    rows = _result("unread_terminologies")["rows"]
+    names = list(dict.fromkeys(row["encoder"] for row in rows))
+    lines = [
+        f"| right first, % | n | {' | '.join(names)} |",
+        "|---" + "|--:" * (len(names) + 1) + "|",
+    ]
+    for name in dict.fromkeys(row["terminology"] for row in rows):
+        own = [row for row in rows if row["terminology"] == name]
+        cells = " | ".join(f"{row['accuracy@1']:.1f}" for row in own)
+        lines.append(f"| {name} | {own[0]['n']:,} | {cells} |")
     return "\n".join(lines) + "\n"
 
 
@@ -885,6 +900,8 @@ _TABLES = {
     "kills": _kills,
     "review-kills": _review_kills,
     "domains": _domains,
+    "domains-rarity": partial(_domains, "domains-rarity"),
+    "unread": _unread,
     "languages": _languages,
     "languages-together": partial(_by_language, "languages_together", "asked"),
     "orders-by-names": _orders_by_names,

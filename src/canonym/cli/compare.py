@@ -23,7 +23,7 @@ _USUAL = ("default", "default,rarity=0.5", "chargrams", "default+chargrams")
     metavar="SPEC",
     help="An encoder as `canonym index` takes it, or several with + between them for one index. "
     f"The others are compared with the first. Can be repeated.  [default: "
-    f"{', '.join(_USUAL)}]",
+    f"{'; '.join(_USUAL)}]",
 )
 @click.option(
     "--order",

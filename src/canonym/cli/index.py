@@ -30,8 +30,8 @@ _LOG = logging.getLogger(__name__)
     multiple=True,
     metavar="SPEC",
     help="default, contextual, multilingual, universal, chargrams, a folder made by `canonym fit` "
-    "or `canonym train`, a transformer, ... Options follow a comma: "
-    "FOLDER,pooling=mean,similarity=euclidean. Several "
+    "or `canonym train`, a transformer, ... Options follow a comma: FOLDER,pooling=mean; "
+    "default,rarity=0.5 weighs words by how rare they are in the terminology. Several "
     "are fused. Can be repeated.  [default: default]",
 )
 @click.option(

@@ -201,6 +201,7 @@ def _write(
                 {
                     "name": name,
                     "weight": weights[number],
+                    **_described_rarity(encoders[number]),
                     **_described_index(place, similarity_of(encoders[number])),
                     "steps": list(encoder_steps(encoders[number])),
                 }
@@ -242,6 +243,11 @@ def _described_index(place: Path, similarity: str) -> dict[str, Any]:
     probes, at_1, at_10 = index.recall
     found = {"lists": index.n_lists, "probes": probes, "recall@1": at_1, "recall@10": at_10}
     return {"index": "ivf", **found}
+
+
+def _described_rarity(encoder: Encoder) -> dict[str, float]:
+    rarity = getattr(encoder, "rarity", 0.0)
+    return {"rarity": rarity} if rarity else {}
 
 
 def _checked_weights(weights: Sequence[float], n: int) -> list[float]:
