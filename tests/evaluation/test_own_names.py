@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from canonym.cli import main
+from canonym.encoders import make_encoder
+from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
-from canonym.evaluation.own_names import compare_by_names, rows_to_ask
+from canonym.evaluation.own_names import compare_by_names, gain_by_rarity, rows_to_ask
 from canonym.terminology import Terminology
 from canonym.types import Concept, Name, Record, Relation
 
@@ -98,3 +104,60 @@ def test_what_cannot_be_compared_is_told(made: dict, problem: str) -> None:
 def test_few_names_are_told(few: Terminology) -> None:
     with pytest.raises(InvalidInput, match="at least 20 are expected"):
         compare_by_names(few, [["chargrams"]])
+
+
+# --- rare words -----------------------------------------------------------------------------------
+
+
+def hopeless(n: int = N) -> Terminology:
+    """Concepts whose names have nothing in common."""
+    records: list[Record] = []
+    for number in range(n):
+        records.append(Concept(f"X:{number}", f"adult neuron {number}"))
+        records.append(Name(f"cell {7 * number + 1000} of a larva", f"X:{number}"))
+    return Terminology.build(records)
+
+
+def test_rare_words_part_names_that_share_the_others() -> None:
+    encoder = make_encoder("default")
+    assert isinstance(encoder, Subword)
+    gain = gain_by_rarity(terminology(), encoder, 0.5)
+    assert gain.n == N // 10
+    assert gain.with_it > gain.without + 0.2
+    assert gain.p < 0.001
+    assert gain == gain_by_rarity(terminology(), encoder, 0.5)
+    assert not encoder.rarity  # is left as it was
+
+
+def test_a_part_of_a_large_terminology_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = make_encoder("default")
+    assert isinstance(encoder, Subword)
+    whole = gain_by_rarity(terminology(), encoder, 0.5)
+    monkeypatch.setattr("canonym.evaluation.own_names._PART", 50)
+    part = gain_by_rarity(terminology(), encoder, 0.5)
+    assert part.n == whole.n
+    assert part.without >= whole.without  # among fewer names
+    with pytest.raises(InvalidInput, match="at least 20 are expected"):
+        gain_by_rarity(terminology(30), encoder, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("make", "options", "told"),
+    [
+        (terminology, [], True),
+        (terminology, ["--encoder", "default,rarity=1"], False),
+        (terminology, ["--encoder", "chargrams"], False),
+        (terminology, ["--quiet"], False),
+        (hopeless, [], False),
+        (lambda: terminology(30), [], False),
+    ],
+)
+def test_an_index_tells_of_rare_words(
+    make: Callable[[], Terminology], options: list[str], told: bool, tmp_path: Path
+) -> None:
+    given = make()
+    (tmp_path / "t.db").write_bytes(given.path.read_bytes())
+    command = ["index", str(tmp_path / "t.db"), "-o", str(tmp_path / "index"), *options]
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 0, result.output
+    assert ("--encoder default,rarity=0.5" in result.stderr) == told

@@ -10,6 +10,10 @@ import click
 from canonym.cli.device import check_device, device_option
 from canonym.cli.options import Number, Size, mention_type_option, order_option, overwrite_option
 
+_RARITY = 0.5
+_MOST_ASKED = 1_000_000  # names of a terminology; reading more takes long
+_SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -248,6 +252,7 @@ def _build(
         _LOG.info("Wrote %s", output)
         _note_synonyms_left(linker)
         _note_languages(linker)
+        _note_rarity(linker)
         if not is_quiet():
             took = f"{time.monotonic() - began:.1f} s"
             facts = {"index": output, **_facts(linker, kind)}
@@ -388,4 +393,38 @@ def _note_languages(linker: Linker) -> None:
             f"Names in {', '.join(others)} are found by their letters alone: the encoder reads "
             "English. --encoder multilingual, or also --encoder universal, finds them by their "
             "meaning."
+        )
+
+
+def _note_rarity(linker: Linker) -> None:
+    """Remark on names that differ by words which the encoder hardly counts."""
+    from canonym.cli.progress import activity, note
+    from canonym.cli.verbosity import is_quiet
+    from canonym.encoders import SHIPPED
+    from canonym.encoders.subword import Subword
+    from canonym.errors import InvalidInput
+    from canonym.evaluation.own_names import gain_by_rarity
+
+    encoders = linker.pipeline.search.encoders
+    encoder = encoders[0].encoder if len(encoders) == 1 else None
+    if (
+        is_quiet()
+        or not isinstance(encoder, Subword)
+        or encoder.rarity
+        or encoder.scale is None
+        or linker.terminology.n_names > _MOST_ASKED
+    ):
+        return
+    try:
+        with activity("Looking whether rare words should count more"):
+            gain = gain_by_rarity(linker.terminology, encoder, _RARITY)
+    except InvalidInput as error:  # too few synonyms
+        _LOG.info("Nothing known of rare words: %s", error)
+        return
+    if gain.p < _SURE and gain.with_it - gain.without >= _WORTH:
+        spec = encoders[0].name if encoders[0].name in SHIPPED else "FOLDER"
+        note(
+            f"Names share most of their words here: of {gain.n} that were taken out, the encoder "
+            f"finds {gain.without:.0%}, and {gain.with_it:.0%} where rare words count more: "
+            f"--encoder {spec},rarity={_RARITY}. `canonym compare` shows more."
         )
