@@ -37,7 +37,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def mentions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """More mentions than four batches hold; some are composite, misspelt, or nothing."""
-    monkeypatch.setattr("canonym.linking.pipeline.BATCH", 16)
+    monkeypatch.setattr("canonym.linking.links.BATCH", 16)
     words = [f"{a} and {b} {KINDS[0]}s" for a, b in itertools.pairwise(PARTS)]
     return words + [f"{kind} {part[:-1]}" for part in PARTS for kind in KINDS] + ["the big one", ""]
 
