@@ -11,7 +11,7 @@ from canonym.cli.device import check_device, device_option
 from canonym.cli.options import Number, Size, mention_type_option, order_option, overwrite_option
 
 _RARITY = 0.5
-_MOST_ASKED = 1_000_000  # names of a terminology; reading more takes long
+_MOST_ASKED = 200_000  # names of a terminology; reading more takes long, and memory
 _SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
 
 if TYPE_CHECKING:
