@@ -2,7 +2,8 @@
 
 Distinct mentions of the development parts with one gold concept, by the nearest name alone, without
 sieves and preparation: among the names of MEDIC or MeSH, and with the names of the train part's
-mentions beside them. The encoder has read the train parts:
+mentions beside them. The encoder has read the train parts. And 3,000 codes that are made up, each
+of which is a word of one name, as *CB0751* of *neuron CB0751 of the human*: are they found there?
 
     python -m models.make_default --teacher MINILM --part train -o train
     python benchmarks/rarity.py --encoder train
@@ -11,6 +12,7 @@ mentions beside them. The encoder has read the train parts:
 from __future__ import annotations
 
 import argparse
+import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,7 @@ from canonym import Linker, Terminology
 from canonym.corpora import read_pubtator
 from canonym.terminology import read_records
 from canonym.terminology.ids import ConceptIds
-from canonym.types import Name, Record
+from canonym.types import Concept, Name, Record
 from models.sources import read_mesh
 from record import data_folder, save
 
@@ -50,6 +52,19 @@ def share_right(records: list[Record], encoder: str, asked: list[tuple[str, str]
     return round(100 * float(np.mean(right)), 2)
 
 
+def codes(encoder: str) -> float:
+    """Return the share of codes that find the one name with them, in percent."""
+    rng = random.Random(0)
+    starts = ("CB", "AN", "IL", "KCN", "ABT-", "MK-", "SLC", "rs")
+    kinds = ("inhibitor", "protein", "neuron", "gene", "receptor")
+    asked = sorted({f"{rng.choice(starts)}{rng.randint(10, 9999)}" for _ in range(3500)})[:3000]
+    records: list[Record] = [
+        Concept(f"X:{n}", f"{rng.choice(kinds)} {code} of the human")
+        for n, code in enumerate(asked)
+    ]
+    return share_right(records, encoder, [(code, f"X:{n}") for n, code in enumerate(asked)])
+
+
 def main() -> None:
     """Measure each corpus and rarity, print and save."""
     parser = argparse.ArgumentParser(
@@ -75,10 +90,18 @@ def main() -> None:
                 row[f"rarity {rarity}"] = share_right([*records, *also], spec, asked)
             rows.append(row)
             print(*row.values(), flush=True)
+    of_codes = {f"rarity {rarity}": codes(f"default,rarity={rarity}") for rarity in RARITIES}
+    of_codes["character n-grams"] = codes("chargrams")
+    print(of_codes)
     keys = [f"rarity {rarity}" for rarity in RARITIES]
     means = {key: round(float(np.mean([row[key] for row in rows])), 2) for key in keys}
     print(means)
-    save("rarity", {"means": means, "rows": rows}, packages=("numpy",), data=dict.fromkeys(files))
+    save(
+        "rarity",
+        {"means": means, "codes": of_codes, "rows": rows},
+        packages=("numpy",),
+        data=dict.fromkeys(files),
+    )
 
 
 if __name__ == "__main__":
