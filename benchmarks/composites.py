@@ -12,29 +12,19 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
 from unittest.mock import patch
 
 from canonym import Document, Linker, Terminology
-from canonym.corpora import read_pubtator
 from canonym.encoders import make_encoder
 from canonym.linking import decision
 from canonym.terminology import read_records
 from canonym.terminology.ids import ConceptIds
+from homonyms import documents_of
 from record import data_folder, save
 
 MEDIC = "medic-2012/medic_06Jul2012.txt"
-CORPORA = (("ncbi-disease", ""), ("bc5cdr", "Disease"))
+CORPORA = (("ncbi-disease", None), ("bc5cdr", "Disease"))
 MARGINS = (-0.1, -0.05, -0.03, -0.02, -0.01, 0.0, 0.01, 0.02, 0.03, 0.04, 0.06, 0.1)
-
-
-def documents_of(path: Path, type_: str) -> list[Document]:
-    """Read documents with mentions of one type only, if one is given."""
-    return [
-        replace(one, mentions=tuple(m for m in one.mentions if not type_ or m.type == type_))
-        for one in read_pubtator(path)
-    ]
 
 
 def exact(linker: Linker, documents: Sequence[Document], margin: float) -> list[tuple[bool, bool]]:

@@ -10,10 +10,6 @@ import click
 from canonym.cli.device import check_device, device_option
 from canonym.cli.options import Number, Size, mention_type_option, order_option, overwrite_option
 
-_RARITY = 0.5
-_MOST_ASKED = 200_000  # names of a terminology; reading more takes long, and memory
-_SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -22,6 +18,9 @@ if TYPE_CHECKING:
     from canonym.types import Mention
 
 _LOG = logging.getLogger(__name__)
+_RARITY = 0.5
+_MOST_ASKED = 200_000  # names of a terminology; reading more takes long, and memory
+_SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
 
 
 @click.command()

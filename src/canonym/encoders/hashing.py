@@ -317,12 +317,9 @@ def sum_by_words(
     return sums
 
 
-def word_buckets(
-    words: Sequence[str], *, grams: tuple[int, int], n_bits: int
-) -> npt.NDArray[np.int32]:
+def word_buckets(words: Sequence[str], *, n_bits: int) -> Int32Array:
     """Return the bucket of each word, ``(n,)``; none is empty or has a space."""
-    indptr, buckets = hash_features(words, grams=grams, n_bits=n_bits)
-    return buckets[indptr[:-1]]
+    return hash_features(words, grams=_NO_GRAMS, n_bits=n_bits)[1]
 
 
 class WordSums:
@@ -367,7 +364,8 @@ class WordSums:
                         if bucket is None:
                             bucket = hash_pair(ahead[1], found[1], n_bits=self._n_bits)
                             pairs[pair] = bucket
-                        row += self._pair(bucket)
+                        both = self._table[bucket]
+                        row += both if self._weights is None else UNIT * both.astype(np.float32)
                 before, ahead = word, found
         return sums
 
@@ -380,7 +378,3 @@ class WordSums:
             total *= self._weights[buckets[0]]
         found = words[word] = (total, whole)
         return found
-
-    def _pair(self, bucket: int) -> npt.NDArray[Any]:
-        one: npt.NDArray[Any] = self._table[bucket]
-        return one if self._weights is None else UNIT * one.astype(np.float32)

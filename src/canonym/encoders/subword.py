@@ -197,7 +197,7 @@ class Subword:
         if not counts:
             raise InvalidInput(f"{n_names:,} names hold no word; give the names of a terminology")
         words = list(counts)
-        buckets = word_buckets(words, grams=self._grams, n_bits=self._n_bits)
+        buckets = word_buckets(words, n_bits=self._n_bits)
         frequency = np.fromiter(counts.values(), np.float64, len(words))
         together = np.zeros(len(self.table))
         np.add.at(together, buckets, frequency)

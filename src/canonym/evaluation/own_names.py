@@ -189,8 +189,7 @@ def gain_by_rarity(
     weighed = Subword(encoder.table, rarity=rarity, **options).fit(names)
     found = []
     for one in (encoder, weighed):
-        known, vectors = one.encode(names), one.encode(texts)
-        best = np.array([int(np.argmax(known @ vector)) for vector in vectors])
+        best = np.argmax(one.encode(texts) @ one.encode(names).T, axis=1)
         found.append(concepts[part[best]] == concepts[asked])
     before, after = found
     return Gain(len(asked), float(before.mean()), float(after.mean()), mcnemar(before, after).p)

@@ -329,9 +329,9 @@ class _Page:
         """Return what each tied concept is ordered by before anything else, smaller first."""
         chosen = self._found.filter
         assert chosen.ties.preference is not None
-        misses = chosen.ties.preference[[hit.concept for hit in tied]].tolist()
+        unmet = chosen.ties.preference[[hit.concept for hit in tied]].tolist()
         if not chosen.species:
-            return [(0, missed) for missed in misses]
+            return [(0, each) for each in unmet]
         start = mention.start if self._text else None
         sentence, _ = sentence_of(self._text or mention.context, mention.text, start=start)
         text = self._text or f"{mention.context} {mention.text}"
@@ -339,7 +339,7 @@ class _Page:
         own = [self._found.concepts[hit.concept] for hit in tied]
         species = [species_of(one.types, one.label) for one in own]
         places = [named.index(one) if one in named else len(named) for one in species]
-        return list(zip(places, misses, strict=True))
+        return list(zip(places, unmet, strict=True))
 
     def _plain_mentions(self, drafts: Iterable[Draft]) -> Iterator[_Plain]:
         for draft in drafts:

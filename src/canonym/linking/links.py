@@ -31,10 +31,10 @@ class LinkOptions(TypedDict, total=False):
     ids : iterable of str
         Only these concepts.
     prefer : sequence of str
-        Of concepts that share a name, one that meets the first preference goes first, then the
-        second, and so on: a type, a source, a prefix of ids with its colon (``"MESH:"``), a species
-        (``"human"``), or ``"species"`` for those that the text names. The context decides between
-        those that are equal in this.
+        Of concepts that share a name, one that meets the first preference goes first, then one
+        that meets the second. Each is a type, a source, a prefix of ids with its colon
+        (``"MESH:"``) or a species (``"human"``). ``"species"`` are those that the text names,
+        which go before all. The context decides between those that are equal in this.
     min_score : float or None
         From -1 to 1. Mentions whose best candidate scores less are NIL; the candidates are still
         returned.

@@ -32,7 +32,7 @@ from canonym.linking.extra_names import (
     load_targets,
 )
 from canonym.linking.overlay import OVERLAY, Overlay, OverlayContent
-from canonym.linking.preferences import SPECIES, misses
+from canonym.linking.preferences import SPECIES, unmet_preferences
 from canonym.linking.settings import Sieve
 from canonym.linking.targets import Target
 from canonym.ranking.pooling import RowsByConcept, TieRule
@@ -155,7 +155,7 @@ class Filters:
             rank = np.random.default_rng(seed).permutation(self._terminology.n_concepts)
             ties = ties._replace(concept_rank=rank.astype(np.int32), by_scope=False)
         if prefer:
-            ties = ties._replace(preference=misses(self._terminology, prefer))
+            ties = ties._replace(preference=unmet_preferences(self._terminology, prefer))
         chosen = types or sources or languages or ids
         species = SPECIES in prefer
         if not chosen and self._retired is None:
@@ -453,6 +453,14 @@ class Names:
         return passing
 
 
+def _remember(known: dict[_Key, _Value], key: _Key, value: _Value) -> None:
+    """Keep a value, and the last few of before; other threads may do the same meanwhile."""
+    if len(known) >= _CACHED:
+        with contextlib.suppress(KeyError, StopIteration, RuntimeError):
+            known.pop(next(iter(known)))
+    known[key] = value
+
+
 def _joined(
     first: npt.NDArray[_Number], further: Sequence[npt.NDArray[_Number]]
 ) -> npt.NDArray[_Number]:
@@ -524,11 +532,3 @@ class CurrentNames:
         if id_ not in self._ordinals:
             self._ordinals[id_] = self._built.base.terminology.ordinal(id_)
         return self._ordinals[id_]
-
-
-def _remember(known: dict[_Key, _Value], key: _Key, value: _Value) -> None:
-    """Keep a value, and the last few of before; other threads may do the same meanwhile."""
-    if len(known) >= _CACHED:
-        with contextlib.suppress(KeyError, StopIteration, RuntimeError):
-            known.pop(next(iter(known)))
-    known[key] = value

@@ -25,7 +25,7 @@ MOST = 30
 _LISTED = 12
 
 
-def misses(terminology: Terminology, prefer: Sequence[str]) -> npt.NDArray[np.int32]:
+def unmet_preferences(terminology: Terminology, prefer: Sequence[str]) -> npt.NDArray[np.int32]:
     """Say which preferences each concept does not meet: ``(n_concepts,)``, smaller goes first.
 
     Each is one binary digit, the first preference the highest. Concepts of any species meet
@@ -36,30 +36,29 @@ def misses(terminology: Terminology, prefer: Sequence[str]) -> npt.NDArray[np.in
     InvalidInput
         If the terminology has no concept that meets a preference.
     """
-    missed = np.zeros(terminology.n_concepts, dtype=np.int32)
+    unmet = np.zeros(terminology.n_concepts, dtype=np.int32)
     for wanted in prefer:
-        missed = 2 * missed + ~_that_meet(terminology, wanted)
-    return missed
+        unmet = 2 * unmet + ~_that_meet(terminology, wanted)
+    return unmet
 
 
 def _that_meet(terminology: Terminology, wanted: str) -> BoolArray:
-    """Mark the concepts that meet a preference."""
+    """Mark the concepts of a type, source, prefix or species of that name."""
+    rows = np.zeros(terminology.n_names, dtype=np.bool_)
+    if _among(wanted, terminology.types()):
+        rows |= terminology.rows_where(types=[wanted])
+    if _among(wanted, _sources(terminology)):
+        rows |= terminology.rows_where(sources=[wanted])
+    found = np.zeros(terminology.n_concepts, dtype=np.bool_)
+    found[terminology.concept_of_row()[rows]] = True
+    if wanted.endswith(":"):
+        found |= terminology.with_prefix(wanted)
     taxon = taxon_of(wanted)
     if taxon or wanted == SPECIES:
         species = (species_of(one.types, one.label) for one in terminology.iter_concepts())
-        found = np.fromiter((bool(one) and one == (taxon or one) for one in species), np.bool_)
-    elif wanted.endswith(":"):
-        found = terminology.with_prefix(wanted)
-    else:
-        found = np.zeros(terminology.n_concepts, dtype=np.bool_)
-        rows = np.zeros(terminology.n_names, dtype=np.bool_)
-        if _among(wanted, terminology.types()):
-            rows |= terminology.rows_where(types=[wanted])
-        if _among(wanted, _sources(terminology)):
-            rows |= terminology.rows_where(sources=[wanted])
-        found[terminology.concept_of_row()[rows]] = True
+        found |= np.fromiter((bool(one) and one == (taxon or one) for one in species), np.bool_)
     if not found.any():
-        raise InvalidInput(_unmet(terminology, wanted))
+        raise InvalidInput(_no_concept(terminology, wanted))
     return found
 
 
@@ -71,7 +70,7 @@ def _among(wanted: str, known: Iterable[str]) -> bool:
     return wanted.casefold() in {one.casefold() for one in known}
 
 
-def _unmet(terminology: Terminology, wanted: str) -> str:
+def _no_concept(terminology: Terminology, wanted: str) -> str:
     kinds = {
         "types": list(terminology.types()),
         "sources": _sources(terminology),
