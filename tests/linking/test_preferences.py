@@ -107,12 +107,16 @@ def test_the_mention_names_the_species(linker: Linker, mention: str, expected: s
     assert ids(linker, mention, prefer=["species"], k=1) == [expected]
 
 
+@pytest.mark.parametrize("context", [True, False])
+@pytest.mark.parametrize("mention", ["p53", "the p53 thing"])
 @pytest.mark.parametrize("order", ["marginal", "fitted"])
-def test_a_reranker_keeps_the_preference(linker: Linker, folder: Path, order: str) -> None:
+def test_a_reranker_keeps_the_preference(
+    folder: Path, order: str, mention: str, context: bool
+) -> None:
     linker = Linker.load(folder)
     linker.use_order(order)
     for prefer, expected in ((["human"], "G:2"), (["zebrafish"], "H:3"), (["A"], "G:1")):
-        (link,) = linker.link(["p53"], prefer=prefer, k=3)
+        (link,) = linker.link([mention], prefer=prefer, k=3, context=context)
         assert link.id == expected
         scores = [one.score for one in link.candidates]
         assert scores == sorted(scores, reverse=True)

@@ -179,8 +179,8 @@ class Pipeline:
             self.decide(document, of_document, found, request)
             for document, of_document in zip(documents, prepared, strict=True)
         ]
-        if request.context:
-            drafts = self.choose_homonyms(documents, drafts, found)
+        if request.context or request.filter.prefers:
+            drafts = self.choose_homonyms(documents, drafts, found, context=request.context)
         return drafts, found
 
     # --- stages ---------------------------------------------------------------------------------
@@ -385,12 +385,17 @@ class Pipeline:
         documents: Sequence[Document],
         drafts: Sequence[Sequence[Draft]],
         found: BatchHits,
+        *,
+        context: bool = True,
     ) -> list[list[Draft]]:
-        """Put concepts of one name in the order for which the context speaks."""
+        """Find all concepts of one name, in the order for which the context speaks, if it may."""
         flat = iter(find_homonyms([one for of_document in drafts for one in of_document], found))
+        homonyms = [[next(flat) for _ in of_document] for of_document in drafts]
+        if not context:
+            return homonyms
         return [
-            self.homonyms.choose(document, [next(flat) for _ in of_document], found)
-            for document, of_document in zip(documents, drafts, strict=True)
+            self.homonyms.choose(document, of_document, found)
+            for document, of_document in zip(documents, homonyms, strict=True)
         ]
 
     def order(
