@@ -58,6 +58,7 @@ def test_the_species_of_a_concept(types: list[str], label: str, taxon: str | Non
         ("anti-mouse antibodies", []),
         ("a mouse-derived cell", [MOUSE]),
         ("The category of catalase", []),
+        ("pain in the calf", []),
         ("", []),
     ],
 )

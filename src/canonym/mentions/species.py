@@ -19,7 +19,7 @@ _SPECIES = {
     "9544": "Macaca mulatta|M. mulatta|rhesus monkey|rhesus monkeys|rhesus macaque|"
     "rhesus macaques|macaque|macaques",
     "9598": "Pan troglodytes|P. troglodytes|chimpanzee|chimpanzees",
-    "9913": "Bos taurus|B. taurus|bovine|cow|cows|cattle|calf|calves",
+    "9913": "Bos taurus|B. taurus|bovine|cow|cows|cattle",
     "9823": "Sus scrofa|S. scrofa|pig|pigs|porcine|swine|piglet|piglets",
     "9940": "Ovis aries|O. aries|sheep|ovine|lamb|lambs",
     "9925": "Capra hircus|C. hircus|goat|goats|caprine",
