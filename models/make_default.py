@@ -73,6 +73,10 @@ ASKED: Mapping[str, Any] = {
 }
 """Options of the last stage: mentions and names also search their terminology (`models.asking`)."""
 
+RARITY = 0.25
+"""How much an index weighs words by how rare they are: chosen on the development parts and the
+development suite (``benchmarks/rarity.py``, ``benchmarks/domains.py``)."""
+
 
 def make_default_encoder(
     data: Path,
@@ -153,7 +157,8 @@ def make_default_encoder(
         "data": of_files | dict((facts or {}).get("data", {})),
         "versions": {name: version(name) for name in ("numpy", "scipy")},
     }
-    return Subword(encoder.table, scale=encoder.scale, **encoder.options() | {"trained": trained})
+    options = encoder.options() | {"trained": trained, "rarity": RARITY}
+    return Subword(encoder.table, scale=encoder.scale, **options)
 
 
 def _stages(

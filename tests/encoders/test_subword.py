@@ -15,7 +15,7 @@ from canonym.encoders import make_encoder
 from canonym.encoders.hashing import blocks, hash_features
 from canonym.encoders.saved import map_tensors, write_tensors
 from canonym.encoders.subword import NORMAL_STEPS, Subword
-from canonym.errors import InvalidInput, Mismatch, NotTrained, ReadError
+from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.text import PLAIN, normalise
 
 RNG = np.random.default_rng(7)
@@ -301,7 +301,8 @@ NEURONS = [f"adult brain neuron {code}" for code in ("DL1", "DL2", "VM3", "PN4")
 
 @pytest.fixture(name="weighed")
 def make_weighed(small: Subword) -> Subword:
-    encoder = Subword(small.table, scale=small.scale, rarity=0.5, **small.options())
+    options = small.options() | {"rarity": 0.5}
+    encoder = Subword(small.table, scale=small.scale, **options)
     return encoder.fit(iter([*NEURONS, "brain"]))
 
 
@@ -351,28 +352,51 @@ def test_saved_weights_are_opened_again(weighed: Subword, tmp_path: Path) -> Non
     opened = Subword.load(tmp_path / "e")
     assert opened.rarity == 0.5
     np.testing.assert_array_equal(opened.encode(NEURONS), weighed.encode(NEURONS))
-    again = Subword.load(tmp_path / "e", rarity=0)
-    assert again.word_weights is None
-    with pytest.raises(NotTrained):
-        Subword.load(tmp_path / "e", rarity=1).encode(NEURONS)
+    for rarity in (0, 1):
+        again = Subword.load(tmp_path / "e", rarity=rarity)
+        assert (again.word_weights, again.waits_for_names) == (None, rarity > 0)
+    # What is fitted lies beside the encoder, which is the same for every terminology.
+    weighed.fit(["brain"]).save(tmp_path / "other")
+    for name in ("encoder.json", "model.safetensors"):
+        assert (tmp_path / "e" / name).read_bytes() == (tmp_path / "other" / name).read_bytes()
+    damaged = tmp_path / "other" / "words.safetensors"
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    with pytest.raises(ReadError):
+        Subword.load(tmp_path / "other")
 
 
-def test_rarity_comes_before_use(small: Subword, exact: Subword, tmp_path: Path) -> None:
+def test_words_count_the_same_until_they_are_counted(
+    small: Subword, exact: Subword, tmp_path: Path
+) -> None:
     unfitted = Subword(small.table, scale=small.scale, rarity=1)
-    with pytest.raises(NotTrained, match="fit it to its names first"):
-        unfitted.encode(["flu"])
-    with pytest.raises(NotTrained):
-        unfitted.save(tmp_path / "e")
-    with pytest.raises(InvalidInput, match="2 names hold no word"):
-        unfitted.fit(["", "!?"])
-    with pytest.raises(InvalidInput, match="int8 alone"):
-        Subword(exact.table, rarity=0.5)
+    assert unfitted.waits_for_names
+    plain = Subword(small.table, scale=small.scale)
+    np.testing.assert_array_equal(unfitted.encode(NEURONS), plain.encode(NEURONS))
+    unfitted.save(tmp_path / "e")
+    assert Subword.load(tmp_path / "e").waits_for_names
+    assert np.isfinite(unfitted.fit(["", "!?"]).encode(NEURONS)).all()  # names without a word
+    assert not unfitted.waits_for_names
+    # A table of floats keeps its rarity for the one of 8 bits that it becomes.
+    floats = Subword(exact.table, rarity=0.5)
+    assert floats.fit(NEURONS).word_weights is None
+    assert not floats.waits_for_names
+    assert floats.quantised().waits_for_names
+    assert small.fit(["flu"]) is small
+    assert small.word_weights is None
+
+
+def test_a_rarity_that_cannot_be_is_refused(small: Subword, exact: Subword) -> None:
     for rarity in (-0.1, 1.1, "x", True, float("nan")):
         with pytest.raises(InvalidInput, match="a number from 0 to 1 is expected"):
             Subword(small.table, scale=small.scale, rarity=rarity)  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="weights of words"):
-        Subword(small.table, scale=small.scale, word_weights=np.ones(8, np.int8), rarity=1)
-    assert small.fit(["flu"]) is small
+    ones = np.ones(len(small.table), np.int8)
+    for given in (
+        {"table": small.table, "scale": small.scale, "rarity": 1, "word_weights": ones[:8]},
+        {"table": small.table, "scale": small.scale, "word_weights": ones},
+        {"table": exact.table, "rarity": 1, "word_weights": ones},
+    ):
+        with pytest.raises(InvalidInput, match="weights of words"):
+            Subword(**given)
 
 
 def test_an_index_is_fitted_to_its_names(tmp_path: Path) -> None:
@@ -394,6 +418,19 @@ def test_an_index_is_fitted_to_its_names(tmp_path: Path) -> None:
     assert again.link(["neurons of a fly, kind VM3"])[0].to_dict() == link.to_dict()
     assert linker.add_synonym("the third one", "N:2")
     assert linker.link(["third one"])[0].id == "N:2"
+
+
+def test_an_encoder_is_fitted_to_the_names_of_each_index(tmp_path: Path) -> None:
+    encoder = make_encoder("default")
+    for name in ("adult neuron", "larval muscle"):
+        terminology = Terminology.build([Concept("X:1", name), Concept("X:2", "eye")])
+        Linker.build(terminology, encoders=[encoder], folder=tmp_path / name)
+        assert encoder.waits_for_names  # type: ignore[attr-defined]
+        again = Linker.build(terminology, encoders=["default"])
+        (one,), (other,) = (
+            each.pipeline.search.encoders for each in (Linker.load(tmp_path / name), again)
+        )
+        np.testing.assert_array_equal(one.encoder.word_weights, other.encoder.word_weights)
 
 
 def test_only_subword_encoders_weigh_words() -> None:

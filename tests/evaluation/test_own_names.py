@@ -119,7 +119,7 @@ def hopeless(n: int = N) -> Terminology:
 
 
 def test_rare_words_part_names_that_share_the_others() -> None:
-    encoder = make_encoder("default")
+    encoder = make_encoder("default,rarity=0")
     assert isinstance(encoder, Subword)
     gain = gain_by_rarity(terminology(), encoder, 0.5)
     assert gain.n == N // 10
@@ -130,7 +130,7 @@ def test_rare_words_part_names_that_share_the_others() -> None:
 
 
 def test_a_part_of_a_large_terminology_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    encoder = make_encoder("default")
+    encoder = make_encoder("default,rarity=0")
     assert isinstance(encoder, Subword)
     whole = gain_by_rarity(terminology(), encoder, 0.5)
     monkeypatch.setattr("canonym.evaluation.own_names._PART", 50)
@@ -144,12 +144,13 @@ def test_a_part_of_a_large_terminology_is_asked(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("make", "options", "told"),
     [
-        (terminology, [], True),
+        (terminology, ["--encoder", "default,rarity=0"], True),
+        (terminology, [], False),
         (terminology, ["--encoder", "default,rarity=1"], False),
         (terminology, ["--encoder", "chargrams"], False),
         (terminology, ["--quiet"], False),
-        (hopeless, [], False),
-        (lambda: terminology(30), [], False),
+        (hopeless, ["--encoder", "default,rarity=0"], False),
+        (lambda: terminology(30), ["--encoder", "default,rarity=0"], False),
     ],
 )
 def test_an_index_tells_of_rare_words(

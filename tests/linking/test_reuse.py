@@ -54,6 +54,7 @@ ENCODERS: dict[str, Callable[[], list[str | Encoder]]] = {
     "no encoder": lambda: [],
     "subword": lambda: [_subword()],
     "quantised subword": lambda: [_subword().quantised()],
+    "subword that weighs words": lambda: [Subword(_subword().table, rarity=0.5).quantised()],
     "static": lambda: [_static()],
     "fitted chargrams": lambda: [CharGrams().fit(WORDS)],
     "chargrams yet to be fitted": lambda: [_subword(), "chargrams"],
@@ -107,6 +108,8 @@ def test_every_byte_is_that_of_a_whole_build(
     later = _terminology(_changed(chance, names), new)
     Linker.build(later, folder=tmp_path / "whole", encoders=ENCODERS[kind](), **options)
     monkeypatch.setattr(building, "_BATCH", 7)
+    if seed == 3:  # what is fitted anew is encoded in a process of its own
+        monkeypatch.setattr(building, "_MANY", 10)
     Linker.build(
         later, folder=tmp_path / "new", encoders=ENCODERS[kind](), reuse=tmp_path / "old", **options
     )
@@ -232,9 +235,13 @@ def test_the_command_says_what_was_reused(tmp_path: Path) -> None:
     a, b, again = (str(tmp_path / name) for name in ("a", "b", "again"))
     run("index", "-q", f"{a}.csv", "-o", a)
     text = run("index", f"{b}.csv", "-o", b, "--reuse", a).stdout
-    assert "reused       subword: 2 names, 1 encoded\n" in text
+    assert "reused       subword: none, fitted to each version; 3 encoded\n" in text
     run("index", "-q", f"{b}.csv", "-o", again)
     assert _digests(tmp_path / "b") == _digests(tmp_path / "again")
+    plain, more = (str(tmp_path / name) for name in ("plain", "more"))
+    run("index", "-q", f"{a}.csv", "-o", plain, "-e", "default,rarity=0")
+    text = run("index", f"{b}.csv", "-o", more, "--reuse", plain, "-e", "default,rarity=0").stdout
+    assert "reused       subword: 2 names; 1 encoded\n" in text
     refused = run("index", f"{b}.csv", "-o", a, "--reuse", a, "--overwrite", code=2)
     assert "nothing can be taken over from it" in refused.stderr
     refused = run("index", f"{b}.csv", "-o", f"{b}2", "--reuse", a, "-e", "chargrams", code=2)

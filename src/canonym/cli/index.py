@@ -133,7 +133,8 @@ _SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
     type=click.Path(),
     metavar="INDEX",
     help="An index of an earlier version of TERMINOLOGY, built with the same encoders: only names "
-    "that it does not have are encoded. The index is the same as without it.",
+    "that it does not have are prepared, and encoded unless an encoder is fitted to each version. "
+    "The index is the same as without it.",
 )
 @overwrite_option
 @click.option(
@@ -232,7 +233,7 @@ def _build(
     from canonym.cli.progress import stages
     from canonym.cli.sources import open_terminology
     from canonym.cli.verbosity import is_quiet
-    from canonym.linking.build import REUSED
+    from canonym.linking.build import FITTED, REUSED
 
     reused: dict[str, str] = {}
     with open_terminology(terminology) as opened:
@@ -240,9 +241,12 @@ def _build(
         with stages() as report:
 
             def watch(stage: str, done: int, total: int) -> None:
-                encoder, reuses, _ = stage.partition(f" {REUSED}")
-                if reuses:
-                    reused[encoder] = f"{done:,} names, {total - done:,} encoded"
+                for what in (REUSED, FITTED):
+                    encoder, said, _ = stage.partition(f" {what}")
+                    if said:
+                        none = "none, fitted to each version"
+                        part = none if what == FITTED else f"{done:,} names"
+                        reused[encoder] = f"{part}; {total - done:,} encoded"
                 report(stage, done, total)
 
             linker = build(opened, progress=watch)
@@ -409,7 +413,7 @@ def _note_rarity(linker: Linker) -> None:
     if (
         is_quiet()
         or not isinstance(encoder, Subword)
-        or encoder.rarity
+        or encoder.rarity >= _RARITY
         or encoder.scale is None
         or linker.terminology.n_names > _MOST_ASKED
     ):

@@ -15,10 +15,10 @@ A quantised table holds 8-bit integers with one scale for each column. Their sum
 vector does not depend on the order of the sum, on the number of names encoded together, on threads
 or on the instruction set.
 
-With a `rarity` r, an encoder is fitted to the names of a terminology. A word w and its n-grams then
-count ``(idf(w) / mean)^r`` times, with ``idf(w) = ln((N + 1) / (df(w) + 1))`` over N names and the
-mean over all their words. So what many names share counts less, and a code counts more. The weights
-are rounded to twelfths and at most 2.
+With a `rarity` r, an index fits its encoder to the names of the terminology. A word w and its
+n-grams then count ``(idf(w) / mean)^r`` times, with ``idf(w) = ln((N + 1) / (df(w) + 1))`` over N
+names and the mean over all their words. So what many names share counts less, and a code counts
+more. The weights are rounded to twelfths and at most 2. Before that, words count as they stand.
 
 References
 ----------
@@ -31,7 +31,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
+from itertools import chain, islice
 from numbers import Real
 from pathlib import Path
 from typing import Any, Self
@@ -57,7 +57,7 @@ from canonym.encoders.saved import (
     write_encoder_manifest,
     write_tensors,
 )
-from canonym.errors import InvalidInput, NotTrained, ReadError
+from canonym.errors import InvalidInput, ReadError
 from canonym.io.forks import Lock
 from canonym.text import PLAIN
 from canonym.text.memo import MemoNormaliser
@@ -70,6 +70,7 @@ NORMAL_STEPS: tuple[str, ...] = (*PLAIN, "possessive", "spelling", "plural", "nu
 """Normalisation of names: variants that change every hash, at a few microseconds a name."""
 
 _TENSORS = "model.safetensors"
+_WORDS = "words.safetensors"
 # From so many names on, words are summed for all of them together.
 _MANY = 512
 # From so many names on, SciPy and a table of floats pay for import and making.
@@ -98,8 +99,8 @@ class Subword:
     trained : mapping, optional
         Facts about the training of the table, kept in the manifest.
     rarity : float
-        From 0 to 1: how much more rare words of a terminology count than frequent ones. With more
-        than 0 the table has to be of int8, and `fit` comes first.
+        From 0 to 1: how much more rare words of a terminology count than frequent ones, once
+        `fit` has counted them. A table of float32 keeps it for `quantised`.
     word_weights : (n_buckets,) int8, optional
         What `fit` found: how many twelfths a word counts, by its bucket.
 
@@ -138,8 +139,8 @@ class Subword:
         self.n_min, self.n_max = int(n_min), int(n_max)
         self.characters = int(characters)
         self.steps, self.trained = tuple(steps), dict(trained or {})
-        self.rarity = _checked_rarity(rarity, self.scale)
-        self.word_weights = _checked_weights(word_weights, self.rarity, len(self.table))
+        self.rarity = _checked_rarity(rarity)
+        self.word_weights = self._checked_weights(word_weights)
         self._normalise = MemoNormaliser(self.steps)
         self._sums = WordSums(self.table, grams=self._grams, word_weights=self.word_weights)
         self._floats: Float32Array | None = None
@@ -154,8 +155,7 @@ class Subword:
         """Content of the manifest: options, shape and type of the table, its training."""
         buckets, dimensions = self.table.shape
         described = {"buckets": buckets, "dimensions": dimensions, "dtype": str(self.table.dtype)}
-        rarity = {"rarity": self.rarity} if self.rarity else {}
-        return self.options() | described | {"steps": list(self.steps)} | rarity
+        return self.options() | described | {"steps": list(self.steps)}
 
     @property
     def _grams(self) -> tuple[int, int]:
@@ -170,6 +170,11 @@ class Subword:
         """Width of the vectors."""
         return int(self.table.shape[1])
 
+    @property
+    def waits_for_names(self) -> bool:
+        """Whether `fit` can weigh the words, and has not yet."""
+        return self.rarity > 0 and self.scale is not None and self.word_weights is None
+
     def features(self, names: Sequence[str]) -> tuple[npt.NDArray[np.int64], Int32Array]:
         """Return ``indptr`` and ``buckets``, rows of `table`: the features of each name.
 
@@ -179,30 +184,25 @@ class Subword:
         return hash_features(texts, grams=self._grams, n_bits=self._n_bits)
 
     def fit(self, names: Iterable[str]) -> Self:
-        """Learn how rare the words of `names` are; an encoder without rarity learns nothing.
+        """Learn how rare the words of `names` are, those of a terminology.
 
-        Raises
-        ------
-        InvalidInput
-            If `names` have no words.
+        Without a rarity, or with a table of float32, nothing is learned.
         """
-        if not self.rarity:
+        if not self.rarity or self.scale is None:
             return self
         counts: Counter[str] = Counter()
         n_names, stream = 0, iter(names)
         while block := checked_names(list(islice(stream, _VERY_MANY))):
             n_names += len(block)
-            for text in self.texts(block):
-                counts.update({*text.split()})
-        if not counts:
-            raise InvalidInput(f"{n_names:,} names hold no word; give the names of a terminology")
+            counts.update(chain.from_iterable({*text.split()} for text in self.texts(block)))
         words = list(counts)
         buckets = word_buckets(words, n_bits=self._n_bits)
         frequency = np.fromiter(counts.values(), np.float64, len(words))
         together = np.zeros(len(self.table))
         np.add.at(together, buckets, frequency)
         idf = np.maximum(np.log((n_names + 1) / (together + 1)), _LEAST_IDF)
-        weights = (idf / np.average(idf[buckets], weights=frequency)) ** self.rarity
+        mean = np.average(idf[buckets], weights=frequency) if words else 1.0
+        weights = (idf / mean) ** self.rarity
         self.word_weights = np.clip(np.rint(UNIT * weights), 1, 2 * UNIT).astype(np.int8)
         self._sums = WordSums(self.table, grams=self._grams, word_weights=self.word_weights)
         return self
@@ -214,13 +214,7 @@ class Subword:
         -------
         (n, d) float32
             Vectors of L2 norm 1, zero where a name has no letter or digit.
-
-        Raises
-        ------
-        NotTrained
-            With a rarity, before `fit`.
         """
-        self._check_fitted()
         distinct, place_of = distinct_names(checked_names(names))
         vectors = np.zeros((len(distinct), self.dimensions), dtype=np.float32)
         if len(distinct) >= _MANY or self.scale is None:
@@ -245,15 +239,18 @@ class Subword:
     def save(self, folder: Path) -> None:
         """Write the encoder into `folder`, which is made if it is missing.
 
-        ``model.safetensors`` holds ``table``, for 8 bits ``scale``, and what was fitted;
-        ``encoder.json`` the settings and a checksum. Equal encoders give equal bytes.
+        ``model.safetensors`` holds ``table`` and for 8 bits ``scale``, ``encoder.json`` the
+        settings and a checksum, ``words.safetensors`` what `fit` found. Equal encoders give equal
+        bytes.
         """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        self._check_fitted()
-        given = {"table": self.table, "scale": self.scale, "word_weights": self.word_weights}
-        tensors = {name: array for name, array in given.items() if array is not None}
+        tensors = {"table": self.table}
+        if self.scale is not None:
+            tensors["scale"] = self.scale
         write_tensors(folder / _TENSORS, tensors)
+        if self.word_weights is not None:
+            write_tensors(folder / _WORDS, {"word_weights": self.word_weights})
         settings = self.settings | {"crc32": checksum(tensors)}
         write_encoder_manifest(folder, kind="subword", settings=settings)
 
@@ -261,29 +258,34 @@ class Subword:
     def load(cls, folder: Path, *, rarity: float | None = None) -> Self:
         """Open an encoder that `save` wrote; its table is mapped into memory.
 
-        With a `rarity` it has to be fitted to the names of a terminology.
+        With a `rarity` it forgets its own, and the names that it was fitted to.
         """
         folder = Path(folder)
         encoder = reopen(cls, folder, "subword", lambda settings: _with_tensors(folder, settings))
         if rarity is None:
             return encoder
-        return cls(encoder.table, scale=encoder.scale, **encoder.options(), rarity=rarity)
+        return cls(encoder.table, scale=encoder.scale, **encoder.options() | {"rarity": rarity})
 
     def options(self) -> dict[str, Any]:
         """Keyword arguments, beside the table and its scale, that make this encoder again."""
         names = ("n_min", "n_max", "characters", "steps", "trained")
-        return {name: getattr(self, name) for name in names}
+        rarity = {"rarity": self.rarity} if self.rarity else {}
+        return {name: getattr(self, name) for name in names} | rarity
 
     def texts(self, names: Sequence[str]) -> list[str]:
         """Return the names as `features` takes them: cut off, in Latin letters, normalised."""
         return self._normalise(latin(name[: self.characters]) for name in names)
 
-    def _check_fitted(self) -> None:
-        if self.rarity and self.word_weights is None:
-            raise NotTrained(
-                f"an encoder with rarity={self.rarity:g} weighs words by how rare they are in a "
-                "terminology; fit it to its names first, as an index does"
+    def _checked_weights(self, weights: npt.NDArray[np.int8] | None) -> npt.NDArray[np.int8] | None:
+        if weights is None:
+            return None
+        shaped = weights.shape == (len(self.table),) and weights.dtype == np.int8
+        if not shaped or not self.rarity or self.scale is None:
+            raise InvalidInput(
+                "weights of words need a table of int8, a rarity, and one of int8 for each of "
+                f"{len(self.table)} buckets"
             )
+        return weights
 
     def _encode_many(self, names: list[str], vectors: Float32Array) -> None:
         if self.scale is not None:
@@ -331,7 +333,7 @@ def _with_tensors(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings with the arrays that they describe."""
     path = folder / _TENSORS
     tensors = map_tensors(path)
-    if not set(tensors) <= {"table", "scale", "word_weights"} or "table" not in tensors:
+    if not {"table"} <= set(tensors) <= {"table", "scale"}:
         raise ReadError(
             path, f"it holds {sorted(tensors)}, expected a table and its scale; save it again"
         )
@@ -345,26 +347,14 @@ def _with_tensors(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
             "the arrays are not those that encoder.json describes: a file is damaged, or of "
             "another encoder; save it again",
         )
-    return options | tensors
+    words = folder / _WORDS
+    return options | tensors | (map_tensors(words) if words.exists() else {})
 
 
-def _checked_rarity(rarity: float, scale: Float32Array | None) -> float:
+def _checked_rarity(rarity: float) -> float:
     if isinstance(rarity, bool) or not isinstance(rarity, Real) or not 0 <= rarity <= 1:
         raise InvalidInput(f"rarity={rarity!r}; a number from 0 to 1 is expected")
-    if rarity and scale is None:
-        raise InvalidInput(f"rarity={rarity}: words are weighed in a table of int8 alone")
     return float(rarity)
-
-
-def _checked_weights(
-    weights: npt.NDArray[np.int8] | None, rarity: float, n_buckets: int
-) -> npt.NDArray[np.int8] | None:
-    fits = weights is None or (weights.shape == (n_buckets,) and weights.dtype == np.int8)
-    if not fits or (weights is not None and not rarity):
-        raise InvalidInput(
-            f"weights of words need a rarity, and one of int8 for each of {n_buckets} buckets"
-        )
-    return weights
 
 
 def _checked_table(

@@ -168,7 +168,7 @@ class Gain(NamedTuple):
 def gain_by_rarity(
     terminology: Terminology, encoder: Subword, rarity: float, *, n: int = 300, seed: int = 0
 ) -> Gain:
-    """Ask for names among a part of a terminology, without a rarity of words and with it.
+    """Ask for names among a part of a terminology, with the encoder's own rarity and with another.
 
     The part are 20,000 names at most, and all names of the concepts that are asked for: this takes
     a second where `compare_by_names` builds indexes.
@@ -185,10 +185,10 @@ def gain_by_rarity(
     part = np.union1d(drawn, np.flatnonzero(np.isin(concepts, concepts[asked])))
     part = np.setdiff1d(part, asked)
     names, texts = ([one.text for one in terminology.names_at(rows)] for rows in (part, asked))
-    options = {"scale": encoder.scale, **encoder.options()}
-    weighed = Subword(encoder.table, rarity=rarity, **options).fit(names)
     found = []
-    for one in (encoder, weighed):
+    for weighed in (encoder.rarity, rarity):
+        options = encoder.options() | {"scale": encoder.scale, "rarity": weighed}
+        one = Subword(encoder.table, **options).fit(names)
         best = np.argmax(one.encode(texts) @ one.encode(names).T, axis=1)
         found.append(concepts[part[best]] == concepts[asked])
     before, after = found

@@ -8,6 +8,7 @@ is imported again.
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import itertools
 import logging
@@ -76,7 +77,11 @@ MEMORY = "1GB"
 REUSED = "vectors reused"
 """End of the stage that reports how many vectors of an encoder are taken over."""
 
+FITTED = "fitted anew"
+"""End of the stage that reports an encoder whose vectors fit the names of the earlier index."""
+
 _BATCH = 20_000
+_COUNTED = 100_000  # names at least, spread evenly
 _MANY = 50_000  # fewer names are encoded before a second process has begun
 _ONE_CORE = {"subword", "static"}  # encoders that keep to one core
 
@@ -125,7 +130,7 @@ def build_index(
     index = _chosen_kind(kind, terminology.n_names)
     # Two processes may sort at the same time.
     allowed = max(parse_size(memory, "memory") // 2, 1)
-    made = [make_encoder(given) if isinstance(given, str) else given for given in encoders]
+    made = [make_encoder(given) if isinstance(given, str) else _own(given) for given in encoders]
     made, weights = _with_grams(made, weights)
     if kind != "auto":
         for encoder in made:
@@ -190,11 +195,13 @@ def _write(
     np.save(rows / "id_rank.npy", terminology.id_rank())
     with contextlib.ExitStack() as stack:
         stored = _add_encoders(work, folder, encoders, stack)
-        process = _started(work, folder, encoders, stack)
+        process = _started(work, folder, encoders, stored, stack)
         _add_normal_forms(work, folder, chosen_sieves(chosen["sieves"]), chosen["spelling"])
         described: list[dict[str, Any]] = []
         for number, name in enumerate(_names_of(encoders)):
             place = folder / f"index-{number}"
+            if work.earlier is not None:
+                _report_reuse(work, kind_of(encoders[number]), fitted=stored[number] is None)
             if not (number in process and process[number].finished(work.report)):
                 write_index(work, _made(place), encoders[number], stored[number])
             described.append(
@@ -324,13 +331,23 @@ def _add_encoders(
     return stored
 
 
+def _report_reuse(work: Work, kind: str, *, fitted: bool) -> None:
+    assert work.earlier is not None
+    what, n_reused = (FITTED, 0) if fitted else (REUSED, work.earlier.n_reused)
+    work.report(f"{kind} {what}", n_reused, work.terminology.n_names)
+
+
 def _started(
-    work: Work, folder: Path, encoders: Sequence[Encoder], stack: contextlib.ExitStack
+    work: Work,
+    folder: Path,
+    encoders: Sequence[Encoder],
+    stored: Sequence[Vectors | None],
+    stack: contextlib.ExitStack,
 ) -> dict[int, EncodingProcess]:
     """Start the process that encodes for one of the encoders, if that is worth it."""
     for number, encoder in enumerate(encoders):
         kind = kind_of(encoder)
-        if work.earlier is None and EncodingProcess.is_worth_it(work.terminology, kind):
+        if stored[number] is None and EncodingProcess.is_worth_it(work.terminology, kind):
             place = _made(folder / f"index-{number}")
             started = EncodingProcess(work, place, folder / f"encoder-{number}")
             return {number: stack.enter_context(started)}
@@ -424,15 +441,31 @@ def encoder_steps(encoder: Any) -> tuple[str, ...]:
 
 
 def fit_encoder(encoder: Any, terminology: Terminology, report: Progress) -> bool:
-    """Fit an encoder to the names, unless it is ready for use; return whether it was fitted."""
+    """Fit an encoder to the names, if it waits for them; return whether it was fitted."""
+    if not _waits_for_names(encoder):
+        return False
+    steps = encoder_steps(encoder)
+    texts = reported(terminology, "counting", report)
+    names = itertools.chain.from_iterable(normalise_all(b, steps) for b in texts)
+    # How rare words are, a part of the names shows well enough; n-grams are counted in all.
+    every = terminology.n_names // _COUNTED if hasattr(encoder, "waits_for_names") else 1
+    encoder.fit(itertools.islice(names, 0, None, max(every, 1)))
+    return True
+
+
+def _waits_for_names(encoder: Any) -> bool:
+    if hasattr(encoder, "waits_for_names"):
+        return bool(encoder.waits_for_names)
     try:
         encoder.encode([""])
     except NotTrained:
-        steps = encoder_steps(encoder)
-        texts = reported(terminology, "counting", report)
-        encoder.fit(itertools.chain.from_iterable(normalise_all(b, steps) for b in texts))
         return True
     return False
+
+
+def _own(encoder: Encoder) -> Encoder:
+    """Return a copy of an encoder that works unfitted too: the next index fits it to its own."""
+    return copy.copy(encoder) if getattr(encoder, "waits_for_names", False) else encoder
 
 
 def reported(terminology: Terminology, stage: str, report: Progress) -> Iterator[list[str]]:
@@ -469,9 +502,6 @@ def write_index(work: Work, place: Path, encoder: Any, stored: Vectors | None = 
             encode = functools.partial(_encoded, encoder, list(normalise_all(batch, steps)))
             yield encode() if stored is None else completed(stored, rows, encode)
 
-    if work.earlier is not None:
-        n_reused = 0 if stored is None else work.earlier.n_reused
-        work.report(f"{kind} {REUSED}", n_reused, work.terminology.n_names)
     batches = vectors_of_batches()
     first: Any = next(batches)
     every: Iterator[Any] = itertools.chain([first], batches)
