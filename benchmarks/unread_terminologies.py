@@ -30,6 +30,7 @@ def main() -> None:
     called = {
         "chargrams": "character n-grams",
         options.sentence_encoder: "all-MiniLM-L6-v2, untrained",
+        "default,rarity=0": "default, rarity 0",
         "default": "default",
         "default,rarity=0.5": "default, rarity 0.5",
         "default,rarity=1": "default, rarity 1",
