@@ -122,7 +122,7 @@ def test_the_kind_of_an_index_is_chosen_said_and_verified(
         assert 1 <= encoder["probes"] <= encoder["lists"] <= names
         assert encoder["recall@1"] >= 0.99
         assert 0 < encoder["recall@10"] <= 1
-        assert f"probes: {encoder['probes']}, recall@1: " in text
+        assert f"probes: {encoder['probes']}, rarity: 0.25, recall@1: " in text
     assert "is sound" in run("index", "--verify", str(out)).stdout
     assert linked(out, "brokn hips")[0]["label"] == "Hip fracture"
 

@@ -157,7 +157,7 @@ def test_a_manifest_with_other_values_is_refused(index: Path, checksums: bool) -
     manifest = index / MANIFEST
     text = manifest.read_text()
     # Without checksums these may have other values, or be left out as by earlier versions.
-    free = {"mentions", "search", "search_threshold", "name", "files", "sieves", "steps"}
+    free = {"mentions", "search", "search_threshold", "name", "files", "sieves", "steps", "rarity"}
     for path, change in itertools.product(keys_of(json.loads(text)), (None, [], "x", "removed")):
         content = json.loads(text)
         place = content
