@@ -184,6 +184,7 @@ def test_an_index_is_asked_as_it_is_or_for_its_parts() -> None:
         (("-t", "t.obo", "-i", "ix"), "either --index or --terminology"),
         (("-i", "ix", "-e", "chargrams", "-p", "raw"), "leave out --encoder"),
         (("-t", "t.obo", "--min-score", "0.5"), "--min-score goes with --protocol raw"),
+        (("-t", "t.obo", "--prefer", "human"), "--prefer goes with --protocol raw"),
         (("-t", "t.obo", "--mentions"), "--mentions goes with --json"),
         (("-t", "t.obo", "--html", "no/r.html"), "does not exist; create it first"),
         (("-t", "t.obo", "--html", "r", "--json", "r"), "two files are expected"),

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from canonym import Concept, Document, InvalidInput, Linker, Mention, Name, Terminology
 from canonym.cli import main
 from canonym.cli.explanation import explain
+from canonym.evaluation.run import evaluate_corpus
 from canonym.linking.homonyms import MOST_TIED, preferred_first
 from canonym.linking.links import LinkOptions
 from canonym.linking.search import ConceptHit, Draft
@@ -176,3 +177,11 @@ def test_on_the_command_line(folder: Path) -> None:
     found = CliRunner().invoke(main, [*options, "--prefer", "people of old", "p53"])
     assert found.exit_code == 2
     assert "expected a type, a source, a prefix of ids" in found.output
+
+
+def test_an_evaluation_prefers_as_well(linker: Linker) -> None:
+    documents = [Document("1", "p53", (Mention("p53", 0, 3, ids=("G:2",)),))]
+    for prefer, right in (((), 0), (("human",), 1)):
+        run = evaluate_corpus(documents, linker=linker, protocol="raw", prefer=prefer)
+        assert run.value("accuracy@1") == right
+        assert run.fingerprints["prefer"] == list(prefer)

@@ -11,13 +11,14 @@ from canonym.cli.device import device_option
 from canonym.cli.options import (
     Number,
     overwrite_option,
+    prefer_option,
     replaced_order_option,
     sheet_options,
     workers_option,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from canonym.cli.annotated import Corpus
     from canonym.evaluation.comparison import Comparison
@@ -37,6 +38,7 @@ class Options(TypedDict):
     k: int
     seed: int
     min_score: float | None
+    prefer: tuple[str, ...]
     order: str
     context: bool
     workers: int
@@ -162,6 +164,7 @@ class Options(TypedDict):
     type=Number(0, 1),
     help="Under raw: mentions whose best candidate scores less are NIL.",
 )
+@prefer_option
 @workers_option
 @device_option
 def evaluate(
@@ -216,7 +219,8 @@ def evaluate(
     from canonym.evaluation.questions import read_corrections
     from canonym.evaluation.run import evaluate_corpus
 
-    _check_system(index, terminologies, encoders, protocol, options["min_score"])
+    unprepared = {"--min-score": options["min_score"], "--prefer": options["prefer"]}
+    _check_system(index, terminologies, encoders, protocol, unprepared)
     read = (corpus, *training, corrections, *others, index, *terminologies, *encoders)
     _check_files(html, json_, (*read, options["order"]), mentions=mentions, overwrite=overwrite)
     began = time.monotonic()
@@ -257,7 +261,7 @@ def _check_system(
     terminologies: Sequence[str],
     encoders: Sequence[str],
     protocol: str,
-    min_score: float | None,
+    unprepared: Mapping[str, Any],
 ) -> None:
     from canonym.errors import InvalidInput
 
@@ -268,8 +272,9 @@ def _check_system(
             "--protocol raw evaluates the index unchanged; leave out --encoder, or name a "
             "--terminology"
         )
-    if min_score is not None and protocol != "raw":
-        raise InvalidInput(f"--min-score goes with --protocol raw, not with {protocol}")
+    for option, value in unprepared.items():
+        if value not in (None, ()) and protocol != "raw":
+            raise InvalidInput(f"{option} goes with --protocol raw, not with {protocol}")
 
 
 def _check_files(

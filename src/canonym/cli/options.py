@@ -89,6 +89,13 @@ workers_option: Decorator = click.option(
     help="Link in N processes, 0 for one per core; the output is the same. Each takes a second or "
     "two to start, so that short files gain nothing.",
 )
+prefer_option: Decorator = click.option(
+    "--prefer",
+    multiple=True,
+    metavar="WHAT",
+    help="Of concepts that share a name, those of this type, source, prefix of ids (MESH:) or "
+    "species (human) go first; species alone: those that the text names. Can be repeated.",
+)
 ties_option: Decorator = click.option(
     "--seed",
     type=click.IntRange(min=0),
@@ -143,13 +150,7 @@ choice_options: Decorator = with_options(
         metavar="FILE",
         help="Only the concepts in this file, one id a line.",
     ),
-    click.option(
-        "--prefer",
-        multiple=True,
-        metavar="WHAT",
-        help="Of concepts that share a name, those of this type, source, prefix of ids (MESH:) or "
-        "species (human) go first; species alone: those that the text names. Can be repeated.",
-    ),
+    prefer_option,
     click.option(
         "--min-score",
         type=Number(0, 1),

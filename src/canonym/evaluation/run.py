@@ -75,6 +75,7 @@ class EvaluationOptions(TypedDict, total=False):
     k: int
     seed: int
     min_score: float | None
+    prefer: Sequence[str]
     order: str | Path | Reranker
     context: bool
     workers: int
@@ -96,6 +97,7 @@ class _Settings:
     k: int = 20
     seed: int = 0
     min_score: float | None = None
+    prefer: Sequence[str] = ()
     order: str | Path | Reranker = "nearest"
     context: bool = True
     workers: int = 1
@@ -103,6 +105,7 @@ class _Settings:
 
     def __post_init__(self) -> None:
         check_options({"k": self.k, "seed": self.seed, "min_score": self.min_score})
+        check_options({"prefer": self.prefer})
         object.__setattr__(self, "workers", check_workers(self.workers))
 
 
@@ -284,6 +287,8 @@ def evaluate_corpus(
         Of the bootstrap, 0 by default.
     min_score : float, optional
         Under ``raw``: mentions whose best candidate scores less are NIL.
+    prefer : sequence of str
+        Under ``raw``: which concepts of one name go first, see `canonym.LinkOptions`.
     order : str, Path or Reranker
         Order of the nearest concepts, under protocols other than ``raw``; see
         `canonym.linking.reranker.open_order`. A fitted one takes training mentions as earlier
@@ -436,7 +441,11 @@ def _link(
         )
         documents.append(replace(document, mentions=wanted))
     linked = linker.link_documents(
-        documents, k=settings.k, min_score=settings.min_score, workers=settings.workers
+        documents,
+        k=settings.k,
+        min_score=settings.min_score,
+        prefer=settings.prefer,
+        workers=settings.workers,
     )
     answers = tuple(answers_of_link(link) for _, links in linked for link in links)
     return _Answered(
@@ -522,6 +531,7 @@ def _identify(
         "k": settings.k,
         "seed": settings.seed,
         "min_score": settings.min_score,
+        "prefer": list(settings.prefer),
         "reranker": found.reranked.digest if found.reranked else None,
         "software": software_of(linker, engine),
     }
