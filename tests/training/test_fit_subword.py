@@ -87,6 +87,9 @@ def test_it_goes_on_from_another_encoder() -> None:
     start = fit_subword(names, concepts, **options)
     further = fit_subword(names, concepts, steps=1, learning_rate=1e-6, batch=64, start=start)
     assert further.settings == start.settings
+    start.rarity = 0.5
+    on = fit_subword(names, concepts, steps=1, batch=64, start=start)
+    assert (on.rarity, on.waits_for_names) == (0.5, True)  # an index fits it to its names
     np.testing.assert_allclose(further.encode(names), start.encode(names), atol=0.02)
     exact = fit_subword(names, concepts, **options, quantise=False)
     assert exact.table.dtype == np.float32
