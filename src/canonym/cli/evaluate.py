@@ -18,7 +18,7 @@ from canonym.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from canonym.cli.annotated import Corpus
     from canonym.evaluation.comparison import Comparison
@@ -219,8 +219,7 @@ def evaluate(
     from canonym.evaluation.questions import read_corrections
     from canonym.evaluation.run import evaluate_corpus
 
-    unprepared = {"--min-score": options["min_score"], "--prefer": options["prefer"]}
-    _check_system(index, terminologies, encoders, protocol, unprepared)
+    _check_system(index, terminologies, encoders, protocol, options)
     read = (corpus, *training, corrections, *others, index, *terminologies, *encoders)
     _check_files(html, json_, (*read, options["order"]), mentions=mentions, overwrite=overwrite)
     began = time.monotonic()
@@ -261,7 +260,7 @@ def _check_system(
     terminologies: Sequence[str],
     encoders: Sequence[str],
     protocol: str,
-    unprepared: Mapping[str, Any],
+    options: Options,
 ) -> None:
     from canonym.errors import InvalidInput
 
@@ -272,7 +271,7 @@ def _check_system(
             "--protocol raw evaluates the index unchanged; leave out --encoder, or name a "
             "--terminology"
         )
-    for option, value in unprepared.items():
+    for option, value in (("--min-score", options["min_score"]), ("--prefer", options["prefer"])):
         if value not in (None, ()) and protocol != "raw":
             raise InvalidInput(f"{option} goes with --protocol raw, not with {protocol}")
 
