@@ -16,6 +16,7 @@ family (``everyday_names.tsv``).
 from __future__ import annotations
 
 import argparse
+import copy
 import csv
 import gzip
 import time
@@ -66,7 +67,8 @@ def accuracy(encoder: Subword, folder: Path, dictionary: str, split: str) -> flo
     names, ids = read_dictionary(folder / f"{dictionary}_dictionary.txt.gz")
     mentions = list(read_concepts(folder / f"{split}.concept"))
     parts = sorted({part for mention in mentions for part in mention_parts(mention)})
-    rows = nearest(parts, names, encoder, encoder.encode(names))
+    fitted = copy.copy(encoder).fit(names)
+    rows = nearest(parts, names, fitted, fitted.encode(names))
     found = dict(zip(parts, (ids[row] for row in rows), strict=True))
     right = [
         all(found[part] & set(mention.ids) for part in mention_parts(mention))
@@ -100,6 +102,7 @@ def everyday(encoder: Subword) -> dict[str, Any]:
             )
             codes.append(id_.removeprefix("ICD10CM:"))
             names.append(text)
+    encoder = copy.copy(encoder).fit(names)
     vectors = encoder.encode(names)
     with EVERYDAY.open(encoding="utf-8", newline="") as stream:
         asked = list(csv.DictReader(stream, delimiter="\t"))
