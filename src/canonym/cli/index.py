@@ -241,11 +241,10 @@ def _build(
         with stages() as report:
 
             def watch(stage: str, done: int, total: int) -> None:
-                for what in (REUSED, FITTED):
-                    encoder, said, _ = stage.partition(f" {what}")
-                    if said:
-                        none = "none, fitted to each version"
-                        part = none if what == FITTED else f"{done:,} names"
+                said = {REUSED: f"{done:,} names", FITTED: "none, fitted to each version"}
+                for what, part in said.items():
+                    if stage.endswith(what):
+                        encoder = stage.removesuffix(f" {what}")
                         reused[encoder] = f"{part}; {total - done:,} encoded"
                 report(stage, done, total)
 

@@ -78,7 +78,7 @@ REUSED = "vectors reused"
 """End of the stage that reports how many vectors of an encoder are taken over."""
 
 FITTED = "fitted anew"
-"""End of the stage that reports an encoder whose vectors fit the names of the earlier index."""
+"""End of the stage that reports an encoder of other vectors than before: it fits each version."""
 
 _BATCH = 20_000
 _COUNTED = 100_000  # names at least, spread evenly
