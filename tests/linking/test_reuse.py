@@ -179,7 +179,7 @@ def test_an_index_of_another_encoder_is_refused(old: Path) -> None:
     for encoders in ((_subword().quantised(),), (_subword(), _static())):
         error = _refused(old, *encoders)
         assert isinstance(error, InvalidInput)
-        assert "has other encoders (subword), whose vectors are of no use" in str(error)
+        assert "has other encoders (subword), or of other versions or options" in str(error)
 
 
 def test_an_encoder_whose_batch_changes_its_bits_is_refused(old: Path) -> None:
@@ -245,4 +245,4 @@ def test_the_command_says_what_was_reused(tmp_path: Path) -> None:
     refused = run("index", f"{b}.csv", "-o", a, "--reuse", a, "--overwrite", code=2)
     assert "nothing can be taken over from it" in refused.stderr
     refused = run("index", f"{b}.csv", "-o", f"{b}2", "--reuse", a, "-e", "chargrams", code=2)
-    assert "has other encoders (default), whose vectors are of no use" in refused.stderr
+    assert "has other encoders (default), or of other versions or options" in refused.stderr

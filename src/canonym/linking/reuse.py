@@ -129,8 +129,9 @@ class EarlierIndex:
             if not (same or (fitted[number] and described)):
                 names = ", ".join(one["name"] for one in self._encoders) or "none"
                 raise InvalidInput(
-                    f"{self.folder} has other encoders ({names}), whose vectors are of no use: "
-                    "give the same in the same order, or build the new index without it"
+                    f"{self.folder} has other encoders ({names}), or of other versions or "
+                    "options, whose vectors are of no use: give the same in the same order, or "
+                    "build the new index without it"
                 )
             if not getattr(encoder, "independent", False):
                 raise InvalidInput(
