@@ -126,7 +126,7 @@ class Linker:
             What sorting may hold at once, such as ``"4GB"``; the rest waits in files.
         reuse : str or Path, optional
             An index of an earlier version, with the same encoders: names that it has are not
-            prepared again, nor encoded by encoders that are not fitted. The result is the same.
+            prepared again, and only encoders that are fitted encode them. The result is the same.
         progress : Progress, optional
             Called with the stage, the names done and their number.
         **settings

@@ -132,9 +132,9 @@ _SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
     "--reuse",
     type=click.Path(),
     metavar="INDEX",
-    help="An index of an earlier version of TERMINOLOGY, built with the same encoders: only names "
-    "that it does not have are prepared, and encoded unless an encoder is fitted to each version. "
-    "The index is the same as without it.",
+    help="An index of an earlier version of TERMINOLOGY, built with the same encoders. Only names "
+    "that it lacks are prepared. Encoders that are fitted to each version encode all, others only "
+    "these. The index is the same as without it.",
 )
 @overwrite_option
 @click.option(

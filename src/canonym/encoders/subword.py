@@ -117,6 +117,7 @@ class Subword:
     """
 
     independent = True  # of the names encoded together, to the last bit
+    enough_names = 100_000  # of a large terminology, spread evenly: they show how rare words are
 
     def __init__(
         self,

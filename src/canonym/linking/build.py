@@ -81,7 +81,6 @@ FITTED = "fitted anew"
 """End of the stage that reports an encoder of other vectors than before: it fits each version."""
 
 _BATCH = 20_000
-_COUNTED = 100_000  # names at least, spread evenly
 _MANY = 50_000  # fewer names are encoded before a second process has begun
 _ONE_CORE = {"subword", "static"}  # encoders that keep to one core
 
@@ -447,8 +446,7 @@ def fit_encoder(encoder: Any, terminology: Terminology, report: Progress) -> boo
     steps = encoder_steps(encoder)
     texts = reported(terminology, "counting", report)
     names = itertools.chain.from_iterable(normalise_all(b, steps) for b in texts)
-    # How rare words are, a part of the names shows well enough; n-grams are counted in all.
-    every = terminology.n_names // _COUNTED if hasattr(encoder, "waits_for_names") else 1
+    every = terminology.n_names // getattr(encoder, "enough_names", terminology.n_names or 1)
     encoder.fit(itertools.islice(names, 0, None, max(every, 1)))
     return True
 
