@@ -185,3 +185,5 @@ def test_an_evaluation_prefers_as_well(linker: Linker) -> None:
         run = evaluate_corpus(documents, linker=linker, protocol="raw", prefer=prefer)
         assert run.value("accuracy@1") == right
         assert run.fingerprints["prefer"] == list(prefer)
+    with pytest.raises(InvalidInput, match="not with 'biosyn'"):
+        evaluate_corpus(documents, linker=linker, protocol="biosyn", prefer=["human"])

@@ -316,7 +316,7 @@ def evaluate_corpus(
         if linker is None:
             raise InvalidInput("neither a terminology nor a linker was given; one is needed")
         terminology = linker.terminology
-    check_ordering(settings.order, chosen)
+    _check_fit(settings, chosen)
     corpus, before = (list(map(check_document, given)) for given in (documents, training))
     ids = ConceptIds(terminology)
     question_set = _ask(corpus, before, ids, chosen, settings)
@@ -382,6 +382,13 @@ class _Answered(NamedTuple):
     named: dict[str, int]
     linker: Linker
     reranked: RerankedDictionary | None = None
+
+
+def _check_fit(settings: _Settings, protocol: Protocol) -> None:
+    """Refuse options that the protocol would not use."""
+    check_ordering(settings.order, protocol)
+    if settings.prefer and protocol.prepared:
+        raise InvalidInput(f"prefer goes with the protocol 'raw', not with {protocol.name!r}")
 
 
 def _ask(
