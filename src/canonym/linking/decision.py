@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from numbers import Real
+from typing import NamedTuple
 
 from canonym.errors import InvalidInput
 from canonym.linking.search import ConceptHit, Draft, StringHits, at_most
@@ -125,59 +126,85 @@ def _one(
     forbidden: frozenset[int],
     name: NameOf,
 ) -> Draft:
-    string, best = _best(part, found, name)
-    reason = best.reason
-    if not reason and min_score is not None and best.score < min_score:
-        reason = f"the best score, {best.score:.3f}, is below {min_score:g}"
-    steps = part.steps
-    if string in part.guesses:
-        steps = (*steps, Step("spelling", part.text, string))
-    elif part.finding and string == part.finding:
-        steps = (*steps, Step("finding", part.text, string))
-    if string in part.glosses:
-        steps = (*steps, Step("gloss", part.text, string))
+    best = _best(part, found, name)
+    string, hits = best.string, best.hits
+    reason = hits.reason
+    if not reason and min_score is not None and hits.score < min_score:
+        reason = f"the best score, {hits.score:.3f}, is below {min_score:g}"
     # How the string got the form in which a sieve knows it.
-    forms = _SIEVE_STEPS.get(best.sieve, ())
-    steps = (*steps, *explain(string, forms)) if forms else steps
-    tied = best.tied if best.hits else ()
+    forms = _SIEVE_STEPS.get(hits.sieve, ())
+    steps = (*part.steps, *best.steps, *(explain(string, forms) if forms else ()))
+    tied = hits.tied if hits.hits else ()
     return Draft(
-        mention, string, best.hits, bool(reason), reason, steps, tied=tied, forbidden=forbidden
+        mention, string, hits.hits, bool(reason), reason, steps, tied=tied, forbidden=forbidden
     )
 
 
-def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> tuple[str, StringHits]:
+class _Best(NamedTuple):
+    """The string of a part that was found best, its hits, and the steps from the part's text."""
+
+    string: str
+    hits: StringHits
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def is_known(self) -> bool:
+        """Whether a sieve knows the string."""
+        return self.hits.sieve in _SIEVE_STEPS
+
+
+def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:
     """Choose between the strings of a part: the better found, on a tie the given one.
 
-    A guess at a misspelling counts where no sieve knows the mention, and one knows this guess and
-    no other. So does the name of a finding, but where the name that a search finds says the same in
-    plain words: a terminology may have "increased blood pressure" beside "hypertension". A gloss
-    counts where it is found better, or where the mention is but a code for it and sieves know both:
-    a document that writes "myotonic dystrophy (DM)" means no other *DM*.
+    Where no sieve knows the mention, the first rewrite that a sieve knows counts, and else the only
+    guess at a misspelling that one knows. A gloss counts where it is found better, or where the
+    mention is but a code for it and sieves know both: a document that writes "myotonic dystrophy
+    (DM)" means no other *DM*.
     """
-    texts = (part.text, *part.alternatives)
-    best = max(((text, found[text]) for text in texts), key=lambda pair: pair[1].score)
-    if best[1].sieve not in _SIEVE_STEPS:
-        known = [text for text in part.guesses if found[text].sieve in _SIEVE_STEPS]
-        if len(known) == 1 and found[known[0]].score > best[1].score:
-            best = known[0], _before(found[known[0]], best[1])
-        finding = found[part.finding] if part.finding else None
-        if finding and finding.sieve in _SIEVE_STEPS:
-            nearest = [name(hit).text for hit in best[1].hits[:1]]
-            if part.finding not in map(finding_name, nearest):
-                best = part.finding, _before(finding, best[1])
-        for text in part.glosses:
-            if found[text].score > best[1].score + LEAST_GAIN:
-                best = text, found[text]
-    else:
-        for text in part.glosses:
-            if found[text].sieve in _SIEVE_STEPS and is_code_for(part.text, text):
-                best = text, found[text]
+    best = _Best(part.text, found[part.text])
+    for step in part.alternatives:
+        if found[step.after].score > best.hits.score:
+            best = _Best(step.after, found[step.after], (step,))
+    is_known = best.is_known
+    if not is_known:
+        best = _rewritten(part, best, found, name)
+    for text in part.glosses:
+        known_gloss = found[text].sieve in _SIEVE_STEPS and is_code_for(part.text, text)
+        better = found[text].score > best.hits.score + LEAST_GAIN
+        if known_gloss if is_known else better:
+            best = _Best(text, found[text], (Step("gloss", part.text, text),))
     return best
 
 
+def _rewritten(part: Part, best: _Best, found: Mapping[str, StringHits], name: NameOf) -> _Best:
+    """Return the first rewrite that a sieve knows, or the only such guess, or else the same.
+
+    The name of a finding does not count where the name that a search finds says the same in plain
+    words: a terminology may have "increased blood pressure" beside "hypertension".
+    """
+    for step in part.rewrites:
+        known = _Best(step.after, found[step.after], (step,))
+        if known.is_known and not (step.name == "finding" and _says_the_same(best, step, name)):
+            return known._replace(hits=_before(known.hits, best.hits))
+    guesses = [text for text in part.guesses if found[text].sieve in _SIEVE_STEPS]
+    if len(guesses) == 1 and found[guesses[0]].score > best.hits.score:
+        step = Step("spelling", part.text, guesses[0])
+        return _Best(guesses[0], _before(found[guesses[0]], best.hits), (step,))
+    return best
+
+
+def _says_the_same(best: _Best, finding: Step, name: NameOf) -> bool:
+    """Tell whether the nearest name is the finding in plain words."""
+    return any(finding_name(name(hit).text) == finding.after for hit in best.hits.hits[:1])
+
+
 def _before(known: StringHits, searched: StringHits) -> StringHits:
-    """Return what a sieve knows, and then what a search found, as many hits as that."""
-    taken = {hit.concept for hit in known.hits}
+    """Return what a sieve knows, and then what a search found, as many hits as that.
+
+    A string that is a mention of the batch too was searched with: that does not count here.
+    """
+    sieved = [hit for hit in known.hits if hit.found_by == known.sieve]
+    taken = {hit.concept for hit in sieved}
     further = (at_most(hit, known.score) for hit in searched.hits if hit.concept not in taken)
-    n = max(len(searched.hits), len(known.hits))
-    return known._replace(hits=tuple([*known.hits, *further][:n]))
+    n = max(len(searched.hits), len(sieved))
+    return known._replace(hits=tuple([*sieved, *further][:n]))

@@ -27,27 +27,27 @@ class Part(NamedTuple):
     """A string to look up.
 
     `text` is tried first and `alternatives` after it (a corrected spelling), then `glosses`, by
-    which the document explains it. `guesses` are possible meanings of a misspelt text, `finding` is
-    what clinicians call it, if anything; both count where they are names. `steps` tell how the
-    mention became this.
+    which the document explains it. Other writings count only where a sieve knows them: `rewrites`
+    in their order, such as what clinicians call a finding, and `guesses` at a misspelt text.
+    `steps` tell how the mention became `text`; each alternative and rewrite is the step to it.
     """
 
     text: str
-    alternatives: tuple[str, ...] = ()
+    alternatives: tuple[Step, ...] = ()
     steps: tuple[Step, ...] = ()
     glosses: tuple[str, ...] = ()
     guesses: tuple[str, ...] = ()
-    finding: str = ""
+    rewrites: tuple[Step, ...] = ()
 
     @property
     def texts(self) -> tuple[str, ...]:
         """Every string that is looked up and searched."""
-        return (self.text, *self.alternatives, *self.glosses)
+        return (self.text, *(step.after for step in self.alternatives), *self.glosses)
 
     @property
     def looked_up(self) -> tuple[str, ...]:
         """Every string that is looked up and not searched."""
-        return (*self.guesses, self.finding) if self.finding else self.guesses
+        return (*(step.after for step in self.rewrites), *self.guesses)
 
 
 class Prepared(NamedTuple):
@@ -122,9 +122,10 @@ class Preparation:
 
     def _spelled(self, text: str, steps: tuple[Step, ...]) -> Part:
         finding = finding_name(text)
+        rewrites = (Step("finding", text, finding),) if finding else ()
         if self.speller is None:
-            return Part(text, (), steps, finding=finding)
+            return Part(text, (), steps, rewrites=rewrites)
         corrected = self.speller.correct(text)
-        alternatives = () if corrected == text else (corrected,)
+        alternatives = () if corrected == text else (Step("spelling", text, corrected),)
         guesses = self.speller.guesses(corrected)
-        return Part(text, alternatives, steps, guesses=guesses, finding=finding)
+        return Part(text, alternatives, steps, guesses=guesses, rewrites=rewrites)
