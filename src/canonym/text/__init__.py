@@ -7,8 +7,8 @@ sequences are ready made:
     undoes spelling systems and typesetting: width, signs of ions, case, accents, punctuation,
     whitespace.
 ``STRONG``
-    PLAIN and more that keeps the concept: Greek letters, possessives, British
-    spelling, plurals, Roman numerals.
+    PLAIN and more that keeps the concept: signs of symbols (*HER2+*), Greek letters, possessives,
+    British spelling, plurals, Roman numerals.
 ``UNORDERED``
     STRONG without *of* and *the* and with the words sorted, so that "cancer of the breast" meets
     "Breast Cancer" and an inverted "Abdomen, Acute" meets "acute abdomen".
@@ -37,6 +37,7 @@ from canonym.text.characters import (
     ions,
     punctuation,
     quotes,
+    signs,
     whitespace,
     width,
 )
@@ -58,7 +59,19 @@ __all__ = [
 STEPS: dict[str, Callable[[str], str]] = {
     step.__name__: step
     for step in (
-        *(entities, quotes, dashes, width, ions, inversion, case, accents, greek, possessive),
+        *(
+            entities,
+            quotes,
+            dashes,
+            width,
+            ions,
+            signs,
+            inversion,
+            case,
+            accents,
+            greek,
+            possessive,
+        ),
         *(punctuation, whitespace, ideographs, spelling, plural, numerals, fillers, order),
     )
 }

@@ -90,6 +90,23 @@ _ION = re.compile(
     rf"(?<![^\W_])({_SYMBOL})(?: ?\(?[1-4]\+\)?|\(\+\)|\++[2-4]|\++)"
     rf"(?![a-z0-9+]|(?!(?:{_SYMBOL})[0-9(]?\+)[A-Z])"
 )
+# "HER2+", "CD3+CD4- T cell", "Gram + cocci", "HER2 -ve". A plus behind an electron carrier is a
+# charge. A hyphen is a minus only behind a symbol, a word with a digit or two capitals, and not
+# where it hangs: "CYP2D6- and CYP3A4-mediated", "IL- 6", "TNF- alpha".
+_SIGNED = re.compile(r"(?<![\w+-])[A-Za-z][A-Za-z0-9]*(?:[+-][A-Za-z0-9]+)*[+-](?![\w(+-])")
+_MAYBE_SIGNED = re.compile(r"\+|-(?![\w(])|-ve\b")
+_HANGS = re.compile(
+    r"\s*,|\s+(?:and|or|to|nor|\d|[a-z]\b|alpha|beta|gamma|delta|kappa|positive|negative)"
+)
+_CARRIER = re.compile(r"(?:NADP?|FAD)H?\+")
+_IS_SYMBOL = re.compile(r"(?=.*(?:\d|[A-Z].*[A-Z]))|(?:Rh|Ph)-")
+# Symbols with a sign each: "ER+PR-HER2-". A hyphen inside a symbol, as in "HLA-B27+", is no sign.
+_CHAIN = re.compile(r"CD\d+[a-z]?[+-]|[^+]*?\+(?!$)|(?<=[+-])[^+-]+-|.+[+-]$")
+_STAINED = re.compile(
+    r"\b(gram|rh|smear|culture|[A-Z0-9]{2,8})(?: ?([+-])ve\b| ([+-])(?![\w+-]))", re.I
+)
+_SIGN_WORDS = {"+": "positive", "-": "negative"}
+_BLOOD_GROUP = re.compile(r"\b(AB|A|B|O)-(?= blood\b)")
 _ENTITY = re.compile(r"&(?:apos|quot|amp|lt|gt|#\d{1,7}|#x[0-9a-f]{1,6});", re.IGNORECASE)
 
 
@@ -149,6 +166,38 @@ def ions(text: str) -> str:
 def _spelt_ion(match: re.Match[str]) -> str:
     follows = match.string[match.end() : match.end() + 1]
     return _IONS[match[1]] + (" " if follows.isalnum() else "")
+
+
+def signs(text: str) -> str:
+    """Write the sign at the end of a word or symbol as *positive* or *negative*.
+
+    >>> signs("HER2+ breast cancer"), signs("CD3+CD4- T cell"), signs("Gram - cocci")
+    ('HER2 positive breast cancer', 'CD3 positive CD4 negative T cell', 'Gram negative cocci')
+    >>> signs("NAD+"), signs("CYP2D6- and CYP3A4-mediated"), signs("asthma + eczema")
+    ('NAD+', 'CYP2D6- and CYP3A4-mediated', 'asthma + eczema')
+    """
+    if _MAYBE_SIGNED.search(text) is None:
+        return text
+    text = _SIGNED.sub(_spelt_signs, text)
+    text = _STAINED.sub(_spelt_stain, text)
+    return _BLOOD_GROUP.sub(r"\1 negative", text)
+
+
+def _spelt_signs(match: re.Match[str]) -> str:
+    run = match[0]
+    if _CARRIER.fullmatch(run) or (run[-1] == "-" and _HANGS.match(match.string, match.end())):
+        return run
+    symbols = _CHAIN.findall(run)
+    if len(symbols) == 1 and run[-1] == "-" and not _IS_SYMBOL.match(run):
+        return run
+    return " ".join(f"{each[:-1]} {_SIGN_WORDS[each[-1]]}" for each in symbols)
+
+
+def _spelt_stain(match: re.Match[str]) -> str:
+    word, sign = match[1], match[2] or match[3]
+    if match[3] and word.lower() not in ("gram", "rh"):
+        return match[0]
+    return f"{word} {_SIGN_WORDS[sign]}"
 
 
 def case(text: str) -> str:

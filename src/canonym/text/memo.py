@@ -7,7 +7,7 @@ from functools import partial
 from itertools import groupby
 
 from canonym.text import PLAIN, STEPS, STRONG, normalise, normalise_all
-from canonym.text.characters import greek
+from canonym.text.characters import greek, signs
 from canonym.text.words import ROMAN
 
 # Steps that look at one word at a time; a name has few words, and a terminology few of them.
@@ -109,6 +109,7 @@ def _strong_head(names: Iterable[str], plain: Iterable[str]) -> Iterable[str]:
             name.isascii()
             and "&" not in name
             and " s " not in f"{form} "
+            and signs(name) == name
             and name.isprintable()
             and greek(form) == form
         ):

@@ -30,6 +30,8 @@ _LETTER = r"&#(?:\d{1,7}|x[0-9a-fA-F]{1,6});"
 _SYMBOLS = "\U0001f000-\U0001faff"
 # Words whose form is another one beside other words.
 _DEPENDENT = NUMERAL_WORDS | {"s"}
+# The sign of a symbol belongs to it: "HER2+", "CD4- T cell", but not "CYP2D6- and CYP3A4-mediated".
+_SIGN = r"(?:\+(?![\w(+-])|(?<=[A-Z0-9])-(?=[\s.;:)]|\Z)(?!\s+(?:and|or|to|nor|\d|[a-z]\b)))?"
 _CLOSED = re.compile(r"\s*[)\]]")
 _SPACE = re.compile(r"\s")
 _ENDS = re.compile(r"[.,;:!?()\[\]{}\"“”«»]|\s[-–—]+\s")
@@ -205,5 +207,5 @@ def _word_pattern(entities: bool) -> re.Pattern[str]:
     quote = f"{_QUOTE}|&apos;" if entities else _QUOTE
     possessive = rf"(?:(?<=[^\W\d_])(?:(?:{quote})[sS])+(?!\w))?"
     if entities:
-        return re.compile(rf"{_ENTITY}|((?:{one}|{_LETTER})+){possessive}")
-    return re.compile(rf"({one}+){possessive}")
+        return re.compile(rf"{_ENTITY}|((?:{one}|{_LETTER})+{_SIGN}){possessive}")
+    return re.compile(rf"({one}+{_SIGN}){possessive}")

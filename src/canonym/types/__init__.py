@@ -12,16 +12,18 @@ from canonym.types.arrays import (
     Int32Array,
     SparseVectors,
 )
-from canonym.types.links import Candidate, ConceptMapping, Link
+from canonym.types.links import Against, Candidate, ConceptMapping, Contradiction, Link
 from canonym.types.mentions import Document, Mention, Step
 from canonym.types.records import SCOPES, Concept, Name, Record, Relation, Xref
 
 __all__ = [
     "SCOPES",
     "SIMILARITIES",
+    "Against",
     "Candidate",
     "Concept",
     "ConceptMapping",
+    "Contradiction",
     "Document",
     "Encoder",
     "Float32Array",

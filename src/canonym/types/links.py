@@ -9,12 +9,72 @@ from typing import Any, NamedTuple
 from canonym.types.html import html_table
 from canonym.types.mentions import Mention, Step
 
-__all__ = ["SIMILARITY", "Candidate", "ConceptMapping", "Link", "links_html"]
+__all__ = [
+    "SIMILARITY",
+    "Against",
+    "Candidate",
+    "ConceptMapping",
+    "Contradiction",
+    "Link",
+    "links_html",
+]
 
 SIMILARITY = "similarity"
 """The score before re-ranking, among the scores of a candidate."""
 
 _HEAD = ("mention", "id", "label", "score", "matched name")
+
+
+class Contradiction(NamedTuple):
+    """What a mention says and a name excludes.
+
+    Parameters
+    ----------
+    kind : str
+        ``"number"``, ``"letter"``, ``"side"``, ``"opposite"``, ``"prefix"``, ``"sign"``,
+        ``"comparison"``, ``"prime"``, ``"percent"``, ``"negation"``, ``"species"``,
+        ``"karyotype"`` or ``"case"``.
+    mention, name : str
+        The words or signs of both; empty where one says nothing.
+    """
+
+    kind: str
+    mention: str
+    name: str
+
+
+class Against(NamedTuple):
+    """What speaks against a candidate: its matched name beside the mention.
+
+    Parameters
+    ----------
+    left_over : tuple of str
+        Words of the mention, in normal form, that nothing in the name accounts for.
+    missing : tuple of str
+        Words of the name that the mention lacks.
+    contradictions : tuple of Contradiction
+        What excludes each other. A candidate with any is never an exact match.
+    relation : str
+        What the concept can be to the mention: ``"equal"``, where no word says otherwise;
+        ``"broader"`` or ``"narrower"``; ``"related"`` with a contradiction.
+    """
+
+    left_over: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
+    relation: str = "equal"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain dicts and lists, ready for JSON."""
+        return {
+            "left_over": list(self.left_over),
+            "missing": list(self.missing),
+            "contradictions": [each._asdict() for each in self.contradictions],
+            "relation": self.relation,
+        }
+
+
+_NOTHING = Against()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +105,8 @@ class Candidate:
     context : dict of str to float
         What each kind of evidence around the mention adds, where several concepts have the name and
         that decided between them; see `canonym.linking.homonyms.Homonyms`.
+    against : Against
+        What speaks against it, see `canonym.mentions.contrasts`.
     """
 
     id: str
@@ -57,6 +119,7 @@ class Candidate:
     parts: dict[str, float] = field(default_factory=dict)
     worth: dict[str, float] = field(default_factory=dict)
     context: dict[str, float] = field(default_factory=dict)
+    against: Against = _NOTHING
 
     @property
     def similarity(self) -> float:
@@ -79,6 +142,8 @@ class Candidate:
             whole["worth"] = dict(self.worth)
         if self.context:
             whole["context"] = dict(self.context)
+        if self.against != _NOTHING:
+            whole["against"] = self.against.to_dict()
         return whole
 
 

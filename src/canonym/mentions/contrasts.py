@@ -1,0 +1,380 @@
+"""What speaks against a name: words too many, words too few, and what contradicts.
+
+Letters and vectors of *hyperkalemia* and *hypokalemia*, or of *type 1* and *type 2*, are alike, and
+they mean different things. Here a mention is laid beside a name, and what neither shares is told
+apart: words that only one of them has, and pairs that exclude each other, by kind. The rules are of
+English and of the signs of all languages.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from canonym.mentions.opposites import (
+    GREEK,
+    KINDS,
+    NEGATIONS,
+    NUMBER_WORDS,
+    OPPOSITES,
+    ORDINARY,
+    PREFIXES,
+    PRIVATION,
+    PRIVATIVE,
+    QUALIFIERS,
+    SMALL,
+    SPECIES,
+    TAGS,
+)
+from canonym.text.characters import dashes, entities, ions, quotes, signs, width
+from canonym.text.memo import strong_forms
+from canonym.types import Against, Contradiction
+
+NOTHING = Against()
+"""Nothing speaks against a name that says what the mention says."""
+
+_SUFFIXES = ("penia", "cytosis", "philia")
+_LEAST_REST = 4  # letters of a word behind a prefix
+_ROMAN = {"i": "1", "v": "5", "x": "10"}
+_DESIGNATOR = re.compile(r"\d+[a-z]?|[a-z]|[a-z]\d+|\d+[a-z]\d+")
+_KARYOTYPE = re.compile(r"x{1,5}y{0,3}|xo")
+_DIGITS = re.compile(r"\d+")
+
+_NEGATING = frozenset(
+    {("absence", "of"), ("lack", "of"), ("negative", "for"), ("free", "of"), ("ruled", "out")}
+)
+_NEGATED_BEHIND = (("absent",), ("ruled", "out"), ("not", "present"), ("not", "seen"))
+_NEGATION_ENDS = frozenset({"but", "and", "with", "due", "in", "because", "although", "or"})
+
+_OPTICAL = re.compile(r"\(\s*(\+/-|\+-|±|\+|-)\s*\)")
+_COMPARISON = re.compile(r"<=|>=|≤|≥|[<>]")
+_PRIME = re.compile(r"(?<=\d)'+|(?<=\d)\"|(?<![^\W\d_])[A-Za-z]'(?=[-\s,)\]]|$)")
+_PERCENT = re.compile(r"(?<=\d)\s?%")
+_LOOSE_SIGN = re.compile(r"\+{1,4}(?=[\s,;)]|$)|\+/-|±|(?<=\d[pq])-(?!\w)")
+_MARKED = re.compile(
+    r"[+<>≤≥±%'\"&\u2032\u2033\u207a\u207b\u2019\u02b9`]|-(?![\w(])|\(\s*[-\u2212]|-ve\b|positive|negative",
+    re.I,
+)
+_EQUAL_SIGNS = {"+-": "±", "+/-": "±", "≤": "<=", "≥": ">="}
+_SIGN_WORDS = re.compile(r"\b(positive|negative)\b", re.I)
+
+
+# --- marks ----------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def marks(text: str) -> tuple[tuple[str, str], ...]:
+    """Return the signs, comparisons, primes and percentages of a text, which its normal form loses.
+
+    Sorted pairs of a kind and a value; the sign of a symbol and *positive* or *negative* are equal.
+
+    >>> marks("(+)-menthol"), marks("5'-nucleotidase"), marks("HER2+") == marks("HER2 positive")
+    ((('sign', '+'),), (('prime', "5'"),), True)
+    """
+    if _MARKED.search(text) is None:
+        return ()
+    text = signs(ions(width(dashes(quotes(entities(text))))))
+    values = [("sign", word.lower()) for word in _SIGN_WORDS.findall(text)]
+    values += [("sign", _EQUAL_SIGNS.get(sign, sign)) for sign in _OPTICAL.findall(text)]
+    bare = _OPTICAL.sub(" ", text)
+    values += [("sign", _EQUAL_SIGNS.get(sign, sign)) for sign in _LOOSE_SIGN.findall(bare)]
+    values += [("comparison", _EQUAL_SIGNS.get(s, s)) for s in _COMPARISON.findall(bare)]
+    for prime in _PRIME.finditer(bare):
+        before = re.search(r"\d*$", bare[: prime.start()])
+        values.append(("prime", (before[0] if before else "") + prime[0]))
+    values += [("percent", "%") for _ in _PERCENT.findall(bare)]
+    return tuple(sorted(values))
+
+
+def differs_in_meaning(mention: str, name: str) -> bool:
+    """Tell whether strings of equal normal forms mean different things by a sign or a negation.
+
+    >>> differs_in_meaning("CD4- T cell", "CD4+ T cell")
+    True
+    >>> differs_in_meaning("absence of seizures", "Absence seizures")
+    True
+    """
+    if marks(mention) != marks(name):
+        return True
+    if not _NEGATION_HINT.search(mention) and not _NEGATION_HINT.search(name):
+        return False
+    form, other = strong_forms([mention, name])
+    return next(_of_negation(form.split(), other.split()), None) is not None
+
+
+_NEGATION_HINT = re.compile(
+    r"\b(?:no|not|without|non|nor|never|nil|den(?:y|ies|ied)|lacks?|absen(?:t|ce)|free|ruled|negative)\b",
+    re.I,
+)
+
+
+# --- a mention beside a name ----------------------------------------------------------------------
+
+
+def against(mention: str, name: str, *, case_counts: bool = False) -> Against:
+    """Return what speaks against a name as the meaning of a mention.
+
+    With `case_counts` the case of a symbol says what it stands for, as for genes of several
+    species; else only that of very short symbols does.
+
+    >>> against("mild hypokalemia", "Hyperkalemia").contradictions
+    (Contradiction(kind='prefix', mention='hypokalemia', name='hyperkalemia'),)
+    >>> against("severe asthma", "Asthma").left_over, against("severe asthma", "Asthma").relation
+    (('severe',), 'broader')
+    """
+    if mention == name:
+        return NOTHING
+    form, other = strong_forms([mention, name])
+    left, missing, contradictions = _of_marks(mention, name)
+    if form == other or form.replace(" ", "") == other.replace(" ", ""):
+        contradictions += _of_case(mention, name, case_counts)
+    else:
+        words, others = form.split(), other.split()
+        left_words, missing_words = _unshared(words, others)
+        shared = len(words) > len(left_words)
+        contradictions += _of_words(left_words, missing_words, shared)
+        contradictions += _of_negation(words, others)
+        left, missing = left + left_words, missing + missing_words
+    if not (left or missing or contradictions):
+        return NOTHING
+    relation = "related" if contradictions else _relation(left, missing)
+    return Against(tuple(left), tuple(missing), tuple(dict.fromkeys(contradictions)), relation)
+
+
+def _of_marks(mention: str, name: str) -> tuple[list[str], list[str], list[Contradiction]]:
+    """Return the signs that only the mention or only the name has, and those that contradict."""
+    here, there = Counter(marks(mention)), Counter(marks(name))
+    if here == there:
+        return [], [], []
+    left, missing = [*(here - there).elements()], [*(there - here).elements()]
+    kinds = dict.fromkeys(kind for kind, _ in [*left, *missing])
+    contradictions = [
+        Contradiction(kind, _joined(left, kind), _joined(missing, kind))
+        for kind in kinds
+        # A name with a sign more is another form of the same; all else makes another thing.
+        if kind != "sign" or (_joined(left, kind) and _joined(missing, kind))
+    ]
+    words = ("positive", "negative")  # these are among the words as well
+    return (
+        [value for kind, value in left if kind == "sign" and value not in words],
+        [value for kind, value in missing if kind == "sign" and value not in words],
+        contradictions,
+    )
+
+
+def _joined(values: Iterable[tuple[str, str]], kind: str) -> str:
+    return " ".join(value for of, value in values if of == kind)
+
+
+def _unshared(words: Sequence[str], others: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the words of each side that the other does not account for, in their order."""
+    left = _without(words, others)
+    missing = _without(others, words)
+    if left and missing:
+        for word in left[:]:
+            same = next((each for each in missing if _is_inflected(word, each)), None)
+            if same is not None:
+                left.remove(word)
+                missing.remove(same)
+    return left, missing
+
+
+def _without(words: Sequence[str], others: Sequence[str]) -> list[str]:
+    rest = Counter(others)
+    kept = []
+    for word in words:
+        if rest[word]:
+            rest[word] -= 1
+        else:
+            kept.append(word)
+    return kept
+
+
+def _is_inflected(one: str, other: str) -> bool:
+    """Tell whether two words are likely to be forms of one: *diabetic*, *diabetes*."""
+    least = max(4, min(len(one), len(other)) - 3)
+    if not (one.isalpha() and other.isalpha()) or min(len(one), len(other)) < 5:
+        return False
+    if one[:least] != other[:least]:
+        return False
+    return _group_contrast(one, other) is None and _affix_contrast(one, other) is None
+
+
+# --- contradictions of words ----------------------------------------------------------------------
+
+
+def _of_words(left: Sequence[str], missing: Sequence[str], shared: bool) -> list[Contradiction]:
+    return [
+        Contradiction(kind, word, other)
+        for word in left
+        for other in missing
+        if (kind := _contrast(word, other, shared)) is not None
+    ]
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _contrast(word: str, other: str, shared: bool) -> str | None:
+    """Return by what a word of a mention excludes a word of a name, None where it does not."""
+    return (
+        _group_contrast(word, other)
+        or _affix_contrast(word, other)
+        or _symbol_contrast(word, other, shared)
+    )
+
+
+def _groups(lines: str, kind: str) -> Iterator[tuple[str, tuple[str, int, int]]]:
+    for line, senses in enumerate(lines.strip().splitlines()):
+        for sense, words in enumerate(senses.split()):
+            for word in words.split("/"):
+                yield word, (kind, line, sense)
+
+
+_SENSES: dict[str, list[tuple[str, int, int]]] = {}
+for _word, _sense in (*_groups(OPPOSITES, "opposite"), *_groups(SPECIES, "species")):
+    _SENSES.setdefault(_word, []).append(_sense)
+_SIDES = frozenset({"left", "right", "bilateral", "unilateral"})
+_SIGN_SENSES = frozenset({"positive", "pos", "negative", "neg"})
+_LOW = frozenset({"low", "lower", "lowered", "decreased", "decrease", "reduced", "reduction"})
+_HIGH = frozenset({"high", "higher", "elevated", "elevation", "increased", "increase", "raised"})
+
+
+def _group_contrast(word: str, other: str) -> str | None:
+    for kind, line, sense in _SENSES.get(word, ()):
+        for kind_too, line_too, sense_too in _SENSES.get(other, ()):
+            if (kind, line) == (kind_too, line_too) and sense != sense_too:
+                return _kind_of(kind, word, other)
+    for one, two in ((word, other), (other, word)):
+        if (one in _LOW and two.startswith("hyper")) or (one in _HIGH and two.startswith("hypo")):
+            return "opposite"
+    return None
+
+
+def _kind_of(kind: str, word: str, other: str) -> str:
+    pair = {word, other}
+    return "side" if pair <= _SIDES else "sign" if pair <= _SIGN_SENSES else kind
+
+
+_PREFIX_LINES: dict[str, set[int]] = {}
+for _line, _prefixes in enumerate(PREFIXES.strip().splitlines()):
+    for _prefix in _prefixes.split():
+        _PREFIX_LINES.setdefault(_prefix, set()).add(_line)
+
+
+def _affix_contrast(word: str, other: str) -> str | None:
+    """Return ``"prefix"`` where words differ by prefixes or endings that exclude each other."""
+    stems = [_stem(each) for each in (word, other)]
+    if word != other and stems[0] and stems[0] == stems[1]:
+        return "prefix"
+    for prefix, lines in _PREFIX_LINES.items():
+        rest = word[len(prefix) :]
+        if len(rest) < _LEAST_REST or not word.startswith(prefix) or not other.endswith(rest):
+            continue
+        if lines & _PREFIX_LINES.get(other[: -len(rest)], set()) and word != other:
+            return "prefix"
+    shorter, longer = sorted((word, other), key=len)
+    denied = len(shorter) > _LEAST_REST and longer.endswith(shorter)
+    return "prefix" if denied and longer[: -len(shorter)] in PRIVATIVE else None
+
+
+def _stem(word: str) -> str:
+    """Return a word without one of `_SUFFIXES`, "" for any other word."""
+    return next((word[: -len(end)] for end in _SUFFIXES if word.endswith(end)), "")
+
+
+def _symbol_contrast(word: str, other: str, shared: bool) -> str | None:
+    """Return the kind in which symbols differ: karyotypes, numbers, or letters of a type."""
+    if _KARYOTYPE.fullmatch(word) and _KARYOTYPE.fullmatch(other):
+        return "karyotype"
+    value, value_too = _designated(word), _designated(other)
+    if value and value_too:
+        if value == value_too or not shared or _ROMAN.get(value) == value_too:
+            return None
+        if _ROMAN.get(value_too) == value:
+            return None
+        return "number" if value[0].isdigit() or value_too[0].isdigit() else "letter"
+    if _DIGITS.search(word) and _DIGITS.search(other):
+        same = _DIGITS.sub("#", word) == _DIGITS.sub("#", other)
+        return "number" if same else None
+    return None
+
+
+def _designated(word: str) -> str:
+    """Return the number or letter that a word is, "" for any other word."""
+    value = NUMBER_WORDS.get(word) or GREEK.get(word) or word
+    return value if _DESIGNATOR.fullmatch(value) else ""
+
+
+# --- negation and case ----------------------------------------------------------------------------
+
+
+def _of_negation(words: Sequence[str], others: Sequence[str]) -> Iterator[Contradiction]:
+    """Yield what one side denies and the other says."""
+    denied, denied_too = _denied(words), _denied(others)
+    if not denied and not denied_too:
+        return
+    said, said_too = set(words) - denied - SMALL, set(others) - denied_too - SMALL
+    if denied & said_too and PRIVATION.isdisjoint(said_too - set(words)):
+        yield Contradiction("negation", "no " + " ".join(w for w in words if w in denied), "")
+    elif denied_too & said and PRIVATION.isdisjoint(said - set(others)):
+        yield Contradiction("negation", "", "no " + " ".join(w for w in others if w in denied_too))
+
+
+def _denied(words: Sequence[str]) -> set[str]:
+    """Return the words of a phrase that stand behind a negation, or before "absent"."""
+    denied: set[str] = set()
+    for place, word in enumerate(words):
+        pair = (word, *words[place + 1 : place + 2])
+        if word == "non":
+            denied.update(words[place + 1 : place + 2])
+        elif word in NEGATIONS or pair in _NEGATING or word == "absent":
+            denied.update(_up_to_end(words[place + (2 if pair in _NEGATING else 1) :]))
+    for behind in _NEGATED_BEHIND:
+        if tuple(words[-len(behind) :]) == behind:
+            denied.update(_up_to_end(words[: -len(behind)][::-1]))
+    return denied - SMALL
+
+
+def _up_to_end(words: Sequence[str]) -> Iterator[str]:
+    for word in words:
+        if word in _NEGATION_ENDS:
+            return
+        yield word
+
+
+def _of_case(mention: str, name: str, case_counts: bool) -> list[Contradiction]:
+    """Return the contradiction of symbols that differ by case: "mg" and "Mg", "SHH" and "Shh"."""
+    if mention.casefold() != name.casefold() or not _SYMBOL.fullmatch(mention):
+        return []
+    if mention.islower():
+        counts = len(mention) <= _UNIT or (mention in ORDINARY and not name.istitle())
+    else:
+        shape = mention if len(mention) > _UNIT else ""
+        counts = case_counts or not shape or not _READS_AS_WORD.fullmatch(mention)
+    return [Contradiction("case", mention, name)] if counts else []
+
+
+_SYMBOL = re.compile(r"[A-Za-z0-9]{1,12}")
+_UNIT = 2  # letters of units and of symbols of elements
+# Four letters or more with a vowel among them are read as a word, which may stand in capitals.
+_READS_AS_WORD = re.compile(r"(?=.*[aeiouyAEIOUY])[A-Za-z]{4,}")
+
+
+# --- what the concept is to the mention -----------------------------------------------------------
+
+
+def _relation(left: Sequence[str], missing: Sequence[str]) -> str:
+    """Return what a concept is to a mention by the words that only one of them has."""
+    more = [word for word in left if word not in SMALL and word not in TAGS]
+    fewer = [word for word in missing if word not in SMALL | TAGS and word not in KINDS]
+    if not more and not fewer:
+        return "equal"
+    if not more:
+        return "broader" if {"and", "or"} & set(missing) else "narrower"
+    if not fewer:
+        return "broader"
+    qualified, qualifying = (not QUALIFIERS.isdisjoint(each) for each in (more, fewer))
+    if qualified == qualifying:
+        return "equal"
+    return "broader" if qualified else "narrower"
