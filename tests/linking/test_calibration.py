@@ -129,7 +129,7 @@ def test_what_is_corrected_does_not_look_known(linker: Linker) -> None:
 
 
 def test_names_are_asked_misspelt_too(linker: Linker) -> None:
-    taken_out, asked, misspelt, _ = calibration._questions(
+    taken_out, asked, misspelt, *_ = calibration._questions(
         linker.pipeline, np.random.default_rng(0), 0
     )
     assert len(misspelt.texts) == len(misspelt.ids) > 5
@@ -142,6 +142,14 @@ def test_names_are_asked_misspelt_too(linker: Linker) -> None:
     assert {len(text) for text in edits} == {7, 8}
     assert {"abdcefgh", "abcdefh"} <= edits
     assert all(text[0] == "a" for text in edits)
+
+
+def test_siblings_that_are_no_names_are_asked_for_and_are_nothing(linker: Linker) -> None:
+    *_, siblings, _ = calibration._questions(linker.pipeline, np.random.default_rng(0), 0)
+    names = {name.text for name in linker.terminology.iter_names()}
+    assert siblings.texts
+    assert set(siblings.ids) == {""}
+    assert names.isdisjoint(siblings.texts)
 
 
 def test_other_languages_are_not_told_by_their_words(tmp_path: Path) -> None:

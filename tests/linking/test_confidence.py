@@ -66,13 +66,13 @@ def test_features_of_a_search() -> None:
     assert features(link) == pytest.approx(
         {
             "score": 0.9, "margin": 0.3, "agreement": 2 / 3, "verbatim": 0, "normalised": 0,
-            "reordered": 0, "shared": 0, "alone": 0, "similarity": 0.9,
+            "reordered": 0, "shared": 0, "alone": 0, "similarity": 0.9, "contradicts": 0,
         }
     )  # fmt: skip
     assert features(Link(Mention("x"), link.candidates[:1])) == pytest.approx(
         {
             "score": 0.9, "margin": 0.9, "agreement": 1, "verbatim": 0, "normalised": 0,
-            "reordered": 0, "shared": 0, "alone": 1, "similarity": 0.9,
+            "reordered": 0, "shared": 0, "alone": 1, "similarity": 0.9, "contradicts": 0,
         }
     )  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from canonym.text import PLAIN, STRONG, UNORDERED, normalise
-from canonym.types import Link
+from canonym.types import Against, Link
 
 _SIEVES = {
     "verbatim": "the name is the same but for case, accents and punctuation",
@@ -56,6 +56,7 @@ def _lines(link: Link) -> Iterator[str]:
     searched = normalise(link.searched or link.mention.text, forms)
     yield f"normal forms: {searched!r} of the mention, {normalise(best.name, forms)!r} of the name"
     yield f"sieve: {best.sieve} ({_SIEVES.get(best.sieve, 'a normal form is shared')})"
+    yield from _against(best.against)
     scores = ", ".join(f"{name} {score:.4f}" for name, score in best.parts.items())
     yield f"score: {best.score:.4f}" + (f" ({scores})" if scores else "")
     if link.confidence is not None:
@@ -76,6 +77,19 @@ def _lines(link: Link) -> Iterator[str]:
         )
     if best.worth and second.worth:
         yield f"re-ranked: first rather than the runner-up by {_gains(best.worth, second.worth)}"
+
+
+def _against(against: Against) -> Iterator[str]:
+    for kind, mention, name in against.contradictions:
+        yield f"contradiction: {kind}, {mention!r} of the mention, {name!r} of the name"
+    for words, what in (
+        (against.left_over, "words of the mention that the name lacks"),
+        (against.missing, "words of the name that the mention lacks"),
+    ):
+        if words:
+            yield f"{what}: {', '.join(words)}"
+    if against.relation != "equal":
+        yield f"relation: the concept is {against.relation} at most"
 
 
 def _gains(best: Mapping[str, float], second: Mapping[str, float]) -> str:

@@ -126,12 +126,16 @@ class Mapping(NamedTuple):
     def relation(self) -> str:
         """What the concept is to the text, one of `RELATIONS`.
 
-        A person's word counts. Of several concepts together none is the same as the text.
+        A person's word counts. Of several concepts together none is the same as the text. Else the
+        words say it that only the text or only the name has, and then the scope of the name.
         """
         if self.verdict is not None:
             alike = self.verdict.relation in ("equal", "equivalent")
             return "related" if self.verdict.together and alike else self.verdict.relation
-        return "equal" if self.candidate is None else _RELATIONS.get(self.candidate.scope, "equal")
+        if self.candidate is None:
+            return "equal"
+        by_words = self.candidate.against.relation
+        return _RELATIONS.get(self.candidate.scope, "equal") if by_words == "equal" else by_words
 
     @property
     def supported(self) -> str:

@@ -1,8 +1,9 @@
 """A confidence without annotations: an index asked for names as if it did not have them.
 
-Four kinds of questions have known answers in every terminology. A name that is taken out is right
+Five kinds of questions have known answers in every terminology. A name that is taken out is right
 where its concept is found by its other names. A concept that is taken out cannot be found, whatever
-comes first. Names are asked as they stand, some of them misspelt. Strangers
+comes first. Names are asked as they stand, some of them misspelt. A name with another number, side
+or opposite word, which the terminology does not have, is no name of its neighbour. Strangers
 (`canonym.linking.strangers`) are names of nothing.
 """
 
@@ -26,8 +27,9 @@ from canonym.linking.confidence import (
 from canonym.linking.languages import reads_several
 from canonym.linking.names import Filter
 from canonym.linking.strangers import strangers
+from canonym.mentions.contrasts import sibling_of
 from canonym.terminology import Terminology
-from canonym.text import normalise
+from canonym.text import normalise, normalise_all
 from canonym.types import Document, Link, Mention, Name
 
 if TYPE_CHECKING:
@@ -36,7 +38,8 @@ if TYPE_CHECKING:
 HELD_OUT = 1500
 """Names that are taken out, at most; as many are asked that are there."""
 
-_MISSPELT, _PAIRS = 0.4, 0.5  # misspelt names and pairs of words, for each name taken out
+# Misspelt names, pairs of words and siblings, for each name taken out.
+_MISSPELT, _PAIRS, _SIBLINGS = 0.4, 0.5, 0.2
 _SHORTEST = 7  # characters of a name that is misspelt
 _ABSENT = 15  # of so many names that are taken out, one has its whole concept taken out
 _SHARE = 10  # one concept of so many is touched, at most
@@ -76,8 +79,9 @@ def observe_terminology(pipeline: Pipeline, *, seed: int = 0) -> Observed:
     At most 1,500 names are taken out, each of another concept that has others, and one concept
     for every fifteen of these. As many names are asked as they stand. For ten names taken out, four
     are asked again with one edit, and five pairs of everyday words: with more of these, the names
-    that patients have for things are taken for nonsense too. A tenth of the concepts is touched at
-    most, so that a small terminology stays what it is.
+    that patients have for things are taken for nonsense too. Two are asked as a sibling that the
+    terminology lacks (`canonym.mentions.contrasts.sibling_of`), where names have one. A tenth of
+    the concepts is touched at most, so that a small terminology stays what it is.
     """
     rng = np.random.default_rng(seed)
     which, features = own_features(pipeline), list[npt.NDArray[np.float64]]()
@@ -114,8 +118,24 @@ def _questions(pipeline: Pipeline, rng: np.random.Generator, seed: int) -> Itera
     long = [pair for pair in zip(texts, ids, strict=True) if len(pair[0]) >= _SHORTEST]
     long, edits = long[: int(n * _MISSPELT)], random.Random(seed)
     yield _Questions([misspelt(text, edits) for text, _ in long], [id_ for _, id_ in long], whole)
+    siblings = _absent_siblings(pipeline, texts, int(n * _SIBLINGS), edits)
+    yield _Questions(siblings, [""] * len(siblings), whole)
     unknown = strangers(int(n * _PAIRS), seed=seed)
     yield _Questions(unknown, [""] * len(unknown), whole)
+
+
+def _absent_siblings(
+    pipeline: Pipeline, texts: Sequence[str], n: int, rng: random.Random
+) -> list[str]:
+    """Return siblings of names, n at most, that are no names themselves."""
+    siblings = [sibling for text in texts if (sibling := sibling_of(text, rng))]
+    if not pipeline.sieves:
+        return []
+    last = pipeline.sieves[-1].steps
+    rows = pipeline.names.snapshot().find(
+        len(pipeline.sieves) - 1, list(normalise_all(siblings, last))
+    )
+    return [text for text, own in zip(siblings, rows, strict=True) if not len(own)][:n]
 
 
 def _searched(whole: Filter) -> npt.NDArray[np.intp]:

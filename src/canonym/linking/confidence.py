@@ -25,18 +25,21 @@ METHODS: tuple[str, ...] = ("isotonic", "platt")
 """Ways of fitting, see `usual_method`."""
 
 _SIEVES = tuple(sieve.name for sieve in SIEVES)
-FEATURES: tuple[str, ...] = (
-    *("score", "margin", "agreement", *_SIEVES, "shared", "alone", "similarity"),
-)
+_BEFORE = ("score", "margin", "agreement", *_SIEVES, "shared", "alone", "similarity")
+_WORDS = ("covered", "covering", "letters", "words", "known", "all known")
+
+FEATURES: tuple[str, ...] = (*_BEFORE, "contradicts")
 """Features of a link, see `confidence_features`."""
 
-WIDE_FEATURES: tuple[str, ...] = (
-    *(*FEATURES, "covered", "covering", "letters", "words", "known", "all known"),
-)
+WIDE_FEATURES: tuple[str, ...] = (*FEATURES, *_WORDS)
 """The same, what the string that was looked up shares with the name found, and the words that the
 terminology knows."""
 
-_FORMATS = {2: FEATURES, 4: WIDE_FEATURES}
+CONTRADICTED = 0.5
+"""A candidate whose name contradicts the mention is never more likely than this."""
+
+# By the number of the format; files of the first two are still read.
+_FORMATS = {2: _BEFORE, 4: (*_BEFORE, *_WORDS), 5: FEATURES, 6: WIDE_FEATURES}
 _REWRITTEN = (
     "abbreviation",
     "trial field",
@@ -53,14 +56,15 @@ def confidence_features(
 ) -> npt.NDArray[np.float64]:
     """Return the features of an undivided link, with two candidates if there are so many.
 
-    An array of ``len(which)`` float64; `which` is `FEATURES` or `WIDE_FEATURES`: the score of the
-    best candidate; its margin to the second concept (the score, without one); the share of scorers
-    that prefer it to the second (1 for a sieve, or without a second); one number per sieve, 1 if it
-    decided; whether a sieve found the second as well; whether there is no second; and the
-    similarity of the best, which is not its score where a re-ranker put it first. The wide ones go
-    on with the share of the words of the string looked up that the name has, and the other way
-    round; Dice's coefficient of their 3-grams; the number of words, up to eight; the share of the
-    mention in words that the terminology knows by `known_share`, and whether it is all of it.
+    An array of ``len(which)`` float64; `which` are names of `WIDE_FEATURES`: the score of the best
+    candidate; its margin to the second concept (the score, without one); the share of scorers that
+    prefer it to the second (1 for a sieve, or without a second); one number per sieve, 1 if it
+    decided; whether a sieve found the second as well; whether there is no second; the similarity of
+    the best, which is not its score where a re-ranker put it first; and whether its name
+    contradicts the mention. The wide ones go on with the share of the words of the string looked up
+    that the name has, and the other way round; Dice's coefficient of their 3-grams; the number of
+    words, up to eight; the share of the mention in words that the terminology knows by
+    `known_share`, and whether it is all of it.
     """
     best, *others = link.candidates
     sieved = best.sieve in _SIEVES
@@ -72,20 +76,21 @@ def confidence_features(
         if asked:
             ahead = [best.parts[name] > second.get(name, -np.inf) for name in asked]
             agreement = float(np.mean(ahead))
-    found = [
-        best.score,
-        best.score - others[0].score if others else best.score,
-        agreement,
-        *(float(best.sieve == name) for name in _SIEVES),
-        float(sieved and bool(others) and others[0].sieve == best.sieve),
-        float(not others),
-        best.similarity,
-    ]
-    if which != FEATURES:
-        found += _shared(link.searched or link.mention.text, best.name)
+    values = {
+        "score": best.score,
+        "margin": best.score - others[0].score if others else best.score,
+        "agreement": agreement,
+        **{name: float(best.sieve == name) for name in _SIEVES},
+        "shared": float(sieved and bool(others) and others[0].sieve == best.sieve),
+        "alone": float(not others),
+        "similarity": best.similarity,
+        "contradicts": float(bool(best.against.contradictions)),
+    }
+    if not values.keys() >= set(which):
         known = 1.0 if known_share is None else known_share(_as_written(link))
-        found += [known, float(known == 1)]
-    return np.array(found)
+        shared = _shared(link.searched or link.mention.text, best.name)
+        values |= zip(_WORDS, (*shared, known, float(known == 1)), strict=True)
+    return np.array([values[name] for name in which])
 
 
 def _as_written(link: Link) -> str:
@@ -161,7 +166,7 @@ class Confidence:
             if link.candidates
         ]
         found = iter(self.predict(np.array(known)).tolist() if known else ())
-        return [next(found) if link.candidates else None for link in links]
+        return [_bounded(link, next(found)) if link.candidates else None for link in links]
 
     def grade(
         self,
@@ -243,6 +248,11 @@ class Confidence:
                 f"{path} was written by another version of canonym; remove it and fit it again"
             )
         return found
+
+
+def _bounded(link: Link, probability: float) -> float:
+    contradicted = bool(link.candidates[0].against.contradictions)
+    return min(probability, CONTRADICTED) if contradicted else probability
 
 
 def _graded(link: Link, found: float | None, min_confidence: float | None, k: int) -> Link:

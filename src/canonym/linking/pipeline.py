@@ -332,6 +332,7 @@ class Pipeline:
             and (len(sifted[one][1]) < k if one in sifted else n_letters(plain[one]) >= shortest)
         ]
         nearest = self.search.search(searched, k, names, chosen, forbidden, found.encoded)
+        self.concepts.read_ahead([hit for of_string in nearest.values() for hit in of_string])
         hits: dict[str, StringHits] = {}
         for string in strings:
             sieve, pairs = sifted.get(string, (None, []))
@@ -342,6 +343,7 @@ class Pipeline:
             ]
             taken = {concept for concept, _ in pairs}
             further = [hit for hit in nearest.get(string, ()) if hit.concept not in taken]
+            known, further = found.weigh(string, known), found.weigh_searched(string, further)
             if further and further[0].score > score:  # hits of a sieve stay ahead
                 further = [at_most(hit, score) for hit in further]
             best = tuple([*known[:k], *further][:k])
@@ -472,6 +474,7 @@ def link_of(draft: Draft, found: BatchHits) -> Link:
                 hit.scores,
                 hit.contributions,
                 hit.evidence,
+                hit.against,
             )
         )
     return Link(

@@ -9,6 +9,7 @@ English and of the signs of all languages.
 from __future__ import annotations
 
 import functools
+import random
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,6 +40,7 @@ _SUFFIXES = ("penia", "cytosis", "philia")
 _LEAST_REST = 4  # letters of a word behind a prefix
 _ROMAN = {"i": "1", "v": "5", "x": "10"}
 _DESIGNATOR = re.compile(r"\d+[a-z]?|[a-z]|[a-z]\d+|\d+[a-z]\d+")
+_ROMAN_NUMBERS = ("II", "III", "IV", "VI", "VII", "VIII", "IX", "XI")
 _KARYOTYPE = re.compile(r"x{1,5}y{0,3}|xo")
 _DIGITS = re.compile(r"\d+")
 
@@ -359,6 +361,39 @@ _SYMBOL = re.compile(r"[A-Za-z0-9]{1,12}")
 _UNIT = 2  # letters of units and of symbols of elements
 # Four letters or more with a vowel among them are read as a word, which may stand in capitals.
 _READS_AS_WORD = re.compile(r"(?=.*[aeiouyAEIOUY])[A-Za-z]{4,}")
+
+
+# --- siblings -------------------------------------------------------------------------------------
+
+
+def sibling_of(text: str, rng: random.Random) -> str | None:
+    """Return a name with another number, side or opposite word; None for one that has none.
+
+    >>> sibling_of("left knee pain", random.Random(0)) in ("right knee pain", "bilateral knee pain")
+    True
+    """
+    words = text.split(" ")
+    places = [place for place, word in enumerate(words) if _others_of(word)]
+    if not places:
+        return None
+    place = rng.choice(places)
+    words[place] = rng.choice(_others_of(words[place]))
+    return " ".join(words)
+
+
+def _others_of(word: str) -> list[str]:
+    """Return words that exclude a word, as it is capitalised."""
+    if word.isdecimal() and len(word) < _LEAST_REST:
+        return [str(n) for n in (int(word) + 1, int(word) + 2, int(word) + 11)]
+    if word in _ROMAN_NUMBERS:
+        return [number for number in _ROMAN_NUMBERS if number != word]
+    others = [
+        other
+        for kind, line, sense in _SENSES.get(word.lower(), ())
+        for other, senses in _SENSES.items()
+        if any((kind, line) == each[:2] and sense != each[2] for each in senses)
+    ]
+    return [other.capitalize() for other in others] if word.istitle() else others
 
 
 # --- what the concept is to the mention -----------------------------------------------------------

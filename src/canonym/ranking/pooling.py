@@ -52,13 +52,23 @@ class TieRule(NamedTuple):
     preference: npt.NDArray[np.int32] | None = None
 
     def order(
-        self, rows: npt.NDArray[Any], run: npt.NDArray[Any] | None = None
+        self,
+        rows: npt.NDArray[Any],
+        run: npt.NDArray[Any] | None = None,
+        *,
+        writing: npt.NDArray[Any] | None = None,
     ) -> npt.NDArray[np.intp]:
-        """Return the places of rows of equal scores in their order; with runs, run after run."""
+        """Return the places of rows of equal scores in their order; with runs, run after run.
+
+        `writing` tells how near each name is to a string as it is written, smaller first;
+        it counts before scopes, and not where ties are broken at random.
+        """
         owners = self.concept_of_row[rows]
         keys: list[npt.NDArray[Any]] = [rows, self.concept_rank[owners]]
         if self.by_scope:
             keys.append(self.scope_of_row[rows])
+            if writing is not None:
+                keys.append(writing)
         if self.preference is not None:
             keys.append(self.preference[owners])
         return np.lexsort(keys if run is None else [*keys, run])

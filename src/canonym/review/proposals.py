@@ -70,6 +70,7 @@ def proposal_of(link: Link, terminology: Terminology) -> dict[str, Any]:
         "concepts": [snapshot(terminology, id_) for id_ in dict.fromkeys(link.ids)],
         "reason": "; ".join(dict.fromkeys(part.reason for part in parts if part.reason)),
         "confidence": link.confidence,
+        "contradicted": any(one.against.contradictions for one in _first(parts)),
         "steps": [f"{one.name}: {one.before} → {one.after}" for one in link.steps],
         "candidates": [
             _candidate(one, part.mention.text if link.parts else "", part.searched)
@@ -79,10 +80,14 @@ def proposal_of(link: Link, terminology: Terminology) -> dict[str, Any]:
     }
 
 
+def _first(parts: Sequence[Link]) -> list[Candidate]:
+    return [part.candidates[0] for part in parts if part.id is not None]
+
+
 def _candidate(one: Candidate, part: str, searched: str) -> dict[str, Any]:
     kept = {key: getattr(one, key) for key in ("id", "label", "name", "scope", "sieve")}
     scores = {name: round(float(score), 4) for name, score in one.parts.items()}
-    found = {"part": part, "searched": searched, "scores": scores}
+    found = {"part": part, "searched": searched, "scores": scores, "against": one.against.to_dict()}
     return {**kept, **found, "score": round(float(one.score), 4)}
 
 

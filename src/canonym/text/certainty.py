@@ -49,7 +49,8 @@ def is_certain(
     nearly the name, with a similarity above ``1 - LEAST_MARGIN``. A concept below the best one has
     to have the name itself: "Migraine, unspecified" is no rival of "Migraine". Otherwise the
     confidence decides. Where the index has none from mentions, the mention has to be verbatim the
-    label or an exact name. Composite mentions and NIL are never certain.
+    label or an exact name. Composite mentions and NIL are never certain, nor is a candidate whose
+    name contradicts the mention (`canonym.types.Against`); such a candidate is no rival either.
 
     Examples
     --------
@@ -62,12 +63,19 @@ def is_certain(
     if link.id is None or link.parts:
         return False
     best = link.candidates[0]
+    if best.against.contradictions:
+        return False
     verbatim = is_verbatim(link, best)
     if verbatim and (best.name, best.id) in added:
-        return all(one.sieve != "verbatim" for one in link.candidates[1:])
+        rivals = (one for one in link.candidates[1:] if not one.against.contradictions)
+        return all(one.sieve != "verbatim" for one in rivals)
     if is_short_form(link.searched or link.mention.text) or is_short_form(best.name):
         return False
-    near = (one for one in link.candidates[1:] if one.similarity > 1 - LEAST_MARGIN)
+    near = (
+        one
+        for one in link.candidates[1:]
+        if one.similarity > 1 - LEAST_MARGIN and not one.against.contradictions
+    )
     narrower = is_below or (lambda _, __: False)
     if any(one.sieve != "search" or not narrower(one.id, best.id) for one in near):
         return False
@@ -85,6 +93,7 @@ def is_verbatim(link: Link, candidate: Candidate) -> bool:
     return (
         candidate.sieve == "verbatim"
         and candidate.scope in _TRUSTED
+        and not candidate.against.contradictions
         and normalise(candidate.name) == normalise(link.searched or link.mention.text)
         and all(step.name in _HARMLESS for step in link.steps)
     )

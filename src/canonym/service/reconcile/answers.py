@@ -246,6 +246,8 @@ def _of_link(link: Link, merged: bool) -> Iterator[Found]:
         score = one.similarity if merged else one.score
         exact = is_verbatim(link, one)
         features = _features(one) | {"exact": exact}
+        if one.against.contradictions:
+            features["contradicts"] = True
         if place == 0 and link.confidence is not None:
             features["confidence"] = round(link.confidence, 4)
         found = 100 * min(1.0, max(0.0, float(score)))

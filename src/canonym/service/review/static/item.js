@@ -74,6 +74,7 @@ function candidate(item, one, at, { decide, chosen, redraw, sure }) {
     "li", { class: proposed ? "proposed" : false },
     make("p", { class: "head" }, make("strong", {}, one.label), " ", make("code", {}, one.id), one.deprecated ? make("span", { class: "badge reopened" }, "deprecated") : null, one.part ? make("span", { class: "hint" }, `for “${one.part}”`) : null),
     make("p", { class: "hint" }, `${certain}score ${one.score.toFixed(2)} · ${SIEVES[one.sieve] || one.sieve}: “${one.name}”${one.scope === "exact" || one.scope === "label" ? "" : ` (${one.scope})`}`),
+    one.against && one.against.contradictions.length ? make("p", { class: "contradiction" }, against(one)[0]) : null,
     one.parents.length ? make("p", { class: "hint" }, `below ${one.parents.join(", ")}`) : null,
     one.definition ? make("p", {}, one.definition) : null,
     make("details", {}, make("summary", {}, "Why"), why(item, one)),
@@ -88,8 +89,18 @@ function candidate(item, one, at, { decide, chosen, redraw, sure }) {
 function why(item, one) {
   const steps = item.proposal.steps || [];
   const scores = Object.entries(one.scores).map(([name, score]) => `${name} ${score.toFixed(4)}`);
-  const lines = [...steps, `looked up as “${one.searched || item.mention}”`, `found by ${SIEVES[one.sieve] || one.sieve}, “${one.name}”`, scores.length ? `scores: ${scores.join(", ")}` : ""];
+  const lines = [...steps, `looked up as “${one.searched || item.mention}”`, `found by ${SIEVES[one.sieve] || one.sieve}, “${one.name}”`, ...against(one), scores.length ? `scores: ${scores.join(", ")}` : ""];
   return make("ul", {}, ...lines.filter(Boolean).map((line) => make("li", {}, line)));
+}
+
+function against({ against }) {
+  if (!against) return [];
+  const words = (list, what) => (list.length ? [`${what}: ${list.join(", ")}`] : []);
+  return [
+    ...against.contradictions.map(({ kind, mention, name }) => `contradiction (${kind}): “${mention || "nothing"}” of the mention, “${name || "nothing"}” of the name`),
+    ...words(against.left_over, "words of the mention that the name lacks"),
+    ...words(against.missing, "words of the name that the mention lacks"),
+  ];
 }
 
 function add(chosen, { id, label }) {
