@@ -6,17 +6,22 @@
 The gold are the cross-references of the Disease Ontology to descriptors of the MeSH file. They are
 taken out before the mapping. A pair is judged where the disease has one: it is right if it is among
 them. Recall is the share of these diseases that get a right partner. Several diseases may name one
-descriptor, so that with one partner each some go without. The weights are fitted on the
-Human Phenotype Ontology and its cross-references to MeSH, so that they have seen no disease of the
-test. The bundled encoder has read the names of MeSH, and no cross-reference.
+descriptor, so that with one partner each some go without. A second question has no right answer:
+diseases whose partners are taken out of MeSH, and terminologies that share no concept. The weights
+are fitted on the Human Phenotype Ontology and its cross-references to MeSH, with and without the
+partners, on phenotypes and anatomy, and on genes with odd and even numbers. So they have seen no
+disease of the test. The bundled encoder has read the names of MeSH, and no cross-reference.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
+import gzip
+import re
 import time
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +29,19 @@ import numpy as np
 
 from canonym import Terminology
 from canonym.io.curies import usual
-from canonym.linking.mapping import FEATURES, decide, propose
+from canonym.linking.mapping import FEATURES, Proposal, decide, propose
 from canonym.terminology.formats import read_records, read_terminology
-from canonym.types import ConceptMapping, Record, Xref
+from canonym.types import Concept, ConceptMapping, Record, Xref
 from record import data_folder, save
 
 DOID = "doid/HumanDO-2015-05-14.obo.gz"
 HPO = "hpo/hp-2014-11-14.obo.gz"
 MESH = "mesh-2024/terms.tsv.gz"
 TREES = "mesh-2024/trees.tsv.gz"
+UBERON = "uberon/uberon.obo.gz"
+DRUGBANK = "drugbank-vocabulary/drugbank_vocabulary.csv.gz"
+CTD = "ctd-diseases-2017/CTD_diseases.tsv.gz"
+GENES = "genes/Homo_sapiens.protein-coding.gene_info.gz"
 CONFIDENCES = (0.2, 0.5, 0.8, 0.9, 0.95)
 
 
@@ -43,7 +52,7 @@ def main() -> None:
     data = data_folder()
     mesh = read_terminology(data / MESH, trees=data / TREES, prefix="MESH:")
     if parser.parse_args().fit:
-        _fit(*_without_gold(data / HPO, mesh), mesh)
+        _fit(*_without_gold(data / HPO, mesh), mesh, data)
     else:
         _measure(*_without_gold(data / DOID, mesh), mesh, data)
 
@@ -64,20 +73,120 @@ def _without_gold(path: Path, mesh: Terminology) -> tuple[Terminology, dict[str,
     return terminology, {id_: ids for id_, ids in gold.items() if id_ not in retired}
 
 
-def _fit(left: Terminology, gold: dict[str, set[str]], mesh: Terminology) -> None:
+def _fit(left: Terminology, gold: dict[str, set[str]], mesh: Terminology, data: Path) -> None:
     from sklearn.linear_model import LogisticRegression
 
-    found = propose(left, mesh)
-    judged = [n for n, pair in enumerate(found.pairs) if found.left_ids[pair[0]] in gold]
-    right = [
-        found.right_ids[found.pairs[n][1]] in gold[found.left_ids[found.pairs[n][0]]]
-        for n in judged
-    ]
-    fitted = LogisticRegression(C=1.0, max_iter=10_000).fit(found.features[judged], right)
-    print(f"{len(gold)} concepts with gold, {len(judged)} pairs, {sum(right)} right")
+    features, right, weights = [], [], []
+    for name, one, other, answers in _training(left, gold, mesh, data):
+        proposal = propose(one, other)
+        judged = [n for n, pair in enumerate(proposal.pairs) if _judge(proposal, pair, answers)]
+        is_right = [
+            proposal.right_ids[proposal.pairs[n][1]]
+            in answers.get(proposal.left_ids[proposal.pairs[n][0]], ())
+            for n in judged
+        ]
+        print(f"{name}: {len(judged)} pairs, {sum(is_right)} right", flush=True)
+        features.append(proposal.features[judged])
+        right += is_right
+        weights += [1000 / len(judged)] * len(judged)  # each question counts the same
+    fitted = LogisticRegression(C=1.0, max_iter=10_000)
+    fitted.fit(np.concatenate(features), right, sample_weight=weights)
     for name, weight in zip(FEATURES, fitted.coef_[0], strict=True):
         print(f"{weight:8.3f}  {name}")
     print(f"{fitted.intercept_[0]:8.3f}  intercept")
+
+
+def _training(
+    left: Terminology, gold: dict[str, set[str]], mesh: Terminology, data: Path
+) -> Iterator[tuple[str, Terminology, Terminology, dict[str, set[str]]]]:
+    """Yield pairs of terminologies, and the right partners; concepts with none have an empty set.
+
+    Phenotypes and MeSH; the same with the partners of every second phenotype taken out; phenotypes
+    and anatomy, which share nothing; genes with odd and with even numbers, which share nothing.
+    """
+    yield "phenotypes in MeSH", left, mesh, gold
+    lonely: dict[str, set[str]] = {id_: set() for id_ in sorted(gold)[::2]}
+    gone = {id_ for one in lonely for id_ in gold[one]}
+    yield "partners taken out", left, without(mesh, gone), lonely
+    uberon = read_terminology(data / UBERON)
+    yield "anatomy", left, uberon, _nobody(left)
+    yield "odd and even genes", *(halves := _halves(_genes(data))), _nobody(halves[0])
+
+
+def without(terminology: Terminology, ids: set[str]) -> Terminology:
+    """Return a terminology without some concepts."""
+    return Terminology.build(
+        [
+            record
+            for id_ in (one.id for one in terminology.iter_concepts() if one.id not in ids)
+            for record in (terminology.concept(id_), *terminology.names(id_))
+        ]
+    )
+
+
+def _nobody(terminology: Terminology) -> dict[str, set[str]]:
+    return {concept.id: set() for concept in terminology.iter_concepts()}
+
+
+def _genes(data: Path) -> list[tuple[str, str]]:
+    with gzip.open(data / GENES, "rt", encoding="utf-8") as lines:
+        rows = csv.DictReader(lines, delimiter="\t")
+        return [(f"GENE:{row['GeneID']}", row["description"]) for row in rows]
+
+
+def _diseases(data: Path) -> list[tuple[str, str]]:
+    with gzip.open(data / CTD, "rt", encoding="utf-8") as lines:
+        rows = (line.split("\t") for line in lines if not line.startswith("#"))
+        return [(row[1], row[0]) for row in rows]
+
+
+def _halves(labels: list[tuple[str, str]]) -> tuple[Terminology, Terminology]:
+    """Return the concepts whose label ends in an odd number, and in an even one."""
+    sides: tuple[list[Concept], list[Concept]] = ([], [])
+    for id_, label in labels:
+        number = re.search(r"(?<![\d.])(\d{1,2})$", label)
+        if number:
+            sides[1 - int(number[1]) % 2].append(Concept(id_, label))
+    return Terminology.build(sides[0]), Terminology.build(sides[1])
+
+
+def _judge(proposal: Proposal, pair: tuple[int, int], answers: dict[str, set[str]]) -> bool:
+    return proposal.left_ids[pair[0]] in answers
+
+
+def _measure_nobody(
+    left: Terminology, gold: dict[str, set[str]], mesh: Terminology, data: Path
+) -> list[dict[str, Any]]:
+    """Ask where no concept has a partner: every pair is wrong."""
+    gone = {id_ for ids in gold.values() for id_ in ids}
+    drugs = read_terminology(data / DRUGBANK)
+    uberon, phenotypes = read_terminology(data / UBERON), read_terminology(data / HPO)
+    odd, even = _halves(_diseases(data))
+    asked = [
+        ("diseases, partners taken out of MeSH", left, without(mesh, gone), set(gold)),
+        ("odd diseases, even diseases", odd, even, None),
+        ("phenotypes, anatomy (fitted to)", phenotypes, uberon, None),
+        ("drugs, anatomy", drugs, uberon, None),
+        ("anatomy, diseases", uberon, left, None),
+    ]
+    rows = []
+    for name, one, other, ids in asked:
+        mapped = decide(propose(one, other), min_confidence=0.5)
+        wrong = [each for each in mapped if ids is None or each.left in ids]
+        n = len(ids) if ids is not None else min(one.n_concepts, other.n_concepts)
+        exact = [each for each in wrong if each.relation == "equal"]
+        rows.append(
+            {
+                "question": name,
+                "concepts": n,
+                "pairs": len(wrong),
+                "exact": len(exact),
+                "exact share": round(len(exact) / n, 5),
+                "of 0.85 or more": sum(each.confidence >= 0.85 for each in wrong),
+            }
+        )
+        print(rows[-1], flush=True)
+    return rows
 
 
 def _measure(left: Terminology, gold: dict[str, set[str]], mesh: Terminology, data: Path) -> None:
@@ -103,6 +212,7 @@ def _measure(left: Terminology, gold: dict[str, set[str]], mesh: Terminology, da
         "processor seconds": round(seconds, 1),
         "rows": rows,
         "calibration": bins,
+        "nobody": _measure_nobody(left, gold, mesh, data),
     }
     for row in (*rows, *bins):
         print(row)

@@ -209,7 +209,7 @@ class ConceptMappingWriter:
             {
                 "subject_id": with_prefix(mapping.left),
                 "subject_label": label,
-                "predicate_id": PREDICATES["equal"],
+                "predicate_id": PREDICATES[mapping.relation],
                 "object_id": with_prefix(mapping.right),
                 "object_label": other_label,
                 "subject_source": object_source(split_id(mapping.left)[0]),

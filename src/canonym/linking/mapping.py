@@ -1,9 +1,11 @@
 """Concepts of one terminology mapped to those of another.
 
 Pairs are proposed by equal names, by the nearest names both ways, and by cross-references. Their
-confidence is a logistic function of what speaks for them: names, margins to the next best partner
-on either side, and partners of parents and children. Its weights were fitted on the Human Phenotype
-Ontology and MeSH (``benchmarks/mapping.py``).
+confidence is a logistic function of what speaks for and against them: names, words that only one of
+them has, contradictions, margins to the next best partner on either side, partners of parents and
+children, and how many concepts the terminologies share by name. Its weights were fitted on pairs of
+terminologies that share concepts, pairs that share none, and concepts whose partners were taken out
+(``benchmarks/mapping.py``).
 """
 
 from __future__ import annotations
@@ -18,14 +20,18 @@ import numpy.typing as npt
 
 from canonym.encoders import make_encoder
 from canonym.io.curies import usual
+from canonym.mentions.contrasts import against, marks
+from canonym.ranking.overlap import type_words
 from canonym.terminology import Terminology
 from canonym.text import STRONG, UNORDERED, normalise_all
-from canonym.types import ConceptMapping, Float32Array, Name
+from canonym.text.certainty import LEAST_CONFIDENCE
+from canonym.types import Against, ConceptMapping, Float32Array, Name
 
 FEATURES: tuple[str, ...] = (
     "equal labels", "a label equals a name", "equal names", "reordered", "similarity",
     "margin on the left", "margin on the right", "neighbours agree", "neighbours disagree",
-    "names of several",
+    "names of several", "contradiction", "labels contradict", "words differ", "other types",
+    "shared by name", "shared by name, similar",
 )  # fmt: skip
 """What speaks for or against a pair."""
 
@@ -40,6 +46,7 @@ XREF_ODDS: dict[str, float] = {"direct": 20.0, "shared": 5.0, "": 1.0}
 
 ``direct``: one concept names the other. ``shared``: both name the same concept elsewhere."""
 
+_LEAST_SHARE = 1e-4
 _MOST_OWNERS = 5  # concepts of one name or cross-reference that are all paired
 _ROWS, _COLUMNS = 1024, 4096  # of a tile of products, which stays in the cache
 _STEPS_UP = 3
@@ -49,11 +56,12 @@ Pair = tuple[int, int]
 
 
 class Proposal(NamedTuple):
-    """Pairs of concepts by their places, their features, and what they share."""
+    """Pairs of concepts by their places, their features, what they share, what speaks against."""
 
     pairs: list[Pair]
     features: npt.NDArray[np.float64]
     names: dict[Pair, str]
+    against: list[Against]
     xrefs: dict[Pair, str]
     left_ids: list[str]
     right_ids: list[str]
@@ -107,10 +115,18 @@ def decide(
             how = "name" if name else "xref" if pair in found.xrefs else "similarity"
             score = float(found.features[n, FEATURES.index("similarity")])
             ids = found.left_ids[pair[0]], found.right_ids[pair[1]]
-            mapped.append(ConceptMapping(*ids, confidence, score, how, name))
+            relation = _relation(how, found.against[n], confidence)
+            mapped.append(ConceptMapping(*ids, confidence, score, how, name, relation))
     mapped.sort(key=lambda one: (-one.confidence, -one.score, one.left, one.right))
     kept = mapped if many else list(_one_to_one(mapped))
     return sorted(kept, key=lambda one: (one.left, -one.confidence, one.right))
+
+
+def _relation(how: str, opposed: Against, confidence: float) -> str:
+    """Return what the right concept is to the left one, as far as the evidence goes."""
+    if opposed.relation != "equal" and how != "xref":
+        return opposed.relation
+    return "equal" if how != "similarity" or confidence >= LEAST_CONFIDENCE else "close"
 
 
 def _one_to_one(mapped: Iterable[ConceptMapping]) -> Iterator[ConceptMapping]:
@@ -141,29 +157,53 @@ def propose(
         one, other, {pair[0] for pair in settled}, {pair[1] for pair in settled}, progress
     )
     xrefs = _xrefs(one, other) if use_xrefs else {}
-    pairs = sorted({*equal, *reordered, *near, *xrefs})
-    similarity = {pair: _similarity(one, other, pair) for pair in pairs}
-    base = {pair: similarity[pair] + _EQUAL_BONUS * (pair in equal) for pair in pairs}
+    roots = one.roots(), other.roots()
+    pairs = [
+        pair
+        for pair in sorted({*equal, *reordered, *near, *xrefs})
+        if pair[0] not in roots[0] and pair[1] not in roots[1]
+    ]
+    nearest = {pair: _nearest_names(one, other, pair) for pair in pairs}
+    base = {pair: nearest[pair].similarity + _EQUAL_BONUS * (pair in equal) for pair in pairs}
     gaps = _gaps(base, 0), _gaps(base, 1)
     agree = _Neighbours(one, other, dict(settled))
+    share = math.log10(max(len(settled) / max(min(len(one.ids), len(other.ids)), 1), _LEAST_SHARE))
+    shared = {**{pair: names[1:] for pair, names in reordered.items()}, **_texts(equal)}
+    opposed = [against(*shared.get(pair, nearest[pair].texts)) for pair in pairs]
     rows = []
-    for pair in pairs:
-        tier = equal[pair][0] if pair in equal else -1
+    for pair, opposition in zip(pairs, opposed, strict=True):
+        tier = equal[pair].tier if pair in equal else -1
         crowd = max(len(partners[0].get(pair[0], ())), len(partners[1].get(pair[1], ())))
+        by_name = tier >= 0 or pair in reordered
         rows.append(
             (
-                tier == 2, tier == 1, tier == 0, pair in reordered and tier < 0, similarity[pair],
-                gaps[0][pair], gaps[1][pair], *agree.of(pair), tier >= 0 and crowd > 1,
+                tier == 2, tier == 1, tier == 0, pair in reordered and tier < 0,
+                nearest[pair].similarity, gaps[0][pair], gaps[1][pair], *agree.of(pair),
+                tier >= 0 and crowd > 1, bool(opposition.contradictions),
+                tier < 2 and bool(against(one.label(pair[0]), other.label(pair[1])).contradictions),
+                opposition.relation in ("broader", "narrower"), _other_types(one, other, pair),
+                share, 0.0 if by_name else share,
             )
         )  # fmt: skip
     return Proposal(
         pairs,
         np.asarray(rows, dtype=np.float64).reshape(len(rows), len(FEATURES)),
-        {pair: name for pair, (_, name) in equal.items()},
+        {pair: names[0] for pair, names in shared.items()},
+        opposed,
         xrefs,
         one.ids,
         other.ids,
     )
+
+
+def _texts(equal: Mapping[Pair, Equal]) -> dict[Pair, tuple[str, str]]:
+    return {pair: names[1:] for pair, names in equal.items()}
+
+
+def _other_types(one: _Side, other: _Side, pair: Pair) -> bool:
+    """Tell whether both concepts have types and none of their words is the same."""
+    types = type_words(one.types[pair[0]]), type_words(other.types[pair[1]])
+    return all(types) and not types[0] & types[1]
 
 
 # --- one terminology ------------------------------------------------------------------------------
@@ -176,6 +216,8 @@ class _Side:
         self.terminology = terminology
         concepts = list(terminology.iter_concepts())
         self.ids = [concept.id for concept in concepts]
+        self.labels = [concept.label for concept in concepts]
+        self.types = [concept.types for concept in concepts]
         self.place = {id_: place for place, id_ in enumerate(self.ids)}
         rows = np.flatnonzero(terminology.rows_where(deprecated=False))
         self.names: list[Name] = terminology.names_at(rows)
@@ -206,9 +248,21 @@ class _Side:
         normal = normalise_all((name.text for name in self.names), steps)
         for form, owner, name in zip(normal, self.owners, self.names, strict=True):
             is_label = name.scope == "label"
+            if form and (signs := marks(name.text)):
+                form = f"{form} {signs}"
             if form and (is_label or owner not in found[form]):
                 found[form][owner] = (is_label, name.text)
         return found
+
+    def label(self, place: int) -> str:
+        """Return the label of a concept."""
+        return self.labels[place]
+
+    def roots(self) -> set[int]:
+        """Return the concepts that have no parent and at least half of all others below them."""
+        tops = [place for place in self.below if place not in self.above]
+        half = len({*self.above, *self.below}) / 2
+        return {top for top in tops if len(_reached(self.below, top, steps=None)) >= half}
 
     def other_ids(self) -> Iterator[tuple[int, tuple[str, str], bool]]:
         """Yield ids that concepts have elsewhere, and whether they are alternatives."""
@@ -221,21 +275,32 @@ class _Side:
 # --- what speaks for a pair -----------------------------------------------------------------------
 
 
+class Equal(NamedTuple):
+    """How many of two equal names are labels, and both of them."""
+
+    tier: int
+    left: str
+    right: str
+
+
 def _equal(
     one: Mapping[str, dict[int, tuple[bool, str]]], other: Mapping[str, dict[int, tuple[bool, str]]]
-) -> dict[Pair, tuple[int, str]]:
-    """Return the pairs that share a form: how many of the two are labels, and the name."""
-    found: dict[Pair, tuple[int, str]] = {}
+) -> dict[Pair, Equal]:
+    """Return the pairs that share a form; names that contradict each other share none."""
+    equal: dict[Pair, Equal] = {}
     for form, owners in one.items():
         partners = other.get(form, {})
         if not partners or len(owners) * len(partners) > _MOST_OWNERS:
             continue
         for left, (is_label, name) in owners.items():
-            for right, (is_label_too, _) in partners.items():
+            for right, (is_label_too, name_too) in partners.items():
                 tier = is_label + is_label_too
-                if tier > found.get((left, right), (-1, ""))[0]:
-                    found[left, right] = (tier, name)
-    return found
+                known = equal.get((left, right))
+                if known is not None and known.tier >= tier:
+                    continue
+                if name == name_too or not against(name, name_too).contradictions:
+                    equal[left, right] = Equal(tier, name, name_too)
+    return equal
 
 
 def _partners(pairs: Iterable[Pair]) -> dict[int, set[int]]:
@@ -305,10 +370,21 @@ def nearest_both_ways(
     return to_right, to_left
 
 
-def _similarity(one: _Side, other: _Side, pair: Pair) -> float:
-    """Return the largest similarity of the names of two concepts."""
-    left, right = one.vectors[one.texts_of[pair[0]]], other.vectors[other.texts_of[pair[1]]]
-    return float((left @ right.T).max()) if len(left) and len(right) else 0.0
+class _NearestNames(NamedTuple):
+    """The largest similarity of the names of two concepts, and these names."""
+
+    similarity: float
+    texts: tuple[str, str]
+
+
+def _nearest_names(one: _Side, other: _Side, pair: Pair) -> _NearestNames:
+    texts, texts_too = one.texts_of[pair[0]], other.texts_of[pair[1]]
+    if not texts or not texts_too:
+        return _NearestNames(0.0, ("", ""))
+    products = one.vectors[texts] @ other.vectors[texts_too].T
+    left, right = np.unravel_index(products.argmax(), products.shape)
+    names = one.texts[texts[left]], other.texts[texts_too[right]]
+    return _NearestNames(float(products.max()), names)
 
 
 def _gaps(base: Mapping[Pair, float], side: int) -> dict[Pair, float]:
@@ -343,14 +419,17 @@ class _Neighbours:
         return agree, some and not agree
 
 
-def _reached(edges: Mapping[int, list[int]], start: int) -> set[int]:
-    """Return what a few steps reach."""
-    found: set[int] = set()
+def _reached(
+    edges: Mapping[int, list[int]], start: int, *, steps: int | None = _STEPS_UP
+) -> set[int]:
+    """Return what so many steps reach; None for any number."""
+    reached: set[int] = set()
     step = {start}
-    for _ in range(_STEPS_UP):
-        step = {end for each in step for end in edges.get(each, ())} - found
-        found |= step
-    return found
+    while step and (steps is None or steps > 0):
+        step = {end for each in step for end in edges.get(each, ())} - reached
+        reached |= step
+        steps = None if steps is None else steps - 1
+    return reached
 
 
 def _xrefs(one: _Side, other: _Side) -> dict[Pair, str]:

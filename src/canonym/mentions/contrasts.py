@@ -352,12 +352,13 @@ def _of_case(mention: str, name: str, case_counts: bool) -> list[Contradiction]:
     if mention.islower():
         counts = len(mention) <= _UNIT or (mention in ORDINARY and not name.istitle())
     else:
-        shape = mention if len(mention) > _UNIT else ""
-        counts = case_counts or not shape or not _READS_AS_WORD.fullmatch(mention)
+        is_mixed = _MIXED.search(mention) is not None or _MIXED.search(name) is not None
+        counts = case_counts or is_mixed or not _READS_AS_WORD.fullmatch(mention)
     return [Contradiction("case", mention, name)] if counts else []
 
 
 _SYMBOL = re.compile(r"[A-Za-z0-9]{1,12}")
+_MIXED = re.compile(r"[a-z][A-Z]")
 _UNIT = 2  # letters of units and of symbols of elements
 # Four letters or more with a vowel among them are read as a word, which may stand in capitals.
 _READS_AS_WORD = re.compile(r"(?=.*[aeiouyAEIOUY])[A-Za-z]{4,}")
@@ -411,5 +412,5 @@ def _relation(left: Sequence[str], missing: Sequence[str]) -> str:
         return "broader"
     qualified, qualifying = (not QUALIFIERS.isdisjoint(each) for each in (more, fewer))
     if qualified == qualifying:
-        return "equal"
+        return "close"
     return "broader" if qualified else "narrower"

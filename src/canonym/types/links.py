@@ -55,8 +55,9 @@ class Against(NamedTuple):
     contradictions : tuple of Contradiction
         What excludes each other. A candidate with any is never an exact match.
     relation : str
-        What the concept can be to the mention: ``"equal"``, where no word says otherwise;
-        ``"broader"`` or ``"narrower"``; ``"related"`` with a contradiction.
+        What the concept can be to the mention: ``"equal"``, where all words are accounted for;
+        ``"broader"`` or ``"narrower"``, where only one of them has more; ``"close"``, where both
+        have words of their own; ``"related"`` with a contradiction.
     """
 
     left_over: tuple[str, ...] = ()
@@ -274,6 +275,9 @@ class ConceptMapping(NamedTuple):
         ``"name"`` where they share one, else ``"xref"`` or ``"similarity"``.
     name : str
         The name that they share, as the left side writes it, may be empty.
+    relation : str
+        What the right concept is to the left one: ``"equal"``, ``"close"``, ``"broader"``,
+        ``"narrower"`` or ``"related"``.
     """
 
     left: str
@@ -282,6 +286,7 @@ class ConceptMapping(NamedTuple):
     score: float
     how: str
     name: str = ""
+    relation: str = "equal"
 
 
 def links_html(links: Iterable[Link], *, below: str = "") -> str:

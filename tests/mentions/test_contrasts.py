@@ -1,0 +1,187 @@
+"""What speaks against a name: pairs of every kind, and pairs that say the same."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from canonym.mentions.contrasts import NOTHING, against, differs_in_meaning, marks, sibling_of
+
+CONTRADICTIONS = """
+sign        | PD-L1+ lung cancer            | PD-L1- lung cancer
+sign        | ER-positive carcinoma         | ER- carcinoma
+sign        | Gram -ve sepsis               | Gram-positive sepsis
+sign        | (+)-catechin                  | (−)-catechin
+sign        | (±)-epibatidine               | (-)-epibatidine
+sign        | CD8⁺ T lymphocyte             | CD8− T lymphocyte
+sign        | CD3+CD4- cell                 | CD3+CD4+ cell
+sign        | HIV positive                  | HIV negative
+sign        | Rh+ blood group               | Rh- blood group
+comparison  | ejection fraction < 40        | ejection fraction > 40
+comparison  | LDL ≥ 190                     | LDL ≤ 190
+comparison  | age 65                        | age > 65
+number      | interleukin 4                 | interleukin 5
+number      | CD19 B cell                   | CD20 B cell
+number      | chromosome 15q deletion       | chromosome 17q deletion
+number      | spastic paraplegia 31         | spastic paraplegia 3
+number      | Usher syndrome type IIA       | Usher syndrome type IIC
+number      | stage I lymphoma              | stage II lymphoma
+number      | grade three astrocytoma       | grade 4 astrocytoma
+number      | first metatarsal              | second metatarsal
+number      | BRCA1                         | BRCA2
+number      | mucolipidosis III             | mucolipidosis IV
+number      | translocation t(15;17)        | translocation t(11;17)
+letter      | hemophilia A                  | hemophilia B
+letter      | hepatitis delta               | hepatitis B
+letter      | vitamin K deficiency          | vitamin E deficiency
+letter      | apolipoprotein A              | apolipoprotein C
+letter      | interferon α                  | interferon β
+side        | left ventricular failure      | right ventricular failure
+side        | bilateral deafness            | unilateral deafness
+side        | right hip fracture            | fracture of left hip
+opposite    | benign thymoma                | malignant thymoma
+opposite    | chronic pancreatitis          | acute pancreatitis
+opposite    | maternal uniparental disomy   | paternal uniparental disomy
+opposite    | autosomal dominant ataxia     | autosomal recessive ataxia
+opposite    | upper eyelid                  | lower eyelid
+opposite    | increased bone density        | decreased bone density
+opposite    | posterior uveitis             | anterior uveitis
+opposite    | primary amenorrhea            | secondary amenorrhea
+opposite    | congenital hypothyroidism     | acquired hypothyroidism
+opposite    | distal myopathy               | proximal myopathy
+opposite    | systolic murmur               | diastolic murmur
+opposite    | open angle glaucoma           | closed angle glaucoma
+opposite    | mild intellectual disability  | severe intellectual disability
+opposite    | male infertility              | female infertility
+opposite    | bacterial meningitis          | viral meningitis
+opposite    | low calcium                   | hypercalcemia
+opposite    | complete heart block          | partial heart block
+prefix      | hyperthyroidism               | hypothyroidism
+prefix      | prenatal death                | postnatal death
+prefix      | microglossia                  | macroglossia
+prefix      | intracranial pressure         | extracranial pressure
+prefix      | tachycardia                   | bradycardia
+prefix      | homozygous beta thalassemia   | heterozygous beta thalassemia
+prefix      | neutropenia                   | neutrophilia
+prefix      | typical absence               | atypical absence
+prefix      | symptomatic gallstones        | asymptomatic gallstones
+prefix      | supraventricular tachycardia  | subventricular tachycardia
+prefix      | monosaturated                 | polysaturated
+prime       | 5'-deoxyadenosine             | 5-deoxyadenosine
+prime       | 3'-UTR                        | 3-UTR
+prime       | N,N′-diphenyl                 | N,N-diphenyl
+percent     | dextrose 5%                   | dextrose 5
+negation    | no jaundice                   | Jaundice
+negation    | denies nausea                 | Nausea
+negation    | absence of menses             | Menses
+negation    | free of pain                  | Pain
+negation    | negative for malaria          | Malaria
+negation    | hydrocephalus absent          | Hydrocephalus
+negation    | sepsis ruled out              | Sepsis
+negation    | ulcer without perforation     | ulcer with perforation
+negation    | non-small cell carcinoma      | small cell carcinoma
+negation    | smile                         | Absent smile
+species     | mouse hemoglobin              | human hemoglobin
+species     | bovine insulin                | porcine insulin
+karyotype   | 46,XX gonadal dysgenesis      | 46,XY gonadal dysgenesis
+karyotype   | XXY male                      | XYY male
+case        | MG                            | Mg
+case        | Shh                           | SHH
+case        | can                           | CAN
+case        | mTOR                          | MTOR
+"""
+
+AGREEMENTS = """
+heart attack                   | Heart-Attack
+HER2+ tumor                    | HER2-positive tumour
+Ca2+ channel                   | calcium channel
+collagen type I                | Collagen, Type 1
+grade three glioma             | glioma grade 3
+Crohn's disease                | Crohn disease
+kidney failure                 | renal failure
+α-cell                         | alpha cell
+no speech                      | Absent speech
+renal agenesis                 | absence of kidney
+copd                           | COPD
+FEVER                          | Fever
+Covid-19                       | COVID-19
+type 2 diabetes                | diabetes mellitus type II
+breast cancer, left            | cancer of left breast
+low potassium                  | hypokalemia
+vitaminD                       | vitamin D
+asthma + eczema                | asthma and eczema
+NAD+ kinase                    | NAD kinase
+"""
+
+RELATIONS = """
+broader  | severe asthma                 | Asthma
+broader  | recurrent urinary infection   | urinary infection
+broader  | left knee pain                | knee pain
+broader  | fever in children             | Fever
+broader  | syncope                       | Syncope and collapse
+broader  | Usher syndrome type 2         | Usher syndrome
+narrower | asthma                        | Severe asthma
+narrower | type 2 diabetes               | Type 2 diabetes mellitus without complications
+narrower | menthol                       | (-)-menthol
+equal    | sepsis                        | Sepsis, unspecified organism
+equal    | gout                          | Gout (disorder)
+equal    | Crohn                         | Crohn disease
+close    | kidney failure                | Renal failure
+close    | ocular hypertension           | blind hypertensive eye
+related  | left knee pain                | right knee pain
+"""
+
+
+def _rows(table: str) -> list[list[str]]:
+    return [[cell.strip() for cell in row.split("|")] for row in table.strip().splitlines()]
+
+
+@pytest.mark.parametrize(("kind", "mention", "name"), _rows(CONTRADICTIONS))
+def test_a_contradiction_is_told_by_its_kind_both_ways(kind: str, mention: str, name: str) -> None:
+    for one, other in ((mention, name), (name, mention)):
+        opposed = against(one, other)
+        assert kind in {each.kind for each in opposed.contradictions}
+        assert opposed.relation == "related"
+
+
+@pytest.mark.parametrize(("mention", "name"), _rows(AGREEMENTS))
+def test_other_words_for_the_same_do_not_contradict(mention: str, name: str) -> None:
+    for one, other in ((mention, name), (name, mention)):
+        assert against(one, other).contradictions == ()
+
+
+@pytest.mark.parametrize(("relation", "mention", "name"), _rows(RELATIONS))
+def test_words_too_many_and_too_few_say_what_the_concept_is(
+    relation: str, mention: str, name: str
+) -> None:
+    assert against(mention, name).relation == relation
+
+
+def test_the_same_string_has_nothing_against_it() -> None:
+    assert against("HER2- (±)", "HER2- (±)") is NOTHING
+    assert against("", "") is NOTHING
+
+
+def test_the_case_of_gene_symbols_counts_where_there_are_species() -> None:
+    assert against("PTEN", "Pten").contradictions == ()
+    assert [each.kind for each in against("PTEN", "Pten", case_counts=True).contradictions] == [
+        "case"
+    ]
+
+
+def test_marks_are_what_normal_forms_lose() -> None:
+    assert marks("plain words, (with) brackets") == ()
+    assert marks("HER2+") == marks("HER2 positive") != marks("HER2-")
+    assert marks("BMI ≥ 30") == marks("BMI >= 30")
+    assert differs_in_meaning("Gram + rods", "Gram - rods")
+    assert not differs_in_meaning("Crohn's disease", "Crohns disease")
+
+
+def test_a_sibling_contradicts_its_name() -> None:
+    rng = random.Random(0)
+    for text in ("type 2 diabetes", "Left ventricle", "mucolipidosis III", "acute pain"):
+        sibling = sibling_of(text, rng)
+        assert sibling is not None
+        assert against(sibling, text).contradictions
+    assert sibling_of("gout", rng) is None
