@@ -11,6 +11,7 @@ Parquet.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -31,7 +32,14 @@ from canonym.io.tables import (
     shown,
     squeezed,
 )
-from canonym.io.workbooks import Sheet, SheetChoice, check_no_choice, open_sheet, workbook_suffix
+from canonym.io.workbooks import (
+    Sheet,
+    SheetChoice,
+    check_ids,
+    check_no_choice,
+    open_sheet,
+    workbook_suffix,
+)
 from canonym.types import Mention
 
 ROLES: dict[str, tuple[str, ...]] = {
@@ -49,6 +57,7 @@ ROLES: dict[str, tuple[str, ...]] = {
 NO_VALUE = frozenset(("nan", "NaN", "NaT", "<NA>", "None", "NULL", "#N/A"))
 """What programs write for a missing value, and nobody for a name; "NA" may be one."""
 
+_DECIMALS = re.compile(r"\.0+$")
 _NO_HEADER = "holds no header: a first line that names the columns is expected"
 
 
@@ -359,6 +368,7 @@ def _from_sheet(path: Path, given: Mapping[str, str], choice: SheetChoice) -> It
     with open_sheet(path, choice) as sheet:
         roles = _required(list(sheet.header), given, sheet.error)
         for cells in sheet.rows:
+            check_ids(cells, [roles["ids"]], sheet.error)
             yield _mention({role: cells[at] for role, at in roles.items()}, sheet.error)
 
 
@@ -375,7 +385,7 @@ def _mention(values: Mapping[str, Any], error: Callable[[str], ReadError]) -> Me
         written = text(role)
         if not written:
             return None
-        found = whole_number(written)
+        found = whole_number(_DECIMALS.sub("", written))  # as sheets and data frames write them
         if found is None:
             raise error(f"{role} is {written[:20]!r}, no whole number")
         return found

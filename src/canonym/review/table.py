@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ Key = tuple[str, str]
 """A mention and its context: what is decided once."""
 
 MOST_ROWS = 200_000
+_DECIMALS = re.compile(r"\.0+$")  # of a whole number in a sheet
 
 
 class GivenTable(NamedTuple):
@@ -132,7 +134,7 @@ def as_table(
 
 
 def _frequency(cell: str, row: int) -> int:
-    plain = cell.replace(",", "").removesuffix(".0")
+    plain = _DECIMALS.sub("", cell.replace(",", ""))
     if not plain.isdecimal() or len(plain) > 15:
         raise InvalidInput(f"row {row}: the frequency is {cell!r:.60}; a whole number is expected")
     return int(plain)
