@@ -261,5 +261,7 @@ def _read_jsonl(path: Path, *, encoding: str) -> Iterable[Document | Mention]:
 
     with open_text(path, encoding=encoding) as lines:
         first = next((line for line in lines if line.strip()), "")
-    read = read_jsonl_mentions if "mention" in object_of(first) else read_jsonl_documents
+    keys = object_of(first).keys()
+    of_documents = "mention" not in keys and keys & {"text", "mentions"}
+    read = read_jsonl_documents if of_documents else read_jsonl_mentions
     return read(path, encoding=encoding)
