@@ -20,7 +20,7 @@ from canonym.export.rows import JOINED_BY, prefixed, unguarded
 from canonym.export.sssom import BY_HAND, NOT_FOUND, PREDICATES
 from canonym.io.curies import LOCAL, compact
 from canonym.io.streams import open_text
-from canonym.io.tables import Table, open_table, quoted_rows, shown
+from canonym.io.tables import Table, announced_delimiter, open_table, quoted_rows, shown
 from canonym.io.workbooks import check_ids, workbook_suffix
 
 _SSSOM = ("subject_label", "predicate_id", "object_id", "mapping_justification")
@@ -69,9 +69,11 @@ def read_reviews(path: str | Path, *, encoding: str = "utf-8") -> ReviewFile:
             return _table_file(path, list(_sheet_rows(table)))
     head: list[str] = []
     with open_text(path, encoding=encoding) as lines:
-        header = ""
+        header, named = "", None
         for header in lines:
             if not header.strip():
+                continue
+            if lines.line == 1 and (named := announced_delimiter(header)):
                 continue
             if not header.lstrip('\ufeff"').startswith("#"):
                 break
@@ -79,7 +81,7 @@ def read_reviews(path: str | Path, *, encoding: str = "utf-8") -> ReviewFile:
         columns = header.lstrip("\ufeff")
         if columns.startswith("{"):
             return _concept_map(path, columns + "".join(lines))
-        delimiter = max("\t,;", key=columns.count)
+        delimiter = named or max("\t,;", key=columns.count)
         names = [name.strip().strip('"') for name in columns.strip("\n").split(delimiter)]
         table_rows = _rows(path, names, quoted_rows(lines, path, delimiter, before=lines.line))
         if set(_SSSOM) <= set(names):
