@@ -223,3 +223,16 @@ def test_a_damaged_column_of_parquet_is_told(tmp_path: Path) -> None:
     now = find_files(str(path))[0]
     with pytest.raises(ReadError, match="the Parquet file is damaged"):
         read_shard(shards[0]._replace(file=now), layout)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+@pytest.mark.parametrize(
+    ("line", "delimiter"), [("sep=;", ";"), ("sep=,", ","), ("sep=\\t", "\t"), ('"sep=|"', "|")]
+)
+def test_a_first_line_names_the_delimiter(
+    tmp_path: Path, name: str, line: str, delimiter: str
+) -> None:
+    cells = [["id", "dx"], *([str(n), "hip"] for n in range(7))]
+    lines = ["\ufeff" + line, *map(delimiter.join, cells)]
+    path = written(tmp_path, name, "".join(f"{one}\r\n" for one in lines))
+    assert read(path) == [{"id": str(n), "dx": "hip"} for n in range(7)]

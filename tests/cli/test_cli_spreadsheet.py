@@ -432,3 +432,58 @@ def test_a_stopped_run_does_not_go_on_with_other_options(
     linker.stop_at = "stop"
     run(*place, code=130)
     assert problem in run(*place, "--resume", *change, code=2).stderr
+
+
+# --- a first line that names the delimiter --------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "delimiter"),
+    [
+        ("sep=;", ";"),
+        ("sep=,", ","),
+        ("SEP=|", "|"),
+        ('"sep=;"', ";"),
+        ("sep=;;", ";"),
+        ("sep=^", "^"),
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_the_line_that_names_the_delimiter_comes_back(
+    tmp_path: Path, linker: Linker, line: str, delimiter: str, end: str, mark: bytes
+) -> None:
+    given = end.join([line, f"id{delimiter}dx", f"1{delimiter}hip", ""])
+    written = linked(tmp_path, mark + given.encode()).removeprefix(mark).decode()
+    first, rest = written.split(end, 1)
+    assert first == line
+    assert linker.mentions == ["hip"]
+    assert [row[:2] for row in csv.reader(io.StringIO(rest), delimiter=delimiter)] == [
+        ["id", "dx"], ["1", "hip"],
+    ]  # fmt: skip
+    again = linked(tmp_path, mark + given.encode(), name="again.csv")
+    assert again.startswith(mark + line.encode())
+    assert again.count(b"\xef\xbb\xbf") == bool(mark)
+
+
+@pytest.mark.usefixtures("linker")
+@pytest.mark.parametrize("line", ["sep=\\t", "sep=\t", '"sep=\t"'])
+def test_a_line_that_names_tabs_comes_back_in_tsv(tmp_path: Path, line: str) -> None:
+    given = f"{line}\nid\tdx\n1\thip\n".encode()
+    assert linked(tmp_path, given, name="out.tsv").decode().startswith(f"{line}\nid\tdx\t")
+    assert linked(tmp_path, given, name="out.csv").decode().startswith("id,dx,")
+
+
+@pytest.mark.usefixtures("linker")
+def test_another_delimiter_needs_no_line_that_names_it(tmp_path: Path) -> None:
+    given = b"sep=;\nid;dx\n1;hip\n"
+    assert linked(tmp_path, given, name="out.tsv").startswith(b"id\tdx\t")
+    assert linked(tmp_path, given, name="out.jsonl").startswith(b"{")
+    assert b"sep=" not in linked(tmp_path, b"sep=,\nid;dx\n1;hip\n", "--delimiter", ";")
+
+
+@pytest.mark.usefixtures("linker")
+def test_columns_are_named_behind_the_line(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("sep=;\nid;dx\n1;hip\n")
+    result = run("--file", str(tmp_path / "in.csv"), code=2)
+    assert "'id', 'dx'" in result.stderr

@@ -13,6 +13,7 @@ from canonym.cli.annotated import open_corpus
 from canonym.corpora import read_annotated_table
 from canonym.errors import InvalidInput, ReadError
 from canonym.types import Mention
+from tests.io.making import make_xlsx
 
 CSV = (
     "pmid,Mention,Concept ID,type,start,end,context,note\n"
@@ -125,3 +126,30 @@ def test_the_command_line_recognises_them(tmp_path: Path) -> None:
     assert open_corpus(str(bare)).format == "table"
     lines = written(tmp_path, json.dumps({"mention": "x", "ids": ["D1"]}) + "\n", "x.jsonl")
     assert open_corpus(str(lines)).format == "jsonl"
+
+
+@pytest.mark.parametrize(
+    ("line", "delimiter"), [("sep=;", ";"), ("sep=,", ","), ("sep=\\t", "\t"), ('"sep=|"', "|")]
+)
+def test_a_first_line_names_the_delimiter(tmp_path: Path, line: str, delimiter: str) -> None:
+    cells = [["doc_id", "mention", "ids"], ["7", "hip", "D1"], ["8", "rash", "D2"]]
+    lines = [line, *map(delimiter.join, cells)]
+    file = written(tmp_path, "\ufeff" + "".join(f"{one}\r\n" for one in lines))
+    mentions = [
+        Mention("hip", ids=("D1",), document_id="7"),
+        Mention("rash", ids=("D2",), document_id="8"),
+    ]
+    assert list(read_annotated_table(file)) == mentions
+    assert open_corpus(str(file)).format == "columns"
+
+
+def test_ids_of_a_sheet_that_lost_digits_are_refused(tmp_path: Path) -> None:
+    rows = [["mention", "ids", "start", "end"], ["hip", "D1", 3, 6], ["rash", 9.99001261e17, 1, 5]]
+    book = make_xlsx(tmp_path / "a.xlsx", {"S": rows})
+    with pytest.raises(ReadError, match="row 3: the id in B3 is a number"):
+        list(read_annotated_table(book))
+
+
+def test_offsets_may_have_the_format_of_a_number(tmp_path: Path) -> None:
+    file = written(tmp_path, "mention,ids,start,end\nhip,D1,3.0,6.00\n")
+    assert list(read_annotated_table(file)) == [Mention("hip", 3, 6, "", ("D1",))]

@@ -27,6 +27,10 @@ def written(tmp_path: Path, *lines: Any) -> Path:
     return file
 
 
+def lined(tmp_path: Path, *lines: str) -> Path:
+    return written(tmp_path, *(f"{line}\n" for line in lines))
+
+
 def test_documents(tmp_path: Path) -> None:
     file = written(
         tmp_path,
@@ -114,6 +118,67 @@ def test_long_values_are_cut_in_messages(tmp_path: Path) -> None:
 def test_a_mention_is_required(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match="no 'mention'"):
         list(read_jsonl_mentions(written(tmp_path, {"text": "hip"})))
+
+
+NO_MENTION = [
+    '{"mention": null}', '{"mention": NaN}', '{"mention": ""}', '{"mention": "  "}',
+    '{"mention": "NaN"}', '{"mention": "nan"}', '{"mention": "None"}', '{"mention": "<NA>"}',
+    '{"mention": " NULL "}', "{}", '{"id": 2}', '{"context": null}',
+    '{"mention": null, "ids": null}',
+    '{"mention": null, "start": null, "end": NaN}', '{"mention": null, "type": null, "rule": null}',
+    '{"mention": NaN, "document": NaN, "context": NaN}', '{"dx": "x"}',
+]  # fmt: skip
+"""Lines that are a row without a mention."""
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("line", NO_MENTION)
+def test_a_line_without_a_mention_stays_a_row(tmp_path: Path, line: str, place: int) -> None:
+    lines = ['{"mention": "gout"}', '{"mention": "asthma"}']
+    lines.insert(place, line)
+    found = [mention.text.strip() for mention in read_jsonl_mentions(lined(tmp_path, *lines))]
+    expected = ["gout", "asthma"]
+    expected.insert(place, "")
+    assert found == expected
+
+
+@pytest.mark.parametrize("word", ["NA", "none", "null", "Nan bread", "N/A", "0"])
+def test_words_that_may_be_names_are_mentions(tmp_path: Path, word: str) -> None:
+    (mention,) = read_jsonl_mentions(written(tmp_path, {"mention": word}))
+    assert mention.text == word
+
+
+@pytest.mark.parametrize("value", ["1", "1.5", "true", "false", "[]", '["gout"]', "{}"])
+def test_a_mention_of_another_type_is_refused(tmp_path: Path, value: str) -> None:
+    with pytest.raises(ReadError, match="line 2: 'mention' is"):
+        list(read_jsonl_mentions(lined(tmp_path, '{"mention": "a"}', f'{{"mention": {value}}}')))
+
+
+def test_a_file_without_any_mention_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="line 1: the object has no 'mention'; its keys are dx"):
+        list(read_jsonl_mentions(written(tmp_path, {"dx": "a"}, {"dx": "b"})))
+    many = written(tmp_path, *[{"dx": "a"}] * 10_001, {"mention": "a"})
+    with pytest.raises(ReadError, match="line 1: "):
+        list(read_jsonl_mentions(many))
+    assert not list(read_jsonl_mentions(written(tmp_path, "\n")))
+
+
+def test_numbers_of_data_frames_are_offsets(tmp_path: Path) -> None:
+    line = '{"mention": "hip", "start": 3.0, "end": 6.0, "type": NaN}'
+    assert list(read_jsonl_mentions(written(tmp_path, line))) == [Mention("hip", 3, 6)]
+    with pytest.raises(ReadError, match=r"'start' is 3\.5; a whole number"):
+        list(read_jsonl_mentions(written(tmp_path, '{"mention": "hip", "start": 3.5}')))
+
+
+def test_documents_may_lack_a_value(tmp_path: Path) -> None:
+    lines = [
+        '{"id": null, "text": null, "mentions": null}',
+        '{"id": NaN, "text": NaN}',
+        '{"text": ""}',
+    ]
+    assert list(read_jsonl_documents(lined(tmp_path, *lines))) == [
+        Document("1", ""), Document("2", ""), Document("3", ""),
+    ]  # fmt: skip
 
 
 # --- writing ------------------------------------------------------------------------------------

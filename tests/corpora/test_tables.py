@@ -125,3 +125,45 @@ def test_what_programs_write_for_no_value_is_no_mention(word: str) -> None:
 def test_what_may_be_a_name_is_a_mention(word: str) -> None:
     (row,) = table_of(f"id,name\n1,{word}\n")
     assert row.mention.text == word
+
+
+# --- a first line that names the delimiter --------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "delimiter"),
+    [
+        ("sep=;", ";"),
+        ("sep=,", ","),
+        ("sep=\t", "\t"),
+        ("sep=\\t", "\t"),
+        ('"sep=|"', "|"),
+        ("sep=^", "^"),
+    ],
+)
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_first_line_names_the_delimiter(line: str, delimiter: str, mark: str, end: str) -> None:
+    cells = [["id", "name"], ["1", "gout"], ["2", "hip pain"]]
+    text = "".join(f"{one}{end}" for one in [mark + line, *map(delimiter.join, cells)])
+    table = parse_table(text.splitlines(keepends=True), "x.csv", column="name")
+    assert [row.mention.text for row in table] == ["gout", "hip pain"]
+    assert (table.columns, table.delimiter, table.announced) == (["id", "name"], delimiter, line)
+
+
+def test_errors_count_the_line_that_names_the_delimiter() -> None:
+    for lines in (["sep=;", "id;name", "1;a", "2;b;c"], ["", "", "id;name", "2;b;c"]):
+        table = parse_table([f"{line}\n" for line in lines], "x.csv", column="name")
+        with pytest.raises(ReadError) as caught:
+            list(table)
+        assert caught.value.line == 4
+    for lines in (["sep=\\t", "id\tname", "1\ta", "2\tb\tc"], ["sep=,"], ["sep=,", " "]):
+        with pytest.raises(ReadError, match=r"3 cells|holds no header"):
+            list(parse_table([f"{line}\n" for line in lines], "x.csv", column="name"))
+
+
+def test_a_delimiter_that_is_given_overrules_the_one_that_is_named() -> None:
+    lines = ["sep=,\n", "id;name\n", "1;gout\n"]
+    table = parse_table(lines, "x.csv", column="name", delimiter=";")
+    assert [row.mention.text for row in table] == ["gout"]
+    assert table.announced == ""

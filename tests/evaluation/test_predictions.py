@@ -125,3 +125,12 @@ def test_the_same_answer_twice_and_blank_rows_are_no_error(tmp_path: Path) -> No
     assert read_predictions(file) == {("7", 0, 3): ("A",)}
     file.write_text("\n")
     assert read_predictions(file) == {}
+
+
+@pytest.mark.parametrize("line", ["sep=,", '"sep=,"', "\ufeffsep=,"])
+def test_a_first_line_names_the_delimiter(tmp_path: Path, line: str) -> None:
+    file = tmp_path / "p.csv"
+    file.write_text(f"{line}\nrow,document,start,end,rank,id\n1,7,0,3,1,A\n", encoding="utf-8")
+    plain = tmp_path / "q.csv"
+    plain.write_text("row,document,start,end,rank,id\n1,7,0,3,1,A\n")
+    assert read_predictions(file) == read_predictions(plain)

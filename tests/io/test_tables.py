@@ -8,7 +8,7 @@ import pytest
 
 from canonym.errors import ReadError
 from canonym.io.streams import open_text
-from canonym.io.tables import column_places, split_rows
+from canonym.io.tables import announced_delimiter, column_places, open_table, split_rows
 
 
 def rows_of(path: Path, text: str, **options: object) -> list[list[str]]:
@@ -55,3 +55,48 @@ def test_columns_are_found_by_name(tmp_path: Path) -> None:
         with pytest.raises(ReadError, match=r"no column 'label'.*'id', 'name', 'type'") as caught:
             column_places(stream, header, ["id", "label"])
         assert caught.value.line == 1
+
+
+# --- a first line that names the delimiter --------------------------------------------------------
+
+ANNOUNCED = [
+    ("sep=;", ";"), ("sep=,", ","), ("sep=|", "|"), ("sep=\t", "\t"), ("sep=\\t", "\t"),
+    ("sep=^", "^"),
+    ("sep=~", "~"), ("sep=:", ":"), ("sep=#", "#"), ("SEP=;", ";"), ("Sep=,", ","),
+    ("sep=;\n", ";"),
+    ("sep=;\r\n", ";"), ("sep=\t\n", "\t"), ("sep=; \n", ";"), (" sep=;", ";"), ('"sep=;"', ";"),
+    ('"sep=\t"', "\t"), ('"sep=\\t"', "\t"), ("\ufeffsep=;", ";"), ('\ufeff"sep=;"', ";"),
+    ("sep=,,,", ","), ("sep=;;", ";"), ('"sep=,",,', ","), ('"sep=";;', ";"), ("sep=\t\t", "\t"),
+]  # fmt: skip
+"""First lines, and the delimiter that they name."""
+
+NOT_ANNOUNCED = [
+    "sep", "sep=", "sep=a", "sep=1", "sep=_", "sep=;id", "sep;=", "separator=;", "id;sep=;",
+    "sep=;,",
+    "sepsis=;", "sep =;x", "sep=ab", "", "\n", "id,name", '"sep"', "sep,id", "SEP\tid", "step=;",
+    '"sep=""',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "delimiter"), [*ANNOUNCED, *((line, None) for line in NOT_ANNOUNCED)]
+)
+def test_a_line_may_name_the_delimiter(line: str, delimiter: str | None) -> None:
+    assert announced_delimiter(line) == delimiter
+
+
+@pytest.mark.parametrize(("line", "delimiter"), ANNOUNCED)
+def test_a_table_is_read_behind_that_line(tmp_path: Path, line: str, delimiter: str) -> None:
+    file = tmp_path / "a.csv"
+    rows = [
+        line.strip("\r\n"),
+        f"id{delimiter}name",
+        f"1{delimiter}a,b;c" if delimiter not in ",;" else "1" + delimiter + "a",
+    ]
+    file.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    with open_table(file) as table:
+        assert table.header == ("id", "name")
+        assert [cells[0] for cells in table.rows] == ["1"]
+        assert table.error("x").line == 3
+    with open_table(file, header=False) as table:
+        assert [cells[0] for cells in table.rows] == ["id", "1"]

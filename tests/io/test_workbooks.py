@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import logging
 import zipfile
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from canonym.errors import InvalidInput, MissingExtra, ReadError
 from canonym.io.tables import open_table
-from canonym.io.workbooks import SheetChoice, open_sheet, workbook_suffix
+from canonym.io.workbooks import SheetChoice, check_ids, open_sheet, workbook_suffix
 from tests.io.making import edited, make_ods, make_xlsx, ods_row
 
 SHEET = "xl/worksheets/sheet1.xml"
@@ -108,7 +109,7 @@ def test_cells_of_ods_are_text_as_people_see_them(tmp_path: Path) -> None:
     )  # fmt: skip
     rows = ods_row("a", "b", "c", "d", "e") + ods_row(more=more)
     assert read(make_ods(tmp_path / "a.ods", {"S": rows}))[1] == [
-        "250", "00042", "2024-03-01", "TRUE", "two  spaces\nand a line",
+        "250.00", "00042", "2024-03-01", "TRUE", "two  spaces\nand a line",
     ]  # fmt: skip
 
 
@@ -353,3 +354,45 @@ def test_a_million_equal_rows_are_refused(tmp_path: Path) -> None:
     problem = "row 2 of sheet 'one' stands there 1,000,000 times, and at most 100,000"
     with pytest.raises(ReadError, match=problem), open_sheet(path) as sheet:
         list(sheet.rows)
+
+
+# --- numbers of more than 15 digits ---------------------------------------------------------------
+
+
+def test_long_numbers_are_counted_and_the_first_is_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows = [["code", "n"], [22298006, 1], [9.99001261e17, 2], [987654, 1e16, 1e17]]
+    book = make_xlsx(tmp_path / "a.xlsx", {"S": rows})
+    edited(book, SHEET, ("987654", "999001261000000105"))
+    with caplog.at_level(logging.WARNING), open_sheet(book) as sheet:
+        assert [dict(row.long_numbers) for row in sheet.rows] == [
+            {}, {0: True}, {0: False, 1: True, 2: True},
+        ]  # fmt: skip
+    assert "3 cells hold numbers of more than 15 digits" in caplog.text
+    assert "the first is A3" in caplog.text
+
+
+def test_long_numbers_of_ods(tmp_path: Path) -> None:
+    cells = "".join(
+        f'<table:table-cell office:value-type="float" office:value="{value}"><text:p>x</text:p>'
+        "</table:table-cell>"
+        for value in ("1", "9.99001261E+17", "999001261000000105", "999001261000000000", "1E5")
+    )
+    rows = ods_row(*"abcde") + ods_row(more=cells)
+    with open_sheet(make_ods(tmp_path / "a.ods", {"S": rows})) as sheet:
+        (row,) = sheet.rows
+    assert row == ["1", "9.99001261e+17", "999001261000000105", "999001261000000000", "100000"]
+    assert row.long_numbers == {1: True, 2: False, 3: True}
+
+
+def test_ids_that_lost_digits_are_refused_and_others_are_not(tmp_path: Path) -> None:
+    rows = [["code", "n"], [987654, 1e16], ["999001261000000105", 3], [999001261000000105, 4]]
+    book = make_xlsx(tmp_path / "a.xlsx", {"S": rows})  # which writes the last as 9.99...e+17
+    edited(book, SHEET, ("987654", "999001261000000105"))
+    with open_sheet(book) as sheet:
+        for cells in itertools.islice(sheet.rows, 2):
+            check_ids(cells, [0], sheet.error)
+        check_ids(["1e+16"], [0], sheet.error)  # of another table
+        with pytest.raises(ReadError, match=r"row 4: the id in A4 is a number of more than 15"):
+            check_ids(next(sheet.rows), [1, 0], sheet.error)

@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from canonym.errors import ReadError
 from canonym.export.mappings import Origin
 from canonym.export.omop import UsagiWriter
 from canonym.export.sssom import SssomWriter
 from canonym.linking.reviews import Review, read_reviews
 from canonym.types import Candidate, Link, Mention
+from tests.io.making import make_xlsx
 
 ORIGIN = Origin("1", "f00d", ("OMOP",))
 HEAD = "subject_label\tpredicate_id\tobject_id\tmapping_justification\treviewer_label\n"
@@ -54,3 +56,23 @@ def test_a_table_saved_with_commas_is_read(folder: Path) -> None:
     row = "hip,skos:exactMatch,X:1,semapv:LexicalMatching,Ann\n"
     file.write_text('"#license: x",,,,\n' + HEAD.replace("\t", ",") + row + ",,,,\n")
     assert [review.text for review in read_reviews(file).reviews] == ["hip"]
+
+
+@pytest.mark.parametrize(
+    ("line", "delimiter"), [("sep=;", ";"), ("sep=,", ","), ("sep=\\t", "\t"), ('"sep=|"', "|")]
+)
+def test_a_first_line_names_the_delimiter(folder: Path, line: str, delimiter: str) -> None:
+    head = HEAD.replace("\t", delimiter)
+    row = delimiter.join(["hip", "skos:exactMatch", "X:1", "semapv:LexicalMatching", "Ann"])
+    file = folder / "s.csv"
+    file.write_text(f"\ufeff{line}\r\n#license: x\n{head}{row}\n", encoding="utf-8")
+    (review,) = read_reviews(file).reviews
+    assert (review.line, review.text, review.id, review.accepted) == (4, "hip", "X:1", True)
+
+
+def test_a_decided_id_that_lost_digits_is_refused(folder: Path) -> None:
+    names = [f"canonym_{name}" for name in ("mention", "state", "id", "relation", "proposed_id")]
+    rows = [names, ["hip", "linked", 9.99001261e17, "equal", ""]]
+    book = make_xlsx(folder / "d.xlsx", {"S": rows})
+    with pytest.raises(ReadError, match="row 2: the id in C2 is a number"):
+        read_reviews(book)

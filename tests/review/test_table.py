@@ -68,3 +68,22 @@ def test_columns_and_frequencies_are_checked() -> None:
 
 def test_what_no_database_can_hold_is_replaced() -> None:
     assert clean("a\0b\ud800c") == "a\ufffdb?c"
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.txt", "table"])
+@pytest.mark.parametrize(
+    ("line", "delimiter"), [("sep=;", ";"), ("sep=,", ","), ("sep=\\t", "\t"), ('"sep=^"', "^")]
+)
+def test_a_first_line_names_the_delimiter(name: str, line: str, delimiter: str) -> None:
+    text = "\n".join(["\ufeff" + line, f"term{delimiter}n", f"hip{delimiter}2", ""])
+    assert read_given(text.encode(), name) == (("term", "n"), [["hip", "2"]])
+
+
+def test_a_pasted_table_may_name_its_delimiter() -> None:
+    assert read_pasted("sep=\t\nterm\tn\nhip\t2\n") == (("term", "n"), [["hip", "2"]])
+    assert read_pasted("sep=;\nhip\n") == (("mention",), [["hip"]])
+
+
+def test_a_frequency_may_have_the_format_of_a_number() -> None:
+    table = as_table(("term", "n"), [["hip", "2.00"]], column="term", frequency_column="n")
+    assert table.frequencies == {("hip", ""): 2}

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from canonym.errors import InvalidInput, Mismatch, ReadError, require
 from canonym.export.rows import without_surrogates
-from canonym.io.tables import quoted_rows, unquoted
+from canonym.io.tables import announced_delimiter, quoted_rows, unquoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -189,9 +189,13 @@ def _cut_table(file: InputFile, kind: str, shard_rows: int) -> tuple[Layout, lis
     with _opened(file) as stream:
         first = stream.readline()
         stream.seek(0)
-        delimiter = "\t" if kind == "tsv" else max(",;|\t", key=lambda it: first.count(it.encode()))
         lines = _Lines(stream, file)
-        layout = Layout(kind, (), delimiter)
+        named = announced_delimiter(first.decode("utf-8", "replace"))
+        if named:
+            next(iter(lines))
+        elif kind == "csv":
+            named = max(",;|\t", key=lambda it: first.count(it.encode()))
+        layout = Layout(kind, (), named or "\t")
         header = next(_rows(lines, layout), [])
         if not any(header):
             raise ReadError(file.url, "a header with the names of the columns is expected", line=1)
@@ -325,7 +329,7 @@ class _Lines:
 def _rows(lines: _Lines, layout: Layout) -> Iterator[list[str]]:
     """Yield the cells of each row; lines without text are rows where there is one column."""
     one = len(layout.columns) == 1
-    if layout.kind == "csv":
+    if layout.kind == "csv" or layout.delimiter != "\t":
         rows = quoted_rows(lines, lines.path, layout.delimiter, before=lines.line, blank=one)
         yield from (cells or [""] for cells, _ in rows)
         return

@@ -66,12 +66,17 @@ class Beginning(NamedTuple):
 
 
 def look_at(lines: Iterator[str], path: Path) -> Beginning:
-    """Recognise a file by its first line that is not blank; by more lines in XML and JSON."""
+    """Recognise a file by its first line that is not blank; by more lines in XML and JSON.
+
+    The first line of a table is its header; one before it may name the delimiter.
+    """
+    from canonym.io.tables import announced_delimiter
+
     read: list[str] = []
     first = ""
     for line in lines:
         read.append(line)
-        if line.strip():
+        if line.strip() and not (len(read) == 1 and announced_delimiter(line)):
             first = line.rstrip("\n")
             break
     if path.suffix == ".ann":
@@ -261,5 +266,7 @@ def _read_jsonl(path: Path, *, encoding: str) -> Iterable[Document | Mention]:
 
     with open_text(path, encoding=encoding) as lines:
         first = next((line for line in lines if line.strip()), "")
-    read = read_jsonl_mentions if "mention" in object_of(first) else read_jsonl_documents
+    keys = object_of(first).keys()
+    of_documents = "mention" not in keys and keys & {"text", "mentions"}
+    read = read_jsonl_documents if of_documents else read_jsonl_mentions
     return read(path, encoding=encoding)

@@ -363,6 +363,7 @@ def _parse(kind: str, lines: Iterable[str], first: str, path: Path, table: Table
         items = (Entry(row.mention, row.cells) for row in rows)
         header = rows.columns
         style = TableStyle(rows.delimiter, header.end or "\n", header.quoted)
+        style = style._replace(announced=rows.announced)
         return Input(items, columns=header, kind=kind, style=style)
     if not first:
         raise ReadError(path, "holds nothing but blank lines: one name a line is expected")

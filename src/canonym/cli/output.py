@@ -149,7 +149,7 @@ def style_of(format: str, given: TableStyle | None, encoding: str | None) -> Tab
     if format not in _DELIMITED:
         return TableStyle()
     if (format == "tsv") != (style.delimiter == "\t"):
-        style = style._replace(delimiter=_DELIMITED[format])
+        style = style._replace(delimiter=_DELIMITED[format], announced="")
     if encoding is not None:
         style = style._replace(**without_mark(encoding)._asdict())
     return style

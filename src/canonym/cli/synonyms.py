@@ -181,13 +181,18 @@ def _read(file: str) -> Iterator[tuple[int, str, str, str, str, str]]:
     from canonym.cli.encodings import found_encoding
     from canonym.errors import ReadError
     from canonym.io.streams import open_text
+    from canonym.io.tables import announced_delimiter
 
     columns: list[str] | None = None
+    delimiter = "\t"
     encoding = "utf-8" if file == "-" else found_encoding(Path(file))
     piped = contextlib.nullcontext(sys.stdin)
     with piped if file == "-" else open_text(file, encoding=encoding) as lines:
         for number, line in enumerate(lines, start=1):
-            cells = [cell.strip() for cell in line.rstrip("\r\n").split("\t")]
+            if number == 1 and (named := announced_delimiter(line)):
+                delimiter = named
+                continue
+            cells = [cell.strip() for cell in line.rstrip("\r\n").split(delimiter)]
             if not any(cells):
                 continue
             if columns is None:

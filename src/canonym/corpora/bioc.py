@@ -1,7 +1,9 @@
 """BioC, in XML and in JSON: documents of passages with annotations.
 
 ``docs/formats/corpora.md`` lists the elements that are read. Between two passages stands a line end
-and, in wider gaps, spaces, so that offsets stay right.
+and, in wider gaps, spaces, so that offsets stay right. They count code points. Programs in Java
+count UTF-16 units and others bytes: a document whose annotations all hold their text when counted
+so, and do not otherwise, is read that way.
 
 References
 ----------
@@ -11,7 +13,9 @@ processing.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import logging
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,6 +36,8 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_bytes
 from canonym.io.xml import Element, read_json, read_numbered_elements
 from canonym.types import Document, Mention
+
+_log = logging.getLogger(__name__)
 
 ID_KEYS: tuple[str, ...] = (
     *("identifier", "MESH", "MEDIC", "OMIM", "CUI", "UMLS", "SNOMEDCT", "concept_id"),
@@ -107,7 +113,7 @@ def read_bioc(
     found = _from_xml(path) if _is_xml(path) else _from_json(path)
     n = 0
     for content, line in found:
-        yield _Reader(path, line, options).document(content)
+        yield _read_document(content, path, line, options)
         n += 1
     if not n:
         raise ReadError(path, "holds no document: a BioC collection of at least one was expected")
@@ -169,15 +175,61 @@ def _from_json(path: str | Path) -> Iterator[tuple[Any, int]]:
                 yield document, line
 
 
-class _Reader:
-    """One document of a file, being read."""
+class _Unit(NamedTuple):
+    """What offsets count, as an encoding and the bytes of one unit in it."""
 
-    def __init__(self, path: str | Path, line: int, options: _Options) -> None:
+    encoding: str
+    width: int
+
+    def count(self, text: str) -> int:
+        return len(text.encode(self.encoding, "surrogatepass")) // self.width
+
+    def cut(self, text: str, n: int) -> str | None:
+        """Return the first `n` units; None if they end inside a character."""
+        start = text.encode(self.encoding, "surrogatepass")[: n * self.width]
+        try:
+            return start.decode(self.encoding, "surrogatepass")
+        except UnicodeDecodeError:
+            return None
+
+
+_CODE_POINTS = _Unit("utf-32-le", 4)
+_OTHER_UNITS = (_Unit("utf-16-le", 2), _Unit("utf-8", 1))
+
+
+def _read_document(content: Any, path: str | Path, line: int, options: _Options) -> Document:
+    reader = _Reader(path, line, options)
+    try:
+        return reader.document(content)
+    except ReadError:
+        for unit in _OTHER_UNITS:
+            other = _Reader(path, line, options, unit)
+            with contextlib.suppress(ReadError):
+                document = other.document(content)
+                if other.verified:
+                    _log.info("%s: offsets of %r count in %s", path, document.id, unit.encoding)
+                    return document
+        raise
+
+
+class _Reader:
+    """One document of a file, being read.
+
+    `verified` tells whether annotations say what they hold, and all that do hold it.
+    """
+
+    def __init__(
+        self, path: str | Path, line: int, options: _Options, unit: _Unit = _CODE_POINTS
+    ) -> None:
         self.path = path
         self.line = line
         self.options = options
+        self.unit = unit
         self.id = ""
         self.text = ""
+        self.verified = False
+        self._end = 0  # of the text, in units
+        self._parts: list[tuple[int, int, str]] = []  # start in units and in the text, the part
 
     def error(self, problem: str, part: Any = None) -> ReadError:
         line = part.get("line") if isinstance(part, dict) else None
@@ -218,16 +270,33 @@ class _Reader:
         text = part.get("text") or ""
         if not isinstance(text, str):
             raise self.error("the text of a passage is no string", part)
-        gap = offset - len(self.text)
+        gap = offset - self._end
         if gap < 0:
             raise self.error(
                 f"a passage starts at {offset:,}, inside the former one, which ends at "
-                f"{len(self.text):,}: offsets count code points from the start of the document",
+                f"{self._end:,}: offsets count code points from the start of the document",
                 part,
             )
         if gap > _LARGEST_GAP:
             raise self.error(f"a passage starts {gap:,} characters after the former one", part)
-        self.text += ("\n" + " " * (gap - 1) if gap and text else "") + text
+        if text:
+            self.text += "\n" + " " * (gap - 1) if gap else ""
+            self._parts.append((offset, len(self.text), text))
+            self.text += text
+            self._end = offset + (len(text) if self.unit is _CODE_POINTS else self.unit.count(text))
+
+    def place(self, offset: int, owner: dict[str, Any]) -> int:
+        """Return where in the text an offset is."""
+        if self.unit is _CODE_POINTS:
+            return offset
+        for start, at, text in reversed(self._parts):
+            if offset >= start:
+                before = self.unit.cut(text, offset - start)
+                if before is None:
+                    raise self.error("an offset is inside a character", owner)
+                beyond = max(0, offset - start - self.unit.count(text))
+                return at + len(before) + beyond
+        raise self.error(f"the offset {offset:,} is before the text", owner)
 
     def mention(self, annotation: dict[str, Any]) -> Mention | None:
         infons = annotation.get("infons") or {}
@@ -241,12 +310,14 @@ class _Reader:
         spans: list[Piece] = []
         for place in self.parts(annotation, "locations"):
             start = self.number(place, "offset", annotation)
-            spans.append((start, start + self.number(place, "length", annotation)))
+            end = start + self.number(place, "length", annotation)
+            spans.append((self.place(start, annotation), self.place(end, annotation)))
         spans.sort()
         written = annotation.get("text")
         problem = pieces_problem(self.text, spans, str(written) if written else None)
         if problem:
             raise self.error(f"annotation {annotation.get('id')!r}: {problem}", annotation)
+        self.verified = self.verified or bool(written)
         ids = next((str(values[key]) for key in self.options.id_keys if key in values), "")
         gold, rule = parse_ids(ids, composite="|;")
         text = join_pieces(self.text, spans, how=self.options.pieces)

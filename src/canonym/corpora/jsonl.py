@@ -23,7 +23,9 @@ key            of                         value
                                           `canonym.corpora.gold`
 =============  =========================  ========================================================
 
-Other keys are ignored, so the output of ``canonym link`` can be read again."""
+Other keys are ignored, so the output of ``canonym link`` can be read again. null, NaN and a key
+that is left out mean no value: programs write a missing value in each of these ways. A line without
+a mention is an empty one, so that lines and rows stay in step; a file without any is refused."""
 
 from __future__ import annotations
 
@@ -34,9 +36,12 @@ from typing import IO, Any
 
 from canonym.corpora.gold import RULES
 from canonym.corpora.spans import span_problem
+from canonym.corpora.tables import NO_VALUE
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_text
 from canonym.types import Document, Mention
+
+_MOST_WITHOUT = 10_000  # lines before the first with a mention; they have to be held
 
 
 def read_jsonl_documents(path: str | Path, *, encoding: str = "utf-8") -> Iterator[Document]:
@@ -72,7 +77,7 @@ def read_jsonl_mentions(path: str | Path, *, encoding: str = "utf-8") -> Iterato
     Yields
     ------
     Mention
-        In the order of the file.
+        In the order of the file; an empty one for a line without a mention.
     """
     with open_text(path, encoding=encoding) as lines:
         yield from parse_jsonl_mentions(lines, path)
@@ -81,11 +86,12 @@ def read_jsonl_mentions(path: str | Path, *, encoding: str = "utf-8") -> Iterato
 def parse_jsonl_documents(lines: Iterable[str], path: str | Path) -> Iterator[Document]:
     """Read documents from lines; errors name `path`."""
     for record in _records(lines, path):
-        text = record.text("text", required=True)
-        id_ = record.content.get("id", record.line)
+        text = record.text("text", required="text" not in record.content)
+        id_ = record.value("id")
+        id_ = record.line if id_ is None else id_
         if not isinstance(id_, str | int) or isinstance(id_, bool):
             raise record.error(f"'id' is {_shown(id_)}; a string or a whole number is expected")
-        mentions = record.content.get("mentions") or []
+        mentions = record.value("mentions") or []
         if not isinstance(mentions, list):
             raise record.error(f"'mentions' is {_shown(mentions)}; a list is expected")
         found = tuple(_document_mention(record.part(m), text, str(id_)) for m in mentions)
@@ -94,17 +100,34 @@ def parse_jsonl_documents(lines: Iterable[str], path: str | Path) -> Iterator[Do
 
 def parse_jsonl_mentions(lines: Iterable[str], path: str | Path) -> Iterator[Mention]:
     """Read mentions from lines; errors name `path`."""
+    without: list[_Record] = []
+    known = False
     for record in _records(lines, path):
-        text = record.text("mention", required=True)
-        ids, rule = record.gold()
-        start, end, type_ = record.offset("start"), record.offset("end"), record.text("type")
-        document, context = record.text("document"), record.text("context")
-        yield Mention(text, start, end, type_, ids, rule, document, context)
+        if not known and "mention" not in record.content:
+            without.append(record)
+            if len(without) > _MOST_WITHOUT:
+                break
+            continue
+        if not known:
+            known = True
+            yield from map(_line_mention, without)
+        yield _line_mention(record)
+    if without and not known:
+        without[0].text("mention", required=True)  # which it has not
+
+
+def _line_mention(record: _Record) -> Mention:
+    text = record.text("mention")
+    text = "" if text.strip() in NO_VALUE else text
+    ids, rule = record.gold()
+    start, end, type_ = record.offset("start"), record.offset("end"), record.text("type")
+    document, context = record.text("document"), record.text("context")
+    return Mention(text, start, end, type_, ids, rule, document, context)
 
 
 def _document_mention(record: _Record, text: str, document_id: str) -> Mention:
     start, end = record.required_offset("start"), record.required_offset("end")
-    written = record.text("text") if record.content.get("text") is not None else None
+    written = None if record.value("text") is None else record.text("text")
     problem = span_problem(text, start, end, written)
     if problem:
         raise record.error(problem)
@@ -128,8 +151,13 @@ class _Record:
     def part(self, content: Any) -> _Record:
         return _Record(content, self.path, self.line)
 
-    def text(self, key: str, *, required: bool = False) -> str:
+    def value(self, key: str) -> Any:
+        """Return a value; None where it is missing, as null, NaN or without its key."""
         value = self.content.get(key)
+        return None if value != value else value
+
+    def text(self, key: str, *, required: bool = False) -> str:
+        value = self.value(key)
         if value is None and not required:
             return ""
         if value is None:
@@ -139,16 +167,18 @@ class _Record:
         return value
 
     def offset(self, key: str) -> int | None:
-        return None if self.content.get(key) is None else self.required_offset(key)
+        return None if self.value(key) is None else self.required_offset(key)
 
     def required_offset(self, key: str) -> int:
-        value = self.content.get(key)
+        value = self.value(key)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)  # of a data frame: a column with missing values has no whole numbers
         if not isinstance(value, int) or isinstance(value, bool):
             raise self.error(f"{key!r} is {_shown(value)}; a whole number is expected")
         return value
 
     def gold(self) -> tuple[tuple[str, ...], str]:
-        ids = self.content.get("ids") or ()
+        ids = self.value("ids") or ()
         ids = [ids] if isinstance(ids, str) else ids
         if not isinstance(ids, list | tuple) or not all(isinstance(id_, str) for id_ in ids):
             raise self.error(f"'ids' is {_shown(ids)}; a list of strings is expected")

@@ -12,6 +12,7 @@ import itertools
 import re
 from collections.abc import Sequence
 
+from canonym.corpora.transliteration import is_transliteration
 from canonym.errors import InvalidInput
 from canonym.types import Mention
 
@@ -32,12 +33,13 @@ def span_problem(text: str, start: int, end: int, written: str | None = None) ->
     """Describe the problem of a span in a text, or return None for a sound one.
 
     `written` is the mention as the annotation writes it. Differences in white space alone are
-    allowed: some tools collapse it.
+    allowed, for some tools collapse it, and copies in ASCII, as of
+    `canonym.corpora.transliteration`.
     """
     if not 0 <= start < end <= len(text):
         return f"offsets {start}-{end} are no span of the text, which has {len(text):,} code points"
     found = text[start:end]
-    if written is not None and found.split() != written.split():
+    if written is not None and not is_transliteration(found, written):
         return (
             f"offsets {start}-{end} hold {found[:60]!r}, the annotation says {written[:60]!r}: "
             "offsets count code points from 0"
@@ -49,7 +51,7 @@ def pieces_problem(text: str, pieces: Sequence[Piece], written: str | None = Non
     """Describe the problem of the pieces of one mention, in rising order, or return None.
 
     `written` is the mention as the annotation writes it: the pieces, or all from the first to the
-    last. Differences in white space alone are allowed.
+    last. Differences in white space alone, and copies in ASCII, are allowed.
     """
     if not pieces:
         return "the mention has no offsets"
@@ -65,7 +67,7 @@ def pieces_problem(text: str, pieces: Sequence[Piece], written: str | None = Non
     if written is not None:
         found = join_pieces(text, pieces)
         cover = join_pieces(text, pieces, how="cover")
-        if _solid(written) not in (_solid(found), _solid(cover)):
+        if not any(is_transliteration(_solid(one), _solid(written)) for one in (found, cover)):
             return (
                 f"the pieces {', '.join(f'{start}-{end}' for start, end in pieces)} hold "
                 f"{found[:60]!r}, the annotation says {written[:60]!r}: offsets count code points "

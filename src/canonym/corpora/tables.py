@@ -1,8 +1,9 @@
 """Tables of mentions with a header: CSV, TSV, Parquet, sheets of workbooks, one mention a row.
 
 In a tab-separated table a quote is a character like any other and a row is a line; with every other
-delimiter cells may be in double quotes and then hold delimiters and line ends. Blank lines are left
-out, but for tables of one column, where they are an empty cell. Columns of annotated mentions are
+delimiter cells may be in double quotes and then hold delimiters and line ends. A first line such as
+``sep=;`` names the delimiter and is no row. Blank lines are left out, but for tables of one column,
+where they are an empty cell. Columns of annotated mentions are
 recognised by the names in `ROLES`; case, spaces and underscores make no difference, and further
 columns are ignored. A cell of ids is read as in `canonym.corpora.gold`, and may be a list in
 Parquet.
@@ -11,6 +12,7 @@ Parquet.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -24,6 +26,7 @@ from canonym.io.streams import open_text
 from canonym.io.tables import (
     DELIMITERS,
     Row,
+    announced_delimiter,
     check_delimiter,
     is_parquet,
     open_parquet,
@@ -31,7 +34,14 @@ from canonym.io.tables import (
     shown,
     squeezed,
 )
-from canonym.io.workbooks import Sheet, SheetChoice, check_no_choice, open_sheet, workbook_suffix
+from canonym.io.workbooks import (
+    Sheet,
+    SheetChoice,
+    check_ids,
+    check_no_choice,
+    open_sheet,
+    workbook_suffix,
+)
 from canonym.types import Mention
 
 ROLES: dict[str, tuple[str, ...]] = {
@@ -49,6 +59,7 @@ ROLES: dict[str, tuple[str, ...]] = {
 NO_VALUE = frozenset(("nan", "NaN", "NaT", "<NA>", "None", "NULL", "#N/A"))
 """What programs write for a missing value, and nobody for a name; "NA" may be one."""
 
+_DECIMALS = re.compile(r"\.0+$")
 _NO_HEADER = "holds no header: a first line that names the columns is expected"
 
 
@@ -74,11 +85,16 @@ class MentionTable:
         The header.
     delimiter : str
         Character between the cells.
+    announced : str
+        The line before the header that names the delimiter, or empty.
     """
 
-    def __init__(self, columns: Row, delimiter: str, rows: Iterator[TableRow]) -> None:
+    def __init__(
+        self, columns: Row, delimiter: str, rows: Iterator[TableRow], announced: str = ""
+    ) -> None:
         self.columns = columns
         self.delimiter = delimiter
+        self.announced = announced
         self._rows = rows
 
     def __iter__(self) -> Iterator[TableRow]:
@@ -105,7 +121,8 @@ def read_table(
     context_column : str, optional
         Name of a column with text around the mention, in which abbreviations are looked for.
     delimiter : str, optional
-        Character between the cells; by default found in the header.
+        Character between the cells; by default as the first line announces (``sep=;``), or found in
+        the header.
     encoding : str
         Encoding of the text.
 
@@ -147,16 +164,29 @@ def parse_table(
 ) -> MentionTable:
     """Read a table from lines as `read_table` does; errors name `path`."""
     iterator = iter(lines)
-    first = next((line for line in iterator if line.strip()), None)
-    if first is None:
+    n, first, announced = _header_line(iterator)
+    if not first:
         raise ReadError(path, _NO_HEADER)
     check_delimiter(delimiter)
-    delimiter = delimiter or _guess_delimiter(first)
-    cells = _split(itertools.chain([first], iterator), delimiter, path)
+    named = announced_delimiter(announced)
+    delimiter = delimiter or named or _guess_delimiter(first)
+    cells = _split(itertools.chain([first], iterator), delimiter, path, before=n - 1)
     header, line = next(cells)
     mention_at = _position(path, header, column, line)
     context_at = None if context_column is None else _position(path, header, context_column, line)
-    return MentionTable(header, delimiter, _rows(cells, len(header), mention_at, context_at, path))
+    rows = _rows(cells, len(header), mention_at, context_at, path)
+    return MentionTable(header, delimiter, rows, announced if delimiter == named else "")
+
+
+def _header_line(lines: Iterable[str]) -> tuple[int, str, str]:
+    """Read on to the header: its line number, the line, and the line that announces a delimiter."""
+    announced = ""
+    for n, line in enumerate(lines, start=1):
+        if not announced and announced_delimiter(line):
+            announced = line.strip("\r\n\ufeff")
+        elif line.strip():
+            return n, line, announced
+    return 0, "", announced
 
 
 def sheet_table(
@@ -228,10 +258,12 @@ def _position(path: str | Path, header: Sequence[str], column: str, line: int) -
     )
 
 
-def _split(lines: Iterator[str], delimiter: str, path: str | Path) -> Iterator[tuple[Row, int]]:
+def _split(
+    lines: Iterator[str], delimiter: str, path: str | Path, *, before: int = 0
+) -> Iterator[tuple[Row, int]]:
     """Yield each row and the line where it starts; the row of a blank line has no cells."""
     if delimiter == "\t":
-        for number, line in enumerate(lines, start=1):
+        for number, line in enumerate(lines, start=before + 1):
             text = line.rstrip("\r\n")
             yield Row(text.split("\t") if text else (), line, delimiter), number
         return
@@ -242,7 +274,7 @@ def _split(lines: Iterator[str], delimiter: str, path: str | Path) -> Iterator[t
             taken.append(line)
             yield line
 
-    for cells, start in quoted_rows(noted(), path, delimiter, blank=True):
+    for cells, start in quoted_rows(noted(), path, delimiter, before=before, blank=True):
         yield Row(cells, "".join(taken), delimiter), start
         taken.clear()
 
@@ -312,7 +344,11 @@ def read_annotated_table(
     if is_parquet(path):
         yield from _from_parquet(path, given)
         return
-    header = split_header(_first_line(path, encoding), delimiter)
+    with open_text(path, encoding=encoding) as lines:
+        _, first, announced = _header_line(lines)
+    if not first:
+        raise ReadError(path, _NO_HEADER)
+    header = split_header(first.rstrip("\n"), delimiter or announced_delimiter(announced))
     roles = _required(header, given, partial(ReadError, path))
     with read_table(
         path, column=header[roles["mention"]], delimiter=delimiter, encoding=encoding
@@ -359,6 +395,7 @@ def _from_sheet(path: Path, given: Mapping[str, str], choice: SheetChoice) -> It
     with open_sheet(path, choice) as sheet:
         roles = _required(list(sheet.header), given, sheet.error)
         for cells in sheet.rows:
+            check_ids(cells, [roles["ids"]], sheet.error)
             yield _mention({role: cells[at] for role, at in roles.items()}, sheet.error)
 
 
@@ -375,7 +412,7 @@ def _mention(values: Mapping[str, Any], error: Callable[[str], ReadError]) -> Me
         written = text(role)
         if not written:
             return None
-        found = whole_number(written)
+        found = whole_number(_DECIMALS.sub("", written))  # as sheets and data frames write them
         if found is None:
             raise error(f"{role} is {written[:20]!r}, no whole number")
         return found
@@ -392,11 +429,3 @@ def _mention(values: Mapping[str, Any], error: Callable[[str], ReadError]) -> Me
         raise error(f"rule is {rule[:20]!r}, none of {', '.join(RULES)}")
     span, document, context = (offset("start"), offset("end")), text("document"), text("context")
     return Mention(text("mention"), *span, text("type"), ids, rule, document, context)
-
-
-def _first_line(path: Path, encoding: str) -> str:
-    with open_text(path, encoding=encoding) as lines:
-        first = next((line for line in lines if line.strip()), "")
-    if not first:
-        raise ReadError(path, _NO_HEADER)
-    return first.rstrip("\n")

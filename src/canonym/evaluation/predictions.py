@@ -37,6 +37,7 @@ from canonym.corpora.spans import whole_number
 from canonym.errors import ReadError
 from canonym.export.rows import JOINED_BY, unguarded
 from canonym.io.streams import open_text
+from canonym.io.tables import find_announced
 
 Key = tuple[str, int, int]
 """Document, start and end of a mention."""
@@ -102,18 +103,23 @@ def read_predictions(path: str | Path) -> dict[Key, tuple[str, ...]]:
 
 
 def _read(path: str | Path) -> Iterator[_Prediction]:
+    named = find_announced(path)
     with open_text(path) as lines:
+        if named:
+            next(lines)
         head = next((line for line in lines if line.strip()), "")
     with open_text(path) as lines:
+        if named:
+            next(lines)
         if head.startswith("{"):
             yield from _from_json(lines, path)
         elif _PUBTATOR.match(head):
             yield from _from_pubtator(lines, path)
         else:
-            delimiter = "\t" if "\t" in head else ","
+            delimiter = named or ("\t" if "\t" in head else ",")
             columns = [cell.strip() for cell in head.rstrip("\n").split(delimiter)]
             if "rank" in columns and "id" in columns:
-                yield from _from_table(lines, path, delimiter, columns)
+                yield from _from_table(lines, path, delimiter, columns, before=lines.line)
             else:
                 yield from _from_lines(lines, path)
 
@@ -137,7 +143,12 @@ def _from_pubtator(lines: Iterable[str], path: str | Path) -> Iterator[_Predicti
 
 
 def _from_table(
-    lines: Iterable[str], path: str | Path, delimiter: str, columns: list[str]
+    lines: Iterable[str],
+    path: str | Path,
+    delimiter: str,
+    columns: list[str],
+    *,
+    before: int,
 ) -> Iterator[_Prediction]:
     missing = [name for name in _NEEDED if name not in columns]
     if missing:
@@ -145,7 +156,7 @@ def _from_table(
             path,
             f"has no column {missing[0]!r}; predictions of mentions in documents have "
             + ", ".join(_NEEDED),
-            line=1,
+            line=before + 1,
         )
     # Tab-separated tables quote nothing.
     tabs = delimiter == "\t"
@@ -159,7 +170,7 @@ def _from_table(
             raise ReadError(
                 path,
                 f"{len(cells)} cells where there are {len(columns)} columns",
-                line=rows.line_num,
+                line=before + rows.line_num,
             )
         row = dict(zip(columns, cells, strict=True))
         if row["rank"] not in {"", "1"}:
@@ -168,7 +179,7 @@ def _from_table(
         ids = tuple(filter(None, map(unguarded, row["id"].split(JOINED_BY))))
         group = row.get("row", "")
         document = unguarded(row["document"])
-        yield _Prediction(document, row["start"], row["end"], ids, rows.line_num, group)
+        yield _Prediction(document, row["start"], row["end"], ids, before + rows.line_num, group)
 
 
 def _from_lines(lines: Iterable[str], path: str | Path) -> Iterator[_Prediction]:

@@ -6,6 +6,7 @@ A composite mention is several mappings, one for each of its parts.
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ RELATIONS: tuple[str, ...] = ("equal", "equivalent", "broader", "narrower", "clo
 LIKELY = 0.5
 """From this confidence on a link is more likely right than wrong."""
 
+_DECIMALS = re.compile(r"\.0+$")  # of a whole number in a sheet
 _RELATIONS = {"narrow": "broader", "broad": "narrower", "related": "related"}
 
 
@@ -214,7 +216,7 @@ class Codes(NamedTuple):
         """Return how often the text of a row occurs."""
         if self.frequency_column is None:
             return 1
-        cell = cells[self.frequency_column].strip()
+        cell = _DECIMALS.sub("", cells[self.frequency_column].strip())
         if not cell.isdecimal():
             raise InvalidInput(
                 f"the frequency of a row is {cell[:40]!r}; a whole number is expected"

@@ -71,7 +71,7 @@ class DelimitedWriter:
         Number of the first link.
     header : bool
         Whether the names of the columns are written before the first link, behind a byte order mark
-        if the style has one.
+        and a line that announces the delimiter if the style has them.
     formula_guard : bool
         Whether texts of the result that a spreadsheet may take for a formula are written behind an
         apostrophe; see `canonym.export.guarded`. The cells of the input never are.
@@ -131,6 +131,8 @@ class DelimitedWriter:
         # Late, so that an error before the first link leaves the output empty.
         if self._header is not None:
             self._stream.write("\ufeff" if self._style.mark else "")
+            if self._style.announced:
+                self._stream.write(self._style.announced + self._style.line_end)
             self._write(self._columns, self._header)
             self._header = None
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 MAX_ROWS = 1 << 20
@@ -13,23 +15,31 @@ MAX_COLUMNS = 1 << 14
 """Most columns of a sheet."""
 
 
+NO_LONG_NUMBERS: Mapping[int, bool] = MappingProxyType({})
+"""For rows without numbers of more than 15 digits."""
+
+_KEPT_DIGITS = 15  # of a number, by spreadsheets
+
+
 class RawRow(NamedTuple):
     """A row of a sheet: its number from 1, its cells from the first column on, and their faults.
 
     A fault, by the place of its cell from 0, is an error such as ``#N/A``, or empty for a formula
-    without a value. The cell is empty then.
+    without a value. The cell is empty then. `long_numbers` has the places of numbers with more than
+    15 digits, each with whether its last digits are lost.
     """
 
     number: int
     cells: list[str]
     faults: dict[int, str]
+    long_numbers: Mapping[int, bool] = NO_LONG_NUMBERS
 
 
-def cell_text(value: object, *, zeros: int = 0) -> str:
-    """Return a value as text: a number with up to 15 digits, at least `zeros`, a date as in ISO.
+def cell_text(value: object) -> str:
+    """Return a value as text: a number with up to 15 digits, a date as in ISO.
 
-    >>> cell_text(250.0), cell_text(0.1 + 0.2), cell_text(7, zeros=3), cell_text(True)
-    ('250', '0.3', '007', 'TRUE')
+    >>> cell_text(250.0), cell_text(0.1 + 0.2), cell_text(7), cell_text(True)
+    ('250', '0.3', '7', 'TRUE')
     """
     if value is None:
         return ""
@@ -38,12 +48,26 @@ def cell_text(value: object, *, zeros: int = 0) -> str:
     if isinstance(value, int | float):
         # As spreadsheets show them: the 16th digit is an artefact of binary numbers.
         whole = isinstance(value, int) or (value.is_integer() and abs(value) < 1e15)
-        return f"{int(value):0{zeros}d}" if whole else f"{value:.15g}"
+        return str(int(value)) if whole else f"{value:.15g}"
     if isinstance(value, datetime.datetime):
         return (value if value.time() != datetime.time() else value.date()).isoformat()
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
     return str(value)
+
+
+def loses_digits(value: float) -> bool | None:
+    """Tell whether a number has lost its last digits; None for one of up to 15 digits.
+
+    Spreadsheets keep 15 digits. Other programs write whole numbers with all of theirs, which shows
+    where a digit after the 15th is not zero.
+
+    >>> loses_digits(22298006), loses_digits(9.99001261e17), loses_digits(999001261000000105)
+    (None, True, False)
+    """
+    if isinstance(value, bool) or not abs(value) >= 10**_KEPT_DIGITS:  # NaN is not either
+        return None
+    return not isinstance(value, int) or not str(abs(value))[_KEPT_DIGITS:].strip("0")
 
 
 def column_letters(number: int) -> str:

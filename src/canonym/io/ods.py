@@ -11,7 +11,8 @@ from pathlib import Path
 from xml.parsers import expat
 
 from canonym.errors import ReadError
-from canonym.io.cells import MAX_COLUMNS, MAX_ROWS, RawRow, cell_text
+from canonym.io.cells import MAX_COLUMNS, MAX_ROWS, RawRow, cell_text, loses_digits
+from canonym.io.number_formats import shown_code
 from canonym.io.xlsx import read_part
 
 CONTENT = "content.xml"
@@ -20,6 +21,8 @@ _TABLE, _OFFICE, _TEXT = (_ODF % name for name in ("table", "office", "text"))
 _CALCEXT = "{urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0}"
 _MOST_EQUAL = 100_000  # rows that one element stands for, if they are not empty
 _NUMBERS = {"float", "currency", "percentage"}
+_DIGITS = 300  # of a whole number that is read as one
+_SHORTEST_LONG = 4  # characters of a number with more than 15 digits: 1E16
 _MIDNIGHT = re.compile(r"T00:00:00(?:\.0+)?$")
 
 
@@ -84,7 +87,7 @@ def _rows(path: Path, content: bytes, name: str) -> Iterator[RawRow]:
         elif event == "end" and element.tag == f"{_TABLE}table-row" and depth == 1:
             if inside:
                 repeats = _repeats(element, "rows", MAX_ROWS)
-                cells, faults = _cells(element)
+                cells, faults, long_numbers = _cells(element)
                 # Empty rows at the end of a sheet are one element for a million rows.
                 filled = any(cells) or faults
                 if filled and repeats > _MOST_EQUAL:
@@ -96,7 +99,7 @@ def _rows(path: Path, content: bytes, name: str) -> Iterator[RawRow]:
                 for row in range(number + 1, number + repeats + 1) if filled else ():
                     if row > MAX_ROWS:
                         raise ReadError(path, f"sheet {name!r} has more than {MAX_ROWS:,} rows")
-                    yield RawRow(row, cells, faults)
+                    yield RawRow(row, cells, faults, long_numbers)
                 number += repeats
             element.clear()
 
@@ -111,9 +114,11 @@ def _count(written: str, most: int) -> int:
     return min(int(written[:9]), most) if written.isdecimal() else 1
 
 
-def _cells(row: ET.Element) -> tuple[list[str], dict[int, str]]:
+def _cells(row: ET.Element) -> tuple[list[str], dict[int, str], dict[int, bool]]:
+    """Return the texts of a row, its faults and its long numbers, as in `RawRow`."""
     texts: list[str] = []
     faults: dict[int, str] = {}
+    long_numbers: dict[int, bool] = {}
     gap = 0  # empty cells, which may be 16,384 at the end of a row
     for cell in row:
         if cell.tag not in (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
@@ -128,14 +133,17 @@ def _cells(row: ET.Element) -> tuple[list[str], dict[int, str]]:
         if text or fault is not None:
             texts += [""] * gap
             gap = 0
+            places = range(len(texts), len(texts) + repeats)
             if fault is not None:
-                faults |= dict.fromkeys(range(len(texts), len(texts) + repeats), fault)
+                faults |= dict.fromkeys(places, fault)
+            if (lost := _loses_digits(cell)) is not None:
+                long_numbers |= dict.fromkeys(places, lost)
             texts += [text] * repeats
         else:
             gap += repeats
         if len(texts) > MAX_COLUMNS:
             break
-    return texts, faults
+    return texts, faults, long_numbers
 
 
 def _text(cell: ET.Element) -> str:
@@ -143,12 +151,12 @@ def _text(cell: ET.Element) -> str:
     shown = "\n".join(paragraphs)
     kind, value = cell.get(f"{_OFFICE}value-type"), cell.get(f"{_OFFICE}value", "")
     if kind in _NUMBERS:
-        try:
-            written = cell_text(float(value))
-        except ValueError:
+        number = _number(value)
+        if number is None:
             return shown
-        # A format may fill a number up with zeros.
-        return shown if shown.isdecimal() and shown.lstrip("0") == written else written
+        # The format is that of another file part, but its result stands in the cell.
+        code = shown_code(number, shown) if kind == "float" else None
+        return cell_text(number) if code is None else code
     if kind == "boolean":
         return cell.get(f"{_OFFICE}boolean-value", "").upper()
     if kind == "date":
@@ -156,6 +164,23 @@ def _text(cell: ET.Element) -> str:
     if kind == "string":
         return cell.get(f"{_OFFICE}string-value") or shown
     return shown
+
+
+def _number(written: str) -> float | None:
+    if written.isdecimal() and len(written) <= _DIGITS:
+        return int(written)
+    try:
+        return float(written)
+    except ValueError:
+        return None
+
+
+def _loses_digits(cell: ET.Element) -> bool | None:
+    written = cell.get(f"{_OFFICE}value", "")
+    if cell.get(f"{_OFFICE}value-type") not in _NUMBERS or len(written) < _SHORTEST_LONG:
+        return None
+    number = _number(written)
+    return None if number is None else loses_digits(number)
 
 
 def _paragraph(element: ET.Element) -> str:

@@ -17,17 +17,22 @@ DELIMITERS: tuple[str, ...] = ("\t", ",", ";", "|")
 """Delimiters that are recognised, the first one preferred."""
 
 _QUOTED = re.compile(r'"[^"]*"')
+_ANNOUNCED = re.compile(r"sep=(\\t|\t|[^\w\s\\])\1*", re.IGNORECASE)
 _LINE_ENDS = ("\r", "\n")
 
 
 class TableStyle(NamedTuple):
-    """How a delimited table is written; `quote_all` tells whether all cells are in quotes."""
+    """How a delimited table is written; `quote_all` tells whether all cells are in quotes.
+
+    `announced` is a first line that names the delimiter, as of `announced_delimiter`, or empty.
+    """
 
     delimiter: str = "\t"
     line_end: str = "\n"
     quote_all: bool = False
     encoding: str = "utf-8"
     mark: bool = False
+    announced: str = ""
 
 
 class Row(list[str]):
@@ -70,6 +75,25 @@ def check_delimiter(delimiter: str | None, *, quoted: bool = True) -> None:
         return
     if len(delimiter) != 1 or delimiter in '"\r\n':
         raise InvalidInput(f"the delimiter is {delimiter!r}; one character is expected")
+
+
+def announced_delimiter(line: str) -> str | None:
+    """Return the delimiter that a line before the header names for Excel; None for other lines.
+
+    >>> announced_delimiter("sep=;"), announced_delimiter('"sep=|"'), announced_delimiter("sep;id")
+    (';', '|', None)
+    """
+    if line[:6].lstrip('\ufeff" ').lower()[:3] != "sep":  # as cheap as can be: most are not
+        return None
+    # Programs that do not know it put quotes around it, or fill it up with empty cells.
+    found = _ANNOUNCED.fullmatch(line.replace('"', "").strip(" \r\n\ufeff"))
+    return found and (found[1] if len(found[1]) == 1 else "\t")
+
+
+def find_announced(path: str | Path, encoding: str = "utf-8") -> str | None:
+    """Return the delimiter that the first line of a file names for Excel, None if it does not."""
+    with open_text(path, encoding=encoding) as stream:
+        return announced_delimiter(next(stream, ""))
 
 
 # --- rows of delimited text -----------------------------------------------------------------------
@@ -172,7 +196,8 @@ def open_table(
 ) -> Iterator[Table]:
     """Open a delimited file, plain or compressed, a Parquet file or a workbook as a table.
 
-    Without `delimiter` the most frequent of `DELIMITERS` in the first line is taken. By default
+    Without `delimiter` the one that the first line announces (``sep=;``) is taken, else the most
+    frequent of `DELIMITERS` in it. By default
     cells may be `quoted` and then hold delimiters and line ends, except that in a tab-separated
     file a row is always one line. Without `header` the columns are called ``"1"``, ``"2"``, ….
     `separator` joins the values of a list in Parquet. `sheet` and `header_row` are those of
@@ -204,8 +229,11 @@ def open_table(
         return
     encoding, quoted = form.get("encoding", "utf-8"), form.get("quoted")
     check_delimiter(form.get("delimiter"), quoted=quoted is not False)
-    delimiter = form.get("delimiter") or _delimiter(path, encoding)
+    announced = find_announced(path, encoding)
+    delimiter = form.get("delimiter") or announced or _delimiter(path, encoding)
     with open_text(path, encoding=encoding) as stream:
+        if announced:
+            next(stream)
         if quoted is None and delimiter == "\t":
             split = _tab_rows(stream)
         else:

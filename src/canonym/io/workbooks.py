@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import logging
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from canonym.errors import InvalidInput, ReadError
 from canonym.io import ods, xlsx
-from canonym.io.cells import RawRow, column_letters
+from canonym.io.cells import NO_LONG_NUMBERS, RawRow, column_letters
 from canonym.io.streams import ZIP_DAMAGE, check_expansion
 
 _log = logging.getLogger(__name__)
@@ -38,9 +38,13 @@ class SheetChoice(NamedTuple):
 
 
 class SheetRow(list[str]):
-    """The cells of a row that knows its number in the sheet, from 1."""
+    """The cells of a row that knows its number in the sheet, from 1.
+
+    `long_numbers` are those of `canonym.io.cells.RawRow`.
+    """
 
     number: int = 0
+    long_numbers: Mapping[int, bool] = NO_LONG_NUMBERS
 
 
 class Sheet:
@@ -79,11 +83,14 @@ class Sheet:
     def _read(self, rows: Iterator[RawRow]) -> Iterator[SheetRow]:
         width = len(self.header)
         errors: list[str] = []
+        long: list[str] = []
         for row in rows:
             self._row = row.number
             cells = SheetRow(row.cells[:width])
-            cells.number = row.number
+            cells.number, cells.long_numbers = row.number, row.long_numbers
             self._check(row, width, errors)
+            if row.long_numbers:
+                long += [_cell(row.number, at) for at in row.long_numbers if at < width]
             if any(cells) or any(place < width for place in row.faults):
                 cells += [""] * (width - len(cells))
                 yield cells
@@ -92,11 +99,17 @@ class Sheet:
                 "%s, sheet %r: %d cells hold an error and are read as empty, the first is %s",
                 self.path, self.name, len(errors), errors[0],
             )  # fmt: skip
+        if long:
+            _log.warning(
+                "%s, sheet %r: %d cells hold numbers of more than 15 digits, of which spreadsheets "
+                "keep 15; the first is %s. If they are codes, enter them as text.",
+                self.path, self.name, len(long), long[0],
+            )  # fmt: skip
 
     def _check(self, row: RawRow, width: int, errors: list[str]) -> None:
         """Note the errors in a row, and refuse formulas whose value is not known."""
         for place, fault in row.faults.items():
-            where = f"{column_letters(place + 1)}{row.number}"
+            where = _cell(row.number, place)
             if place < width and not fault:
                 raise self.error(
                     f"the formula in {where} has no stored value: open the workbook in Excel or "
@@ -104,6 +117,26 @@ class Sheet:
                 )
             if place < width:
                 errors.append(f"{fault} in {where}")
+
+
+def check_ids(
+    cells: Sequence[str], places: Iterable[int], error: Callable[[str], ReadError]
+) -> None:
+    """Refuse ids, at places of a row, that are numbers whose last digits a workbook has lost."""
+    if not isinstance(cells, SheetRow) or not cells.long_numbers:
+        return
+    for place in places:
+        if cells.long_numbers.get(place):
+            raise error(
+                f"the id in {_cell(cells.number, place)} is a number of more than 15 digits, and "
+                f"its last digits are lost ({cells[place]}): spreadsheets keep 15. Give the column "
+                "the format Text and enter the ids again"
+            )
+
+
+def _cell(row: int, place: int) -> str:
+    """Name a cell by its row, from 1, and its place in it, from 0."""
+    return f"{column_letters(place + 1)}{row}"
 
 
 def workbook_suffix(path: str | Path) -> str | None:

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from canonym.errors import CanonymError, ReadError, require
-from canonym.io.cells import MAX_ROWS, RawRow, cell_text
+from canonym.io.cells import MAX_ROWS, NO_LONG_NUMBERS, RawRow, cell_text, loses_digits
+from canonym.io.number_formats import formatted
 from canonym.io.streams import decompressed
 
 _BATCH = 500
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
-_ZEROS = re.compile("0+")
 _DAMAGED = "cannot be read as an Excel workbook ({}): open it in Excel or LibreOffice, save it anew"
 
 
@@ -133,7 +133,7 @@ def _batched(path: Path, rows: Iterator[Any]) -> Iterator[Any]:
 
 
 def _row(number: int, cells: tuple[Any, ...], written: tuple[Any, ...]) -> RawRow:
-    texts, faults = [], {}
+    texts, faults, long_numbers = [], {}, {}
     for place, cell in enumerate(cells):
         value = cell.value
         if cell.data_type == "e":
@@ -145,10 +145,10 @@ def _row(number: int, cells: tuple[Any, ...], written: tuple[Any, ...]) -> RawRo
             and cell.data_type != "str"  # an empty string is a value
         ):
             faults[place] = ""
-        texts.append(cell_text(value, zeros=_zeros(cell) if isinstance(value, int) else 0))
-    return RawRow(number, texts, faults)
-
-
-def _zeros(cell: Any) -> int:
-    """Return how many digits the format of a number fills up with zeros."""
-    return len(cell.number_format) if _ZEROS.fullmatch(cell.number_format) else 0
+        text = None
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            text = formatted(value, cell.number_format)
+            if (lost := loses_digits(value)) is not None:
+                long_numbers[place] = lost
+        texts.append(cell_text(value) if text is None else text)
+    return RawRow(number, texts, faults, long_numbers or NO_LONG_NUMBERS)

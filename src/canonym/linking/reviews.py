@@ -20,8 +20,8 @@ from canonym.export.rows import JOINED_BY, prefixed, unguarded
 from canonym.export.sssom import BY_HAND, NOT_FOUND, PREDICATES
 from canonym.io.curies import LOCAL, compact
 from canonym.io.streams import open_text
-from canonym.io.tables import open_table, quoted_rows, shown
-from canonym.io.workbooks import workbook_suffix
+from canonym.io.tables import Table, announced_delimiter, open_table, quoted_rows, shown
+from canonym.io.workbooks import check_ids, workbook_suffix
 
 _SSSOM = ("subject_label", "predicate_id", "object_id", "mapping_justification")
 _USAGI = ("sourceName", "mappingStatus", "conceptId")
@@ -64,17 +64,16 @@ def read_reviews(path: str | Path, *, encoding: str = "utf-8") -> ReviewFile:
     """
     if workbook_suffix(path):
         with open_table(path) as table:
-            numbered = enumerate(table.rows, start=2)
-            rows = ((getattr(row, "number", n), row) for n, row in numbered)
-            cells = [(n, dict(zip(table.header, row, strict=True))) for n, row in rows]
-            if set(_TABLE) <= set(table.header):
-                return _table_file(path, cells)
-            raise _unknown_columns(path, table.header)
+            if not set(_TABLE) <= set(table.header):
+                raise _unknown_columns(path, table.header)
+            return _table_file(path, list(_sheet_rows(table)))
     head: list[str] = []
     with open_text(path, encoding=encoding) as lines:
-        header = ""
+        header, named = "", None
         for header in lines:
             if not header.strip():
+                continue
+            if lines.line == 1 and (named := announced_delimiter(header)):
                 continue
             if not header.lstrip('\ufeff"').startswith("#"):
                 break
@@ -82,7 +81,7 @@ def read_reviews(path: str | Path, *, encoding: str = "utf-8") -> ReviewFile:
         columns = header.lstrip("\ufeff")
         if columns.startswith("{"):
             return _concept_map(path, columns + "".join(lines))
-        delimiter = max("\t,;", key=columns.count)
+        delimiter = named or max("\t,;", key=columns.count)
         names = [name.strip().strip('"') for name in columns.strip("\n").split(delimiter)]
         table_rows = _rows(path, names, quoted_rows(lines, path, delimiter, before=lines.line))
         if set(_SSSOM) <= set(names):
@@ -93,6 +92,13 @@ def read_reviews(path: str | Path, *, encoding: str = "utf-8") -> ReviewFile:
         if set(_TABLE) <= set(names):
             return _table_file(path, list(table_rows))
     raise _unknown_columns(path, names, line=lines.line or None)
+
+
+def _sheet_rows(table: Table) -> Iterator[tuple[int, dict[str, str]]]:
+    ids = [table.header.index(name) for name in map(prefixed, ("id", "proposed_id"))]
+    for number, cells in enumerate(table.rows, start=2):
+        check_ids(cells, ids, table.error)
+        yield getattr(cells, "number", number), dict(zip(table.header, cells, strict=True))
 
 
 def _unknown_columns(path: str | Path, names: Sequence[str], line: int | None = None) -> ReadError:

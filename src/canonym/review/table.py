@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,13 +10,14 @@ from typing import NamedTuple
 
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import detect_encoding
-from canonym.io.tables import open_table, shown
+from canonym.io.tables import announced_delimiter, open_table, shown
 from canonym.io.workbooks import workbook_suffix
 
 Key = tuple[str, str]
 """A mention and its context: what is decided once."""
 
 MOST_ROWS = 200_000
+_DECIMALS = re.compile(r"\.0+$")  # of a whole number in a sheet
 
 
 class GivenTable(NamedTuple):
@@ -47,13 +49,15 @@ def read_given(content: bytes, name: str) -> tuple[tuple[str, ...], list[list[st
                 with open_table(path) as table:
                     return table.header, _cleaned(table.rows, name)
             encoding = detect_encoding(path)
-            if suffix in (".csv", ".tsv", ".tab"):
-                text = content.decode(encoding, "replace").lstrip("\ufeff")
-                if not any(mark in text.partition("\n")[0] for mark in "\t,;|"):
+            text = content.decode(encoding, "replace").lstrip("\ufeff")
+            first = text.partition("\n")[0]
+            named = announced_delimiter(first)
+            if named or suffix in (".csv", ".tsv", ".tab"):
+                if not named and not any(mark in first for mark in "\t,;|"):
                     return _lines(text, header=True)
                 with open_table(path, encoding=encoding) as table:
                     return table.header, _cleaned(table.rows, name)
-            return _lines(content.decode(encoding, "replace").lstrip("\ufeff"), header=False)
+            return _lines(text, header=False)
         except ReadError as error:
             raise ReadError(name, error.problem, line=error.line) from error
         except UnicodeError as error:
@@ -63,6 +67,8 @@ def read_given(content: bytes, name: str) -> tuple[tuple[str, ...], list[list[st
 def read_pasted(text: str) -> tuple[tuple[str, ...], list[list[str]]]:
     """Read what was pasted: a mention a line, or a table with tabs and a header."""
     lines = [line for line in text.splitlines() if line.strip()]
+    if lines and announced_delimiter(lines[0]):
+        text = "\n".join(lines := lines[1:])
     if lines and all("\t" in line for line in lines):
         header, *rows = ([cell.strip() for cell in line.split("\t")] for line in lines)
         width = len(header)
@@ -132,7 +138,7 @@ def as_table(
 
 
 def _frequency(cell: str, row: int) -> int:
-    plain = cell.replace(",", "").removesuffix(".0")
+    plain = _DECIMALS.sub("", cell.replace(",", ""))
     if not plain.isdecimal() or len(plain) > 15:
         raise InvalidInput(f"row {row}: the frequency is {cell!r:.60}; a whole number is expected")
     return int(plain)

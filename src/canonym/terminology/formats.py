@@ -424,7 +424,7 @@ def recognise_folder(folder: Path) -> tuple[str | None, str]:
         ]
         if any(re.match(pattern, name.lower()) for name in [*names, *below]):
             return format_, ""
-    if any(folder.rglob("*sct2_Concept_Snapshot_*")):
+    if any(folder.rglob("*sct2_Concept_*Snapshot[-_]*")):
         return "snomed", ""
     shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
     return None, f"a folder with {shown or 'nothing in it'}"

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from canonym.errors import ReadError
 from canonym.io.streams import open_text
-from canonym.io.tables import split_rows
+from canonym.io.tables import find_announced, split_rows
 from canonym.terminology.store import Terminology
 from canonym.types import Concept, Int32Array, Name, Record, Relation, Xref
 
@@ -31,8 +31,11 @@ def read_replaced(
     in a circle are a `ReadError`.
     """
     found: dict[str, set[str]] = {}
+    announced = find_announced(path, encoding)
     with open_text(path, encoding=encoding) as stream:
-        for cells in split_rows(stream, delimiter=delimiter, quoted=False):
+        if announced:
+            next(stream)
+        for cells in split_rows(stream, delimiter=announced or delimiter, quoted=False):
             ids = [cell.strip() for cell in cells[:2]]
             if len(ids) < 2 or not all(ids):
                 raise stream.error(

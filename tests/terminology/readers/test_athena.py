@@ -245,3 +245,69 @@ def test_all_missing_files_are_listed_at_once(folder: Path) -> None:
     expected = "CONCEPT_SYNONYM.csv, CONCEPT_ANCESTOR.csv not found.*pass ancestors=False"
     with pytest.raises(ReadError, match=expected):
         list(read_athena(folder, ancestors=True))
+
+
+# --- concepts that are not standard ---------------------------------------------------------------
+
+SOURCES = [
+    # name, vocabulary, standard_concept, invalid_reason, relationship, its invalid_reason, taken
+    ("Toe pain", "ICD9CM", "", "", "Maps to", "", True),
+    ("Toe pain, left", "ICD10CM", "", "", "Maps to", "", True),
+    ("Pain of toe", "Read", "", "", "Maps to", "", True),
+    ("Toe complaint", "SNOMED", "", "U", "Maps to", "", True),
+    ("Toe sore", "CIEL", "", "U", "Maps to", "", True),
+    ("Toes", "ICD10", "C", "", "Maps to", "", True),
+    ("Broken axle", "CIEL", "", "D", "Maps to", "", False),
+    ("Flat tyre", "ICD9CM", "", "D", "Maps to", "", False),
+    ("Old junk", "SNOMED", "", "D", "Maps to", "", False),
+    ("Toe ache", "Read", "", "", "Maps to", "D", False),
+    ("Toe ache 2", "Read", "", "", "Maps to", "U", False),
+    ("Toe thing", "Read", "", "", "Mapped from", "", False),
+    ("Toe thing 2", "Read", "", "", "Concept replaced by", "", False),
+]
+
+
+@pytest.mark.parametrize("synonym", [False, True])
+@pytest.mark.parametrize(
+    ("name", "vocabulary", "standard", "invalid", "relation", "ended", "taken"), SOURCES
+)
+def test_names_of_sources_that_are_valid_go_to_standard_concepts(
+    tmp_path: Path,
+    name: str,
+    vocabulary: str,
+    standard: str,
+    invalid: str,
+    relation: str,
+    ended: str,
+    taken: bool,
+    synonym: bool,
+) -> None:
+    own = "no name" if synonym else name
+    files = {
+        "CONCEPT": CONCEPT.splitlines()[0]
+        + "\n910|Sore toe|Condition|SNOMED|Disorder|S|1|1970|2099|\n"
+        + f"911|{own}|Condition|{vocabulary}|Diagnosis|{standard}|2|1970|2099|{invalid}\n",
+        "CONCEPT_SYNONYM": SYNONYM.splitlines()[0]
+        + (f"\n911|{name}|4180186\n" if synonym else "\n"),
+        "CONCEPT_RELATIONSHIP": RELATIONSHIP.splitlines()[0]
+        + f"\n911|910|{relation}|1970|2099|{ended}\n",
+    }
+    for file, text in files.items():
+        (tmp_path / f"{file}.csv").write_text(text.replace("|", "\t"))
+    records = list(read_athena(tmp_path))
+    names = [record.text for record in records if isinstance(record, Name)]
+    assert (name in names) == taken
+    mapped = relation == "Maps to" and not ended  # old data may have the code of a withdrawn one
+    assert sum(isinstance(record, Xref) for record in records) == 1 + mapped
+
+
+def test_a_withdrawn_source_gives_no_part_of_a_meaning(folder: Path) -> None:
+    file = folder / "CONCEPT.csv"
+    line = next(line for line in file.read_text().splitlines() if "Type 2 MI" in line)
+    file.write_text(file.read_text().replace(line, f"{line}D"))
+    names = [r.text for r in read_athena(folder) if isinstance(r, Name)]
+    assert "Type 2 MI with diabetes" not in names
+    assert "AMI NOS" in names
+    everything = read_athena(folder, standard_only=False)
+    labels = [r.label for r in everything if isinstance(r, Concept) and r.deprecated]
+    assert "Type 2 MI with diabetes" in labels

@@ -201,3 +201,81 @@ def test_the_human_phenotype_ontology(data: Path) -> None:
     assert concepts["HP:0000003"].label == "Multicystic kidney dysplasia"
     assert Xref("HP:0000003", "MeSH:D021782") in records
     assert Relation("HP:0000003", "is_a", "HP:0000107") in records
+
+
+# --- quotes that are not escaped ------------------------------------------------------------------
+
+QUOTES = [
+    ('"the "big" one" EXACT []', 'the "big" one', "exact"),
+    ('"3,3\',3"-tri" EXACT IUPAC_NAME [IUPAC:]', "3,3',3\"-tri", "exact"),
+    ('"5\'-end" EXACT []', "5'-end", "exact"),
+    ('""inverted" nipple" NARROW []', '"inverted" nipple', "narrow"),
+    ('"so-called "brain fog"" RELATED []', 'so-called "brain fog"', "related"),
+    ('""coke" lung"" BROAD []', '"coke" lung"', "broad"),
+    ('"12" ruler" EXACT []', '12" ruler', "exact"),
+    ('"2,2"-bipyridine" EXACT [CHEBI:1]', '2,2"-bipyridine', "exact"),
+    ('"2,2":6,6"-quater" RELATED [ChEBI:]', '2,2":6,6"-quater', "related"),
+    ('"the "big" one" [X:1]', 'the "big" one', "related"),
+    ('"the "big" one" []', 'the "big" one', "related"),
+    ('"the "big" one" LAY []', 'the "big" one', "broad"),
+    ('"the "B" one" EXACT SHORT [X:1, X:2]', 'the "B" one', "abbreviation"),
+    ('"the "big" one" EXACT', 'the "big" one', "exact"),
+    ('"the "big" one"', 'the "big" one', "related"),
+    ('"the "big" one" EXACT [] ! said "so"', 'the "big" one', "exact"),
+    ('"the "big" one" EXACT [X:1 "who "said" so"]', 'the "big" one', "exact"),
+    ('"the "big" one" EXACT [X:1 "desc [2]"]', 'the "big" one', "exact"),
+    ('"the "big" one" EXACT [] {source="X:1"}', 'the "big" one', "exact"),
+    ('"the "big" one" EXACT {source="X:1"}', 'the "big" one', "exact"),
+    ('"the "big" [b] one" EXACT []', 'the "big" [b] one', "exact"),
+    ('"the "big" {b} one" EXACT []', 'the "big" {b} one', "exact"),
+    ('"say "no" ! really" EXACT []', 'say "no" ! really', "exact"),
+    ('"an \\"escaped\\" and a "bare" one" EXACT []', 'an "escaped" and a "bare" one', "exact"),
+    ('"an odd " quote" NARROW []', 'an odd " quote', "narrow"),
+    ('"EXACT "EXACT [] one" EXACT []', 'EXACT "EXACT [] one', "exact"),
+    ('"a "b" c" EXACT [X:1', 'a "b" c', "exact"),
+    # Sound ones stay as they are.
+    ('"plain" EXACT []', "plain", "exact"),
+    ('"plain" EXACT [X:1 "with "quotes" inside"]', "plain", "exact"),
+    ('"plain" EXACT [X:1 "desc"] ! a "comment"', "plain", "exact"),
+    ('"plain" NARROW [] {comment="a \\"b\\" c"}', "plain", "narrow"),
+    ('"plain" EXACT [X:1', "plain", "exact"),
+    ('"plain" EXACT one two {source="x"}', "plain", "exact"),
+    ('"plain" what ever', "plain", "related"),
+    ('"ends in a \\\\" EXACT []', "ends in a \\", "exact"),
+    ('"has \\"escaped\\" ones" EXACT []', 'has "escaped" ones', "exact"),
+]
+"""What follows the tag of a synonym, the name and its scope."""
+
+
+@pytest.mark.parametrize(("value", "text", "scope"), QUOTES)
+def test_quotes_inside_a_text_belong_to_it(
+    tmp_path: Path, value: str, text: str, scope: str
+) -> None:
+    file = tmp_path / "q.obo"
+    file.write_text(
+        'format-version: 1.2\nsynonymtypedef: SHORT "abbreviation" EXACT\n'
+        f'synonymtypedef: LAY "lay" BROAD\n\n[Term]\nid: T:1\nname: one\nsynonym: {value}\n'
+    )
+    assert list(read_obo(file)) == [Concept("T:1", "one"), Name(text, "T:1", scope)]
+
+
+def test_quotes_inside_definitions_and_old_tags(tmp_path: Path) -> None:
+    file = tmp_path / "q.obo"
+    file.write_text(
+        '[Term]\nid: T:1\nname: the "first" one\ndef: "A "quoted" thing." [X:1]\n'
+        'exact_synonym: "the "big" one" []\n'
+        'property_value: has_relational_adjective "the "B" one" xsd:string {source="X"}\n'
+    )
+    assert list(read_obo(file)) == [
+        Concept("T:1", 'the "first" one', 'A "quoted" thing.'),
+        Name('the "big" one', "T:1"),
+        Name('the "B" one', "T:1", "related"),
+    ]
+
+
+@pytest.mark.parametrize("value", ['"a "b" c EXACT []', '"never closed', '"a "b"c" d', 'bare "a"'])
+def test_a_text_without_an_end_names_the_line(tmp_path: Path, value: str) -> None:
+    file = tmp_path / "q.obo"
+    file.write_text(f"[Term]\nid: T:1\nname: one\nsynonym: {value}\n")
+    with pytest.raises(ReadError, match=r"line 4: synonym: .*double quotes"):
+        list(read_obo(file))

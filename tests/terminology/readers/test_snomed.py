@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from canonym.errors import InvalidInput, ReadError
-from canonym.terminology.readers.snomed import US_ENGLISH, read_snomed
+from canonym.terminology.formats import recognise
+from canonym.terminology.readers.snomed import GB_ENGLISH, US_ENGLISH, read_snomed
 from canonym.types import Concept, Name, Relation
 
 FSN, SYN, DEF = "900000000000003001", "900000000000013009", "900000000000550004"
 PREFERRED, ACCEPTABLE = "900000000000548007", "900000000000549004"
-GB_ENGLISH, SPANISH = "900000000000508004", "450828004"
+SPANISH = "450828004"
 INFERRED, STATED = "900000000000011006", "900000000000010007"
 CORE = "900000000000207008"
 REPLACED_BY, SAME_AS, WAS_A = "900000000000526001", "900000000000527005", "900000000000528000"
@@ -284,3 +285,220 @@ def test_all_missing_files_are_listed_at_once(release: Path) -> None:
         caught.value
     )
     assert "pass relations=False to do without sct2_Relationship_Snapshot_*" in str(caught.value)
+
+
+# --- editions of countries ------------------------------------------------------------------------
+
+# The word for the package, what follows it, and where the files are of.
+EDITIONS = [
+    ("", "", "INT"), ("", "-en", "INT"), ("", "", "US1000124"), ("", "-en", "AU1000036"),
+    ("", "-en", "GB1000000"), ("UKCL", "-en", "GB1000000"), ("UKDG", "-en", "GB1000001"),
+    ("UKED", "-en", "GB"), ("UKCR", "-en", "GB1000000"), ("MONO", "-en", "GB"),
+    ("UKXR", "-en", "GB"),
+    ("", "-en", "CA1000087"), ("", "-en", "NZ1000210"), ("", "-en", "IE1000220"),
+    ("SpanishExtension", "-en", "INT"), ("", "-en-GB", "IN1000189"), ("Common", "-en", "DK1000005"),
+]  # fmt: skip
+
+UK, UK_DRUGS, PATIENTS = "999001261000000100", "999000691000001104", "15551000146102"
+
+
+def edition(
+    folder: Path,
+    names: tuple[str, str, str],
+    *,
+    concepts: list[str],
+    descriptions: list[str],
+    members: list[str],
+    relationships: list[str] | None = None,
+    kind: str = "Snapshot",
+    beta: str = "",
+) -> Path:
+    word, tongue, country = names
+    end = f"_{country}_20240410.txt"
+    terms = folder / kind / "Terminology"
+    write(terms / f"{beta}sct2_Concept_{word}{kind}{end}", CONCEPT, concepts)
+    write(terms / f"{beta}sct2_Description_{word}{kind}{tongue}{end}", DESCRIPTION, descriptions)
+    write(terms / f"{beta}sct2_Relationship_{word}{kind}{end}", RELATIONSHIP, relationships or [])
+    write(
+        folder / kind / "Refset" / f"{beta}der2_cRefset_Language{word}{kind}{tongue}{end}",
+        f"{REFSET}\tacceptabilityId",
+        members,
+    )
+    return folder
+
+
+@pytest.mark.parametrize("beta", ["", "x"])
+@pytest.mark.parametrize("names", EDITIONS)
+def test_the_files_of_an_edition_are_found(
+    tmp_path: Path, names: tuple[str, str, str], beta: str
+) -> None:
+    content = {
+        "concepts": [concept("1"), concept("2")],
+        "descriptions": [
+            description("d1", "1", FSN, "Sore toe (finding)"),
+            description("d2", "1", SYN, "Toe pain"),
+            description("d3", "1", SYN, "Sore big toe"),
+        ],
+        "members": [member(UK, "d3", PREFERRED), member(UK, "d2", ACCEPTABLE)],
+        "relationships": [relationship("1", "116680003", "2")],
+    }
+    edition(tmp_path, names, **content, beta=beta)  # type: ignore[arg-type]
+    for kind in ("Full", "Delta"):
+        edition(tmp_path, names, concepts=["x"], descriptions=[], members=[], kind=kind)
+    assert recognise(tmp_path) == "snomed"
+    records = list(read_snomed(tmp_path))
+    assert records[0] == Concept(
+        "SNOMEDCT:1", "Sore big toe", "", ("finding",), "SNOMED CT", "20240410"
+    )
+    assert [r.text for r in records if isinstance(r, Name)] == ["Sore toe", "Toe pain"]
+    assert [r for r in records if isinstance(r, Relation)] == [
+        Relation("SNOMEDCT:1", "is_a", "SNOMEDCT:2")
+    ]
+
+
+TERMS = ["Tumor", "Tumour", "Growth", "Lump"]
+
+LABELS = [
+    # which of the terms each reference set prefers, the package, the label
+    ({US_ENGLISH: 0}, "INT", "Tumor"),
+    ({GB_ENGLISH: 1}, "INT", "Tumour"),
+    ({US_ENGLISH: 0, GB_ENGLISH: 1}, "INT", "Tumor"),
+    ({US_ENGLISH: 0, GB_ENGLISH: 1}, "US1000124", "Tumor"),
+    ({US_ENGLISH: 0, GB_ENGLISH: 1, UK: 2}, "GB1000000", "Growth"),
+    ({US_ENGLISH: 0, GB_ENGLISH: 1, UK: 1}, "GB1000000", "Tumour"),
+    ({US_ENGLISH: 0, UK: 2}, "GB1000000", "Growth"),
+    ({GB_ENGLISH: 1, UK: 3}, "GB1000000", "Lump"),
+    ({UK: 3}, "GB1000000", "Lump"),
+    ({US_ENGLISH: 0, "32570271000036106": 1}, "AU1000036", "Tumour"),
+    ({US_ENGLISH: 0, "271000210107": 2}, "NZ1000210", "Growth"),
+    ({US_ENGLISH: 0, GB_ENGLISH: 1, "19491000087109": 0}, "CA1000087", "Tumor"),
+    ({US_ENGLISH: 0, GB_ENGLISH: 1, "21000220103": 1}, "IE1000220", "Tumour"),
+    ({}, "INT", "Mass"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("preferred", "country", "expected"), LABELS)
+def test_the_reference_set_of_a_country_goes_first(
+    tmp_path: Path, preferred: dict[str, int], country: str, expected: str
+) -> None:
+    edition(
+        tmp_path,
+        ("", "-en", country),
+        concepts=[concept("1")],
+        descriptions=[
+            description("f", "1", FSN, "Mass (finding)"),
+            *(description(f"d{n}", "1", SYN, term) for n, term in enumerate(TERMS)),
+        ],
+        members=[
+            member(US_ENGLISH, "f", PREFERRED, 0),
+            *(member(refset, f"d{n}", PREFERRED) for refset, n in preferred.items()),
+            *(member(refset, "d3", ACCEPTABLE) for refset in preferred),
+        ],
+    )
+    assert label(read_snomed(tmp_path), "SNOMEDCT:1") == expected
+
+
+def test_concepts_that_a_country_does_not_name_fall_back(tmp_path: Path) -> None:
+    for country, expected in (("GB1000000", "Tumour"), ("US1000124", "Tumor")):
+        edition(
+            tmp_path / country,
+            ("", "-en", country),
+            concepts=[concept("1"), concept("2")],
+            descriptions=[
+                description("d0", "1", SYN, "Tumor"),
+                description("d1", "1", SYN, "Tumour"),
+                description("d2", "2", SYN, "Own thing"),
+            ],
+            members=[
+                member(US_ENGLISH, "d0", PREFERRED),
+                member(GB_ENGLISH, "d1", PREFERRED),
+                member(UK, "d2", PREFERRED),
+            ],
+        )
+        assert label(read_snomed(tmp_path / country), "SNOMEDCT:1") == expected
+
+
+def test_clinical_terms_and_drugs_have_a_reference_set_each(tmp_path: Path) -> None:
+    edition(
+        tmp_path / "clinical",
+        ("UKCL", "-en", "GB1000000"),
+        concepts=[concept("1")],
+        descriptions=[
+            description("d1", "1", SYN, "Painful toe"), description("d2", "1", SYN, "Sore toe"),
+        ],
+        members=[member(UK, "d2", PREFERRED)],
+    )  # fmt: skip
+    edition(
+        tmp_path / "drugs",
+        ("UKDG", "-en", "GB1000001"),
+        concepts=[concept("3")],
+        descriptions=[
+            description("d3", "3", SYN, "Toe gel"), description("d4", "3", SYN, "Gel for toes"),
+        ],
+        members=[member(UK_DRUGS, "d4", PREFERRED)],
+        relationships=[relationship("3", "116680003", "1")],
+    )  # fmt: skip
+    records = list(read_snomed(tmp_path))
+    assert label(records, "SNOMEDCT:1") == "Sore toe"
+    assert label(records, "SNOMEDCT:3") == "Gel for toes"
+    assert Relation("SNOMEDCT:3", "is_a", "SNOMEDCT:1") in records
+    assert label(read_snomed(tmp_path, refset=UK), "SNOMEDCT:3") == "Toe gel"
+
+
+def test_a_set_for_patients_comes_behind_the_larger_one(tmp_path: Path) -> None:
+    edition(
+        tmp_path,
+        ("", "-nl", "NL1000146"),
+        concepts=[concept("1"), concept("2")],
+        descriptions=[
+            description("d1", "1", SYN, "zere teen", "nl"),
+            description("d2", "1", SYN, "pijn in teen", "nl"),
+            description("d3", "2", SYN, "jicht", "nl"),
+            description("d4", "2", SYN, "gout", "en"),
+        ],
+        members=[
+            member(PATIENTS, "d1", PREFERRED),
+            member("31000146106", "d2", PREFERRED),
+            member("31000146106", "d3", PREFERRED),
+            member(US_ENGLISH, "d4", PREFERRED),
+        ],
+    )
+    records = list(read_snomed(tmp_path, language="nl"))
+    labels = [(r.text, r.language) for r in records if isinstance(r, Name) and r.scope == "label"]
+    assert labels == [("pijn in teen", "nl"), ("jicht", "nl")]
+    assert label(read_snomed(tmp_path), "SNOMEDCT:2") == "gout"
+
+
+def test_of_a_row_in_two_packages_the_later_state_holds(tmp_path: Path) -> None:
+    def later(line: str, time: str = "20240410") -> str:
+        id_, _, rest = line.split("\t", 2)
+        return f"{id_}\t{time}\t{rest}"
+
+    old = [description("d1", "1", SYN, "Wrong name"), description("d2", "1", SYN, "Good name")]
+    new = later(description("d1", "1", SYN, "Wrong name", active=0))
+    part_of, is_a = relationship("1", "5", "2"), relationship("1", "116680003", "2")
+    edition(
+        tmp_path / "a", ("", "-en", "INT"),
+        concepts=[concept("1"), concept("2")],
+        descriptions=old,
+        members=[member(US_ENGLISH, "d1", PREFERRED), member(UK, "d1", PREFERRED)],
+        relationships=[part_of, is_a],
+    )  # fmt: skip
+    edition(
+        tmp_path / "b", ("UKCL", "-en", "GB1000000"),
+        concepts=[concept("1")],
+        descriptions=[new, old[1], description("d1", "2", SYN, "Of another concept")],
+        members=[later(member(UK, "d1", PREFERRED, 0)), member(UK, "d2", PREFERRED)],
+        relationships=[later(relationship("1", "5", "2", active=0)), is_a],
+    )  # fmt: skip
+    for order in ("ab", "ba"):
+        (tmp_path / order[0]).rename(tmp_path / "1")
+        (tmp_path / order[1]).rename(tmp_path / "2")
+        records = list(read_snomed(tmp_path))
+        assert label(records, "SNOMEDCT:1") == "Good name"
+        assert label(records, "SNOMEDCT:2") == "Of another concept"
+        assert "Wrong name" not in [r.text for r in records if isinstance(r, Name)]
+        relations = {r.relation for r in records if isinstance(r, Relation)}
+        assert relations == {"is_a"}
+        (tmp_path / "1").rename(tmp_path / order[0])
+        (tmp_path / "2").rename(tmp_path / order[1])

@@ -15,6 +15,7 @@ from canonym.errors import MissingExtra, ReadError
 from canonym.io.tables import open_table
 from canonym.terminology.readers.table import RECOGNISED, find_columns, read_table
 from canonym.types import Concept, Name, Record, Relation
+from tests.io.making import make_xlsx
 
 
 @pytest.fixture
@@ -25,6 +26,39 @@ def file(tmp_path: Path) -> Path:
 def read(file: Path, text: str, **options: object) -> list[Record]:
     file.write_text(text, encoding="utf-8", newline="")
     return list(read_table(file, **options))  # type: ignore[arg-type]
+
+
+# --- ids that lost digits -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "id_", ["9.99001E+17", "9,99001E+17", "9.99001261e+17", "1E+15", "4.5e+16", " 1.2E+11 "]
+)
+def test_ids_that_a_spreadsheet_shortened_are_refused(file: Path, id_: str) -> None:
+    with pytest.raises(ReadError, match=r"line 3: .* its last digits are lost"):
+        read(file, f"id\tname\n22298006\ta\n{id_}\tb\n")
+
+
+@pytest.mark.parametrize(
+    "id_",
+    ["999001261000000105", "1.2E+1", "E+17", "9.9E17x", "EC:1.1.1.1", "A+12", "NA+K+", "1E-15"],
+)
+def test_other_ids_are_as_they_are_written(file: Path, id_: str) -> None:
+    assert read(file, f"id\tname\n{id_}\tb\n") == [Concept(id_, "b")]
+
+
+def test_parents_of_a_sheet_that_lost_digits_are_refused(tmp_path: Path) -> None:
+    rows = [["id", "name", "parent"], [1, "a", 2], [3, "b", 9.99001261e17]]
+    book = make_xlsx(tmp_path / "a.xlsx", {"S": rows})
+    with pytest.raises(ReadError, match="row 3: the id in C3 is a number"):
+        list(read_table(book))
+    assert len(list(read_table(book, parent_column=""))) == 2
+
+
+def test_a_flag_may_have_the_format_of_a_number(file: Path) -> None:
+    assert read(file, "id\tname\tis_preferred\n1\ta\t0.00\n1\tb\t1.00\n") == [
+        Concept("1"), Name("a", "1"), Name("b", "1", "label"),
+    ]  # fmt: skip
 
 
 # --- names and labels -----------------------------------------------------------------------------

@@ -24,6 +24,7 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput, ReadError
 from canonym.evaluation.statistics import percentile_interval, resample_counts
 from canonym.io.streams import open_text
+from canonym.io.tables import announced_delimiter
 from canonym.types import Encoder, Float32Array, SparseVectors
 
 __all__ = ["Pair", "Relatedness", "read_relatedness", "relatedness", "spearman"]
@@ -95,7 +96,9 @@ def read_relatedness(path: str | Path, *, encoding: str = "utf-8") -> list[Pair]
         filled = [(line, number) for number, line in enumerate(lines, start=1) if line.strip()]
     if not filled:
         raise ReadError(path, "holds blank lines only: pairs of terms with a rating are expected")
-    delimiter = "\t" if "\t" in filled[0][0] else ","
+    named = announced_delimiter(filled[0][0])
+    filled = filled[1:] if named and len(filled) > 1 else filled
+    delimiter = named or ("\t" if "\t" in filled[0][0] else ",")
     rows = _rows(path, filled, delimiter)
     head = [cell.strip().lower() for cell in rows[0][0]]
     for names in _HEADERS:

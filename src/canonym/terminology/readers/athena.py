@@ -28,6 +28,7 @@ _RELATIONSHIP = ("concept_id_1", "concept_id_2", "relationship_id", "invalid_rea
 _ANCESTOR = ("ancestor_concept_id", "descendant_concept_id", "min_levels_of_separation")
 _SYNONYM = ("concept_id", "concept_synonym_name", "language_concept_id")
 _DIGITS = 18  # of the largest id, so that every one fits into 64 bits
+_WITHDRAWN = "D"  # deleted; "U" is replaced by an update of the same meaning
 _IS_A = ("Is a", "RxNorm is a")
 _NEEDS = ("CONCEPT.csv", "CONCEPT_SYNONYM.csv", "CONCEPT_RELATIONSHIP.csv")
 
@@ -79,8 +80,9 @@ def read_athena(
         source vocabularies as well to get their names on the standard concepts.
     standard_only : bool
         Take standard concepts only; each gets the names and codes of the concepts that map to it.
-        Otherwise every concept is taken, and ``Maps to`` is a relation ``maps_to``, of a
-        standard concept to itself.
+        Of a withdrawn concept (``invalid_reason`` D) it gets the code alone: old data have it, but
+        nobody stands for its name. Otherwise every concept is taken, and ``Maps to`` is a relation
+        ``maps_to``, of a standard concept to itself.
     languages : collection of str, optional
         BCP 47 tags of the languages of synonyms to take (see `LANGUAGES`); None takes all.
     relations : collection of str
@@ -118,6 +120,7 @@ def read_athena(
     successors = {} if standard_only else _successors(edge_file)
     kept: set[int] = set()
     others = array("q")
+    withdrawn: set[int] = set()
     seen = set()
     for id_, name, domain, vocabulary, class_, standard, code, invalid in headed_rows(
         concept_file, _CONCEPT
@@ -127,6 +130,8 @@ def read_athena(
             continue
         if standard_only and (standard != "S" or invalid):
             others.append(_number(id_, concept_file))
+            if invalid == _WITHDRAWN:
+                withdrawn.add(others[-1])
             continue
         kept.add(_number(id_, concept_file))
         types, heirs = (domain, class_), tuple(successors.get(id_, ()))
@@ -154,25 +159,33 @@ def read_athena(
                 yield Relation(f"OMOP:{new}", "is_a", f"OMOP:{old}")
     maps.sort(others)
     if standard_only:
-        yield from _mapped_names(concept_file, kept, maps)
-    yield from _synonyms(synonym_file, kept, maps, languages)
+        yield from _mapped_names(concept_file, kept, maps, withdrawn)
+    yield from _synonyms(synonym_file, kept, maps, withdrawn, languages)
 
 
 def _synonyms(
-    path: Path, kept: set[int], maps: _Maps, languages: Collection[str] | None
+    path: Path,
+    kept: set[int],
+    maps: _Maps,
+    withdrawn: set[int],
+    languages: Collection[str] | None,
 ) -> Iterator[Name]:
     for id_, text, tongue in headed_rows(path, _SYNONYM):
         language = LANGUAGES.get(tongue, "")
         if languages is not None and language not in languages:
             continue
         number = _number(id_, path)
+        if number in withdrawn:
+            continue
         targets = [number] if number in kept else maps.of(number)
         for target in targets:
             scope = "exact" if len(targets) == 1 else "narrow"
             yield Name(text, f"OMOP:{target}", scope, language)
 
 
-def _mapped_names(path: Path, kept: set[int], maps: _Maps) -> Iterator[Name | Xref]:
+def _mapped_names(
+    path: Path, kept: set[int], maps: _Maps, withdrawn: set[int]
+) -> Iterator[Name | Xref]:
     for id_, name, _, vocabulary, _, _, code, _ in headed_rows(path, _CONCEPT):
         number = _number(id_, path)
         if number in kept:
@@ -180,7 +193,8 @@ def _mapped_names(path: Path, kept: set[int], maps: _Maps) -> Iterator[Name | Xr
         targets = maps.of(number)
         for target in targets:
             scope = "exact" if len(targets) == 1 else "narrow"
-            yield Name(name, f"OMOP:{target}", scope, "en", vocabulary)
+            if number not in withdrawn:
+                yield Name(name, f"OMOP:{target}", scope, "en", vocabulary)
             if scope == "exact":
                 yield Xref(f"OMOP:{target}", curie(vocabulary, code))
 

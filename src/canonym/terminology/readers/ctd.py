@@ -8,6 +8,7 @@ from pathlib import Path
 
 from canonym.io.streams import TextStream, open_text
 from canonym.io.tables import column_places, split_rows
+from canonym.terminology.readers.omim import title_scope
 from canonym.types import Concept, Name, Record, Relation, Xref
 
 _KINDS = ("Disease", "Chemical")
@@ -40,7 +41,9 @@ def read_ctd(path: str | Path, *, version: str | None = None) -> Iterator[Record
     Notes
     -----
     An ``AltDiseaseIDs`` entry of MeSH or OMIM is another id of the same concept; one of the Disease
-    Ontology (``DO:DOID:1287``) is a cross-reference. Slim mappings of diseases are their types.
+    Ontology (``DO:DOID:1287``) is a cross-reference. Slim mappings of diseases are their types. A
+    title that OMIM includes in an entry (``SMALL TOE SYNDROME, INCLUDED``) means another entity; it
+    is a ``related`` name.
 
     References
     ----------
@@ -101,7 +104,7 @@ def _row(stream: TextStream, kind: str, row: dict[str, str], version: str) -> It
         [*_list(row, "Synonyms"), *_list(row, "MESHSynonyms"), *_list(row, "CTDCuratedSynonyms")]
     ):
         if text != label:
-            yield Name(text, id_)
+            yield Name(text, id_, title_scope(text) if kind == "Disease" else "exact")
     for parent in dict.fromkeys(_list(row, "ParentIDs")):
         yield Relation(id_, "is_a", parent)
     for other in dict.fromkeys(_list(row, "AltDiseaseIDs")):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from canonym.errors import InvalidInput
 from canonym.io.streams import TextStream, open_text
+from canonym.terminology.readers.omim import title_scope
 from canonym.types import Concept, Name, Record, Xref
 
 _STYLES = ("auto", "medic", "biosyn")
@@ -67,6 +68,9 @@ def read_medic(
     -----
     The file is read twice, or three times in BioSyn form, because the form and the alternatives
     show only over all lines. Memory holds the distinct lists of ids, not the names.
+
+    A title that OMIM includes in an entry (``SMALL TOE SYNDROME, INCLUDED``) means another entity;
+    it is a ``related`` name.
 
     References
     ----------
@@ -146,7 +150,7 @@ def _read_concepts(stream: TextStream, blank: Concept, prefixes: bool) -> Iterat
         label, *synonyms = [name.strip() for name in names.split("|") if name.strip()] or [""]
         yield _concept(blank, first, label)
         for text in synonyms:
-            yield Name(text, first)
+            yield Name(text, first, title_scope(text))
         for other in others:
             yield Xref(first, other, "alternative")
 
@@ -163,7 +167,7 @@ def _read_names(
                 if id_ not in seen:
                     yield Xref(concept_id, _curie(id_, prefixes), "alternative")
             elif id_ in seen:
-                yield Name(name, concept_id)
+                yield Name(name, concept_id, title_scope(name))
             else:
                 yield _concept(blank, concept_id, name)
             seen.add(id_)

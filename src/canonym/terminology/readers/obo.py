@@ -11,7 +11,21 @@ from canonym.io.streams import TextStream, open_text
 from canonym.types import Concept, Name, Record, Relation, Xref
 
 _TAG = re.compile(r"([A-Za-z][\w.-]*)\s*:\s*(.*)", re.DOTALL)
-_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+# What may follow a quoted text: a scope, a type or both, cross-references, modifiers, a comment.
+_AFTER = (
+    r'(?:\s+(?:EXACT|NARROW|BROAD|RELATED)(?:\s+[^\s"\[\]{}!]+)?(?![^\s\[{!])'
+    r'|\s+[^\s"\[\]{}!]+(?=\s*\[)|\s+xsd:\w+)?\s*'
+    r'(?:\[(?:[^\]"\\]|\\.|"(?:[^"\\]|\\.)*")*\]\s*(?:\{.*\})?\s*(?:!.*)?'
+    r'|(?:\{.*\})?\s*(?:![^"]*)?)'
+)
+_QUOTED = re.compile(rf'"((?:[^"\\]|\\.)*)"(?={_AFTER}$)', re.DOTALL)
+_SOUND_END = re.compile(_AFTER, re.DOTALL)
+# The same where the cross-references are damaged, or have quotes that are not escaped either.
+_POOR_END = re.compile(
+    r'(?:\s+(?:EXACT|NARROW|BROAD|RELATED)(?:\s+[^\s"\[\]{}!]+)?)?\s*\[.*', re.DOTALL
+)
+_ANY_END = re.compile(r'(?:\s[^"]*(?:[\[{].*)?)?', re.DOTALL)
+_QUOTE = re.compile(r'\\.|(")', re.DOTALL)
 # A hidden comment, or a block of key="value" modifiers, at the end of a value. A brace that holds
 # anything else belongs to the text: older files do not escape it ("2-{[...]}").
 _COMMENT = re.compile(r"(?:^|(?<=\s))!(?:\s.*|$)", re.DOTALL)
@@ -27,7 +41,7 @@ _OLD_SYNONYMS = {
     "related_synonym": "related",
 }
 # UBERON's word for what belongs to an organ: renal, of the kidney.
-_ADJECTIVE = re.compile(r'(?:has_relational_adjective|UBPROP:0000007)\s+"((?:[^"\\]|\\.)+)"')
+_ADJECTIVE = re.compile(r'(?:has_relational_adjective|UBPROP:0000007)\s+(".+)', re.DOTALL)
 _STANZA = re.compile(r"\[(\w+)\]\s*(?:!.*)?$")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 # OBO Metadata Ontology: abbreviation and acronym, in files whose header does not define them.
@@ -165,11 +179,33 @@ def _plain(value: str) -> str:
 
 def _quoted(stream: TextStream, tag: str, value: str, line: int) -> tuple[str, str]:
     """Split ``"text" rest`` into the text, unescaped, and the rest."""
-    match = _QUOTED.match(value)
-    if match is None:
+    end = _end_of_text(value)
+    if end is None:
         stream.line = line
-        raise stream.error(f'{tag}: {value[:60]!r} should begin with a text in "double quotes"')
-    return _unescape(match[1]), value[match.end() :]
+        raise stream.error(
+            f'{tag}: {value[:60]!r} should begin with a text in "double quotes", and quotes inside '
+            "it should be escaped with a backslash"
+        )
+    return _unescape(value[1 : end - 1]), value[end:]
+
+
+def _end_of_text(value: str) -> int | None:
+    """Return where the quoted text that begins a value ends, behind its quote; None if nowhere.
+
+    Many files do not escape the quotes inside a text. The text ends at the first quote behind which
+    the format goes on.
+    """
+    sound = _QUOTED.match(value)
+    if sound:
+        return sound.end()
+    quotes = [found.end() for found in _QUOTE.finditer(value) if found[1]]
+    if not value.startswith('"') or len(quotes) < 2:
+        return None
+    for pattern in (_SOUND_END, _POOR_END):
+        for end in quotes[1:]:
+            if pattern.fullmatch(value, end):
+                return end
+    return quotes[1] if len(quotes) == 2 or _ANY_END.fullmatch(value, quotes[1]) else None
 
 
 def _synonym(header: _Header, rest: str) -> str:
@@ -202,7 +238,8 @@ def _term(
             text, after = _quoted(stream, tag, value, line)
             rest.append(("name", text, _synonym(header, after)))
         elif tag == "property_value" and (adjective := _ADJECTIVE.match(value)):
-            rest.append(("name", _unescape(adjective[1]), "related"))
+            end = _end_of_text(adjective[1])
+            rest.append(("name", _unescape(adjective[1][1 : (end or 1) - 1]), "related"))
         elif tag in _OLD_SYNONYMS:
             rest.append(("name", _quoted(stream, tag, value, line)[0], _OLD_SYNONYMS[tag]))
         elif tag == "is_obsolete":

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.tables import Table, TableForm, open_table, shown, squeezed
+from canonym.io.workbooks import check_ids
 from canonym.terminology.languages import check_language
 from canonym.types import SCOPES, Concept, Name, Record, Relation
 
@@ -47,15 +48,18 @@ roles are given in this order."""
 # Required roles: content of the column, and the option that names it.
 _ROLES = {"id": ("ids", "id_column"), "name": ("names", "name_column")}
 _TREE_ROLES = {"id": ("ids", "tree_id_column"), "tree": ("tree numbers", "tree_column")}
-_FLAGS = dict.fromkeys(("y", "yes", "true", "t", "1", "1.0"), True) | dict.fromkeys(
-    ("n", "no", "false", "f", "0", "0.0", ""), False
+_FLAGS = dict.fromkeys(("y", "yes", "true", "t", "1"), True) | dict.fromkeys(
+    ("n", "no", "false", "f", "0", ""), False
 )
+_DECIMALS = re.compile(r"\.0+$")  # of a whole number
 _SCOPES = {scope: scope for scope in SCOPES} | {
     "": "exact",
     "preferred": "label",
     "synonym": "exact",
     "acronym": "abbreviation",
 }
+_IDS = ("id", "parent")
+_SHORTENED = re.compile(r"\d(?:[.,]\d+)?E\+\d\d", re.IGNORECASE)
 _ABOUT = frozenset(("label", "type", "definition", "parent", "tree"))
 _LETTERS = re.compile(r"[^\W\d_]+")
 
@@ -296,6 +300,7 @@ class TableRows:
         id_at, name_at, label_at = roles["id"], roles["name"], roles.get("label")
         language_at, source_at = roles.get("language"), roles.get("source")
         about_at = [at for role, at in roles.items() if role in _ABOUT]
+        id_places = [at for role, at in roles.items() if role in _IDS]
         scoped = not {"label_flag", "scope"}.isdisjoint(roles)
         labelled: set[str] = set()
         last = ""
@@ -304,6 +309,7 @@ class TableRows:
             text = cells[name_at].strip()
             if cells[id_at] != last:  # rows of a concept mostly stand together
                 last = cells[id_at]
+                self._check_ids(cells, id_places)
                 ids = options.ids(last)
             if not ids or not text:
                 self._check_incomplete(cells)
@@ -372,7 +378,7 @@ class TableRows:
                 )
             scope = _SCOPES[given]
         if "label_flag" in self.roles:
-            flag = cells[self.roles["label_flag"]].strip().lower()
+            flag = _DECIMALS.sub("", cells[self.roles["label_flag"]].strip().lower())
             if flag not in _FLAGS:
                 raise self.table.error(
                     f"{flag!r} in column {self.table.header[self.roles['label_flag']]!r} does not "
@@ -391,6 +397,16 @@ class TableRows:
                 raise self.table.error(str(error)) from error
             self._languages.add(tag)
         return tag or self.options.language
+
+    def _check_ids(self, cells: Sequence[str], places: Sequence[int]) -> None:
+        check_ids(cells, places, self.table.error)
+        for at in places:
+            if "+" in cells[at] and _SHORTENED.fullmatch(cells[at].strip()):
+                raise self.table.error(
+                    f"the id {cells[at]!r} is a long number as a spreadsheet shortens it, and its "
+                    "last digits are lost: export the table again, with the column in the format "
+                    "Text"
+                )
 
     def _check_incomplete(self, cells: Sequence[str]) -> None:
         # Spreadsheets leave empty rows behind; others lost something.
