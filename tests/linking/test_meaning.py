@@ -1,0 +1,148 @@
+"""What is certain is meant: names that differ by a sign, and what may be said of them."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from canonym import Concept, Linker, Mention, Name, Terminology
+from canonym.export.mappings import Origin, mappings_of
+from canonym.export.sssom import SssomWriter
+from canonym.text.certainty import is_certain
+
+SIGNED = [
+    ("PD-L1- tumor", "PD-L1+ tumor"),
+    ("(-)-limonene", "(+)-limonene"),
+    ("HbA1c < 7", "HbA1c > 7"),
+    ("Gram - rods", "Gram + rods"),
+    ("3'-exonuclease", "3-exonuclease"),
+    ("5% saline", "5 saline"),
+    ("MS", "ms"),
+    ("CD19- B cell", "CD19+ B cell"),
+]
+NAMES = [
+    "Hypertension", "Hypotension", "high blood pressure", "reduction in blood pressure",
+    "Hepatitis B", "Hepatitis C", "Left knee pain", "Right knee pain", "Severe asthma", "Asthma",
+    "Jaundice", "Heart attack", "Myocardial infarction", "Vitamin D", "Vitamin K",
+    "Type 1 diabetes", "Type 2 diabetes",
+]  # fmt: skip
+
+
+def linker_of(names: Sequence[str]) -> Linker:
+    return Linker.build(
+        Terminology.build(Concept(f"T:{n}", name) for n, name in enumerate(names, start=1))
+    )
+
+
+@pytest.fixture(scope="module")
+def signed() -> Linker:
+    return linker_of([name for pair in SIGNED for name in pair])
+
+
+@pytest.fixture(scope="module")
+def linker() -> Linker:
+    return linker_of(NAMES)
+
+
+@pytest.mark.parametrize("name", [name for pair in SIGNED for name in pair])
+def test_a_name_is_found_as_it_is_written(signed: Linker, name: str) -> None:
+    best = signed.link([name])[0].candidates[0]
+    assert (best.name, best.sieve, best.against.contradictions) == (name, "verbatim", ())
+
+
+@pytest.mark.parametrize(("one", "other"), SIGNED)
+def test_the_other_sign_alone_is_no_exact_match(one: str, other: str) -> None:
+    for asked, there in ((one, other), (other, one)):
+        link = linker_of([there, "unrelated"]).link([asked])[0]
+        best = link.candidates[0]
+        assert best.against.contradictions, (asked, best)
+        (claim,) = mappings_of(link)
+        assert claim.supported != "equal"
+        assert not is_certain(link)
+
+
+def test_a_written_sign_is_the_word_for_it(signed: Linker) -> None:
+    links = signed.link(["PD-L1 positive tumours", "PD-L1-negative tumor", "gram-negative rods"])
+    assert [link.label for link in links] == ["PD-L1+ tumor", "PD-L1- tumor", "Gram - rods"]
+    assert {link.candidates[0].sieve for link in links} == {"normalised"}
+
+
+def test_names_are_equal_but_for_case_where_no_other_is(signed: Linker) -> None:
+    assert signed.link(["pd-l1+ TUMOR"])[0].label == "PD-L1+ tumor"
+
+
+def test_a_preference_of_the_caller_goes_before_the_writing() -> None:
+    records = [
+        Concept("H:1", "SHH", types=("Homo sapiens",)),
+        Concept("M:1", "Shh", types=("Mus musculus",)),
+    ]
+    linker = Linker.build(Terminology.build(records), encoders=[])
+    assert [linker.link([text])[0].id for text in ("SHH", "Shh")] == ["H:1", "M:1"]
+    assert linker.link(["SHH"], prefer=["Mus musculus"])[0].id == "M:1"
+
+
+@pytest.mark.parametrize(
+    ("mention", "predicate"),
+    [
+        ("severe jaundice", "skos:broadMatch"),
+        ("jaundice", "skos:exactMatch"),
+        ("Hepatitis D", "skos:relatedMatch"),
+        ("left knee pains", "skos:exactMatch"),
+    ],
+)
+def test_the_predicate_is_what_the_words_allow(
+    linker: Linker, mention: str, predicate: str
+) -> None:
+    link = linker.link([Mention(mention)])[0]
+    stream = io.StringIO()
+    writer = SssomWriter(stream, Origin("1", "f"))
+    # However sure an index is, words decide what may be said.
+    writer.add(claim._replace(confidence=0.99) for claim in mappings_of(link))
+    writer.close()
+    assert stream.getvalue().splitlines()[-1].split("\t")[2] == predicate
+
+
+def test_what_speaks_against_a_candidate_is_in_its_dict(linker: Linker) -> None:
+    found = linker.link(["hepatitis D"])[0].candidates[0].to_dict()["against"]
+    assert found["relation"] == "related"
+    assert found["contradictions"][0]["kind"] == "letter"
+    assert "against" not in linker.link(["asthma"])[0].candidates[0].to_dict()
+
+
+def test_a_confidence_is_bounded_by_a_contradiction() -> None:
+    records = [Concept(f"T:{n}", f"stage {n} ulcer of the heel") for n in range(1, 400)]
+    records += [Name(f"heel ulcer, stage {n}", f"T:{n}") for n in range(1, 400)]  # type: ignore[list-item]
+    linker = Linker.build(Terminology.build(records))
+    linker.fit_confidence()
+    right, wrong = linker.link(["stage 7 ulcer of the heel", "stage 888 ulcer of the heel"])
+    assert right.confidence is not None
+    assert wrong.confidence is not None
+    assert wrong.confidence <= 0.5 < right.confidence
+
+
+MENTIONS = [
+    *NAMES, "hypotension", "low blood pressure", "reduced blood pressure", "hepatitis b", "asthmaa",
+    "heart atack", "hart attack", "vitaminD", "asthma and jaundice", "type 1 and type 2 diabetes",
+    "nonsense", "", "HEPATITIS C", "severe jaundice", "no jaundice",
+]  # fmt: skip
+
+
+@given(
+    st.lists(st.sampled_from(MENTIONS), min_size=1, max_size=12),
+    st.integers(min_value=1, max_value=7),
+)
+@settings(max_examples=60, deadline=None)
+def test_a_link_depends_on_its_mention_alone(
+    alone: dict[str, object], linker: Linker, mentions: list[str], batch: int
+) -> None:
+    for text, link in zip(mentions, linker.link(mentions, batch=batch), strict=True):
+        assert link.to_dict() == alone[text]
+
+
+@pytest.fixture(scope="module")
+def alone(linker: Linker) -> dict[str, object]:
+    return {text: Linker.load(linker.folder).link([text])[0].to_dict() for text in MENTIONS}
