@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from canonym.errors import InvalidInput
 from canonym.io.curies import split_id
+from canonym.text import STEPS
 from canonym.text.certainty import LEAST_CONFIDENCE
-from canonym.types import Candidate, Link
+from canonym.types import Candidate, Link, Step
 
 SIEVES: tuple[str, ...] = ("verbatim", "normalised", "reordered")
 """What finds a name by its string, as `Candidate.sieve` says it."""
@@ -113,7 +114,8 @@ class Mapping(NamedTuple):
     """A text and the concept it means, or None with the `reason`.
 
     `whole` is the composite mention that the text is a part of, else empty. `searched` is the text
-    as it was looked up. `verdict` is what a person decided, if somebody looked at it.
+    as it was looked up, `steps` what preparation did to it. `verdict` is what a person decided, if
+    somebody looked at it.
     """
 
     text: str
@@ -123,6 +125,7 @@ class Mapping(NamedTuple):
     confidence: float | None
     reason: str
     verdict: Verdict | None = None
+    steps: tuple[Step, ...] = ()
 
     @property
     def relation(self) -> str:
@@ -173,7 +176,9 @@ class Mapping(NamedTuple):
         if self.confidence is not None:
             facts.append(f"confidence {self.confidence:.6g}")
         if self.searched not in ("", self.text):
-            facts.append(f"read as {self.searched!r}")
+            names = dict.fromkeys(step.name for step in self.steps if step.name not in STEPS)
+            how = f" ({', '.join(names)})" if names else ""
+            facts.append(f"read as {self.searched!r}{how}")
         if self.whole:
             facts.append(f"part of {self.whole!r}")
         return ", ".join(facts)
@@ -190,7 +195,9 @@ def mappings_of(link: Link) -> Iterator[Mapping]:
         if text := one.mention.text.strip():
             best = None if one.id is None else one.candidates[0]
             whole = link.mention.text if link.parts else ""
-            yield Mapping(text, whole, one.searched, best, one.confidence, one.reason)
+            yield Mapping(
+                text, whole, one.searched, best, one.confidence, one.reason, steps=one.steps
+            )
 
 
 def local_id(id_: str) -> str:

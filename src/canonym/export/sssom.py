@@ -16,7 +16,7 @@ from canonym.export.mappings import Mapping as Claim
 from canonym.export.mappings import Origin, Verdict, mappings_of
 from canonym.export.rows import number, without_surrogates
 from canonym.io.curies import LOCAL, namespaces, split_id, with_prefix
-from canonym.text import PLAIN, STRONG, UNORDERED, explain
+from canonym.text import PLAIN, STEPS, STRONG, UNORDERED, explain
 from canonym.types import ConceptMapping, Link
 
 NOT_FOUND = "sssom:NoTermFound"
@@ -67,6 +67,7 @@ CONCEPT_COLUMNS: tuple[str, ...] = (
 )  # fmt: skip
 """Columns of mappings between terminologies."""
 
+_FORMS = {"verbatim": PLAIN, "normalised": STRONG}
 _REGISTRY = "registry"
 _PREPROCESSING = {
     "case": "semapv:CaseNormalization",
@@ -74,6 +75,12 @@ _PREPROCESSING = {
     "whitespace": "semapv:BlankNormalization",
     "plural": "semapv:Stemming",
     "fillers": "semapv:StopWordRemoval",
+    "possessive": "semapv:RegexRemoval",
+    "qualifiers": "semapv:RegexRemoval",
+    **dict.fromkeys(
+        ("entities", "ions", "signs", "greek", "numerals", "shorthand"), "semapv:RegexReplacement"
+    ),
+    **dict.fromkeys(("trial field", "composite", "status"), "semapv:TermExtraction"),
 }
 
 
@@ -286,13 +293,15 @@ def object_source(prefix: str) -> str:
 
 
 def _preprocessing(claim: Claim) -> str:
-    """Name the steps that made the text equal to the name, those that SSSOM has a word for."""
-    best = claim.candidate
-    text = claim.searched or claim.text
-    if best is None or best.name == text:
-        return ""
-    steps = explain(text, {"verbatim": PLAIN, "normalised": STRONG}.get(best.sieve, UNORDERED))
-    return "|".join(_PREPROCESSING[step.name] for step in steps if step.name in _PREPROCESSING)
+    """Name the steps that really changed the text, those that SSSOM has a word for."""
+    best, text = claim.candidate, claim.searched or claim.text
+    steps = claim.steps
+    if best is None or best.name == text:  # as written: no normal form was needed
+        steps = tuple(step for step in steps if step.name not in STEPS)
+    elif not steps:  # a proposal of a review
+        steps = explain(text, _FORMS.get(best.sieve, UNORDERED))
+    names = (_PREPROCESSING.get(step.name) for step in steps)
+    return "|".join(dict.fromkeys(name for name in names if name))
 
 
 def _escaped(value: str) -> str:
