@@ -37,12 +37,11 @@ WIDE_FEATURES: tuple[str, ...] = (
 terminology knows."""
 
 _FORMATS = {2: FEATURES, 4: WIDE_FEATURES}
+# Steps to another text, but for its spelling.
 _REWRITTEN = (
-    "abbreviation",
-    "trial field",
-    "gloss",
-    "finding",
-)  # steps to another text, but for its spelling
+    *("entities", "markup", "encoding", "abbreviation", "trial field", "drug line", "genus"),
+    *("gloss", "finding"),
+)
 
 KnownShare = Callable[[str], float]
 """Gives the share of a text in words that a terminology has."""

@@ -10,9 +10,10 @@ from typing import NamedTuple
 from canonym.errors import InvalidInput
 from canonym.linking.search import ConceptHit, Draft, StringHits, at_most
 from canonym.linking.settings import SIEVES
+from canonym.mentions.drug_lines import is_same_line
 from canonym.mentions.findings import finding_name
 from canonym.mentions.glosses import LEAST_GAIN, is_code_for
-from canonym.mentions.prepare import Part, Prepared
+from canonym.mentions.prepare import DRUG_LINE, Part, Prepared
 from canonym.text import explain
 from canonym.types import Document, Mention, Name, Step
 
@@ -98,6 +99,9 @@ def decide(
     whole = _one(mention, prepared.whole, found, min_score, forbidden, name)
     if len(prepared.parts) < 2 or found[whole.string].sieve != "search":
         return whole
+    line = any(step.name == DRUG_LINE for step in prepared.parts[0].steps)
+    if line and _is_line(_Best(prepared.whole.text, found[prepared.whole.text]), name):
+        return whole
     parts = tuple(
         _one(replace(mention, text=part.text, ids=()), part, found, min_score, forbidden, name)
         for part in prepared.parts
@@ -161,10 +165,11 @@ def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:
     mention is but a code for it and sieves know both: a document that writes "myotonic dystrophy
     (DM)" means no other *DM*.
     """
-    best = _Best(part.text, found[part.text])
+    written = best = _Best(part.text, found[part.text])
     for step in part.alternatives:
-        if found[step.after].score > best.hits.score:
-            best = _Best(step.after, found[step.after], (step,))
+        way = _way_to(step, part)
+        if found[step.after].score > best.hits.score and _may_replace(way, written, name):
+            best = _Best(step.after, found[step.after], way)
     is_known = best.is_known
     if not is_known:
         best = _rewritten(part, best, found, name)
@@ -176,6 +181,31 @@ def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:
     return best
 
 
+def _may_replace(way: Iterable[Step], written: _Best, name: NameOf) -> bool:
+    """Tell whether the name in a drug line may replace the line as it is written.
+
+    It may not where the line is a name, or has the drug and the amount of the name found for it:
+    some terminologies have "ibuprofen 600 MG Oral Tablet" beside "ibuprofen".
+    """
+    if all(step.name != DRUG_LINE for step in way):
+        return True
+    return not written.is_known and not _is_line(written, name)
+
+
+def _is_line(written: _Best, name: NameOf) -> bool:
+    """Tell whether the nearest name is the same drug line."""
+    return any(is_same_line(name(hit).text, written.string) for hit in written.hits.hits[:1])
+
+
+def _way_to(step: Step, part: Part) -> tuple[Step, ...]:
+    """Return the steps from the text of a part to an alternative or a rewrite."""
+    way = [step]
+    for before in reversed(part.alternatives):
+        if way[0].before != part.text and before.after == way[0].before:
+            way.insert(0, before)
+    return tuple(way)
+
+
 def _rewritten(part: Part, best: _Best, found: Mapping[str, StringHits], name: NameOf) -> _Best:
     """Return the first rewrite that a sieve knows, or the only such guess, or else the same.
 
@@ -183,7 +213,7 @@ def _rewritten(part: Part, best: _Best, found: Mapping[str, StringHits], name: N
     words: a terminology may have "increased blood pressure" beside "hypertension".
     """
     for step in part.rewrites:
-        known = _Best(step.after, found[step.after], (step,))
+        known = _Best(step.after, found[step.after], _way_to(step, part))
         if known.is_known and not (step.name == "finding" and _says_the_same(best, step, name)):
             return known._replace(hits=_before(known.hits, best.hits))
     guesses = [text for text in part.guesses if found[text].sieve in _SIEVE_STEPS]
