@@ -10,11 +10,12 @@ from typing import NamedTuple
 from canonym.errors import InvalidInput
 from canonym.linking.search import ConceptHit, Draft, StringHits, at_most
 from canonym.linking.settings import SIEVES
+from canonym.mentions.binomials import GENUS, organism_epithet
 from canonym.mentions.drug_lines import is_same_line
 from canonym.mentions.findings import finding_name
 from canonym.mentions.glosses import LEAST_GAIN, is_code_for
 from canonym.mentions.prepare import DRUG_LINE, Part, Prepared
-from canonym.text import explain
+from canonym.text import explain, normalise
 from canonym.types import Document, Mention, Name, Step
 
 NameOf = Callable[[ConceptHit], Name]
@@ -166,6 +167,8 @@ def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:
     (DM)" means no other *DM*.
     """
     written = best = _Best(part.text, found[part.text])
+    if not written.is_known and (organism := _organism(part, found)):
+        return organism
     for step in part.alternatives:
         way = _way_to(step, part)
         if found[step.after].score > best.hits.score and _may_replace(way, written, name):
@@ -178,7 +181,51 @@ def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:
         better = found[text].score > best.hits.score + LEAST_GAIN
         if known_gloss if is_known else better:
             best = _Best(text, found[text], (Step("gloss", part.text, text),))
-    return best
+    return best if best.is_known else _other_organism(part, best, name)
+
+
+def _organism(part: Part, found: Mapping[str, StringHits]) -> _Best | None:
+    """Return the organism of a short name, if sieves know any; several are tied."""
+    known = [
+        (step, found[step.after])
+        for step in part.alternatives
+        if step.name == GENUS and found[step.after].sieve in _SIEVE_STEPS
+    ]
+    if not known:
+        return None
+    known.sort(key=lambda pair: -pair[1].score)
+    step, hits = known[0]
+    if len(known) == 1:
+        return _Best(step.after, hits, (step,))
+    sieved: dict[int, ConceptHit] = {}
+    for _, each in known:
+        for hit in (*each.hits, *each.tied):
+            if hit.found_by == each.sieve:
+                sieved.setdefault(hit.concept, hit)
+    tied = tuple(sieved.values())
+    further = (at_most(hit, tied[-1].score) for hit in hits.hits if hit.concept not in sieved)
+    n = max(len(found[part.text].hits), *(len(each.hits) for _, each in known))
+    merged = hits._replace(
+        hits=(*tied, *further)[:n], tied=tied if len(tied) > 1 else (), reason=""
+    )
+    return _Best(step.after, merged, (step,))
+
+
+def _other_organism(part: Part, best: _Best, name: NameOf) -> _Best:
+    """Leave out what a search finds for the short name of an organism and is no such organism.
+
+    *H. pylori* is near *Pylorus* in letters alone. A name has to have the epithet or the genus.
+    """
+    genera = [step.after.lower().split() for step in part.alternatives if step.name == GENUS]
+    is_alone = bool(genera) and all(len(words) == 2 for words in genera)
+    words = {word for one in genera for word in one} if is_alone else {organism_epithet(part.text)}
+    if words == {""}:
+        return best
+    kept = [hit for hit in best.hits.hits if words & set(normalise(name(hit).text).split())]
+    if len(kept) == len(best.hits.hits):
+        return best
+    reason = "" if kept else f"no name has the genus or the epithet of {part.text!r}"
+    return best._replace(hits=best.hits._replace(hits=tuple(kept), reason=reason, tied=()))
 
 
 def _may_replace(way: Iterable[Step], written: _Best, name: NameOf) -> bool:
@@ -187,7 +234,7 @@ def _may_replace(way: Iterable[Step], written: _Best, name: NameOf) -> bool:
     It may not where the line is a name, or has the drug and the amount of the name found for it:
     some terminologies have "ibuprofen 600 MG Oral Tablet" beside "ibuprofen".
     """
-    if all(step.name != DRUG_LINE for step in way):
+    if all(step.name not in (DRUG_LINE, GENUS) for step in way):
         return True
     return not written.is_known and not _is_line(written, name)
 

@@ -8,11 +8,12 @@ comes last, on the strings to look up, and so do clinicians' names of findings.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from canonym.mentions.abbreviations import expand
+from canonym.mentions.binomials import GENUS, Binomials, genus_steps, short_name
 from canonym.mentions.composites import split_composite
 from canonym.mentions.drug_lines import DrugLine, drug_line
 from canonym.mentions.findings import finding_name
@@ -73,20 +74,28 @@ class Preparation:
     """Prepares mentions, always the same way.
 
     `speller` corrects words that the terminology does not know; `composites` gives composite
-    mentions parts; `trials` cleans off doses, forms and arms, as for fields of clinical trials.
+    mentions parts; `trials` cleans off doses, forms and arms, as for fields of clinical trials;
+    `binomials` are the organisms in the names of the terminology.
     """
 
     speller: Speller | None = None
     composites: bool = True
     trials: bool = False
+    binomials: Binomials | None = None
 
     def prepare(
-        self, text: str, *, abbreviations: Mapping[str, str] = _NONE, gloss: str = ""
+        self,
+        text: str,
+        *,
+        abbreviations: Mapping[str, str] = _NONE,
+        gloss: str = "",
+        around: Sequence[str] = (),
     ) -> Prepared:
         """Prepare one mention, cut at `LONGEST` before abbreviations are written out.
 
         `abbreviations` are the short forms of the document and their long forms, `gloss` is its
-        explanation of a mention in one piece (`canonym.mentions.glosses`).
+        explanation of a mention in one piece (`canonym.mentions.glosses`), and `around` are the
+        texts around it, which may write the genus of an organism out.
 
         >>> prepared = Preparation().prepare("BC and ovarian cancer", abbreviations={"BC": "BRCA"})
         >>> prepared.whole.text
@@ -120,26 +129,40 @@ class Preparation:
             else:
                 pieces = split_composite(whole) or (whole,)
         if len(pieces) == 1:
-            part = self._part(whole, tuple(steps), line)
+            part = self._part(whole, tuple(steps), line, around)
             if gloss:
                 explained = expand(gloss[:LONGEST], abbreviations)
                 part = part._replace(glosses=(explained,) if explained != whole else ())
             return Prepared(part, (part,))
         split = Step("composite", lines[-1].after if lines else whole, " | ".join(pieces))
         return Prepared(
-            self._part(whole, tuple(steps), line),
-            tuple(self._part(piece, (*steps, *lines, split), drug_line(piece)) for piece in pieces),
+            self._part(whole, tuple(steps), line, around),
+            tuple(
+                self._part(piece, (*steps, *lines, split), drug_line(piece), around)
+                for piece in pieces
+            ),
         )
 
     def known_share(self, text: str) -> float:
         """Return the share of a text in words of the terminology; 1 where they are not known."""
         return 1.0 if self.speller is None else self.speller.known_share(text)
 
-    def _part(self, text: str, steps: tuple[Step, ...], line: DrugLine | None = None) -> Part:
+    def _part(
+        self,
+        text: str,
+        steps: tuple[Step, ...],
+        line: DrugLine | None,
+        around: Sequence[str],
+    ) -> Part:
         """Return a string to look up, with all that it may be written as instead."""
         finding = finding_name(text)
         rewrites = (Step("finding", text, finding),) if finding else ()
         alternatives, guesses = self._spelled(text)
+        genera = genus_steps(text, self.binomials, around)
+        if genera:
+            alternatives = (*alternatives, *genera)
+        elif short := short_name(text, self.binomials):
+            rewrites = (*rewrites, Step(GENUS, text, short))
         if line is not None:
             further, rewritten = self._of_line(text, line)
             alternatives, rewrites = (*alternatives, *further), (*rewrites, *rewritten)
