@@ -10,12 +10,12 @@ from typing import NamedTuple
 from canonym.errors import InvalidInput
 from canonym.linking.search import ConceptHit, Draft, StringHits, at_most
 from canonym.linking.settings import SIEVES
-from canonym.mentions.binomials import GENUS, organism_epithet
+from canonym.mentions.binomials import GENUS, organism_of
 from canonym.mentions.drug_lines import is_same_line
 from canonym.mentions.findings import finding_name
 from canonym.mentions.glosses import LEAST_GAIN, is_code_for
 from canonym.mentions.prepare import DRUG_LINE, Part, Prepared
-from canonym.text import explain, normalise
+from canonym.text import explain
 from canonym.types import Document, Mention, Name, Step
 
 NameOf = Callable[[ConceptHit], Name]
@@ -214,18 +214,16 @@ def _organism(part: Part, found: Mapping[str, StringHits]) -> _Best | None:
 def _other_organism(part: Part, best: _Best, name: NameOf) -> _Best:
     """Leave out what a search finds for the short name of an organism and is no such organism.
 
-    *H. pylori* is near *Pylorus* in letters alone. A name has to have the epithet or the genus.
+    *H. pylori* is near *Pylorus* in letters alone.
     """
-    genera = [step.after.lower().split() for step in part.alternatives if step.name == GENUS]
-    is_alone = bool(genera) and all(len(words) == 2 for words in genera)
-    words = {word for one in genera for word in one} if is_alone else {organism_epithet(part.text)}
-    if words == {""}:
+    organism = organism_of(part.text, part.alternatives)
+    if organism is None:
         return best
-    kept = [hit for hit in best.hits.hits if words & set(normalise(name(hit).text).split())]
+    kept = tuple(hit for hit in best.hits.hits if organism.may_be(name(hit).text))
     if len(kept) == len(best.hits.hits):
         return best
     reason = "" if kept else f"no name has the genus or the epithet of {part.text!r}"
-    return best._replace(hits=best.hits._replace(hits=tuple(kept), reason=reason, tied=()))
+    return best._replace(hits=best.hits._replace(hits=kept, reason=reason, tied=()))
 
 
 def _may_replace(way: Iterable[Step], written: _Best, name: NameOf) -> bool:

@@ -117,6 +117,8 @@ _SHORT_NAME = re.compile(
 )
 _LONG_NAME = re.compile(r"(?<![\w.-])([A-Z][a-z]{2,}) ([a-z]{3,})(?!\w)")
 _ORGANISM = re.compile(r"[A-Z]\. ?([a-z]+)")
+_LISTED = re.compile(r"(?:[A-Z]|[A-Z][a-z]{1,8})\. ?[a-z]{3,}")
+_BETWEEN = re.compile(r"\s*(?:[,;/+&]|\band\b|\bor\b)(?:\s*\b(?:and|or)\b)?\s*")
 _KEPT = 1 << 17
 _LONGEST = 200
 
@@ -188,12 +190,15 @@ def pairs_in(names: Iterable[str]) -> list[str]:
 
 
 _IS_GENUS, _IS_EPITHET = 1, 2
+_NO_LAST = frozenset("bcdfhjkpqtuvwyz0123456789.,;:()[]-")  # letters in which neither ends
 
 
 class _Kinds(dict[str, int]):
     """Tells whether a word may be a genus, an epithet or both; remembered up to a limit."""
 
     def __missing__(self, word: str) -> int:
+        if word[-1:] in _NO_LAST and word not in _USUAL:
+            return 0
         known = word in _WELL_KNOWN_GENERA
         genus = known or (_GENUS.fullmatch(word) and not _NO_GENUS.fullmatch(word))
         known = word in _USUAL
@@ -218,6 +223,24 @@ class _Short(NamedTuple):
     names: list[str]
 
 
+def organism_steps(
+    text: str, binomials: Binomials | None = None, around: Sequence[str] = ()
+) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    """Return the steps that write genera out, and those that write them as initials.
+
+    >>> organism_steps("Plasmodium vivax")
+    ((), (Step(name='genus', before='Plasmodium vivax', after='P. vivax'),))
+    """
+    # Few texts have any organism, and this tells quickly.
+    words = text.lower().split()
+    has_epithet = _has_epithet(words)
+    if not (has_epithet or "." in text or 1 in map(len, words)) or len(text) > _LONGEST:
+        return (), ()
+    steps = genus_steps(text, binomials, around)
+    short = short_name(text, binomials) if has_epithet and not steps else ""
+    return steps, (Step(GENUS, text, short),) if short else ()
+
+
 def genus_steps(
     text: str, binomials: Binomials | None = None, around: Sequence[str] = ()
 ) -> tuple[Step, ...]:
@@ -231,8 +254,6 @@ def genus_steps(
     >>> genus_steps("hepatitis B virus")
     ()
     """
-    if not _may_be_short(text):
-        return ()
     short = [one for one in _short_names(text, binomials, around) if one.names]
     if not short:
         return ()
@@ -244,15 +265,21 @@ def genus_steps(
     return tuple(Step(GENUS, text, one) for one in written)
 
 
-def _may_be_short(text: str) -> bool:
-    """Tell quickly whether a text may have a short name: few have."""
-    if len(text) > _LONGEST:
-        return False
-    return "." in text or 1 in map(len, text.split()) or _has_epithet(text)
+def _has_epithet(words: Iterable[str]) -> bool:
+    return max(map(_kinds.__getitem__, words), default=0) >= _IS_EPITHET
 
 
-def _has_epithet(text: str) -> bool:
-    return max(map(_kinds.__getitem__, text.lower().split()), default=0) >= _IS_EPITHET
+def organisms_in(text: str) -> tuple[str, ...]:
+    """Return the short names in a text that lists nothing else, none for any other text.
+
+    >>> organisms_in("E. coli, S.aureus and K. pneumoniae"), organisms_in("E. coli and fever")
+    (('E. coli', 'S.aureus', 'K. pneumoniae'), ())
+    """
+    if text.count(".") < 2 or len(text) > _LONGEST:
+        return ()
+    pieces = tuple(_BETWEEN.split(text))
+    whole = all(_LISTED.fullmatch(piece) for piece in pieces)
+    return tuple(dict.fromkeys(pieces)) if whole and len(pieces) > 1 else ()
 
 
 def short_name(text: str, binomials: Binomials | None = None) -> str:
@@ -273,24 +300,53 @@ def short_name(text: str, binomials: Binomials | None = None) -> str:
             others = others or binomials.genera(epithet, genus[0])
         return match[0] if others and genus not in others else f"{match[1][0]}. {epithet}"
 
-    if len(text) > _LONGEST or not _has_epithet(text):
-        return ""
     after = _LONG_NAME.sub(shortened, text)
     return after if after != text else ""
 
 
-def organism_epithet(text: str) -> str:
-    """Return the epithet of a text that is the short name of an organism alone, else "".
+def organism_of(text: str, steps: Sequence[Step]) -> Organism | None:
+    """Return the organism of a text that is a short name alone, with the genera of its steps.
 
-    >>> organism_epithet("H. pylori"), organism_epithet("T. bili"), organism_epithet("T. cell")
-    ('pylori', '', '')
+    >>> organism_of("H. pylori", ())
+    Organism(initial='h', epithet='pylori', genera=())
+    >>> organism_of("T. bili", ()), organism_of("H. pylori gastritis", ())
+    (None, None)
     """
-    if text[1:2] != ".":
-        return ""
-    match = _ORGANISM.fullmatch(text)
+    genera = [step.after.lower().split() for step in steps if step.name == GENUS]
+    if genera:
+        epithet = genera[0][-1]
+        alone = all(len(words) == 2 for words in genera)
+        names = tuple(words[0] for words in genera)
+        return Organism(names[0][0], epithet, names) if alone else None
+    match = _ORGANISM.fullmatch(text) if text[1:2] == "." else None
     if match is None or not _kinds[match[1]] & _IS_EPITHET:
-        return ""
-    return match[1] if match[1] in _USUAL or len(match[1]) > _LEAST_CLIPPED else ""
+        return None
+    is_clear = match[1] in _USUAL or len(match[1]) > _LEAST_CLIPPED
+    return Organism(text[0].lower(), match[1], ()) if is_clear else None
+
+
+class Organism(NamedTuple):
+    """The initial and the epithet of an organism, and its genera where they are known."""
+
+    initial: str
+    epithet: str
+    genera: tuple[str, ...]
+
+    def may_be(self, name: str) -> bool:
+        """Tell whether a name may be of this organism: it has the genus or the bare epithet.
+
+        >>> organism = Organism("k", "pneumoniae", ("klebsiella",))
+        >>> [organism.may_be(name) for name in ("Klebsiella sp.", "Streptococcus pneumoniae")]
+        [True, False]
+        """
+        words = normalise(name).split()
+        if not set(self.genera).isdisjoint(words):
+            return True
+        before = [words[at - 1] if at else "" for at, w in enumerate(words) if w == self.epithet]
+        return any(
+            not _kinds[word] & _IS_GENUS or (not self.genera and word[0] == self.initial)
+            for word in before
+        )
 
 
 def _short_names(text: str, binomials: Binomials | None, around: Sequence[str]) -> Iterator[_Short]:

@@ -106,7 +106,7 @@ _SHOWN = re.compile(
 _COMPARED = re.compile(
     r"(?:[<>≤≥=~]|\b(?:than|over|above|below|under|least|most|exceeding))\s*\Z", re.IGNORECASE
 )
-_TAIL = rf"(?:\s*(?:[,;]|\[[^\[\]]*\]|\([^()]*\)|{_DOSE}|{_FREE}|{_SCHEDULE}|{_ROUTE}))*\s*$"
+_TAIL = rf"(?:\s*(?:[,;]|\[[^\[\]]*\]|\([^()]*\)|{_ROUTE}))*\s*$"
 _SCHEDULED = re.compile(
     r"(?<=[a-z] )(?:bid|tid|qid|b\.i\.d\.?|t\.i\.d\.?|q\.i\.d\.?|prn|q\d+h)\s*$"
 )
@@ -154,13 +154,13 @@ _ROUNDS = 4
 class DrugLine(NamedTuple):
     """The names of a drug line.
 
-    `drugs` are in their order, `whole` is all of them in one piece. `formed` has the form as well,
+    `drugs` are in their order, `whole` is all of them in one piece. `formed` have a form as well,
     and `brand` is a name in square brackets.
     """
 
     drugs: tuple[str, ...]
     whole: str
-    formed: str = ""
+    formed: tuple[str, ...] = ()
     brand: str = ""
 
 
@@ -168,15 +168,20 @@ class DrugLine(NamedTuple):
 
 
 @functools.cache
-def _noise(*, forms: bool) -> re.Pattern[str]:
-    """Return what is no name; without `forms`, "Ringer's solution 500 ml" stays a solution."""
-    noise = f"{_QUANTITY}|{_FORMED}|{_ROUTE}" if forms else f"{_QUANTITY}|{_MOUTH}"
-    return re.compile(noise, re.IGNORECASE)
+def _quantities() -> re.Pattern[str]:
+    """Return what is neither a name nor a form."""
+    return re.compile(f"{_QUANTITY}|{_MOUTH}", re.IGNORECASE)
+
+
+@functools.cache
+def _forms() -> re.Pattern[str]:
+    """Return forms and routes."""
+    return re.compile(f"{_FORMED}|{_ROUTE}", re.IGNORECASE)
 
 
 @functools.cache
 def _ending() -> re.Pattern[str]:
-    """Return the form at the end of a drug line, and what may stand behind it."""
+    """Return the form at the end of a line without quantities, and what may stand behind it."""
     return re.compile(
         rf"\b(?:{_DEVICE}|{_RELEASE}(?:\s+(?:{_RELEASE}|{_SITE}))*\s+{_FORM}"
         rf"|{_SITE}(?:\s+{_SITE})*\s+{_BEHIND}"
@@ -208,8 +213,16 @@ def drug_line(text: str) -> DrugLine | None:
     if not drugs or drugs == (text.strip(),):
         return None
     whole = " / ".join(filter(None, map(_bare, pieces)))
-    formed = _bare(bare, forms=False) if len(pieces) == 1 else ""
+    formed = _with_forms(bare) if len(pieces) == 1 else ()
     return DrugLine(drugs, whole, formed, brand[1] if brand else "")
+
+
+def _with_forms(text: str) -> tuple[str, ...]:
+    """Return the name with all forms, and with all but the last: "garlic powder tablets"."""
+    text = _quantities().sub(" ", text)
+    ending = _ending().search(text)
+    texts = (text, text[: ending.start()] if ending else text)
+    return tuple(dict.fromkeys(map(_trimmed, texts)))
 
 
 def is_same_line(one: str, other: str) -> bool:
@@ -246,7 +259,10 @@ def is_drug_line(text: str) -> bool:
         return True
     if _HINTS.isdisjoint(_LETTERS.findall(text.lower())):
         return False
-    ending = _ending().search(text) or _SCHEDULED.search(text)
+    ending = _SCHEDULED.search(text)
+    if ending is None:
+        text = _quantities().sub(" ", text)
+        ending = _ending().search(text)
     return ending is not None and not _OPEN.search(text[: ending.start()])
 
 
@@ -291,9 +307,13 @@ def _names_in(piece: str) -> list[str]:
     return pair
 
 
-def _bare(piece: str, *, forms: bool = True) -> str:
-    """Return a piece without doses, codes and schedules, and without `forms`."""
-    bare = _noise(forms=forms).sub(" ", piece)
+def _bare(piece: str) -> str:
+    """Return a piece without doses, forms, codes and schedules."""
+    return _trimmed(_forms().sub(" ", _quantities().sub(" ", piece)))
+
+
+def _trimmed(bare: str) -> str:
+    """Return a piece without what was left at its edges and in its brackets."""
     if bare.count("(") != bare.count(")"):
         bare = bare.replace("(", " ").replace(")", " ")
     for _ in range(_ROUNDS):  # removing one thing may leave another at the edge

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from canonym.mentions.abbreviations import expand
-from canonym.mentions.binomials import GENUS, Binomials, genus_steps, short_name
+from canonym.mentions.binomials import Binomials, organism_steps, organisms_in
 from canonym.mentions.composites import split_composite
 from canonym.mentions.drug_lines import DrugLine, drug_line
 from canonym.mentions.findings import finding_name
@@ -127,7 +127,7 @@ class Preparation:
             if line is not None and len(line.drugs) > 1:
                 pieces, lines = line.drugs, (Step(DRUG_LINE, whole, line.whole),)
             else:
-                pieces = split_composite(whole) or (whole,)
+                pieces = organisms_in(whole) or split_composite(whole) or (whole,)
         if len(pieces) == 1:
             part = self._part(whole, tuple(steps), line, around)
             if gloss:
@@ -158,11 +158,8 @@ class Preparation:
         finding = finding_name(text)
         rewrites = (Step("finding", text, finding),) if finding else ()
         alternatives, guesses = self._spelled(text)
-        genera = genus_steps(text, self.binomials, around)
-        if genera:
-            alternatives = (*alternatives, *genera)
-        elif short := short_name(text, self.binomials):
-            rewrites = (*rewrites, Step(GENUS, text, short))
+        genera, initials = organism_steps(text, self.binomials, around)
+        alternatives, rewrites = (*alternatives, *genera), (*rewrites, *initials)
         if line is not None:
             further, rewritten = self._of_line(text, line)
             alternatives, rewrites = (*alternatives, *further), (*rewrites, *rewritten)
@@ -179,7 +176,7 @@ class Preparation:
     def _of_line(self, text: str, line: DrugLine) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
         """Return the names in a drug line to search with, and those that only a sieve may know."""
         # The form may belong to the name: "lactated Ringer's solution 500 ml".
-        whole = dict.fromkeys(filter(None, (line.formed, line.whole)))
+        whole = dict.fromkeys(filter(None, (*line.formed, line.whole)))
         names = tuple(Step(DRUG_LINE, text, name) for name in whole if name != text)
         brand = (Step(DRUG_LINE, text, line.brand),) if line.brand else ()
         if len(line.drugs) > 1:

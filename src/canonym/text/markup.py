@@ -113,11 +113,12 @@ _NEXT = "[" + "".join(re.escape(c) for c, byte in _BYTES.items() if byte < 0xC0)
 # Of the characters that begin a sequence those are looked for that hardly ever stand before such
 # a sign in a text: "é" does, before the ellipsis and the quotation mark of "at the café…”".
 _MISREAD = re.compile(
-    f"(?P<latin>[ÂÃ]{_NEXT})|(?P<letter>[ÄÅÌ]{_NEXT})|(?P<greek>[ÎÏ]{_NEXT})"
+    f"(?P<latin>[ÂÃ]{_NEXT})|(?P<twice>Æ’|Ë[†œ])|(?P<letter>[ÄÅÌ]{_NEXT})|(?P<greek>[ÎÏ]{_NEXT})"
     f"|(?P<run>(?:[ÐÑ]{_NEXT}){{2,}}|(?:[ã-é]{_NEXT}{{2}}){{2,}})"
     f"|(?P<sign>â[€‚„…†ˆ‰\x80\x82\x84-\x86\x88\x89]{_NEXT}|ï(?:»¿|¬[\x80-\x86€‚ƒ„…†]))"
     f"|(?P<viet>á[º»]{_NEXT})"
 )
+_MADE = re.compile("[ÃÂ]|â€|â‚¬")
 _TELLTALE = re.compile("[ÂÃÄÅÌÎÏÐÑâïáã-é]")
 
 
@@ -147,13 +148,19 @@ def _decoded(match: re.Match[str]) -> str:
     kind = match.lastgroup
     if kind in ("sign", "run"):
         return decoded
-    beside = before.isalpha() or after.isalpha()
+    # Signs beside no letter are of a misreading only where there is more of it.
+    beside = kind != "twice" and (before.isalpha() or after.isalpha())
+    if kind in ("twice", "letter", "viet") and not (beside or _MADE.search(match.string)):
+        return whole
+    if kind == "twice":
+        return decoded
     # "MAÇÃ”" and "NOVA Â–": capitals, and then a mark of the text around.
     if before.isupper() and not after.isalpha() and unicodedata.category(whole[1])[0] in "PZ":
         return whole
-    if kind in ("letter", "viet") and not beside:
-        return whole
-    fits = decoded >= "\xa0" if whole[0] == "Â" else unicodedata.category(decoded)[0] in "LM"
+    # Control characters wait for the second round.
+    if whole[0] == "Â":
+        return decoded if decoded >= "\xa0" or whole[1] < "\xa0" else whole
+    fits = unicodedata.category(decoded)[0] in "LM"
     return decoded if fits else whole
 
 
