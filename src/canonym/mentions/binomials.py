@@ -32,7 +32,7 @@ _EPITHET = re.compile(
     r"|ruber|mays|ginseng"
 )
 _GENUS = re.compile(
-    r"[a-z]{2,}(?:a|us|um|is|ax|ex|ix|yx|bacter|monas|oides|odes|edes|myces|phyton)|[bmsp]us|bos|zea"
+    r"[a-z]{2,}(?:a|us|um|is|ax|ex|ix|yx|bacter|monas|oides|odes|edes|myces|phyton|zoon|odon)|[bmsp]us|bos|zea"
     r"|pan|homo|danio|vibrio|ginkgo|bufo|salmo|mucor|necator|acer|anser|gallus|aloe"
 )
 # Names of diseases, of parts of the body and of substances are Latin too: "acne vulgaris" is no
