@@ -50,6 +50,7 @@ from canonym.linking.reranker import check_order, install_order, open_order
 from canonym.linking.reuse import EarlierIndex, completed, completed_keys
 from canonym.linking.search import load_encoders
 from canonym.linking.settings import Settings, Sieve, chosen_sieves, complete
+from canonym.mentions.binomials import BINOMIALS, BinomialsWriter
 from canonym.mentions.spelling import SpellerWriter
 from canonym.terminology import Terminology
 from canonym.terminology.replaced import current_owners
@@ -365,7 +366,7 @@ def _names_of(encoders: Sequence[Encoder]) -> list[str]:
 
 
 def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spelling: bool) -> None:
-    """Write the sieves and the vocabulary of the speller, in one pass over the names."""
+    """Write the sieves, the speller's vocabulary and the binomials, in one pass over the names."""
     if not sieves and not spelling:
         return
     # A sieve whose steps begin with those of the one before goes on from its strings.
@@ -383,6 +384,7 @@ def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spellin
         if work.earlier is not None:
             empty = stack.enter_context(scratch_arrays(folder))
             known = work.earlier.normal_forms(sieves, speller, empty)
+        binomials = BinomialsWriter(_made(folder / BINOMIALS), work.memory // 8)
         bags = BagsBuilder() if before == UNORDERED and known is None else None
         for batch, rows in _new_names(work, "normal forms", known is not None):
             plain = list(normalise_all(batch, PLAIN))
@@ -395,8 +397,13 @@ def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spellin
                 bags.add(forms)
             if speller is not None:
                 speller.add(plain)
+            if known is None:
+                binomials.add(plain)
         if speller is not None:
             speller.finish()
+        for texts in () if known is None else work.terminology.iter_texts():
+            binomials.add(normalise_all(texts, PLAIN))
+        binomials.finish()
         for _, _, writer in onwards:
             writer.finish(work.memory)
         if before == UNORDERED:

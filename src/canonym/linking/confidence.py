@@ -40,12 +40,11 @@ CONTRADICTED = 0.5
 
 # By the number of the format; files of the first two are still read.
 _FORMATS = {2: _BEFORE, 4: (*_BEFORE, *_WORDS), 5: FEATURES, 6: WIDE_FEATURES}
+# Steps to another text, but for its spelling.
 _REWRITTEN = (
-    "abbreviation",
-    "trial field",
-    "gloss",
-    "finding",
-)  # steps to another text, but for its spelling
+    *("entities", "markup", "encoding", "abbreviation", "trial field", "drug line", "genus"),
+    *("gloss", "finding"),
+)
 
 KnownShare = Callable[[str], float]
 """Gives the share of a text in words that a terminology has."""

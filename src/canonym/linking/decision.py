@@ -10,9 +10,11 @@ from typing import NamedTuple
 from canonym.errors import InvalidInput
 from canonym.linking.search import ConceptHit, Draft, StringHits, at_most
 from canonym.linking.settings import SIEVES
+from canonym.mentions.binomials import GENUS, organism_of
+from canonym.mentions.drug_lines import is_same_line
 from canonym.mentions.findings import finding_name
 from canonym.mentions.glosses import LEAST_GAIN, is_code_for
-from canonym.mentions.prepare import Part, Prepared
+from canonym.mentions.prepare import DRUG_LINE, Part, Prepared
 from canonym.text import explain
 from canonym.types import Document, Mention, Name, Step
 
@@ -98,6 +100,9 @@ def decide(
     whole = _one(mention, prepared.whole, found, min_score, forbidden, name)
     if len(prepared.parts) < 2 or found[whole.string].sieve != "search":
         return whole
+    line = any(step.name == DRUG_LINE for step in prepared.parts[0].steps)
+    if line and _is_line(_Best(prepared.whole.text, found[prepared.whole.text]), name):
+        return whole
     parts = tuple(
         _one(replace(mention, text=part.text, ids=()), part, found, min_score, forbidden, name)
         for part in prepared.parts
@@ -161,10 +166,13 @@ def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:
     mention is but a code for it and sieves know both: a document that writes "myotonic dystrophy
     (DM)" means no other *DM*.
     """
-    best = _Best(part.text, found[part.text])
+    written = best = _Best(part.text, found[part.text])
+    if not written.is_known and (organism := _organism(part, found)):
+        return organism
     for step in part.alternatives:
-        if found[step.after].score > best.hits.score:
-            best = _Best(step.after, found[step.after], (step,))
+        way = _way_to(step, part)
+        if found[step.after].score > best.hits.score and _may_replace(way, written, name):
+            best = _Best(step.after, found[step.after], way)
     is_known = best.is_known
     if not is_known:
         best = _rewritten(part, best, found, name)
@@ -173,7 +181,74 @@ def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:
         better = found[text].score > best.hits.score + LEAST_GAIN
         if known_gloss if is_known else better:
             best = _Best(text, found[text], (Step("gloss", part.text, text),))
-    return best
+    return best if best.is_known else _other_organism(part, best, name)
+
+
+def _organism(part: Part, found: Mapping[str, StringHits]) -> _Best | None:
+    """Return the organism of a short name, if sieves know any; several are tied."""
+    known = [
+        (step, found[step.after])
+        for step in part.alternatives
+        if step.name == GENUS and found[step.after].sieve in _SIEVE_STEPS
+    ]
+    if not known:
+        return None
+    known.sort(key=lambda pair: -pair[1].score)
+    step, hits = known[0]
+    if len(known) == 1:
+        return _Best(step.after, hits, (step,))
+    sieved: dict[int, ConceptHit] = {}
+    for _, each in known:
+        for hit in (*each.hits, *each.tied):
+            if hit.found_by == each.sieve:
+                sieved.setdefault(hit.concept, hit)
+    tied = tuple(sieved.values())
+    further = (at_most(hit, tied[-1].score) for hit in hits.hits if hit.concept not in sieved)
+    n = max(len(found[part.text].hits), *(len(each.hits) for _, each in known))
+    merged = hits._replace(
+        hits=(*tied, *further)[:n], tied=tied if len(tied) > 1 else (), reason=""
+    )
+    return _Best(step.after, merged, (step,))
+
+
+def _other_organism(part: Part, best: _Best, name: NameOf) -> _Best:
+    """Leave out what a search finds for the short name of an organism and is no such organism.
+
+    *H. pylori* is near *Pylorus* in letters alone.
+    """
+    organism = organism_of(part.text, part.alternatives)
+    if organism is None:
+        return best
+    kept = tuple(hit for hit in best.hits.hits if organism.may_be(name(hit).text))
+    if len(kept) == len(best.hits.hits):
+        return best
+    reason = "" if kept else f"no name has the genus or the epithet of {part.text!r}"
+    return best._replace(hits=best.hits._replace(hits=kept, reason=reason, tied=()))
+
+
+def _may_replace(way: Iterable[Step], written: _Best, name: NameOf) -> bool:
+    """Tell whether the name in a drug line may replace the line as it is written.
+
+    It may not where the line is a name, or has the drug and the amount of the name found for it:
+    some terminologies have "ibuprofen 600 MG Oral Tablet" beside "ibuprofen".
+    """
+    if all(step.name not in (DRUG_LINE, GENUS) for step in way):
+        return True
+    return not written.is_known and not _is_line(written, name)
+
+
+def _is_line(written: _Best, name: NameOf) -> bool:
+    """Tell whether the nearest name is the same drug line."""
+    return any(is_same_line(name(hit).text, written.string) for hit in written.hits.hits[:1])
+
+
+def _way_to(step: Step, part: Part) -> tuple[Step, ...]:
+    """Return the steps from the text of a part to an alternative or a rewrite."""
+    way = [step]
+    for before in reversed(part.alternatives):
+        if way[0].before != part.text and before.after == way[0].before:
+            way.insert(0, before)
+    return tuple(way)
 
 
 def _rewritten(part: Part, best: _Best, found: Mapping[str, StringHits], name: NameOf) -> _Best:
@@ -183,7 +258,7 @@ def _rewritten(part: Part, best: _Best, found: Mapping[str, StringHits], name: N
     words: a terminology may have "increased blood pressure" beside "hypertension".
     """
     for step in part.rewrites:
-        known = _Best(step.after, found[step.after], (step,))
+        known = _Best(step.after, found[step.after], _way_to(step, part))
         if known.is_known and not (step.name == "finding" and _says_the_same(best, step, name)):
             return known._replace(hits=_before(known.hits, best.hits))
     guesses = [text for text in part.guesses if found[text].sieve in _SIEVE_STEPS]

@@ -43,6 +43,7 @@ from canonym.linking.search import (
 from canonym.linking.settings import Sieve, chosen_sieves
 from canonym.linking.targets import TARGETS, parse_search
 from canonym.mentions.abbreviations import find_abbreviations
+from canonym.mentions.binomials import BINOMIALS, Binomials
 from canonym.mentions.documents import check_document
 from canonym.mentions.glosses import find_glosses
 from canonym.mentions.prepare import Preparation, Prepared
@@ -110,10 +111,12 @@ class Pipeline:
         encoders = load_encoders(folder, manifest["encoders"])
         rows = open_rows(folder, terminology, sieves, manifest["encoders"])
         speller = Speller.load(folder / "speller") if settings["spelling"] else None
+        organisms = folder / BINOMIALS
+        binomials = Binomials.load(organisms) if organisms.is_dir() else None
         return cls(
             terminology,
             settings,
-            Preparation(speller, settings["composites"], settings["trials"]),
+            Preparation(speller, settings["composites"], settings["trials"], binomials),
             CurrentNames.open(
                 folder, manifest, rows, [encoder.encode for encoder in encoders], sieves, steps
             ),
@@ -235,6 +238,7 @@ class Pipeline:
                 mention.text,
                 abbreviations=own[mention.context],
                 gloss=glosses.get((mention.text, mention.type), ""),
+                around=(document.text, mention.context),
             )
             for mention in document.mentions
         ]

@@ -1,24 +1,31 @@
 """From a mention to the strings to look up: the steps of this package in order.
 
-Abbreviations come first, because a part of a composite may be one. Trial fields come before
+What web pages and wrong encodings left in a mention is undone before all else. Abbreviations come
+next, because a part of a composite may be one. Trial fields come before
 composites, because "Drug A 5 mg + placebo" is a list only once doses and arms are gone. Spelling
 comes last, on the strings to look up, and so do clinicians' names of findings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from canonym.mentions.abbreviations import expand
+from canonym.mentions.binomials import Binomials, organism_steps, organisms_in
 from canonym.mentions.composites import split_composite
+from canonym.mentions.drug_lines import DrugLine, drug_line
 from canonym.mentions.findings import finding_name
 from canonym.mentions.spelling import Speller
+from canonym.text.markup import repairs
 from canonym.types import Step
 
 LONGEST = 1_000
 """Characters of a mention that are read; a `Step` records that a longer one was cut."""
+
+DRUG_LINE = "drug line"
+"""Name of the step from a drug line to the names in it."""
 
 _NONE: Mapping[str, str] = {}
 
@@ -29,7 +36,8 @@ class Part(NamedTuple):
     `text` is tried first and `alternatives` after it (a corrected spelling), then `glosses`, by
     which the document explains it. Other writings count only where a sieve knows them: `rewrites`
     in their order, such as what clinicians call a finding, and `guesses` at a misspelt text.
-    `steps` tell how the mention became `text`; each alternative and rewrite is the step to it.
+    `steps` tell how the mention became `text`; each alternative and rewrite is the step to it, from
+    the text or from an alternative before.
     """
 
     text: str
@@ -66,20 +74,28 @@ class Preparation:
     """Prepares mentions, always the same way.
 
     `speller` corrects words that the terminology does not know; `composites` gives composite
-    mentions parts; `trials` cleans off doses, forms and arms, as for fields of clinical trials.
+    mentions parts; `trials` cleans off doses, forms and arms, as for fields of clinical trials;
+    `binomials` are the organisms in the names of the terminology.
     """
 
     speller: Speller | None = None
     composites: bool = True
     trials: bool = False
+    binomials: Binomials | None = None
 
     def prepare(
-        self, text: str, *, abbreviations: Mapping[str, str] = _NONE, gloss: str = ""
+        self,
+        text: str,
+        *,
+        abbreviations: Mapping[str, str] = _NONE,
+        gloss: str = "",
+        around: Sequence[str] = (),
     ) -> Prepared:
         """Prepare one mention, cut at `LONGEST` before abbreviations are written out.
 
         `abbreviations` are the short forms of the document and their long forms, `gloss` is its
-        explanation of a mention in one piece (`canonym.mentions.glosses`).
+        explanation of a mention in one piece (`canonym.mentions.glosses`), and `around` are the
+        texts around it, which may write the genus of an organism out.
 
         >>> prepared = Preparation().prepare("BC and ovarian cancer", abbreviations={"BC": "BRCA"})
         >>> prepared.whole.text
@@ -89,6 +105,9 @@ class Preparation:
         if len(text) > LONGEST:
             steps.append(Step("cut", f"{len(text):,} characters", f"{LONGEST:,} characters"))
             text = text[:LONGEST]
+        for step in repairs(text):
+            steps.append(step)
+            text = step.after
         if abbreviations:
             expanded = expand(text, abbreviations)
             if expanded != text:
@@ -102,30 +121,65 @@ class Preparation:
             if pieces != (text,):
                 steps.append(Step("trial field", text, " | ".join(pieces)))
         whole = pieces[0] if len(pieces) == 1 else text
+        line = drug_line(whole)
+        lines: tuple[Step, ...] = ()
         if self.composites and len(pieces) == 1:
-            pieces = split_composite(whole) or (whole,)
+            if line is not None and len(line.drugs) > 1:
+                pieces, lines = line.drugs, (Step(DRUG_LINE, whole, line.whole),)
+            else:
+                pieces = organisms_in(whole) or split_composite(whole) or (whole,)
         if len(pieces) == 1:
-            part = self._spelled(whole, tuple(steps))
+            part = self._part(whole, tuple(steps), line, around)
             if gloss:
                 explained = expand(gloss[:LONGEST], abbreviations)
                 part = part._replace(glosses=(explained,) if explained != whole else ())
             return Prepared(part, (part,))
-        split = Step("composite", whole, " | ".join(pieces))
+        split = Step("composite", lines[-1].after if lines else whole, " | ".join(pieces))
         return Prepared(
-            self._spelled(whole, tuple(steps)),
-            tuple(self._spelled(piece, (*steps, split)) for piece in pieces),
+            self._part(whole, tuple(steps), line, around),
+            tuple(
+                self._part(piece, (*steps, *lines, split), drug_line(piece), around)
+                for piece in pieces
+            ),
         )
 
     def known_share(self, text: str) -> float:
         """Return the share of a text in words of the terminology; 1 where they are not known."""
         return 1.0 if self.speller is None else self.speller.known_share(text)
 
-    def _spelled(self, text: str, steps: tuple[Step, ...]) -> Part:
+    def _part(
+        self,
+        text: str,
+        steps: tuple[Step, ...],
+        line: DrugLine | None,
+        around: Sequence[str],
+    ) -> Part:
+        """Return a string to look up, with all that it may be written as instead."""
         finding = finding_name(text)
         rewrites = (Step("finding", text, finding),) if finding else ()
-        if self.speller is None:
-            return Part(text, (), steps, rewrites=rewrites)
-        corrected = self.speller.correct(text)
-        alternatives = () if corrected == text else (Step("spelling", text, corrected),)
-        guesses = self.speller.guesses(corrected)
+        alternatives, guesses = self._spelled(text)
+        genera, initials = organism_steps(text, self.binomials, around)
+        alternatives, rewrites = (*alternatives, *genera), (*rewrites, *initials)
+        if line is not None:
+            further, rewritten = self._of_line(text, line)
+            alternatives, rewrites = (*alternatives, *further), (*rewrites, *rewritten)
         return Part(text, alternatives, steps, guesses=guesses, rewrites=rewrites)
+
+    def _spelled(self, text: str) -> tuple[tuple[Step, ...], tuple[str, ...]]:
+        """Return the corrected spelling of a text, and guesses at it."""
+        if self.speller is None:
+            return (), ()
+        corrected = self.speller.correct(text)
+        spelling = () if corrected == text else (Step("spelling", text, corrected),)
+        return spelling, self.speller.guesses(corrected)
+
+    def _of_line(self, text: str, line: DrugLine) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+        """Return the names in a drug line to search with, and those that only a sieve may know."""
+        # The form may belong to the name: "lactated Ringer's solution 500 ml".
+        whole = dict.fromkeys(filter(None, (*line.formed, line.whole)))
+        names = tuple(Step(DRUG_LINE, text, name) for name in whole if name != text)
+        brand = (Step(DRUG_LINE, text, line.brand),) if line.brand else ()
+        if len(line.drugs) > 1:
+            return (), (*names, *brand)
+        spelling, _ = self._spelled(line.whole)
+        return (*names, *spelling), brand

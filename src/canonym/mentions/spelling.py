@@ -91,7 +91,12 @@ class Speller:
         counts: Counter[str] = Counter()
         for name in normalise_all(names, PLAIN):
             counts.update(set(name.split()))
-        arrays = _arrays_of(_sorted_words(counts))
+        return cls.of_counts(counts)
+
+    @classmethod
+    def of_counts(cls, counts: Mapping[str, int], word: re.Pattern[str] = _WORD) -> Speller:
+        """Keep counted words, those that match."""
+        arrays = _arrays_of(_sorted_words(counts, word))
         arrays["starts"] = np.concatenate([np.zeros(1, dtype=np.int64), arrays["starts"]])
         return cls(arrays)
 
@@ -108,6 +113,15 @@ class Speller:
         wanted = word.encode("utf-8", "surrogatepass")
         place = bisect_left(range(len(self)), wanted, key=self._word)
         return place if place < len(self) and self._word(place) == wanted else None
+
+    def beginning(self, start: str) -> Iterator[tuple[str, int]]:
+        """Yield the words that begin so, sorted, with the number of names that have each."""
+        first = start.encode("utf-8", "surrogatepass")
+        for place in range(bisect_left(range(len(self)), first, key=self._word), len(self)):
+            word = self._word(place)
+            if not word.startswith(first):
+                break
+            yield word.decode("utf-8", "replace"), int(self._arrays["counts"][place])
 
     def correct(self, text: str) -> str:
         """Return the text with unknown words corrected, or the same text.
@@ -251,11 +265,13 @@ class Speller:
 class SpellerWriter:
     """Counts words and writes the speller, so that one pass over the names can serve other ends.
 
-    What is counted takes about `memory` bytes. Beyond it, words wait in files of the folder.
+    What is counted takes about `memory` bytes. Beyond it, words wait in files of the folder. Words
+    that do not match are left out.
     """
 
-    def __init__(self, folder: Path, memory: int) -> None:
+    def __init__(self, folder: Path, memory: int, word: re.Pattern[str] = _WORD) -> None:
         self._folder = folder
+        self._word = word
         self._most = memory // _COUNTING
         self._counts: Counter[str] = Counter()
         self._files: list[Path] = []
@@ -267,7 +283,10 @@ class SpellerWriter:
         for name in names:
             words = set(name.split())
             counts.update(words if times == 1 else dict.fromkeys(words, times))
-        if len(counts) > self._most:
+        self._keep_small()
+
+    def _keep_small(self) -> None:
+        if len(self._counts) > self._most:
             self._set_aside()
 
     def add_words(self, words: Iterable[tuple[bytes, int]]) -> None:
@@ -277,7 +296,7 @@ class SpellerWriter:
     def _set_aside(self) -> None:
         path = self._folder / f"words-{len(self._files)}"
         with path.open("wb") as stream:
-            stream.writelines(b"%b %d\n" % pair for pair in _sorted_words(self._counts))
+            stream.writelines(b"%b %d\n" % pair for pair in _sorted_words(self._counts, self._word))
         self._files.append(path)
         self._counts.clear()
 
@@ -286,7 +305,7 @@ class SpellerWriter:
         with contextlib.ExitStack() as stack:
             runs = [stack.enter_context(path.open("rb")) for path in self._files]
             further = (map(_read_word, run) for run in runs)
-            every = heapq.merge(_sorted_words(self._counts), *further, *self._further)
+            every = heapq.merge(_sorted_words(self._counts, self._word), *further, *self._further)
             summed = (
                 (word, sum(count for _, count in same))
                 for word, same in itertools.groupby(every, key=operator.itemgetter(0))
@@ -306,12 +325,12 @@ class SpellerWriter:
             path.unlink()
 
 
-def _sorted_words(counts: Mapping[str, int]) -> list[tuple[bytes, int]]:
-    return sorted((word.encode(), count) for word, count in counts.items() if _WORD.fullmatch(word))
+def _sorted_words(counts: Mapping[str, int], match: re.Pattern[str]) -> list[tuple[bytes, int]]:
+    return sorted((word.encode(), count) for word, count in counts.items() if match.fullmatch(word))
 
 
 def _read_word(line: bytes) -> tuple[bytes, int]:
-    word, _, count = line.partition(b" ")
+    word, _, count = line.rpartition(b" ")
     return word, int(count)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from canonym.mentions.drug_lines import CODE
+
 _KINDS = re.compile(
     r"^\s*(?:behavioral|biological|combination product|device|diagnostic test|dietary supplement"
     r"|drug|genetic|other|procedure|radiation)\s*:\s*",
@@ -22,7 +24,7 @@ _JOINTS = re.compile(
 _LIST = re.compile(r"\s*(?:,|;|/|&|\band\b|\bwith\b)\s*", re.IGNORECASE)
 
 _UNIT = (
-    r"(?:m|mc|µ|μ|u|k|n)?g|[mµμ]?l|dl|cc|iu|m?u|units?|mmol|m?mol|meq|gy|cgy|mci|m?bq|cfu|pfu|ppm"
+    r"(?:m|mc|µ|μ|u|k|n)?g|[mµμ]?l|dl|cc|iu|m?u|units?|unt|actuat|mmol|m?mol|meq|gy|cgy|mci|m?bq|cfu|pfu|ppm"
     r"|percent|million|billion"
 )
 _PER = (
@@ -60,7 +62,7 @@ _ARMS = (
     r"[- ]doses?\b(?!-)"
     r"|\bdos(?:e|es|age|ing)\b(?!-)(?:\s+(?:level|escalation)s?)?(?:\s+(?:[a-h]|\d+)\b)?"
 )
-_NOISE = re.compile("|".join((_DOSE, _TIMES, _FORMS, _ARMS)), re.IGNORECASE)
+_NOISE = re.compile("|".join((CODE, _DOSE, _TIMES, _FORMS, _ARMS)), re.IGNORECASE)
 _ROUTE = re.compile(_ROUTES, re.IGNORECASE)
 _LAST_ROUTE = re.compile(
     rf"(?<!stage )(?<!grade )(?<!class )(?<!type )(?<!phase )(?:{_ROUTES})\s*$", re.IGNORECASE

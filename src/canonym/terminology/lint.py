@@ -49,8 +49,8 @@ _KINDS = {
     ),
     "encoding damage": (
         "error",
-        "Names with control characters or UTF-8 read as Latin-1 will not be found, and those with "
-        "XML entities are shown so; repair the source, or read it with the right encoding.",
+        "Names with control characters, entities or UTF-8 read as Latin-1 are shown so, and some "
+        "are not found; repair the source, or read it with the right encoding.",
     ),
     "cycles": (
         "error",

@@ -4,8 +4,8 @@ A normalisation is a sequence of named steps, each a pure function from a string
 sequences are ready made:
 
 ``PLAIN``
-    undoes spelling systems and typesetting: width, signs of ions, case, accents, punctuation,
-    whitespace.
+    undoes spelling systems and typesetting: entities and tags of HTML, width, signs of ions, case,
+    accents, punctuation, whitespace.
 ``STRONG``
     PLAIN and more that keeps the concept: signs of symbols (*HER2+*), Greek letters, possessives,
     British spelling, plurals, Roman numerals.
@@ -185,7 +185,7 @@ def _pipeline(steps: tuple[str, ...]) -> Callable[[str], str]:
 
 
 def _plain(text: str) -> str:
-    if text.isascii() and "&" not in text and "+" not in text:
+    if text.isascii() and "&" not in text and "<" not in text and "+" not in text:
         return " ".join(text.translate(_ASCII_PLAIN).split())
     for name in PLAIN:
         text = STEPS[name](text)

@@ -15,7 +15,7 @@ LEAST_MARGIN = 0.03
 """What the similarity of every other concept has to lack to that of a verbatim name."""
 
 _TRUSTED = {"label", "exact"}
-_HARMLESS = {"abbreviation", *PLAIN}
+_HARMLESS = {"abbreviation", "encoding", "markup", *PLAIN}
 
 
 def is_certain(

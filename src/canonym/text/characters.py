@@ -6,10 +6,11 @@ its purpose, and accepts any string whatsoever, lone surrogates included.
 
 from __future__ import annotations
 
-import html
 import re
 import string
 import unicodedata
+
+from canonym.text.markup import without_markup
 
 _DASHES = dict.fromkeys(
     [0x058A, *range(0x2010, 0x2016), 0x2043, 0x2212, 0xFE31, 0xFE32, 0xFE58, 0xFE63, 0xFF0D], "-"
@@ -107,18 +108,15 @@ _STAINED = re.compile(
 )
 _SIGN_WORDS = {"+": "positive", "-": "negative"}
 _BLOOD_GROUP = re.compile(r"\b(AB|A|B|O)-(?= blood\b)")
-_ENTITY = re.compile(r"&(?:apos|quot|amp|lt|gt|#\d{1,7}|#x[0-9a-f]{1,6});", re.IGNORECASE)
 
 
 def entities(text: str) -> str:
-    """Resolve XML entities that an export left in a name.
+    """Undo what an export left in a name: entities and tags of HTML, and misread UTF-8.
 
-    >>> entities("Gunther&apos;s disease")
-    "Gunther's disease"
+    >>> entities("Gunther&apos;s disease"), entities("H<sub>2</sub>O"), entities("SjÃ¶gren")
+    ("Gunther's disease", 'H2O', 'Sjögren')
     """
-    if "&" not in text:
-        return text
-    return _ENTITY.sub(lambda match: html.unescape(match[0].lower()), text)
+    return without_markup(text)
 
 
 def quotes(text: str) -> str:

@@ -108,6 +108,7 @@ def _strong_head(names: Iterable[str], plain: Iterable[str]) -> Iterable[str]:
         if (
             name.isascii()
             and "&" not in name
+            and "<" not in name
             and " s " not in f"{form} "
             and signs(name) == name
             and name.isprintable()

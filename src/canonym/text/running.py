@@ -25,8 +25,11 @@ _KEPT, _LONGEST = 1 << 17, 50
 _NONE: Mapping[str, str] = {}
 _NEAR = 10  # words on each side of a gloss
 _QUOTE = "['`´ʼ‘’′]"
-_ENTITY = r"&(?:apos|quot|amp|lt|gt);"
-_LETTER = r"&#(?:\d{1,7}|x[0-9a-fA-F]{1,6});"
+_ENTITY = r"&(?:apos|quot|amp|lt|gt|nbsp|[nm]dash|[lr][sd]quo);"
+_LETTER = (
+    r"&(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|[a-zA-Z](?:acute|caron|cedil|circ|grave|ring|slash|tilde|uml)"
+    r"|[AO]Elig|(?:[ao]e|sz)lig|alpha|beta|gamma|delta|epsilon|kappa|lambda|sigma|omega);"
+)
 _SYMBOLS = "\U0001f000-\U0001faff"
 # Words whose form is another one beside other words.
 _DEPENDENT = NUMERAL_WORDS | {"s"}

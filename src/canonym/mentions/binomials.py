@@ -1,0 +1,411 @@
+"""Short names of organisms: *H. pylori*, *Staph. aureus*, *E coli*, *S.aureus*, *C. diff*.
+
+A short name is an initial or the beginning of a genus, and an epithet. Its genera are those that
+stand before the epithet in the names of a terminology, and those of well-known organisms. Where the
+text around writes the genus out, that decides. Several genera stay several.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from canonym.mentions.spelling import Speller, SpellerWriter
+from canonym.text import PLAIN, normalise, normalise_all
+from canonym.types import Step
+
+GENUS = "genus"
+"""Name of the step from a short name of an organism to one with its genus."""
+
+BINOMIALS = "binomials"
+"""Folder of an index with the binomials in its names."""
+
+# --- what binomials look like ---------------------------------------------------------------------
+
+_EPITHET = re.compile(
+    r"[a-z]{2,}(?:i|ae|is|us|um|ans|ens|a|ile|ale|ense|ax|ix|genes|gaster)|acnes|major|minor|niger"
+    r"|ruber|mays|ginseng"
+)
+_GENUS = re.compile(
+    r"[a-z]{2,}(?:a|us|um|is|ax|ex|ix|yx|bacter|monas|oides|odes|edes|myces|phyton|zoon|odon)|[bmsp]us|bos|zea"
+    r"|pan|homo|danio|vibrio|ginkgo|bufo|salmo|mucor|necator|acer|anser|gallus|aloe"
+)
+# Names of diseases, of parts of the body and of substances are Latin too: "acne vulgaris" is no
+# organism, "Artemisia vulgaris" is one.
+_NO_GENUS = re.compile(
+    r"acne|alopecia|chorea|diabetes|erythema|herpes|ichthyosis|impetigo|lichen|lupus|molluscum"
+    r"|pemphigus|placenta|serum|tinea|verruca|variola|rna|dna|[a-z]*(?:itis|osis|asis|esis|ysis|emia"
+    r"|uria|virus|carcinoma|melanoma|[^os]oma|edema|pathia|plegia|algia|ectasia|rrhea|rrhagia)"
+)
+_NO_EPITHET = re.compile(
+    r"abortus|abscessus|alpha|beta|gamma|delta|kappa|lambda|sigma|omega|phi|chi|psi|area|axis|bias"
+    r"|calcium|cataracta|cornea|data|edema|fetus|fibula|fistula|focus|fungus|genus|hernia|humerus"
+    r"|ileum|iii|vii|viii|xii|xiii|lithium|locus|lupus|magnesium|media|mucosa|nucleus|nevus|pelvis"
+    r"|penis|pharmacopoeia|placenta|plasma|plexus|potassium|radius|rectum|serum|sinus|sodium|status"
+    r"|sternum|americans|africans|europeans|humans|veterans|testis|thalamus|thrombus|tibia|thymus"
+    r"|ulna|urea|uterus|vagina|vertebra|antigens|allergens|oncogenes|transgenes|male|female|febrile"
+    r"|juvenile|senile|penile|infantile|[a-z]*(?:itis|osis|asis|esis|ysis|emia|uria|oma|algia|pathia"
+    r"|plegia|[^b]ia|virus|coccus|rna|dna|ium|lysis|orrhea|asthma)"
+)
+_NUMBERED = (
+    "and chain class complex factor form grade group hepatitis influenza phase protein stage "
+    "subtype type variant vitamin kinase"
+)
+_NO_LETTERS = frozenset(_NUMBERED.split())
+
+# Organisms that papers and notes name most, with those genera that they were called before.
+_WELL_KNOWN = """
+Acinetobacter baumannii|Actinomyces israelii|Aedes aegypti|Aeromonas hydrophila
+Aggregatibacter actinomycetemcomitans|Ancylostoma duodenale|Arabidopsis thaliana
+Ascaris lumbricoides|Aspergillus flavus|Aspergillus fumigatus|Aspergillus niger|Babesia microti
+Bacillus anthracis|Bacillus cereus|Bacillus subtilis|Bacteroides fragilis|Bartonella henselae
+Bartonella quintana|Blastomyces dermatitidis|Bordetella pertussis|Borrelia burgdorferi
+Borreliella burgdorferi|Brucella abortus|Brucella melitensis|Burkholderia cepacia
+Burkholderia mallei|Burkholderia pseudomallei|Caenorhabditis elegans|Campylobacter fetus
+Campylobacter jejuni|Candida albicans|Candida auris|Candida glabrata|Candida krusei
+Candida parapsilosis|Candida tropicalis|Chlamydia pneumoniae|Chlamydia psittaci
+Chlamydia trachomatis|Chlamydophila pneumoniae|Clostridioides difficile|Clostridium difficile
+Clostridium botulinum|Clostridium perfringens|Clostridium tetani|Coccidioides immitis
+Corynebacterium diphtheriae|Coxiella burnetii|Cryptococcus gattii|Cryptococcus neoformans
+Cryptosporidium parvum|Cutibacterium acnes|Propionibacterium acnes|Danio rerio
+Drosophila melanogaster|Echinococcus granulosus|Echinococcus multilocularis|Ehrlichia chaffeensis
+Eikenella corrodens|Entamoeba histolytica|Enterobacter aerogenes|Enterobacter cloacae
+Enterobius vermicularis|Enterococcus faecalis|Enterococcus faecium|Escherichia coli
+Fasciola hepatica|Francisella tularensis|Fusobacterium necrophorum|Fusobacterium nucleatum
+Gardnerella vaginalis|Giardia intestinalis|Giardia lamblia|Haemophilus ducreyi
+Haemophilus influenzae|Helicobacter pylori|Histoplasma capsulatum|Homo sapiens|Klebsiella oxytoca
+Klebsiella pneumoniae|Legionella pneumophila|Leishmania braziliensis|Leishmania donovani
+Leishmania infantum|Leishmania major|Leptospira interrogans|Listeria monocytogenes|Loa loa
+Macaca mulatta|Malassezia furfur|Moraxella catarrhalis|Morganella morganii|Mus musculus
+Mycobacterium abscessus|Mycobacterium avium|Mycobacterium bovis|Mycobacterium kansasii
+Mycobacterium leprae|Mycobacterium marinum|Mycobacterium tuberculosis|Mycobacterium ulcerans
+Mycoplasma genitalium|Mycoplasma hominis|Mycoplasma pneumoniae|Naegleria fowleri|Necator americanus
+Neisseria gonorrhoeae|Neisseria meningitidis|Onchocerca volvulus|Oryza sativa|Pasteurella multocida
+Plasmodium falciparum|Plasmodium knowlesi|Plasmodium malariae|Plasmodium ovale|Plasmodium vivax
+Pneumocystis carinii|Pneumocystis jirovecii|Porphyromonas gingivalis|Prevotella intermedia
+Proteus mirabilis|Proteus vulgaris|Pseudomonas aeruginosa|Rattus norvegicus|Rickettsia prowazekii
+Rickettsia rickettsii|Saccharomyces cerevisiae|Salmonella enterica|Salmonella typhi
+Salmonella typhimurium|Sarcoptes scabiei|Schistosoma haematobium|Schistosoma japonicum
+Schistosoma mansoni|Schizosaccharomyces pombe|Serratia marcescens|Shigella dysenteriae
+Shigella flexneri|Shigella sonnei|Sporothrix schenckii|Staphylococcus aureus
+Staphylococcus epidermidis|Staphylococcus saprophyticus|Stenotrophomonas maltophilia
+Streptococcus agalactiae|Streptococcus mutans|Streptococcus pneumoniae|Streptococcus pyogenes
+Strongyloides stercoralis|Taenia saginata|Taenia solium|Toxocara canis|Toxoplasma gondii
+Treponema pallidum|Trichinella spiralis|Trichomonas vaginalis|Trichophyton rubrum
+Trichuris trichiura|Tropheryma whipplei|Trypanosoma brucei|Trypanosoma cruzi
+Ureaplasma urealyticum|Vibrio cholerae|Vibrio parahaemolyticus|Vibrio vulnificus
+Wuchereria bancrofti|Xenopus laevis|Yersinia enterocolitica|Yersinia pestis|Zea mays
+"""
+_USUAL: dict[str, list[str]] = {}
+for _name in _WELL_KNOWN.lower().replace("\n", "|").strip("|").split("|"):
+    _USUAL.setdefault(_name.split()[1], []).append(_name.split()[0])
+
+_WELL_KNOWN_GENERA = {genus for genera in _USUAL.values() for genus in genera}
+
+_MOST_GENERA = 6
+_LEAST_CLIPPED = 4
+# After a full stop or a single letter any word may be an epithet, or the beginning of one.
+_SHORT_NAME = re.compile(
+    r"(?<![\w.])(?:(?P<initial>[a-z])(?P<stop>\. ?| )|(?P<clipped>[a-z]{2,9})\. ?"
+    r"|(?P<word>[a-z]{4,9}) )(?P<epithet>[a-z]{3,})(?!\w)",
+    re.IGNORECASE,
+)
+_LONG_NAME = re.compile(r"(?<![\w.-])([A-Z][a-z]{2,}) ([a-z]{3,})(?!\w)")
+_ORGANISM = re.compile(r"[A-Z]\. ?([a-z]+)")
+_LISTED = re.compile(r"(?:[A-Z]|[A-Z][a-z]{1,8})\. ?[a-z]{3,}")
+_BETWEEN = re.compile(r"\s*(?:[,;/+&]|\band\b|\bor\b)(?:\s*\b(?:and|or)\b)?\s*")
+_KEPT = 1 << 17
+_LONGEST = 200
+
+
+# --- binomials of a terminology -------------------------------------------------------------------
+
+
+class Binomials:
+    """The genera that stand before each epithet in the names of a terminology.
+
+    They are kept like the words of a speller, as "epithet genus" with the number of names.
+    """
+
+    def __init__(self, words: Speller) -> None:
+        self._words = words
+
+    @classmethod
+    def build(cls, names: Iterable[str]) -> Binomials:
+        """Collect the binomials of all names."""
+        counts: Counter[str] = Counter()
+        for pair in pairs_in(normalise_all(names, PLAIN)):
+            counts[pair] += 1
+        return cls(Speller.of_counts(counts, _ANY))
+
+    def genera(self, epithet: str, beginning: str = "") -> list[str]:
+        """Return the genera that begin so, the most frequent first.
+
+        >>> Binomials.build(["Helicobacter pylori", "Escherichia coli"]).genera("pylori", "h")
+        ['helicobacter']
+        """
+        found = sorted(
+            self._words.beginning(f"{epithet} {beginning}"), key=lambda pair: (-pair[1], pair[0])
+        )
+        return [pair.partition(" ")[2] for pair, _ in found]
+
+    @classmethod
+    def load(cls, folder: Path) -> Binomials:
+        """Open what `BinomialsWriter` wrote, memory-mapped."""
+        return cls(Speller.load(folder))
+
+
+_ANY = re.compile("[a-z]+ [a-z]+")
+
+
+class BinomialsWriter(SpellerWriter):
+    """Collects binomials and writes them, so that one pass over the names can serve other ends."""
+
+    def __init__(self, folder: Path, memory: int) -> None:
+        super().__init__(folder, memory, _ANY)
+
+    def add(self, names: Iterable[str], times: int = 1) -> None:
+        """Collect the binomials of names in `canonym.text.PLAIN` form."""
+        for pair in pairs_in(names):
+            self._counts[pair] += times
+        self._keep_small()
+
+
+def pairs_in(names: Iterable[str]) -> list[str]:
+    """Return the binomials of names in `PLAIN` form, each as "epithet genus".
+
+    >>> pairs_in(["gastritis by helicobacter pylori", "acne vulgaris"])
+    ['pylori helicobacter']
+    """
+    # The words of all names in one list, and a number for each: the loop runs outside Python.
+    words = " \n ".join(names).split(" ")
+    kinds = np.frombuffer(bytes(map(_kinds.__getitem__, words)), dtype=np.uint8)
+    places = np.flatnonzero(kinds[:-1] & _IS_GENUS & (kinds[1:] >> 1)).tolist()
+    return [f"{words[place + 1]} {words[place]}" for place in places]
+
+
+_IS_GENUS, _IS_EPITHET = 1, 2
+_NO_LAST = frozenset("bcdfhjkpqtuvwyz0123456789.,;:()[]-")  # letters in which neither ends
+
+
+class _Kinds(dict[str, int]):
+    """Tells whether a word may be a genus, an epithet or both; remembered up to a limit."""
+
+    def __missing__(self, word: str) -> int:
+        if word[-1:] in _NO_LAST and word not in _USUAL:
+            return 0
+        known = word in _WELL_KNOWN_GENERA
+        genus = known or (_GENUS.fullmatch(word) and not _NO_GENUS.fullmatch(word))
+        known = word in _USUAL
+        epithet = known or (_EPITHET.fullmatch(word) and not _NO_EPITHET.fullmatch(word))
+        kind = _IS_GENUS * bool(genus) + _IS_EPITHET * bool(epithet)
+        if len(self) < _KEPT:
+            self[word] = kind
+        return kind
+
+
+_kinds = _Kinds()
+
+
+# --- mentions -------------------------------------------------------------------------------------
+
+
+class _Short(NamedTuple):
+    """A short name in a mention: where it is, and the names with a genus that it may stand for."""
+
+    start: int
+    end: int
+    names: list[str]
+
+
+def organism_steps(
+    text: str, binomials: Binomials | None = None, around: Sequence[str] = ()
+) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    """Return the steps that write genera out, and those that write them as initials.
+
+    >>> organism_steps("Plasmodium vivax")
+    ((), (Step(name='genus', before='Plasmodium vivax', after='P. vivax'),))
+    """
+    # Few texts have any organism, and this tells quickly.
+    words = text.lower().split()
+    has_epithet = _has_epithet(words)
+    if not (has_epithet or "." in text or 1 in map(len, words)) or len(text) > _LONGEST:
+        return (), ()
+    steps = genus_steps(text, binomials, around)
+    short = short_name(text, binomials) if has_epithet and not steps else ""
+    return steps, (Step(GENUS, text, short),) if short else ()
+
+
+def genus_steps(
+    text: str, binomials: Binomials | None = None, around: Sequence[str] = ()
+) -> tuple[Step, ...]:
+    """Return the steps from a mention with short names of organisms to those with the genus.
+
+    Where one short name may stand for several, well-known organisms come first, and then those of
+    more names of the terminology. `around` are texts that may write the genus out.
+
+    >>> [step.after for step in genus_steps("H. pylori gastritis")]
+    ['Helicobacter pylori gastritis']
+    >>> genus_steps("hepatitis B virus")
+    ()
+    """
+    short = [one for one in _short_names(text, binomials, around) if one.names]
+    if not short:
+        return ()
+    if len(short) > 1:
+        short = [one._replace(names=one.names[:1]) for one in short]
+    written = [text]
+    for start, end, names in reversed(short):
+        written = [f"{one[:start]}{name}{one[end:]}" for name in names for one in written]
+    return tuple(Step(GENUS, text, one) for one in written)
+
+
+def _has_epithet(words: Iterable[str]) -> bool:
+    return max(map(_kinds.__getitem__, words), default=0) >= _IS_EPITHET
+
+
+def organisms_in(text: str) -> tuple[str, ...]:
+    """Return the short names in a text that lists nothing else, none for any other text.
+
+    >>> organisms_in("E. coli, S.aureus and K. pneumoniae"), organisms_in("E. coli and fever")
+    (('E. coli', 'S.aureus', 'K. pneumoniae'), ())
+    """
+    if text.count(".") < 2 or len(text) > _LONGEST:
+        return ()
+    pieces = tuple(_BETWEEN.split(text))
+    whole = all(_LISTED.fullmatch(piece) for piece in pieces)
+    return tuple(dict.fromkeys(pieces)) if whole and len(pieces) > 1 else ()
+
+
+def short_name(text: str, binomials: Binomials | None = None) -> str:
+    """Return a text with the genera of its organisms as initials, "" where it has none.
+
+    A genus stays where its initial usually stands for another one, or does in the terminology.
+
+    >>> short_name("Plasmodium vivax MSP1"), short_name("Salmonella pneumoniae")
+    ('P. vivax MSP1', '')
+    """
+
+    def shortened(match: re.Match[str]) -> str:
+        genus, epithet = match[1].lower(), match[2]
+        if not (_kinds[genus] & _IS_GENUS and _kinds[epithet] & _IS_EPITHET):
+            return match[0]
+        others = [one for one in _USUAL.get(epithet, ()) if one[0] == genus[0]]
+        if binomials is not None:
+            others = others or binomials.genera(epithet, genus[0])
+        return match[0] if others and genus not in others else f"{match[1][0]}. {epithet}"
+
+    after = _LONG_NAME.sub(shortened, text)
+    return after if after != text else ""
+
+
+def organism_of(text: str, steps: Sequence[Step]) -> Organism | None:
+    """Return the organism of a text that is a short name alone, with the genera of its steps.
+
+    >>> organism_of("H. pylori", ())
+    Organism(initial='h', epithet='pylori', genera=())
+    >>> organism_of("T. bili", ()), organism_of("H. pylori gastritis", ())
+    (None, None)
+    """
+    genera = [step.after.lower().split() for step in steps if step.name == GENUS]
+    if genera:
+        epithet = genera[0][-1]
+        alone = all(len(words) == 2 for words in genera)
+        names = tuple(words[0] for words in genera)
+        return Organism(names[0][0], epithet, names) if alone else None
+    match = _ORGANISM.fullmatch(text) if text[1:2] == "." else None
+    if match is None or not _kinds[match[1]] & _IS_EPITHET:
+        return None
+    is_clear = match[1] in _USUAL or len(match[1]) > _LEAST_CLIPPED
+    return Organism(text[0].lower(), match[1], ()) if is_clear else None
+
+
+class Organism(NamedTuple):
+    """The initial and the epithet of an organism, and its genera where they are known."""
+
+    initial: str
+    epithet: str
+    genera: tuple[str, ...]
+
+    def may_be(self, name: str) -> bool:
+        """Tell whether a name may be of this organism: it has the genus or the bare epithet.
+
+        >>> organism = Organism("k", "pneumoniae", ("klebsiella",))
+        >>> [organism.may_be(name) for name in ("Klebsiella sp.", "Streptococcus pneumoniae")]
+        [True, False]
+        """
+        words = normalise(name).split()
+        if not set(self.genera).isdisjoint(words):
+            return True
+        before = [words[at - 1] if at else "" for at, w in enumerate(words) if w == self.epithet]
+        return any(
+            not _kinds[word] & _IS_GENUS or (not self.genera and word[0] == self.initial)
+            for word in before
+        )
+
+
+def _short_names(text: str, binomials: Binomials | None, around: Sequence[str]) -> Iterator[_Short]:
+    for match in _SHORT_NAME.finditer(text):
+        genus = match["initial"] or match["clipped"] or match["word"]
+        epithet = match["epithet"].lower()
+        if not _is_short_genus(match):
+            continue
+        names = _genera(genus.lower(), epithet, binomials)
+        if match["word"] is None and names == []:
+            names = _clipped(genus.lower(), epithet)
+        named = _written_out(genus, epithet, names, around)
+        spelt = list(dict.fromkeys(name.capitalize() for name in named))[:_MOST_GENERA]
+        yield _Short(match.start(), match.end(), spelt)
+
+
+def _is_short_genus(match: re.Match[str]) -> bool:
+    """Tell whether what stands before an epithet may be short for a genus."""
+    initial = match["initial"]
+    if initial is None or "." in match["stop"]:
+        return True
+    if initial in "aA":  # "a major problem"
+        epithet = match["epithet"].lower()
+        return any(genus[0] == "a" for genus in _USUAL.get(epithet, ()))
+    before = match.string[: match.start()].rstrip().rpartition(" ")[2].lower()
+    return before not in _NO_LETTERS and (initial.isupper() or not before)
+
+
+def _genera(genus: str, epithet: str, binomials: Binomials | None) -> list[str]:
+    """Return the binomials that a short genus and an epithet may stand for."""
+    names: list[str] = []
+    # "K. pneumonia" and "H. influenza" have lost a letter.
+    for form in (epithet, f"{epithet}e") if epithet.endswith("a") else (epithet,):
+        if _kinds[form] & _IS_EPITHET:
+            found = [one for one in _USUAL.get(form, ()) if one.startswith(genus)]
+            found += binomials.genera(form, genus) if binomials is not None else []
+            names += [f"{one} {form}" for one in found]
+    # A genus that is written out is not short for another one.
+    return [] if any(name.startswith(f"{genus} ") for name in names) else names
+
+
+def _clipped(genus: str, epithet: str) -> list[str]:
+    """Return the well-known organism whose epithet is cut short, as in "C. diff"."""
+    if len(epithet) < _LEAST_CLIPPED:
+        return []
+    forms = [form for form in _USUAL if form.startswith(epithet) and form != epithet]
+    names = {form: [one for one in _USUAL[form] if one.startswith(genus)] for form in forms}
+    named = [f"{one} {form}" for form, genera in names.items() for one in genera]
+    return named if sum(map(bool, names.values())) == 1 else []
+
+
+def _written_out(genus: str, epithet: str, names: list[str], around: Sequence[str]) -> list[str]:
+    """Return the names whose genus the surroundings write out; all of them where they do not."""
+    for text in filter(None, around):
+        whole = re.search(rf"(?<!\w)({genus}[a-z]+)\s+{epithet}(?!\w)", text, re.IGNORECASE)
+        if whole is not None:
+            return [f"{whole[1].lower()} {epithet}"]
+        words = set(normalise(text).split()) if len(names) > 1 else set()
+        named = [name for name in names if name.split()[0] in words]
+        if named:
+            return named
+    return names

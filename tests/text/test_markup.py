@@ -1,0 +1,179 @@
+"""Entities, tags and misread UTF-8 are undone; what only looks like them stays."""
+
+from __future__ import annotations
+
+import doctest
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from canonym.text import PLAIN, STRONG, markup, normalise
+from canonym.text.markup import named_characters, repairs, untagged, well_read, without_markup
+from canonym.text.memo import MemoNormaliser
+
+ANY = st.text(st.characters(exclude_categories=[]), max_size=40)
+SAMPLES = (
+    "<b> </b> <sub> </sub> <br/> <p> < > & ; &eacute; &amp; &lt;i&gt; &#946; Ã © Â Î ² â € ™ a b 2 "
+    "é β x Ã© â€™ ÃƒÂ©"
+)
+PIECES = st.lists(st.sampled_from([*SAMPLES.split(), " ", "\xa0"]), max_size=12).map("".join)
+
+
+def test_examples_in_docstrings() -> None:
+    assert doctest.testmod(markup).failed == 0
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("M&eacute;ni&egrave;re", "Ménière"),
+        ("M&EACUTE;NI&EGRAVE;RE", "MéNIèRE"),
+        ("Sj&ouml;gren", "Sjögren"),
+        ("Beh&ccedil;et", "Behçet"),
+        ("Ko&ccaron;i&#263;", "Kočić"),
+        ("&beta;-cell &Beta;", "β-cell Β"),
+        ("&#946;&#x3B2;&#X3b2;", "βββ"),
+        ("5&nbsp;mg", "5\xa0mg"),
+        ("Crohn&rsquo;s &ldquo;x&rdquo;", "Crohn’s “x”"),
+        ("p &lt; 0.05 &amp;amp; q &gt; 3", "p < 0.05 & q > 3"),
+        ("&amp;eacute;", "é"),
+        ("&AMP; &Lt; &APOS;", "& ≪ '"),
+        ("10&deg;C &plusmn; 1&micro;g", "10°C ± 1µg"),
+        ("&mu;-opioid", "μ-opioid"),
+        # No entities.
+        ("AT&T; R&D; A&E;", "AT&T; R&D; A&E;"),
+        ("fever&cough; HTN&DM;CAD", "fever&cough; HTN&DM;CAD"),
+        ("HTN&CAP;DM", "HTN&CAP;DM"),
+        ("&eacute without an end", "&eacute without an end"),
+        ("B&B; Q&A", "B&B; Q&A"),
+        ("&;", "&;"),
+    ],
+)
+def test_entities(before: str, after: str) -> None:
+    assert named_characters(before) == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("H<sub>2</sub>O<sub>2</sub>", "H2O2"),
+        ("H<SUB>2</SUB>O", "H2O"),
+        ("Ca<sup>2+</sup>", "Ca2+"),
+        ("<i>H. pylori</i> gastritis", "H. pylori gastritis"),
+        ("<b>p</b>53 <u>x</u>", "p53 x"),
+        ("<em>TP53</em> and <strong>loss</strong>", "TP53 and loss"),
+        ("<italic>BRCA1</italic>", "BRCA1"),
+        ('<span style="color: red">fever</span>', "fever"),
+        ('<a href="x.html">fever</a>', "fever"),
+        ("<font color=red size=2>fever</FONT>", "fever"),
+        ("fever<br>cough<BR/>rash<br />pain", "fever\ncough\nrash\npain"),
+        ("<p>fever</p><p>cough</p>", "fever\ncough"),
+        ("<p>fever", "fever"),
+        ("<ul><li>fever</li><li>cough</li></ul>", "fever\ncough"),
+        ("<div>fever</div>", "fever"),
+        ("10<sup>-3", "10-3"),
+        # No tags.
+        ("p<0.05 and q>3", "p<0.05 and q>3"),
+        ("a<b>c", "a<b>c"),
+        ("a < b > c", "a < b > c"),
+        ("x<i>y", "x<i>y"),
+        ("r<p>0.5", "r<p>0.5"),
+        ("</i>x<i>", "</i>x<i>"),
+        ("<0.5 mg", "<0.5 mg"),
+        ("CD4<200", "CD4<200"),
+        ("A->B, B<-A, A<->B", "A->B, B<-A, A<->B"),
+        ("<unknown>", "<unknown>"),
+        ("<NOS>", "<NOS>"),
+        ("5 <x> 6", "5 <x> 6"),
+        ("<https://example.org>", "<https://example.org>"),
+        ("<subject>", "<subject>"),
+    ],
+)
+def test_tags(before: str, after: str) -> None:
+    assert untagged(before) == after
+
+
+_RIGHT = (
+    "Ménière|Sjögren|Behçet|Guillain-Barré|naïve|Löffler|Waldenström|Ångström-Å|garçon|señor|maß"
+    "|ÄÖÜ über|Ödem|voilà tout|Crohn’s|“fever”|a – b|a — b|…|•|™ ®|5 µg|10 °C|± 1|≥ 5|≤ 5|− 1|→"
+    "|β-cell|TNFα|γδ T|κ-light|μ-opioid|Ω|½|² ³|Łódź žluč|Dvořák|Kovać|İstanbul|ﬁbrosis|пневмония"
+    "|инфаркт миокарда|心筋梗塞|高血压病|viêm phổi bệnh|H₂O₂|Ⅱ|№ 5"
+)
+RIGHT = _RIGHT.split("|")
+
+
+@pytest.mark.parametrize("text", RIGHT)
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
+def test_misread_text_is_decoded(text: str, encoding: str) -> None:
+    misread = "".join(
+        bytes([byte]).decode(encoding, "ignore") or chr(byte) for byte in text.encode()
+    )
+    assert well_read(misread) == text
+    twice = "".join(
+        bytes([byte]).decode(encoding, "ignore") or chr(byte) for byte in misread.encode()
+    )
+    assert well_read(twice) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *RIGHT,
+        "MAÇÔ",
+        "“MAÇÔ",
+        "NOVA Â– ALA",
+        "5 Å²",
+        "a resolution of 2 Å–3 Å",
+        "at the café…”",
+        "« voilà »",
+        "où ça « là »",
+        "São João, coração, pão",
+        "SÃO PAULO, CORAÇÃO",
+        "ÎLE-DE-FRANCE",
+        "ÂGE",
+        "ESPAÑA” y",
+        "Ñ°",
+        "Fuß–Hand",
+        "groß” und",
+        "România, câine",
+        "français «é»",
+        "Đặng, Nguyễn",
+        "naïve “T” cells",
+        "β² α±",
+        "1€ ™",
+    ],
+)
+def test_text_that_was_read_well_stays(text: str) -> None:
+    assert well_read(text) == text
+
+
+def test_all_together_and_each_step_is_told() -> None:
+    text = "&lt;i&gt;MÃ©ni&egrave;re&lt;/i&gt;"
+    steps = list(repairs(text))
+    assert [step.name for step in steps] == ["entities", "markup", "encoding"]
+    assert steps[-1].after == without_markup(text) == "Ménière"
+    assert all(one.after == two.before for one, two in itertools.pairwise(steps))
+    assert list(repairs("plain text")) == list(repairs("Ménière β")) == []
+
+
+def test_the_normal_form_undoes_them() -> None:
+    assert normalise("M&eacute;ni&egrave;re<br/>MÃ©niÃ¨re H<sub>2</sub>O a<b>c") == (
+        "meniere meniere h2o a b c"
+    )
+
+
+@given(ANY | PIECES)
+def test_any_text(text: str) -> None:
+    for step in repairs(text):
+        assert step.before != step.after
+    for steps in (PLAIN, STRONG):
+        form = normalise(text, steps)
+        assert normalise(form, steps) == form
+        assert MemoNormaliser(steps)([text]) == [form]
+
+
+@given(st.text(st.characters(max_codepoint=127, exclude_characters="&<"), max_size=40))
+def test_plain_ascii_stays(text: str) -> None:
+    assert without_markup(text) == text
