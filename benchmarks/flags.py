@@ -111,7 +111,7 @@ def main() -> None:
     result["cost"] = cost(sentences)
     for name, found in result.items():
         print(name, found)
-    save("flags", result, packages=["spacy", "negspacy"])
+    save("flags", result)
 
 
 if __name__ == "__main__":

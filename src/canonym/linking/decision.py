@@ -12,7 +12,9 @@ from canonym.linking.search import ConceptHit, Draft, StringHits, at_most
 from canonym.linking.settings import SIEVES
 from canonym.mentions.findings import finding_name
 from canonym.mentions.glosses import LEAST_GAIN, is_code_for
+from canonym.mentions.flags import FLAGS, consistent
 from canonym.mentions.prepare import Part, Prepared
+from canonym.mentions.status import read_status
 from canonym.text import explain
 from canonym.types import Document, Mention, Name, Step
 
@@ -21,6 +23,9 @@ NameOf = Callable[[ConceptHit], Name]
 
 SPLIT_MARGIN = 0.02
 """By so much less than the whole a part may score; chosen on the train parts of two corpora."""
+
+NEGATED = "the mention is negated"
+"""The reason of a mention that is NIL because its words say that it is not so."""
 
 _SIEVE_STEPS = {sieve.name: sieve.steps for sieve in SIEVES}
 
@@ -89,32 +94,38 @@ def decide(
     min_score: float | None,
     forbidden: frozenset[int],
     name: NameOf,
+    *,
+    keep_negated: bool = False,
 ) -> Draft:
     """Decide for one mention, by the hits of every string of `parts_of`.
 
     The mention is split when no sieve knows the whole, no part scores less than it by
-    `SPLIT_MARGIN`, and the parts are not all the same concept. Best hits below `min_score` are NIL.
+    `SPLIT_MARGIN`, and the parts are not all the same concept. Best hits below `min_score` are NIL,
+    and so is what is negated, unless with `keep_negated`.
     """
-    whole = _one(mention, prepared.whole, found, min_score, forbidden, name)
+    how = found, min_score, forbidden, name, keep_negated
+    whole = _one(mention, prepared.whole, *how)
     if len(prepared.parts) < 2 or found[whole.string].sieve != "search":
         return whole
     parts = tuple(
-        _one(replace(mention, text=part.text, ids=()), part, found, min_score, forbidden, name)
-        for part in prepared.parts
+        _one(replace(mention, text=part.text, ids=()), part, *how) for part in prepared.parts
     )
-    concepts = {None if part.nil or not part.hits else part.hits[0].concept for part in parts}
+    concepts = {part.hits[0].concept if part.hits else None for part in parts}
     if len(concepts) == 1 and None not in concepts:
         return whole  # "stage II and III cancer" is one concept
     if min(part.score for part in parts) <= whole.score - SPLIT_MARGIN:
         return whole
     nil = all(part.nil for part in parts)
+    negated = NEGATED if all("negated" in part.status for part in parts) else ""
+    said = {flag for part in parts for flag in part.status}
     return Draft(
         mention,
         whole.string,
         nil=nil,
-        reason="no part was found" if nil else "",
-        steps=prepared.whole.steps,
+        reason=(negated or "no part was found") if nil else "",
+        steps=_stated_steps(prepared.whole),
         parts=parts,
+        status=tuple(flag for flag in FLAGS if flag in said),
     )
 
 
@@ -125,32 +136,80 @@ def _one(
     min_score: float | None,
     forbidden: frozenset[int],
     name: NameOf,
+    keep_negated: bool,
 ) -> Draft:
-    best = _best(part, found, name)
+    best = _stated(part, found, name) or _best(part, found, name)
     string, hits = best.string, best.hits
-    reason = hits.reason
+    given = () if mention.flags is None else mention.flags
+    status = consistent((*given, *(() if best.says_status else part.status)))
+    reason = NEGATED if "negated" in status and not keep_negated else hits.reason
     if not reason and min_score is not None and hits.score < min_score:
         reason = f"the best score, {hits.score:.3f}, is below {min_score:g}"
     # How the string got the form in which a sieve knows it.
     forms = _SIEVE_STEPS.get(hits.sieve, ())
-    steps = (*part.steps, *best.steps, *(explain(string, forms) if forms else ()))
+    before = part.steps if best.says_status else _stated_steps(part)
+    steps = (*before, *best.steps, *(explain(string, forms) if forms else ()))
     tied = hits.tied if hits.hits else ()
     return Draft(
-        mention, string, hits.hits, bool(reason), reason, steps, tied=tied, forbidden=forbidden
+        mention,
+        string,
+        hits.hits,
+        bool(reason),
+        reason,
+        steps,
+        tied=tied,
+        forbidden=forbidden,
+        status=status,
     )
 
 
+def _stated_steps(part: Part) -> tuple[Step, ...]:
+    """Return the steps to the text of a part, with that which took its words of status off."""
+    if not part.stated:
+        return part.steps
+    return (*part.steps, Step("status", part.stated[0], part.text))
+
+
 class _Best(NamedTuple):
-    """The string of a part that was found best, its hits, and the steps from the part's text."""
+    """The string of a part that was found best, its hits, and the steps from the part's text.
+
+    `says_status` tells whether the string is a name that says the status of the mention itself.
+    """
 
     string: str
     hits: StringHits
     steps: tuple[Step, ...] = ()
+    says_status: bool = False
 
     @property
     def is_known(self) -> bool:
         """Whether a sieve knows the string."""
         return self.hits.sieve in _SIEVE_STEPS
+
+
+def _stated(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best | None:
+    """Return the mention with its words of status where that is a name which says the same.
+
+    A sieve knows it, as written or in another wording. Or a search finds such a name for it, while
+    no sieve knows the text without those words.
+    """
+    for text in part.stated:
+        hits = found[text]
+        if hits.sieve in _SIEVE_STEPS and _says(part.status, hits, name):
+            steps = () if text == part.stated[0] else (Step("wording", part.stated[0], text),)
+            known = hits._replace(hits=_before(hits, found[part.text]).hits)
+            return _Best(text, known, steps, says_status=True)
+    if not part.stated or found[part.text].sieve in _SIEVE_STEPS:
+        return None
+    whole = found[part.stated[0]]
+    if whole.score > found[part.text].score and _says(part.status, whole, name):
+        return _Best(part.stated[0], whole, says_status=True)
+    return None
+
+
+def _says(status: tuple[str, ...], hits: StringHits, name: NameOf) -> bool:
+    """Tell whether the best name says a status in its own words."""
+    return any(read_status(name(hit).text).flags == status for hit in hits.hits[:1])
 
 
 def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:

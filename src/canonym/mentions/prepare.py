@@ -3,6 +3,9 @@
 Abbreviations come first, because a part of a composite may be one. Trial fields come before
 composites, because "Drug A 5 mg + placebo" is a list only once doses and arms are gone. Spelling
 comes last, on the strings to look up, and so do clinicians' names of findings.
+
+Words that say the status of a mention ("no", "h/o", "possible") are taken off before a mention is
+split, and again off each part: "no fever, possible asthma".
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from canonym.mentions.abbreviations import expand
 from canonym.mentions.composites import split_composite
 from canonym.mentions.findings import finding_name
 from canonym.mentions.spelling import Speller
+from canonym.mentions.status import may_have_status, read_status, split_statuses, wordings
 from canonym.types import Step
 
 LONGEST = 1_000
@@ -30,6 +34,10 @@ class Part(NamedTuple):
     which the document explains it. Other writings count only where a sieve knows them: `rewrites`
     in their order, such as what clinicians call a finding, and `guesses` at a misspelt text.
     `steps` tell how the mention became `text`; each alternative and rewrite is the step to it.
+
+    `status` is what words said that `text` no longer has. `stated` is then the text with them, and
+    other wordings of it. Where one of these is a name that says the same, it is meant, and there is
+    no status.
     """
 
     text: str
@@ -38,16 +46,19 @@ class Part(NamedTuple):
     glosses: tuple[str, ...] = ()
     guesses: tuple[str, ...] = ()
     rewrites: tuple[Step, ...] = ()
+    status: tuple[str, ...] = ()
+    stated: tuple[str, ...] = ()
 
     @property
     def texts(self) -> tuple[str, ...]:
         """Every string that is looked up and searched."""
-        return (self.text, *(step.after for step in self.alternatives), *self.glosses)
+        after = (step.after for step in self.alternatives)
+        return (self.text, *after, *self.glosses, *self.stated[:1])
 
     @property
     def looked_up(self) -> tuple[str, ...]:
         """Every string that is looked up and not searched."""
-        return (*(step.after for step in self.rewrites), *self.guesses)
+        return (*(step.after for step in self.rewrites), *self.guesses, *self.stated[1:])
 
 
 class Prepared(NamedTuple):
@@ -102,30 +113,48 @@ class Preparation:
             if pieces != (text,):
                 steps.append(Step("trial field", text, " | ".join(pieces)))
         whole = pieces[0] if len(pieces) == 1 else text
+        part = self._part(whole, tuple(steps))
         if self.composites and len(pieces) == 1:
-            pieces = split_composite(whole) or (whole,)
+            pieces = split_composite(part.text)
+            if not part.status and len(pieces) == 1:
+                pieces = split_statuses(whole)
         if len(pieces) == 1:
-            part = self._spelled(whole, tuple(steps))
             if gloss:
                 explained = expand(gloss[:LONGEST], abbreviations)
                 part = part._replace(glosses=(explained,) if explained != whole else ())
             return Prepared(part, (part,))
-        split = Step("composite", whole, " | ".join(pieces))
-        return Prepared(
-            self._spelled(whole, tuple(steps)),
-            tuple(self._spelled(piece, (*steps, split)) for piece in pieces),
-        )
+        if part.status:
+            steps.append(Step("status", whole, part.text))
+        steps.append(Step("composite", part.text, " | ".join(pieces)))
+        parts = (self._part(piece, tuple(steps), part.status) for piece in pieces)
+        return Prepared(part, tuple(parts))
 
     def known_share(self, text: str) -> float:
         """Return the share of a text in words of the terminology; 1 where they are not known."""
         return 1.0 if self.speller is None else self.speller.known_share(text)
 
-    def _spelled(self, text: str, steps: tuple[Step, ...]) -> Part:
+    def _part(
+        self, text: str, steps: tuple[Step, ...], status: tuple[str, ...] = ()
+    ) -> Part:
+        """Prepare a piece of a mention; `status` is that of the whole, if it says none itself."""
+        if not may_have_status(text):
+            return self._spelled(text, steps, status)
+        own = read_status(text)
+        if not own.flags:
+            return self._spelled(text, steps, status)
+        part = self._spelled(own.core, steps, own.flags)
+        return part._replace(stated=(text, *wordings(own)))
+
+    def _spelled(
+        self, text: str, steps: tuple[Step, ...], status: tuple[str, ...] = ()
+    ) -> Part:
         finding = finding_name(text)
         rewrites = (Step("finding", text, finding),) if finding else ()
         if self.speller is None:
-            return Part(text, (), steps, rewrites=rewrites)
+            return Part(text, (), steps, rewrites=rewrites, status=status)
         corrected = self.speller.correct(text)
         alternatives = () if corrected == text else (Step("spelling", text, corrected),)
         guesses = self.speller.guesses(corrected)
-        return Part(text, alternatives, steps, guesses=guesses, rewrites=rewrites)
+        return Part(
+            text, alternatives, steps, guesses=guesses, rewrites=rewrites, status=status
+        )

@@ -49,7 +49,7 @@ def is_certain(
     nearly the name, with a similarity above ``1 - LEAST_MARGIN``. A concept below the best one has
     to have the name itself: "Migraine, unspecified" is no rival of "Migraine". Otherwise the
     confidence decides. Where the index has none from mentions, the mention has to be verbatim the
-    label or an exact name. Composite mentions and NIL are never certain.
+    label or an exact name. Composite mentions, those with a status and NIL are never certain.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def is_certain(
     >>> is_certain(link)
     True
     """
-    if link.id is None or link.parts:
+    if link.id is None or link.parts or link.status:
         return False
     best = link.candidates[0]
     verbatim = is_verbatim(link, best)

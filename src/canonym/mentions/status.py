@@ -1,0 +1,248 @@
+"""The status of a mention in a list: *h/o breast cancer* is breast cancer, of the past.
+
+A cell of a problem list has its words of status at its ends. `read_status` takes them off, by the
+cues of running text (`canonym.mentions.cues`). What is left names the concept. A terminology may
+have a name that says the status itself (*family history of breast cancer*): `wordings` are what
+such a name would be, and the linker looks them up first.
+
+Three kinds of mentions keep their words. *no appetite* is a finding, for what is absent belongs to
+health. *no-reflow* and *triple negative* are no negations. *fever without rash* has its *without*
+inside, and stays whole.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from canonym.mentions.cues import Cue, find_cues, first_words, last_words
+from canonym.mentions.flags import consistent
+
+__all__ = ["Status", "read_status", "split_statuses", "wordings"]
+
+_WORDINGS: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("negated",): ("absence of {}", "absent {}", "no {}", "{} absent"),
+    ("historical",): ("history of {}", "personal history of {}", "previous {}", "old {}"),
+    ("family",): ("family history of {}",),
+    ("uncertain",): ("possible {}", "suspected {}"),
+}
+"""How a name says a status."""
+
+_MINUS = "[-\u2212]"
+_SIGNS = re.compile(
+    rf"\s*(?:(?P<uncertain>\(?\?+\)?|\+/-)\s*(?=\w)|(?P<negated>\(\s*{_MINUS}\s*\)\s+(?=\w)"
+    rf"|{_MINUS}(?=[^\W\d_]{{2}})))"
+)
+_SIGNS_BEHIND = re.compile(
+    rf"(?:\s*(?P<uncertain>\(\s*\?+\s*\)|\?+)|\s+(?P<negated>\(\s*{_MINUS}\s*\))"
+    rf"|\s*:\s*{_MINUS})[\s.]*\Z"
+)
+_BEGIN = re.compile(r"[\s\"'(\[]*")
+_FIRST = re.compile(r"[\s\"'\[]*\(?(\w+|[(?+\u2212-])")
+_LINK = re.compile(
+    r"(?:\s*:\s*|\s+[-\u2013]\s+|\s+|(?=\())"
+    r"(?:(?:an?|any|the|evidence of|signs? of|symptoms? of|known|definite|obvious|current|new|"
+    r"further|other|acute episode of|of|for)\s+)*",
+    re.IGNORECASE,
+)
+_APART = re.compile(r"\s*[,;:(\[\u2013\u2014-]+\s*\Z")
+_REST = re.compile(r"[\s.)\]!,;]*\Z")
+_OF_FAMILY = re.compile(r"\s*:|\s+[-\u2013]\s")
+_NAME = re.compile(r"[^\W_]{2}|[\u3040-\u9fff]")
+_TURN = re.compile(r"\s*,?\s+(?:but|however|although|though)\s+", re.IGNORECASE)
+_VERSUS = re.compile(r"\s+(?:vs\.?|versus)\s+", re.IGNORECASE)
+_GRAFT = re.compile(r"\b(?:graft|host)\W", re.IGNORECASE)
+_ENDS = re.compile(r"[;\n]|\s\d+[.)]\s")
+
+# What belongs to health: that it is absent is a finding.
+_HEALTHY = re.compile(
+    r"(?:an? |any |of |the )*(?:able|appetite|awareness|balance|bowel movements?|bowel sounds|"
+    r"breast ?feeding|breath sounds|breathing|concentrat\w+|consciousness|coordination|desire|"
+    r"drinking|drive|eating|emotions?|energy|enough|enjoyment|erections?|exercise|eye contact|"
+    r"feeling\w*|flatus|gaining|gag reflex|hearing|heart ?beat|immuni\w+|insurance|interest|"
+    r"libido|menses|menstruation|memory|milk|motivation|movement|moving|ovulation|oxygen|periods?|"
+    r"pigment|prenatal care|pulse|reflex(?:es)?|remembering|responding|saliva|sensation|sense|"
+    r"sex(?:ual)? (?:desire|drive|interest)|sight|sleep|sleeping|smell|speech|sperm|strength|"
+    r"sweat|sweating|talking|taste|tears|thinking|urination|urine|urine output|vision|voice|"
+    r"walking|well|working|(?:being |feeling )(?:able|well))\b",
+    re.IGNORECASE,
+)
+_NITRIC_OXIDE = re.compile(
+    r"NO\s+(?:synthases?|donors?|production|release|bioavailability|levels?|metabolism|pathway|"
+    r"signal\w+|inhalation|gas|scaveng\w+)\b"
+)
+# What stays, so that it may be old; *old yellow enzyme* is a name.
+_OLD = re.compile(
+    r"\b(?:mi|cva|tia|fx|tb|infarct\w*|strokes?|fractures?|injur\w+|tears?|scar\w*|bleed\w*|"
+    r"ha?ematomas?|ha?emorrhages?|ruptures?|dislocations?|lacerations?|burns?|trauma|"
+    r"tuberculosis|granulom\w+)\b",
+    re.IGNORECASE,
+)
+_ABSENCE = frozenset(["no", "not", "without", "w/o", "absence of"])
+_APART_ONLY = frozenset(
+    ["no", "none", "never", "denies", "denied", "h/o", "r/o", "old", "remote", "prior", "likely"]
+)
+
+
+class Status(NamedTuple):
+    """A mention without its words of status: what is left of it, and what they said.
+
+    `flags` are of `canonym.mentions.cues.FLAGS`; without any, `core` is the mention as it stands.
+    """
+
+    core: str
+    flags: tuple[str, ...] = ()
+
+
+def read_status(text: str) -> Status:
+    """Take the words of status off the ends of a mention.
+
+    >>> read_status("no h/o asthma")
+    Status(core='asthma', flags=('negated',))
+    >>> read_status("pneumonia, resolved"), read_status("r/o PE")
+    (Status(core='pneumonia', flags=('historical',)), Status(core='PE', flags=('uncertain',)))
+    >>> read_status("no-reflow phenomenon"), read_status("no appetite")
+    (Status(core='no-reflow phenomenon', flags=()), Status(core='no appetite', flags=()))
+    """
+    if not may_have_status(text):
+        return Status(text)
+    cues = find_cues(text)
+    start, flags = _from_start(text, cues)
+    end, more = _from_end(text, [cue for cue in cues if cue.start >= start], start)
+    core = text[start:end].strip()
+    flags += more
+    if not flags or _NAME.search(core) is None:
+        return Status(text)
+    if _ends_inside(text, cues, start, end, flags):
+        return Status(text)
+    return Status(_unbracketed(core), consistent(flags))
+
+
+def split_statuses(text: str) -> tuple[str, ...]:
+    """Split what a status cannot be read of as a whole: "no fever but cough", "PE vs pneumonia".
+
+    Each part has its own words of status then. The text is returned alone where there is nothing
+    to split.
+
+    >>> split_statuses("no fever but cough"), split_statuses("PE vs pneumonia")
+    (('no fever', 'cough'), ('? PE', '? pneumonia'))
+    """
+    if (" v" in text or " V" in text) and not _GRAFT.search(text):
+        sides = [side for side in _VERSUS.split(text) if side.strip()]
+        if len(sides) > 1:
+            return tuple(side if read_status(side).flags else f"? {side}" for side in sides)
+    if may_have_status(text):
+        sides = [side for side in _TURN.split(text) if side.strip()]
+        if len(sides) > 1:
+            return tuple(sides)
+    return (text,)
+
+
+def wordings(status: Status) -> tuple[str, ...]:
+    """Return what a name would be that says the same: "family history of gout" for "FHx: gout".
+
+    >>> wordings(Status("gout", ("family",)))
+    ('family history of gout',)
+    """
+    return tuple(words.format(status.core) for words in _WORDINGS.get(status.flags, ()))
+
+
+def may_have_status(text: str) -> bool:
+    """Tell at once of most mentions that they have no words of status at their ends."""
+    starts, ends = _outer()
+    first = _FIRST.match(text)
+    if first is not None and first[1].lower() in starts:
+        return True
+    last = text.rstrip(" .)]!,;")
+    if last.endswith(("?", "-", "\u2212")):
+        return True
+    word = last[max(last.rfind(" "), last.rfind("/")) + 1 :].lstrip("([:-").lower()
+    return word in ends or (len(word) == 4 and word.isdecimal())
+
+
+@functools.cache
+def _outer() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the words and signs with which a mention with a status begins, and ends."""
+    return frozenset([*first_words(), *"?-\u2212+("]), frozenset(last_words())
+
+
+def _from_start(text: str, cues: Iterable[Cue]) -> tuple[int, list[str]]:
+    """Return where a mention goes on behind the words of status at its start, and their flags."""
+    start, flags = 0, list[str]()
+    at = {cue.start: cue for cue in cues}
+    while True:
+        sign = _SIGNS.match(text, start)
+        if sign is not None and sign.lastgroup is not None:
+            start, flags = sign.end(), [*flags, sign.lastgroup]
+            continue
+        begin = _BEGIN.match(text, start)
+        cue = at.get(begin.end() if begin else start)
+        if cue is None or not _counts_before(text, cue):
+            return start, flags
+        link = _LINK.match(text, cue.end)
+        if link is None or _NAME.search(text, link.end()) is None:
+            return start, flags
+        start, flags = link.end(), [*flags, *cue.rule.flags]
+
+
+def _counts_before(text: str, cue: Cue) -> bool:
+    """Tell whether a cue at the start of a mention is one in a list."""
+    rule = cue.rule
+    if not rule.before or not rule.flags:
+        return False
+    if not rule.in_lists:  # "mother: diabetes"
+        return rule.flags == ("family",) and _OF_FAMILY.match(text, cue.end) is not None
+    behind = text[cue.end :].lstrip()
+    if cue.words == "old":
+        return _OLD.search(behind) is not None
+    if cue.words not in _ABSENCE:
+        return True
+    return not (_HEALTHY.match(behind) or _NITRIC_OXIDE.match(text, cue.start))
+
+
+def _from_end(text: str, cues: list[Cue], start: int) -> tuple[int, list[str]]:
+    """Return where a mention ends before the words of status at its end, and their flags."""
+    end, flags = len(text), list[str]()
+    while True:
+        sign = _SIGNS_BEHIND.search(text[:end], start)
+        if sign is not None and sign.start() > start:
+            end, flags = sign.start(), [*flags, sign.lastgroup or "negated"]
+            continue
+        last = next((cue for cue in reversed(cues) if cue.end <= end), None)
+        if last is None or not last.rule.after or not last.rule.in_lists or not last.rule.flags:
+            return end, flags
+        if _REST.match(text[last.end : end]) is None or not text[start : last.start].strip():
+            return end, flags
+        apart = _APART.search(text[start : last.start])
+        if apart is None and last.words in _APART_ONLY:
+            return end, flags
+        end = last.start if apart is None else start + apart.start()
+        flags = [*flags, *last.rule.flags]
+
+
+def _ends_inside(text: str, cues: Iterable[Cue], start: int, end: int, flags: list[str]) -> bool:
+    """Tell whether something inside a mention ends what its words of status speak of."""
+    if _ENDS.search(text, start, end):
+        return True
+    inside = (cue for cue in cues if start < cue.start and cue.end < end)
+    return any(not {*cue.rule.ends}.isdisjoint(flags) and _is_turn(cue) for cue in inside)
+
+
+def _is_turn(cue: Cue) -> bool:
+    return cue.words in ("but", "however", "although", "though", "except", "except for")
+
+
+def _unbracketed(core: str) -> str:
+    """Take off a bracket or a quote that has no partner any more."""
+    for opening, closing in ("()", "[]", '""'):
+        if opening == closing and core.count(opening) == 1:
+            core = core.strip(opening)
+        elif core.count(opening) > core.count(closing):
+            core = core.replace(opening, " ", 1) if core.startswith(opening) else core
+            core = core.removesuffix(opening)
+        elif core.count(closing) > core.count(opening):
+            core = core.removesuffix(closing)
+    return core.strip(" ,;:")
+
