@@ -14,7 +14,7 @@ from canonym.mentions.findings import finding_name
 from canonym.mentions.glosses import LEAST_GAIN, is_code_for
 from canonym.mentions.flags import FLAGS, consistent
 from canonym.mentions.prepare import Part, Prepared
-from canonym.mentions.status import read_status
+from canonym.mentions.status import Stated, read_status
 from canonym.text import explain
 from canonym.types import Document, Mention, Name, Step
 
@@ -141,13 +141,14 @@ def _one(
     best = _stated(part, found, name) or _best(part, found, name)
     string, hits = best.string, best.hits
     given = () if mention.flags is None else mention.flags
-    status = consistent((*given, *(() if best.says_status else part.status)))
+    said = part.status if best.left is None else best.left
+    status = consistent((*given, *said))
     reason = NEGATED if "negated" in status and not keep_negated else hits.reason
     if not reason and min_score is not None and hits.score < min_score:
         reason = f"the best score, {hits.score:.3f}, is below {min_score:g}"
     # How the string got the form in which a sieve knows it.
     forms = _SIEVE_STEPS.get(hits.sieve, ())
-    before = part.steps if best.says_status else _stated_steps(part)
+    before = _stated_steps(part) if best.left is None else part.steps
     steps = (*before, *best.steps, *(explain(string, forms) if forms else ()))
     tied = hits.tied if hits.hits else ()
     return Draft(
@@ -167,19 +168,19 @@ def _stated_steps(part: Part) -> tuple[Step, ...]:
     """Return the steps to the text of a part, with that which took its words of status off."""
     if not part.stated:
         return part.steps
-    return (*part.steps, Step("status", part.stated[0], part.text))
+    return (*part.steps, Step("status", part.stated[0].text, part.text))
 
 
 class _Best(NamedTuple):
     """The string of a part that was found best, its hits, and the steps from the part's text.
 
-    `says_status` tells whether the string is a name that says the status of the mention itself.
+    `left` is what a string that says the status of the mention itself leaves unsaid, else None.
     """
 
     string: str
     hits: StringHits
     steps: tuple[Step, ...] = ()
-    says_status: bool = False
+    left: tuple[str, ...] | None = None
 
     @property
     def is_known(self) -> bool:
@@ -193,23 +194,31 @@ def _stated(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best 
     A sieve knows it, as written or in another wording. Or a search finds such a name for it, while
     no sieve knows the text without those words.
     """
-    for text in part.stated:
-        hits = found[text]
-        if hits.sieve in _SIEVE_STEPS and _says(part.status, hits, name):
-            steps = () if text == part.stated[0] else (Step("wording", part.stated[0], text),)
+    for stated in part.stated:
+        hits = found[stated.text]
+        if hits.sieve in _SIEVE_STEPS and _says(stated, hits, name):
             known = hits._replace(hits=_before(hits, found[part.text]).hits)
-            return _Best(text, known, steps, says_status=True)
+            return _Best(stated.text, known, _wording(part, stated), stated.left)
     if not part.stated or found[part.text].sieve in _SIEVE_STEPS:
         return None
-    whole = found[part.stated[0]]
-    if whole.score > found[part.text].score and _says(part.status, whole, name):
-        return _Best(part.stated[0], whole, says_status=True)
+    written = part.stated[0]
+    hits = found[written.text]
+    if hits.score > found[part.text].score and _says(written, hits, name):
+        return _Best(written.text, hits, (), written.left)
     return None
 
 
-def _says(status: tuple[str, ...], hits: StringHits, name: NameOf) -> bool:
+def _wording(part: Part, stated: Stated) -> tuple[Step, ...]:
+    """Return the step from a mention to a name that says its status."""
+    written = part.stated[0].text
+    if stated.text == written:
+        return ()
+    return (Step("status" if stated.left else "wording", written, stated.text),)
+
+
+def _says(stated: Stated, hits: StringHits, name: NameOf) -> bool:
     """Tell whether the best name says a status in its own words."""
-    return any(read_status(name(hit).text).flags == status for hit in hits.hits[:1])
+    return any(read_status(name(hit).text).flags == stated.says for hit in hits.hits[:1])
 
 
 def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:

@@ -26,6 +26,9 @@ from typing import NamedTuple
 FLAGS: tuple[str, ...] = ("negated", "historical", "hypothetical", "family", "uncertain")
 """All flags, in the order in which a mention has them."""
 
+SIDES: tuple[str, ...] = ("before", "after")
+"""Where a cue may stand, as seen from the mention."""
+
 RELATIVE = (
     "(half-|step|)(brother|brothers|sister|sisters)|aunt|aunts|cousin|cousins|dad|"
     "daughter|daughters|father|(grand|great-grand)(father|mother|parent|parents)|grandma|grandpa|"
@@ -58,13 +61,13 @@ class Rule(NamedTuple):
     `flags` are of `FLAGS`. `before` is how far a cue reaches that stands before a mention, `after`
     the same of one behind it: ``"sentence"``, ``"clause"`` (to a comma or "with"), ``"next"`` (a
     few words), ``"last"`` (it has to end its clause), or ``""`` where it does not stand so.
-    `in_lists` tells whether the cue counts in a list; `ends` are the flags that it stops.
+    `in_lists` are the sides on which the cue counts in a list; `ends` are the flags that it stops.
     """
 
     flags: tuple[str, ...] = ()
     before: str = ""
     after: str = ""
-    in_lists: bool = True
+    in_lists: tuple[str, ...] = SIDES
     ends: tuple[str, ...] = ()
 
 
@@ -104,7 +107,7 @@ def _negated() -> Iterator[tuple[Rule, str]]:
         "(unlikely|not likely) to (be|have);neither",
     )
     yield (
-        Rule(negated, "sentence", in_lists=False),
+        Rule(negated, "sentence", in_lists=()),
         "exclude;excludes;excluding;lack of;lacked;lacking;lacks;nor;none of;nil;unlikely;"
         "nothing (suggests|to suggest);(does|do|did|is|was|were|are|has|have|had|would)n't;"
         "(fails|failed|fail) to (reveal|show|demonstrate);unremarkable for;absent;cannot see;"
@@ -130,7 +133,7 @@ def _negated() -> Iterator[tuple[Rule, str]]:
         "no (doubt|one|difference|contraindication|acute distress);without (change|treatment|help);"
         "not (stop|improve|improving|improved|resolve|resolved|respond|itch|smoke|smoked|help|"
         "controlled|well controlled|tolerate|better|otherwise specified|elsewhere classified);"
-        "not (limited|due) to;would not have;no longer;without (difficulty|radiation|medication);"
+        "not (limited|due) to;would not have;no longer;without (radiation|medication);"
         "(a|b|ab|o) (negative|neg);no. 0;no. 00;rh neg;coombs negative",
     )
 
@@ -145,7 +148,7 @@ def _past() -> Iterator[tuple[Rule, str]]:
         "s/p;status post;status-post;recovered from;former;history of (a|an|the|prior)",
     )
     yield (
-        Rule(past, "sentence", in_lists=False),
+        Rule(past, "sentence", in_lists=()),
         "history;earlier;childhood;remote;anamnesis;used to have;hospitali(s|z)ed for;years ago;decades ago",
     )
     yield Rule(past, "next"), "resolved;old"
@@ -158,7 +161,7 @@ def _past() -> Iterator[tuple[Rule, str]]:
         "december) 0000",
     )
     yield (
-        Rule(past, after="sentence", in_lists=False),
+        Rule(past, after="sentence", in_lists=()),
         "as (a|an) (child|teenager|adolescent|boy|girl|infant|baby|kid|toddler|newborn|student);"
         "(in|during) (childhood|infancy|adolescence);last (month|year);when (he|she|i) was;"
         f"(months|years) (before|earlier);in (her|his|my) ({_AGE});"
@@ -182,18 +185,18 @@ def _hypothetical() -> Iterator[tuple[Rule, str]]:
         "prevention of;to prevent;to avoid;prophylaxis (against|for);in (the |)(case|event) of",
     )
     yield (
-        Rule(hypothetical, "sentence", in_lists=False),
+        Rule(hypothetical, "sentence", in_lists=()),
         "if;any new;(as needed|prn) for;call (|911 |us |your doctor )(for|when|if);look out for;"
         "report any;return (immediately |promptly |)(to|for|when|if);return precautions;seek (care|help|attention|treatment) "
         "(for|when|if);(let us know|tell us|come back|phone|phone us) (when|if);warning signs of;"
         "unless;whenever;(should|would) (there be|you have|you notice);be alert for;"
         "(look|looking) for signs of;educated about;counsel(l|)ed (on|about)",
     )
-    yield Rule(hypothetical, after="sentence", in_lists=False), "to recur"
+    yield Rule(hypothetical, after="sentence", in_lists=()), "to recur"
     # Drugs are taken as needed, and only what they are taken for is hypothetical: see `flags`.
-    yield Rule(hypothetical, "sentence", "sentence", in_lists=False), "prn"
-    yield Rule(hypothetical, after="sentence", in_lists=False), "as needed;if needed;when needed"
-    yield Rule(hypothetical, "sentence", in_lists=False), "should"
+    yield Rule(hypothetical, "sentence", "sentence", in_lists=()), "prn"
+    yield Rule(hypothetical, after="sentence", in_lists=()), "as needed;if needed;when needed"
+    yield Rule(hypothetical, "sentence", in_lists=()), "should"
     yield (
         Rule(),
         "as if;even if;if not;if (he|she|they|i) had not;not sure if;unsure if;unclear if;"
@@ -229,7 +232,7 @@ def _family() -> Iterator[tuple[Rule, str]]:
         f"({_WHOSE}) ({RELATIVE}) ({has});({RELATIVE}) ({has}|deceased from|passed from);"
         f"(maternal|paternal) ({RELATIVE}) ({has});(maternal|paternal) ({RELATIVE})"
     )
-    yield Rule(family, "sentence", in_lists=False), f"({RELATIVE});maternal;paternal"
+    yield Rule(family, "sentence", in_lists=()), f"({RELATIVE});maternal;paternal"
     with_whom = "accompanied by|by|called|for|from|informed|lives with|per|to|told|via|with|asked"
     yield Rule(), (
         f"({RELATIVE}) ({_SPEAKS});({RELATIVE}) of;({RELATIVE}) (is|are) (present|here|at bedside);"
@@ -257,7 +260,7 @@ def _uncertain() -> Iterator[tuple[Rule, str]]:
         "(evaluate|eval|evaluation|work-up|workup|work up) for;"
         "(not sure|unsure|unclear|not clear) (if|whether);equivocal for;still to rule out",
     )
-    yield Rule(uncertain, "sentence", in_lists=False), "suggest;suggests;suggesting;presumptive"
+    yield Rule(uncertain, "sentence", in_lists=()), "suggest;suggests;suggesting;presumptive"
     yield (
         Rule(uncertain, after="sentence"),
         "suspected;(is |was |)(suspected|possible|probable|questionable);"
@@ -368,7 +371,11 @@ def _both(one: Rule, other: Rule) -> Rule:
         tuple(dict.fromkeys((*one.flags, *other.flags))),
         one.before or other.before,
         one.after or other.after,
-        one.in_lists or other.in_lists,
+        tuple(
+            side
+            for side in SIDES
+            if any(getattr(rule, side) and side in rule.in_lists for rule in (one, other))
+        ),
         tuple(dict.fromkeys((*one.ends, *other.ends))),
     )
 

@@ -17,8 +17,16 @@ from typing import NamedTuple
 from canonym.mentions.abbreviations import expand
 from canonym.mentions.composites import split_composite
 from canonym.mentions.findings import finding_name
+from canonym.mentions.flags import consistent
 from canonym.mentions.spelling import Speller
-from canonym.mentions.status import may_have_status, read_status, split_statuses, wordings
+from canonym.mentions.status import (
+    Stated,
+    Status,
+    may_have_status,
+    read_status,
+    split_statuses,
+    wordings,
+)
 from canonym.types import Step
 
 LONGEST = 1_000
@@ -36,8 +44,8 @@ class Part(NamedTuple):
     `steps` tell how the mention became `text`; each alternative and rewrite is the step to it.
 
     `status` is what words said that `text` no longer has. `stated` is then the text with them, and
-    other wordings of it. Where one of these is a name that says the same, it is meant, and there is
-    no status.
+    other wordings of it. Where one of these is a name that says the same, it is meant, and what it
+    says is no status.
     """
 
     text: str
@@ -47,18 +55,19 @@ class Part(NamedTuple):
     guesses: tuple[str, ...] = ()
     rewrites: tuple[Step, ...] = ()
     status: tuple[str, ...] = ()
-    stated: tuple[str, ...] = ()
+    stated: tuple[Stated, ...] = ()
 
     @property
     def texts(self) -> tuple[str, ...]:
         """Every string that is looked up and searched."""
         after = (step.after for step in self.alternatives)
-        return (self.text, *after, *self.glosses, *self.stated[:1])
+        return (self.text, *after, *self.glosses, *(one.text for one in self.stated[:1]))
 
     @property
     def looked_up(self) -> tuple[str, ...]:
         """Every string that is looked up and not searched."""
-        return (*(step.after for step in self.rewrites), *self.guesses, *self.stated[1:])
+        after = (step.after for step in self.rewrites)
+        return (*after, *self.guesses, *(one.text for one in self.stated[1:]))
 
 
 class Prepared(NamedTuple):
@@ -142,8 +151,11 @@ class Preparation:
         own = read_status(text)
         if not own.flags:
             return self._spelled(text, steps, status)
-        part = self._spelled(own.core, steps, own.flags)
-        return part._replace(stated=(text, *wordings(own)))
+        stated, core = wordings(text, own), own
+        if inner := read_status(own.core).flags:  # "r/o absence of the thumb"
+            core = Status(read_status(own.core).core, consistent((*own.flags, *inner)))
+            stated += (Stated(own.core, inner, own.flags),)
+        return self._spelled(core.core, steps, core.flags)._replace(stated=stated)
 
     def _spelled(
         self, text: str, steps: tuple[Step, ...], status: tuple[str, ...] = ()

@@ -54,19 +54,27 @@ _NAME = re.compile(r"[^\W_]{2}|[\u3040-\u9fff]")
 _TURN = re.compile(r"\s*,?\s+(?:but|however|although|though)\s+", re.IGNORECASE)
 _VERSUS = re.compile(r"\s+(?:vs\.?|versus)\s+", re.IGNORECASE)
 _GRAFT = re.compile(r"\b(?:graft|host)\W", re.IGNORECASE)
+_ENTITY = re.compile(r"&#?\w{1,8};")
 _ENDS = re.compile(r"[;\n]|\s\d+[.)]\s")
 
 # What belongs to health: that it is absent is a finding.
 _HEALTHY = re.compile(
-    r"(?:an? |any |of |the )*(?:able|appetite|awareness|balance|bowel movements?|bowel sounds|"
-    r"breast ?feeding|breath sounds|breathing|concentrat\w+|consciousness|coordination|desire|"
-    r"drinking|drive|eating|emotions?|energy|enough|enjoyment|erections?|exercise|eye contact|"
-    r"feeling\w*|flatus|gaining|gag reflex|hearing|heart ?beat|immuni\w+|insurance|interest|"
-    r"libido|menses|menstruation|memory|milk|motivation|movement|moving|ovulation|oxygen|periods?|"
-    r"pigment|prenatal care|pulse|reflex(?:es)?|remembering|responding|saliva|sensation|sense|"
-    r"sex(?:ual)? (?:desire|drive|interest)|sight|sleep|sleeping|smell|speech|sperm|strength|"
-    r"sweat|sweating|talking|taste|tears|thinking|urination|urine|urine output|vision|voice|"
-    r"walking|well|working|(?:being |feeling )(?:able|well))\b",
+    r"(?:an? |any |of |the )*(?:"
+    r"(?:able|being|breast ?feeding|breathing|drinking|eating|enough|exercising|feeling|gaining|"
+    r"growing|moving|remembering|responding|sleeping|talking|thinking|urinating|walking|well|"
+    r"working)(?: .*)?"
+    r"|(?:appetite|awareness|balance|bowel movements?|bowel sounds|breath sounds|concentration|"
+    r"consciousness|coordination|desire|drive|emotions?|energy|enjoyment|erections?|exercise|"
+    r"eye contact|feelings?|flatus|gag reflex|hearing|heart ?beat|immunity|insurance|interest|"
+    r"libido|memory|menses|menstruation|milk|motivation|movement|ovulation|oxygen|periods?|"
+    r"pigment|prenatal care|pulse|reflex(?:es)?|saliva|sensation|sense|sex(?:ual)? (?:desire|"
+    r"drive|interest)|sight|sleep|smell|speech|sperm|strength|sweat|sweating|taste|tears|"
+    r"urination|urine|urine output|vision|voice)"
+    r"(?: (?:at|during|for|from|in|of|on|to) .*)?"
+    r"|(?!.*\b(?:abnormal\w*|decreased|defici\w*|disease|elevated|high|impaired|increased|loss|low|"
+    r"reduced)\b)(?:functional .*|.* component of complement|.*\b(?:activity|expression)|"
+    r".*\w{4}ase)"
+    r")",
     re.IGNORECASE,
 )
 _NITRIC_OXIDE = re.compile(
@@ -111,6 +119,8 @@ def read_status(text: str) -> Status:
     cues = find_cues(text)
     start, flags = _from_start(text, cues)
     end, more = _from_end(text, [cue for cue in cues if cue.start >= start], start)
+    if more and "negated" in flags:  # "absence of the thumb, suspected" may hold a name
+        start, flags = 0, []
     core = text[start:end].strip()
     flags += more
     if not flags or _NAME.search(core) is None:
@@ -140,13 +150,22 @@ def split_statuses(text: str) -> tuple[str, ...]:
     return (text,)
 
 
-def wordings(status: Status) -> tuple[str, ...]:
-    """Return what a name would be that says the same: "family history of gout" for "FHx: gout".
+class Stated(NamedTuple):
+    """A name that would say a status: its text, what it has to say, and what is left to say."""
 
-    >>> wordings(Status("gout", ("family",)))
-    ('family history of gout',)
+    text: str
+    says: tuple[str, ...]
+    left: tuple[str, ...] = ()
+
+
+def wordings(text: str, status: Status) -> tuple[Stated, ...]:
+    """Return the names that would say the status of a mention, the mention itself first.
+
+    >>> [one.text for one in wordings("FHx: gout", Status("gout", ("family",)))]
+    ['FHx: gout', 'family history of gout']
     """
-    return tuple(words.format(status.core) for words in _WORDINGS.get(status.flags, ()))
+    others = (words.format(status.core) for words in _WORDINGS.get(status.flags, ()))
+    return tuple(Stated(each, status.flags) for each in (text, *others))
 
 
 def may_have_status(text: str) -> bool:
@@ -179,7 +198,7 @@ def _from_start(text: str, cues: Iterable[Cue]) -> tuple[int, list[str]]:
             continue
         begin = _BEGIN.match(text, start)
         cue = at.get(begin.end() if begin else start)
-        if cue is None or not _counts_before(text, cue):
+        if cue is None or not _counts_before(text, cue) or ("negated" in cue.rule.flags and flags):
             return start, flags
         link = _LINK.match(text, cue.end)
         if link is None or _NAME.search(text, link.end()) is None:
@@ -190,16 +209,16 @@ def _from_start(text: str, cues: Iterable[Cue]) -> tuple[int, list[str]]:
 def _counts_before(text: str, cue: Cue) -> bool:
     """Tell whether a cue at the start of a mention is one in a list."""
     rule = cue.rule
-    if not rule.before or not rule.flags:
+    if not (rule.before and rule.flags):
         return False
-    if not rule.in_lists:  # "mother: diabetes"
+    if "before" not in rule.in_lists:  # "mother: diabetes"
         return rule.flags == ("family",) and _OF_FAMILY.match(text, cue.end) is not None
     behind = text[cue.end :].lstrip()
     if cue.words == "old":
         return _OLD.search(behind) is not None
     if cue.words not in _ABSENCE:
         return True
-    return not (_HEALTHY.match(behind) or _NITRIC_OXIDE.match(text, cue.start))
+    return not (_HEALTHY.fullmatch(behind.rstrip(" .,;")) or _NITRIC_OXIDE.match(text, cue.start))
 
 
 def _from_end(text: str, cues: list[Cue], start: int) -> tuple[int, list[str]]:
@@ -211,7 +230,7 @@ def _from_end(text: str, cues: list[Cue], start: int) -> tuple[int, list[str]]:
             end, flags = sign.start(), [*flags, sign.lastgroup or "negated"]
             continue
         last = next((cue for cue in reversed(cues) if cue.end <= end), None)
-        if last is None or not last.rule.after or not last.rule.in_lists or not last.rule.flags:
+        if last is None or not last.rule.flags or "after" not in last.rule.in_lists:
             return end, flags
         if _REST.match(text[last.end : end]) is None or not text[start : last.start].strip():
             return end, flags
@@ -224,7 +243,7 @@ def _from_end(text: str, cues: list[Cue], start: int) -> tuple[int, list[str]]:
 
 def _ends_inside(text: str, cues: Iterable[Cue], start: int, end: int, flags: list[str]) -> bool:
     """Tell whether something inside a mention ends what its words of status speak of."""
-    if _ENDS.search(text, start, end):
+    if _ENDS.search(_ENTITY.sub("", text[start:end])):
         return True
     inside = (cue for cue in cues if start < cue.start and cue.end < end)
     return any(not {*cue.rule.ends}.isdisjoint(flags) and _is_turn(cue) for cue in inside)
