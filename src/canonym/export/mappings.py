@@ -111,7 +111,8 @@ class Mapping(NamedTuple):
     """A text and the concept it means, or None with the `reason`.
 
     `whole` is the composite mention that the text is a part of, else empty. `searched` is the text
-    as it was looked up. `verdict` is what a person decided, if somebody looked at it.
+    as it was looked up. `verdict` is what a person decided, if somebody looked at it. `status` is
+    that of the link: "h/o asthma" is not asthma.
     """
 
     text: str
@@ -121,17 +122,21 @@ class Mapping(NamedTuple):
     confidence: float | None
     reason: str
     verdict: Verdict | None = None
+    status: tuple[str, ...] = ()
 
     @property
     def relation(self) -> str:
         """What the concept is to the text, one of `RELATIONS`.
 
-        A person's word counts. Of several concepts together none is the same as the text.
+        A person's word counts. A text with a status is related to the concept that it names. Of
+        several concepts together none is the same as the text.
         """
         if self.verdict is not None:
             alike = self.verdict.relation in ("equal", "equivalent")
             return "related" if self.verdict.together and alike else self.verdict.relation
-        return "equal" if self.candidate is None else _RELATIONS.get(self.candidate.scope, "equal")
+        if self.candidate is None:
+            return "equal"
+        return "related" if self.status else _RELATIONS.get(self.candidate.scope, "equal")
 
     @property
     def supported(self) -> str:
@@ -168,6 +173,8 @@ class Mapping(NamedTuple):
             facts.append(f"confidence {self.confidence:.6g}")
         if self.searched not in ("", self.text):
             facts.append(f"read as {self.searched!r}")
+        if self.status:
+            facts.append(f"status {', '.join(self.status)}")
         if self.whole:
             facts.append(f"part of {self.whole!r}")
         return ", ".join(facts)
@@ -184,7 +191,9 @@ def mappings_of(link: Link) -> Iterator[Mapping]:
         if text := one.mention.text.strip():
             best = None if one.id is None else one.candidates[0]
             whole = link.mention.text if link.parts else ""
-            yield Mapping(text, whole, one.searched, best, one.confidence, one.reason)
+            yield Mapping(
+                text, whole, one.searched, best, one.confidence, one.reason, status=one.status
+            )
 
 
 def local_id(id_: str) -> str:

@@ -11,8 +11,8 @@ from canonym.errors import InvalidInput
 from canonym.linking.search import ConceptHit, Draft, StringHits, at_most
 from canonym.linking.settings import SIEVES
 from canonym.mentions.findings import finding_name
-from canonym.mentions.glosses import LEAST_GAIN, is_code_for
 from canonym.mentions.flags import FLAGS, consistent
+from canonym.mentions.glosses import LEAST_GAIN, is_code_for
 from canonym.mentions.prepare import Part, Prepared
 from canonym.mentions.status import Stated, read_status
 from canonym.text import explain

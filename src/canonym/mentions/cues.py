@@ -81,7 +81,7 @@ class Cue(NamedTuple):
 
 
 def _rules() -> Iterator[tuple[Rule, str]]:
-    """Yield every rule with its phrases: ``;`` between them, choices in round brackets."""
+    """Yield every rule with its phrases: ``;`` between them, choices in brackets, 0 for a digit."""
     yield from _negated()
     yield from _past()
     yield from _hypothetical()
@@ -100,26 +100,34 @@ def _negated() -> Iterator[tuple[Rule, str]]:
     negated = ("negated",)
     yield (
         Rule(negated, "sentence"),
-        "no;not;without;w/o;denies;(is|was|were|are) negative for;denied;deny;denying;never;never had;negative for;neg for;"
-        "(patient|pt|she|he) (denies|denied|deny);absence of;free (of|from);ruled out for;"
-        "rules out;no longer has;no (clinical |radiographic |)(evidence|sign|signs|symptoms) of;"
-        "no (known |)history of;no h/o;no hx of;no hx;not (have|having|develop|had);"
-        "(unlikely|not likely) to (be|have);neither",
+        """
+        no; not; without; w/o; denies; (is|was|were|are) negative for; denied; deny; denying;
+        never; never had; negative for; neg for; (patient|pt|she|he) (denies|denied|deny);
+        absence of; free (of|from); ruled out for; rules out; no longer has;
+        no (clinical |radiographic |)(evidence|sign|signs|symptoms) of; no (known |)history of;
+        no h/o; no hx of; no hx; not (have|having|develop|had);
+        (unlikely|not likely) to (be|have); neither
+    """,
     )
     yield (
         Rule(negated, "sentence", in_lists=()),
-        "exclude;excludes;excluding;lack of;lacked;lacking;lacks;nor;none of;nil;unlikely;"
-        "nothing (suggests|to suggest);(does|do|did|is|was|were|are|has|have|had|would)n't;"
-        "(fails|failed|fail) to (reveal|show|demonstrate);unremarkable for;absent;cannot see;"
-        "negative (history|exam|workup|work-up|study|imaging|screen|test) (of|for)",
+        """
+        exclude; excludes; excluding; lack of; lacked; lacking; lacks; nor; none of; nil;
+        unlikely; nothing (suggests|to suggest);
+        (does|do|did|is|was|were|are|has|have|had|would)n't;
+        (fails|failed|fail) to (reveal|show|demonstrate); unremarkable for; absent; cannot see;
+        negative (history|exam|workup|work-up|study|imaging|screen|test) (of|for)
+    """,
     )
     yield Rule(negated, "sentence", "sentence"), "excluded;ruled out"
     yield (
         Rule(negated, after="sentence"),
-        "absent;neg;negative;none;is negative;(was|were|are|came back|comes back) negative;denies;"
-        f"(was |were |is |has been |have been |)ruled out;not ({_SEEN});denied;unlikely;never;"
-        f"(is |was |considered |seems |thought |)unlikely;(was|were|is|are) not ({_SEEN});"
-        "(was |were |is |has been |)excluded",
+        f"""
+        absent; neg; negative; none; is negative; (was|were|are|came back|comes back) negative;
+        denies; (was |were |is |has been |have been |)ruled out; not ({_SEEN}); denied; unlikely;
+        never; (is |was |considered |seems |thought |)unlikely; (was|were|is|are) not ({_SEEN});
+        (was |were |is |has been |)excluded
+    """,
     )
     yield Rule(negated, after="next"), "no"
     relation = f"({_INFORMANT}) (denies|denied|deny)"
@@ -127,14 +135,17 @@ def _negated() -> Iterator[tuple[Rule, str]]:
     yield Rule(("negated", "family"), "sentence"), f"(her|his) {relation}"
     yield (
         Rule(),
-        "gram negative;gram neg;gram-negative;rh negative;false negative;triple negative;"
-        "negative (pressure|symptoms|affect|feedback|inotropic);not only;not necessarily;"
-        "no (better|worse|worsening|improvement|relief|response|increase|decrease|change|further);"
-        "no (doubt|one|difference|contraindication|acute distress);without (change|treatment|help);"
-        "not (stop|improve|improving|improved|resolve|resolved|respond|itch|smoke|smoked|help|"
-        "controlled|well controlled|tolerate|better|otherwise specified|elsewhere classified);"
-        "not (limited|due) to;would not have;no longer;without (radiation|medication);"
-        "(a|b|ab|o) (negative|neg);no. 0;no. 00;rh neg;coombs negative",
+        """
+        gram negative; gram neg; gram-negative; rh negative; false negative; triple negative;
+        negative (pressure|symptoms|affect|feedback|inotropic); not only; not necessarily;
+        no (better|worse|worsening|improvement|relief|response|increase|decrease|change|further);
+        no (doubt|one|difference|contraindication|acute distress);
+        without (change|treatment|help);
+        not (stop|improve|improving|improved|resolve|resolved|respond|itch|smoke|smoked|help);
+        not (controlled|well controlled|tolerate|better|otherwise specified|elsewhere classified);
+        not (limited|due) to; would not have; no longer; without (radiation|medication);
+        (a|b|ab|o) (negative|neg); no. 0; no. 00; rh neg; coombs negative
+    """,
     )
 
 
@@ -142,38 +153,51 @@ def _past() -> Iterator[tuple[Rule, str]]:
     past = ("historical",)
     yield (
         Rule(past, "sentence"),
-        "h/o;hx;hx of;hist of;history of;(known |remote |prior |previous |past |strong |)history of;"
-        "(past |)(medical|surgical) (history|hx)( of|);past (history|hx)( of|);pmh;pmhx;psh;"
-        "pmh of;pmhx of;personal (history|hx) of;previous;previously;prior;prior episode of;past;"
-        "s/p;status post;status-post;recovered from;former;history of (a|an|the|prior)",
+        """
+        h/o; hx; hx of; hist of; history of;
+        (known |remote |prior |previous |past |strong |)history of;
+        (past |)(medical|surgical) (history|hx)( of|); past (history|hx)( of|); pmh; pmhx; psh;
+        pmh of; pmhx of; personal (history|hx) of; previous; previously; prior; prior episode of;
+        past; s/p; status post; status-post; recovered from; former; history of (a|an|the|prior)
+    """,
     )
     yield (
         Rule(past, "sentence", in_lists=()),
-        "history;earlier;childhood;remote;anamnesis;used to have;hospitali(s|z)ed for;years ago;decades ago",
+        """
+        history; earlier; childhood; remote; anamnesis; used to have; hospitali(s|z)ed for;
+        years ago; decades ago
+    """,
     )
     yield Rule(past, "next"), "resolved;old"
     yield Rule(past, after="last"), "old;remote;prior"
     yield (
         Rule(past, after="sentence"),
-        "resolved;(is |has |have |had |now |)resolved;history of;by history;hx;h/o;"
-        "in the past;previously;(month|months|year|years|yr|yrs|decades|long) ago;in 0000;"
-        "(in|as of) (january|february|march|april|may|june|july|august|september|october|november|"
-        "december) 0000",
+        """
+        resolved; (is |has |have |had |now |)resolved; history of; by history; hx; h/o;
+        in the past; previously; (month|months|year|years|yr|yrs|decades|long) ago; in 0000;
+        (in|as of) (january|february|march|april|may|june) 0000;
+        (in|as of) (july|august|september|october|november|december) 0000
+    """,
     )
     yield (
         Rule(past, after="sentence", in_lists=()),
-        "as (a|an) (child|teenager|adolescent|boy|girl|infant|baby|kid|toddler|newborn|student);"
-        "(in|during) (childhood|infancy|adolescence);last (month|year);when (he|she|i) was;"
-        f"(months|years) (before|earlier);in (her|his|my) ({_AGE});"
-        "(in|during|with) (her|a|the) (first|second|third|last|previous|prior) pregnancy",
+        f"""
+        as (a|an) (child|teenager|adolescent|boy|girl|infant|baby|kid|toddler|newborn|student);
+        (in|during) (childhood|infancy|adolescence); last (month|year); when (he|she|i) was;
+        (months|years) (before|earlier); in (her|his|my) ({_AGE});
+        (in|during|with) (her|a|the) (first|second|third|last|previous|prior) pregnancy
+    """,
     )
     yield (
         Rule(),
-        "history and physical;(history|hx) of (present|presenting) (illness|complaint);"
-        "history taking;history was;past (the|work|due|pointing|medical practice);prior to;"
-        f"past (0 |00 |)({_DAY});(not|never) (yet |)resolved;(has|have|had|is) not resolved;"
-        "(year|years|yr|yo|y/o|month|months|week|weeks|day|days) old;old (age|man|woman|male|female|"
-        "boy|girl|lady|gentleman);prior authorization;previous (visit|note|exam|day|week|night)",
+        f"""
+        history and physical; (history|hx) of (present|presenting) (illness|complaint);
+        history taking; history was; past (the|work|due|pointing|medical practice); prior to;
+        past (0 |00 |)({_DAY}); (not|never) (yet |)resolved; (has|have|had|is) not resolved;
+        (year|years|yr|yo|y/o|month|months|week|weeks|day|days) old;
+        old (age|man|woman|male|female|boy|girl|lady|gentleman); prior authorization;
+        previous (visit|note|exam|day|week|night)
+    """,
     )
 
 
@@ -181,16 +205,22 @@ def _hypothetical() -> Iterator[tuple[Rule, str]]:
     hypothetical = ("hypothetical",)
     yield (
         Rule(hypothetical, "sentence"),
-        "(at |)(increased |high |)risk (for|of);(watch|monitor) for;screening for;screen for;"
-        "prevention of;to prevent;to avoid;prophylaxis (against|for);in (the |)(case|event) of",
+        """
+        (at |)(increased |high |)risk (for|of); (watch|monitor) for; screening for; screen for;
+        prevention of; to prevent; to avoid; prophylaxis (against|for);
+        in (the |)(case|event) of
+    """,
     )
     yield (
         Rule(hypothetical, "sentence", in_lists=()),
-        "if;any new;(as needed|prn) for;call (|911 |us |your doctor )(for|when|if);look out for;"
-        "report any;return (immediately |promptly |)(to|for|when|if);return precautions;seek (care|help|attention|treatment) "
-        "(for|when|if);(let us know|tell us|come back|phone|phone us) (when|if);warning signs of;"
-        "unless;whenever;(should|would) (there be|you have|you notice);be alert for;"
-        "(look|looking) for signs of;educated about;counsel(l|)ed (on|about)",
+        """
+        if; any new; (as needed|prn) for; call (|911 |us |your doctor )(for|when|if);
+        look out for; report any; return (immediately |promptly |)(to|for|when|if);
+        return precautions; seek (care|help|attention|treatment) (for|when|if);
+        (let us know|tell us|come back|phone|phone us) (when|if); warning signs of; unless;
+        whenever; (should|would) (there be|you have|you notice); be alert for;
+        (look|looking) for signs of; educated about; counsel(l|)ed (on|about)
+    """,
     )
     yield Rule(hypothetical, after="sentence", in_lists=()), "to recur"
     # Drugs are taken as needed, and only what they are taken for is hypothetical: see `flags`.
@@ -199,8 +229,11 @@ def _hypothetical() -> Iterator[tuple[Rule, str]]:
     yield Rule(hypothetical, "sentence", in_lists=()), "should"
     yield (
         Rule(),
-        "as if;even if;if not;if (he|she|they|i) had not;not sure if;unsure if;unclear if;"
-        "(return|returns|returned) to (baseline|normal|work|school);risk factor for;should (be|have)",
+        """
+        as if; even if; if not; if (he|she|they|i) had not; not sure if; unsure if; unclear if;
+        (return|returns|returned) to (baseline|normal|work|school); risk factor for;
+        should (be|have)
+    """,
     )
 
 
@@ -216,29 +249,42 @@ def _family() -> Iterator[tuple[Rule, str]]:
         Rule(family, "sentence"),
         ";".join(f"(strong |){of}{rest}" for of in (history, "fhx") for rest in follows),
     )
-    yield Rule(family, "sentence"), "fh;fh of;(strong |)fh (of|positive for|significant for)"
-    yield Rule(("negated", "family"), "sentence"), (
-        f"(negative|no|denies|denied|without|no known|denies any|no significant) {history}( of| for|);"
-        "(no|denies|negative|neg) (fhx|fh)( of| for|)"
+    yield Rule(family, "sentence"), "(strong |)fh (of|positive for|significant for)"
+    yield Rule(family, "sentence", in_lists=()), "fh"
+    yield (
+        Rule(("negated", "family"), "sentence"),
+        f"""
+        (negative|no|denies|denied|without|no known|denies any|no significant) {history}( of| for|);
+        (no|denies|negative|neg) (fhx|fh)( of| for|)
+    """,
     )
     yield Rule(family, after="sentence"), f"{history};fhx"
     yield (
         Rule(family, after="sentence"),
-        f"(runs |run |)in (the|his|her) family;in ({_WHOSE}) ({RELATIVE});in ({RELATIVE});"
-        "on (the|his|her) (maternal|paternal|mother's|father's) side",
+        f"""
+        (runs |run |)in (the|his|her) family; in ({_WHOSE}) ({RELATIVE}); in ({RELATIVE});
+        on (the|his|her) (maternal|paternal|mother's|father's) side
+    """,
     )
     has = "with|w/|has|had|have|having|died of|died from|diagnosed with|suffered from"
-    yield Rule(family, "sentence"), (
-        f"({_WHOSE}) ({RELATIVE}) ({has});({RELATIVE}) ({has}|deceased from|passed from);"
-        f"(maternal|paternal) ({RELATIVE}) ({has});(maternal|paternal) ({RELATIVE})"
+    yield (
+        Rule(family, "sentence"),
+        f"""
+        ({_WHOSE}) ({RELATIVE}) ({has}); ({RELATIVE}) ({has}|deceased from|passed from);
+        (maternal|paternal) ({RELATIVE}) ({has}); (maternal|paternal) ({RELATIVE})
+    """,
     )
     yield Rule(family, "sentence", in_lists=()), f"({RELATIVE});maternal;paternal"
     with_whom = "accompanied by|by|called|for|from|informed|lives with|per|to|told|via|with|asked"
-    yield Rule(), (
-        f"({RELATIVE}) ({_SPEAKS});({RELATIVE}) of;({RELATIVE}) (is|are) (present|here|at bedside);"
-        f"({with_whom}) ({_INFORMANT}|daughters|sons|siblings|brother);"
-        f"({with_whom}) ({_WHOSE}) ({RELATIVE});"
-        "(the|this|a|an|other) twin;(is|was) likely (due|related) to"
+    yield (
+        Rule(),
+        f"""
+        ({RELATIVE}) ({_SPEAKS}); ({RELATIVE}) of;
+        ({RELATIVE}) (is|are) (present|here|at bedside);
+        ({with_whom}) ({_INFORMANT}|daughters|sons|siblings|brother);
+        ({with_whom}) ({_WHOSE}) ({RELATIVE}); (the|this|a|an|other) twin;
+        (is|was) likely (due|related) to
+    """,
     )
 
 
@@ -246,27 +292,36 @@ def _uncertain() -> Iterator[tuple[Rule, str]]:
     uncertain = ("uncertain",)
     yield (
         Rule(uncertain, "clause"),
-        "possible;possibly;probable;probably;suspected;suspect;suspects;questionable;query;"
-        "(most |very |)likely;presumed;presumably;doubtful;maybe;perhaps",
+        """
+        possible; possibly; probable; probably; suspected; suspect; suspects; questionable;
+        query; (most |very |)likely; presumed; presumably; doubtful; maybe; perhaps
+    """,
     )
     yield (
         Rule(uncertain, "sentence"),
-        "r/o;rule out;rule-out;(to|need to|trying to) (rule out|exclude);ruling out;"
-        "(high |low |clinical |)suspicion (for|of);suspicious for;question of;questionable for;"
-        f"({_NOT}) (exclude|rule out|completely exclude|entirely exclude|r/o);"
-        "(concern|concerns|concerning) (for|about);worrisome for;worry for;(may|might|could) "
-        "(be|have|represent|indicate|reflect|suggest);consistent with;c/w;compatible with;"
-        "suggestive of;(working|tentative|provisional|presumptive) diagnosis( of|);(differential|ddx|d/dx|differential diagnosis)( includes| of|);"
-        "(evaluate|eval|evaluation|work-up|workup|work up) for;"
-        "(not sure|unsure|unclear|not clear) (if|whether);equivocal for;still to rule out",
+        f"""
+        r/o; rule out; rule-out; (to|need to|trying to) (rule out|exclude); ruling out;
+        (high |low |clinical |)suspicion (for|of); suspicious for; question of; questionable for;
+        ({_NOT}) (exclude|rule out|completely exclude|entirely exclude|r/o);
+        (concern|concerns|concerning) (for|about); worrisome for; worry for;
+        (may|might|could) (be|have|represent|indicate|reflect|suggest); consistent with; c/w;
+        compatible with; suggestive of;
+        (working|tentative|provisional|presumptive) diagnosis( of|);
+        (differential|ddx|d/dx|differential diagnosis)( includes| of|);
+        (evaluate|eval|evaluation|work-up|workup|work up) for;
+        (not sure|unsure|unclear|not clear) (if|whether); equivocal for; still to rule out
+    """,
     )
     yield Rule(uncertain, "sentence", in_lists=()), "suggest;suggests;suggesting;presumptive"
     yield (
         Rule(uncertain, after="sentence"),
-        "suspected;(is |was |)(suspected|possible|probable|questionable);"
-        f"({_NOT}) be (|completely |entirely |definitely )(excluded|ruled out);"
-        "(has |have |)not (been |yet been |yet |)(excluded|ruled out);to be (ruled out|excluded);r/o;"
-        "(is|are|remains) (in the differential|a possibility|a consideration|being considered)",
+        f"""
+        suspected; (is |was |)(suspected|possible|probable|questionable);
+        ({_NOT}) be (|completely |entirely |definitely )(excluded|ruled out);
+        (has |have |)not (been |yet been |yet |)(excluded|ruled out); to be (ruled out|excluded);
+        r/o;
+        (is|are|remains) (in the differential|a possibility|a consideration|being considered)
+    """,
     )
     yield Rule(uncertain, after="last"), "likely;is likely;presumed"
     yield Rule(uncertain, before="clause", after="clause"), "vs;vs.;versus"
@@ -303,9 +358,7 @@ def first_words() -> tuple[str, ...]:
 @functools.cache
 def last_words() -> tuple[str, ...]:
     """Return the words with which a cue behind a mention may end; a year is ``\\d\\d\\d\\d``."""
-    return _outer_words(
-        lambda rule: bool(rule.flags and rule.after and rule.in_lists), _last_words
-    )
+    return _outer_words(lambda rule: bool(rule.flags and rule.after and rule.in_lists), _last_words)
 
 
 def _outer_words(

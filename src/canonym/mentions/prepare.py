@@ -142,9 +142,7 @@ class Preparation:
         """Return the share of a text in words of the terminology; 1 where they are not known."""
         return 1.0 if self.speller is None else self.speller.known_share(text)
 
-    def _part(
-        self, text: str, steps: tuple[Step, ...], status: tuple[str, ...] = ()
-    ) -> Part:
+    def _part(self, text: str, steps: tuple[Step, ...], status: tuple[str, ...] = ()) -> Part:
         """Prepare a piece of a mention; `status` is that of the whole, if it says none itself."""
         if not may_have_status(text):
             return self._spelled(text, steps, status)
@@ -157,9 +155,7 @@ class Preparation:
             stated += (Stated(own.core, inner, own.flags),)
         return self._spelled(core.core, steps, core.flags)._replace(stated=stated)
 
-    def _spelled(
-        self, text: str, steps: tuple[Step, ...], status: tuple[str, ...] = ()
-    ) -> Part:
+    def _spelled(self, text: str, steps: tuple[Step, ...], status: tuple[str, ...] = ()) -> Part:
         finding = finding_name(text)
         rewrites = (Step("finding", text, finding),) if finding else ()
         if self.speller is None:
@@ -167,6 +163,4 @@ class Preparation:
         corrected = self.speller.correct(text)
         alternatives = () if corrected == text else (Step("spelling", text, corrected),)
         guesses = self.speller.guesses(corrected)
-        return Part(
-            text, alternatives, steps, guesses=guesses, rewrites=rewrites, status=status
-        )
+        return Part(text, alternatives, steps, guesses=guesses, rewrites=rewrites, status=status)

@@ -264,4 +264,3 @@ def _unbracketed(core: str) -> str:
         elif core.count(closing) > core.count(opening):
             core = core.removesuffix(closing)
     return core.strip(" ,;:")
-
