@@ -106,7 +106,9 @@ def _negated() -> Iterator[tuple[Rule, str]]:
         absence of; free (of|from); ruled out for; rules out; no longer has;
         no (clinical |radiographic |)(evidence|sign|signs|symptoms) of; no (known |)history of;
         no h/o; no hx of; no hx; not (have|having|develop|had);
-        (unlikely|not likely) to (be|have); neither
+        (patient |pt |she |he |)(do|does|did)(n't| not) have; (is|was)(n't| not);
+        (patient |pt |she |he |)(has|have|had)(n't| not) had; (unlikely|not likely) to (be|have);
+        neither
     """,
     )
     yield (
@@ -154,11 +156,12 @@ def _past() -> Iterator[tuple[Rule, str]]:
     yield (
         Rule(past, "sentence"),
         """
-        h/o; hx; hx of; hist of; history of;
+        h/o; hx; hx of; hx.; hx. of; hist of; history of; childhood history of;
         (known |remote |prior |previous |past |strong |)history of;
         (past |)(medical|surgical) (history|hx)( of|); past (history|hx)( of|); pmh; pmhx; psh;
-        pmh of; pmhx of; personal (history|hx) of; previous; previously; prior; prior episode of;
-        past; s/p; status post; status-post; recovered from; former; history of (a|an|the|prior)
+        (pmh|pmhx)( of| (significant|notable|positive) for); now resolved;
+        personal (history|hx) of; previous; previously; prior; prior episode of; past; s/p;
+        status post; status-post; recovered from; former; history of (a|an|the|prior)
     """,
     )
     yield (
@@ -174,7 +177,11 @@ def _past() -> Iterator[tuple[Rule, str]]:
         Rule(past, after="sentence"),
         """
         resolved; (is |has |have |had |now |)resolved; history of; by history; hx; h/o;
-        in the past; previously; (month|months|year|years|yr|yrs|decades|long) ago; in 0000;
+        in the past; previously;
+        as (a|an) (child|teenager|adolescent|boy|girl|infant|baby|kid|toddler|newborn|student);
+        long ago; in 0000;
+        (0 |00 |a |one |two |three |several |many |few |some |a few |)(month|months|year) ago;
+        (0 |00 |a |one |two |three |several |many |few |some |a few |)(years|yr|yrs|decades) ago;
         (in|as of) (january|february|march|april|may|june) 0000;
         (in|as of) (july|august|september|october|november|december) 0000
     """,
@@ -182,7 +189,6 @@ def _past() -> Iterator[tuple[Rule, str]]:
     yield (
         Rule(past, after="sentence", in_lists=()),
         f"""
-        as (a|an) (child|teenager|adolescent|boy|girl|infant|baby|kid|toddler|newborn|student);
         (in|during) (childhood|infancy|adolescence); last (month|year); when (he|she|i) was;
         (months|years) (before|earlier); in (her|his|my) ({_AGE});
         (in|during|with) (her|a|the) (first|second|third|last|previous|prior) pregnancy
@@ -239,7 +245,7 @@ def _hypothetical() -> Iterator[tuple[Rule, str]]:
 
 def _family() -> Iterator[tuple[Rule, str]]:
     family = ("family",)
-    history = "(family|familial|fam) (history|hx|h/o)"
+    history = "((family|familial|fam|fam.) (history|hx|h/o)|famhx)"
     follows = (
         "( of| for|)",
         "( is|) (positive|significant|notable|remarkable|pertinent) for",
@@ -247,7 +253,11 @@ def _family() -> Iterator[tuple[Rule, str]]:
     )
     yield (
         Rule(family, "sentence"),
-        ";".join(f"(strong |){of}{rest}" for of in (history, "fhx") for rest in follows),
+        ";".join(
+            f"(known |strong |positive |significant |){of}{rest}"
+            for of in (history, "fhx")
+            for rest in follows
+        ),
     )
     yield Rule(family, "sentence"), "(strong |)fh (of|positive for|significant for)"
     yield Rule(family, "sentence", in_lists=()), "fh"
@@ -293,8 +303,9 @@ def _uncertain() -> Iterator[tuple[Rule, str]]:
     yield (
         Rule(uncertain, "clause"),
         """
-        possible; possibly; probable; probably; suspected; suspect; suspects; questionable;
-        query; (most |very |)likely; presumed; presumably; doubtful; maybe; perhaps
+        poss; poss.; prob; prob.; susp; susp.; possible/probable; possible; possibly; probable;
+        probably; suspected; suspect; suspects; questionable; query; (most |very |)likely;
+        presumed; presumably; doubtful; maybe; perhaps
     """,
     )
     yield (
@@ -302,7 +313,7 @@ def _uncertain() -> Iterator[tuple[Rule, str]]:
         f"""
         r/o; rule out; rule-out; (to|need to|trying to) (rule out|exclude); ruling out;
         (high |low |clinical |)suspicion (for|of); suspicious for; question of; questionable for;
-        ({_NOT}) (exclude|rule out|completely exclude|entirely exclude|r/o);
+        ({_NOT}|unable to) (exclude|rule out|completely exclude|entirely exclude|r/o);
         (concern|concerns|concerning) (for|about); worrisome for; worry for;
         (may|might|could) (be|have|represent|indicate|reflect|suggest); consistent with; c/w;
         compatible with; suggestive of;
@@ -341,7 +352,7 @@ def _table() -> dict[str, list[_Phrases]]:
     table: dict[str, list[_Phrases]] = {}
     for rule, phrases in _rules():
         # The longest first: the first that fits counts.
-        longest = sorted(phrases.split(";"), key=lambda phrase: -len(phrase.split()))
+        longest = sorted(phrases.split(";"), key=_length, reverse=True)
         written = "|".join(map(_expression, longest))
         known = _Phrases(re.compile(rf"(?:{written})(?!\w)", re.IGNORECASE), rule)
         for word in dict.fromkeys(word for phrase in longest for word in _first_words(phrase)):
@@ -378,6 +389,10 @@ def _last_words(phrase: str) -> Iterator[str]:
     """Yield the words that a phrase with choices may end with."""
     turned = phrase[::-1].translate(_TURNED)
     return (word[::-1] for word in _first_words(turned))
+
+
+def _length(phrase: str) -> tuple[int, int]:
+    return len(phrase.split()), len(phrase)
 
 
 def _expression(phrase: str) -> str:
@@ -443,7 +458,8 @@ def find_cues(text: str) -> list[Cue]:
     """
     table, cues, end = _table(), [], 0
     for word in _WORD.finditer(text):
-        if word.start() < end or (several := table.get(word[0].lower())) is None:
+        first = "0" * len(word[0]) if word[0].isdecimal() else word[0].lower()
+        if word.start() < end or (several := table.get(first)) is None:
             continue
         cue = _longest(text, word.start(), several)
         if cue is not None:

@@ -125,8 +125,8 @@ class Preparation:
         part = self._part(whole, tuple(steps))
         if self.composites and len(pieces) == 1:
             pieces = split_composite(part.text)
-            if not part.status and len(pieces) == 1:
-                pieces = split_statuses(whole)
+            if len(pieces) == 1:
+                pieces = split_statuses(part.text)
         if len(pieces) == 1:
             if gloss:
                 explained = expand(gloss[:LONGEST], abbreviations)

@@ -37,14 +37,21 @@ _SIGNS = re.compile(
 )
 _SIGNS_BEHIND = re.compile(
     rf"(?:\s*(?P<uncertain>\(\s*\?+\s*\)|\?+)|\s+(?P<negated>\(\s*{_MINUS}\s*\))"
-    rf"|\s*:\s*{_MINUS})[\s.]*\Z"
+    rf"|\s*:\s*{_MINUS}|\s+(?P<historical>\((?:19|20)\d\d\)))[\s.]*\Z"
 )
-_BEGIN = re.compile(r"[\s\"'(\[]*")
+_SUBJECTS = ("he", "patient", "pt", "she")
+_HEADINGS = ("assessment", "diagnosis", "dx", "impression", "indication", "problem")
+_BEGIN = re.compile(
+    rf"[\s\"'(\[]*(?:(?:{'|'.join(_SUBJECTS)})\s+(?:has(?: an?)?|with|w/)\s+"
+    rf"|(?:{'|'.join(_HEADINGS)})\s*:\s*)?",
+    re.IGNORECASE,
+)
 _FIRST = re.compile(r"[\s\"'\[]*\(?(\w+|[(?+\u2212-])")
 _LINK = re.compile(
     r"(?:\s*:\s*|\s+[-\u2013]\s+|\s+|(?=\())"
-    r"(?:(?:an?|any|the|evidence of|signs? of|symptoms? of|known|definite|obvious|current|new|"
-    r"further|other|acute episode of|of|for)\s+)*",
+    r"(?:(?:(?:complaints?|diagnosis|episodes?|evidence|history|signs?|symptoms?) (?:for|of)|an?|"
+    r"any|c/o|current|definite|diagnosed with|e/o|for|further|had|having|known|new|obvious|of|other|"
+    r"recent|the)\s+)*",
     re.IGNORECASE,
 )
 _APART = re.compile(r"\s*[,;:(\[\u2013\u2014-]+\s*\Z")
@@ -184,7 +191,8 @@ def may_have_status(text: str) -> bool:
 @functools.cache
 def _outer() -> tuple[frozenset[str], frozenset[str]]:
     """Return the words and signs with which a mention with a status begins, and ends."""
-    return frozenset([*first_words(), *"?-\u2212+("]), frozenset(last_words())
+    starts = (*first_words(), *_SUBJECTS, *_HEADINGS, *"?-\u2212+(")
+    return frozenset(starts), frozenset(last_words())
 
 
 def _from_start(text: str, cues: Iterable[Cue]) -> tuple[int, list[str]]:
@@ -230,7 +238,7 @@ def _from_end(text: str, cues: list[Cue], start: int) -> tuple[int, list[str]]:
             end, flags = sign.start(), [*flags, sign.lastgroup or "negated"]
             continue
         last = next((cue for cue in reversed(cues) if cue.end <= end), None)
-        if last is None or not last.rule.flags or "after" not in last.rule.in_lists:
+        if last is None or not _counts_after(text, last):
             return end, flags
         if _REST.match(text[last.end : end]) is None or not text[start : last.start].strip():
             return end, flags
@@ -239,6 +247,15 @@ def _from_end(text: str, cues: list[Cue], start: int) -> tuple[int, list[str]]:
             return end, flags
         end = last.start if apart is None else start + apart.start()
         flags = [*flags, *last.rule.flags]
+
+
+def _counts_after(text: str, cue: Cue) -> bool:
+    """Tell whether a cue at the end of a mention is one in a list."""
+    rule = cue.rule
+    if rule.after and rule.flags:
+        return "after" in rule.in_lists
+    around = text[max(cue.start - 1, 0) : cue.start] + text[cue.end : cue.end + 1]
+    return rule.flags == ("family",) and around in ("()", "[]")  # "lupus (mother)"
 
 
 def _ends_inside(text: str, cues: Iterable[Cue], start: int, end: int, flags: list[str]) -> bool:
