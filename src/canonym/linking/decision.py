@@ -14,7 +14,7 @@ from canonym.mentions.findings import finding_name
 from canonym.mentions.flags import FLAGS, consistent
 from canonym.mentions.glosses import LEAST_GAIN, is_code_for
 from canonym.mentions.prepare import Part, Prepared
-from canonym.mentions.status import Stated, read_status
+from canonym.mentions.status import Stated, said_by
 from canonym.text import explain
 from canonym.types import Document, Mention, Name, Step
 
@@ -218,7 +218,7 @@ def _wording(part: Part, stated: Stated) -> tuple[Step, ...]:
 
 def _says(stated: Stated, hits: StringHits, name: NameOf) -> bool:
     """Tell whether the best name says a status in its own words."""
-    return any(read_status(name(hit).text).flags == stated.says for hit in hits.hits[:1])
+    return any(said_by(name(hit).text) == stated.says for hit in hits.hits[:1])
 
 
 def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from canonym.mentions.cues import Cue, find_cues, first_words, last_words
 from canonym.mentions.flags import consistent
 
-__all__ = ["Status", "read_status", "split_statuses", "wordings"]
+__all__ = ["Status", "read_status", "said_by", "split_statuses", "wordings"]
 
 _WORDINGS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("negated",): ("absence of {}", "absent {}", "no {}", "{} absent"),
@@ -50,8 +50,8 @@ _FIRST = re.compile(r"[\s\"'\[]*\(?(\w+|[(?+\u2212-])")
 _LINK = re.compile(
     r"(?:\s*:\s*|\s+[-\u2013]\s+|\s+|(?=\())"
     r"(?:(?:(?:complaints?|diagnosis|episodes?|evidence|history|signs?|symptoms?) (?:for|of)|an?|"
-    r"any|c/o|current|definite|diagnosed with|e/o|for|further|had|having|known|new|obvious|of|other|"
-    r"recent|the)\s+)*",
+    r"any|c/o|current|definite|diagnosed with|e/o|for|further|had|having|known|new|obvious|of|"
+    r"other|recent|the)\s+)*",
     re.IGNORECASE,
 )
 _APART = re.compile(r"\s*[,;:(\[\u2013\u2014-]+\s*\Z")
@@ -95,6 +95,7 @@ _OLD = re.compile(
     r"tuberculosis|granulom\w+)\b",
     re.IGNORECASE,
 )
+_ABSENT = re.compile(r"absent\s+\w", re.IGNORECASE)
 _ABSENCE = frozenset(["no", "not", "without", "w/o", "absence of"])
 _APART_ONLY = frozenset(
     ["no", "none", "never", "denies", "denied", "h/o", "r/o", "old", "remote", "prior", "likely"]
@@ -173,6 +174,15 @@ def wordings(text: str, status: Status) -> tuple[Stated, ...]:
     """
     others = (words.format(status.core) for words in _WORDINGS.get(status.flags, ()))
     return tuple(Stated(each, status.flags) for each in (text, *others))
+
+
+def said_by(name: str) -> tuple[str, ...]:
+    """Return the flags that a name says; it may do so as no mention in a list does.
+
+    >>> said_by("Absent thumb"), said_by("Absence seizures")
+    (('negated',), ())
+    """
+    return read_status(name).flags or (("negated",) if _ABSENT.match(name) else ())
 
 
 def may_have_status(text: str) -> bool:
