@@ -111,7 +111,7 @@ def main() -> None:
     result["cost"] = cost(sentences)
     for name, found in result.items():
         print(name, found)
-    save("flags", result)
+    save("flags", result, packages=[])
 
 
 if __name__ == "__main__":
