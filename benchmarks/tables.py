@@ -369,13 +369,13 @@ def _pooled_matches(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _flags() -> str:
-    """Return precision and recall of flags, on the sentences that no list was written with."""
+    """Return precision and recall of flags, on the sentences that no rule was mended with."""
     result = _result("flags")
-    found = result["after the lists"]
+    found = result["last"]
     right, least, most = found["all flags right"]
     n, cost = found["sentences"], result["cost"]["seconds a megabyte"]
     lines = ["| flag | mentions | precision | recall |", "|---|--:|--:|--:|"]
-    for flag in ("negated", "historical", "hypothetical", "family"):
+    for flag in ("negated", "historical", "hypothetical", "family", "uncertain"):
         of = found[flag]
         cells = ("{:.0f} % ({:.0f}–{:.0f})".format(*of[kind]) for kind in ("precision", "recall"))
         lines.append(f"| `{flag}` | {of['right'] + of['missed']} | {' | '.join(cells)} |")

@@ -54,7 +54,6 @@ THIRD_PARTY = {
     "pyspark": "spark",
     "babel": "po",
     "rdflib": "owl",
-    "negspacy": "flags",
     "spacy": "spacy",
     "matplotlib": "analysis",
     "sklearn": "analysis",

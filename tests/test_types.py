@@ -90,13 +90,13 @@ def test_a_link_as_plain_data() -> None:
     assert plain == {
         "mention": "flu & cold", "start": 3, "end": 13, "type": "Disease", "document": "d",
         "ids": ["X:2"], "nil": False, "reason": "", "searched": "flu cold",
-        "confidence": None,
+        "confidence": None, "status": [],
         "steps": [{"name": "punctuation", "before": "flu & cold", "after": "flu cold"}],
         "candidates": [],
         "parts": [{
             "mention": "cold", "start": None, "end": None, "type": "", "document": "",
             "ids": ["X:2"], "nil": False, "reason": "", "searched": "", "steps": [],
-            "confidence": None,
+            "confidence": None, "status": [],
             "candidates": [{
                 "id": "X:2", "label": "cold", "score": 0.6, "name": "common cold",
                 "scope": "exact", "types": ["Disease"], "sieve": "search", "parts": {"a": 0.6},

@@ -63,6 +63,7 @@ def result(link: Link) -> dict[str, Any]:
         "nil": link.nil,
         "reason": link.reason,
         "searched": link.searched,
+        "status": ",".join(link.status),
     }
 
 
@@ -129,7 +130,8 @@ def test_an_empty_cell_gives_a_row_with_the_reason_empty(linker: Linker, cell: s
     held = {name: value for name, value in found.items() if value is not None}
     assert held == {
         "canonym_part": "", "canonym_types": [], "canonym_nil": True,
-        "canonym_reason": "empty", "canonym_searched": "", "canonym_ids": [],
+        "canonym_reason": "empty", "canonym_searched": "", "canonym_status": "",
+        "canonym_ids": [],
     }  # fmt: skip
 
 

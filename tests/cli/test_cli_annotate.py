@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -165,7 +164,6 @@ def test_a_terminal_without_a_file_is_refused(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_flags_are_a_column_and_a_field(index: str) -> None:
-    pytest.importorskip("negspacy", reason="negspaCy is not installed (extra flags)")
     found = _annotate(index, "--flags", input="No aspirin. Heart attack.")
     assert [one["flags"] for one in found] == [["negated"], []]
     table = run("annotate", "-i", index, "--flags", "--format", "table", input="No aspirin.").stdout
@@ -175,17 +173,15 @@ def test_flags_are_a_column_and_a_field(index: str) -> None:
     assert "flags" not in _annotate(index, input="No aspirin.")[0]
 
 
-def test_flags_without_negspacy_name_the_extra(index: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from canonym.mentions.flags import finder
-
-    monkeypatch.setitem(sys.modules, "negspacy.negation", None)
-    finder.cache_clear()
-    message = run("annotate", "-i", index, "--flags", input="No aspirin.", code=2).stderr
-    assert "pip install 'canonym[flags]'" in message
-    finder.cache_clear()
+def test_flags_are_the_status_in_a_table_for_programs(index: str, tmp_path: Path) -> None:
+    out = tmp_path / "found.tsv"
+    run("annotate", "-i", index, "--flags", "-o", str(out), input="No aspirin. Heart attack.")
+    head, *rows = (line.split("\t") for line in out.read_text(encoding="utf-8").splitlines())
+    cells = [dict(zip(head, row, strict=True)) for row in rows]
+    assert [(one["status"], one["nil"]) for one in cells] == [("negated", "false"), ("", "false")]
 
 
-@pytest.mark.parametrize("name", ["found.tsv", "found.pubtator", "found.parquet"])
+@pytest.mark.parametrize("name", ["found.xml", "found.pubtator"])
 def test_flags_are_refused_where_they_have_no_place(index: str, name: str, tmp_path: Path) -> None:
     out = tmp_path / name
     given = ("annotate", "-i", index, "--flags", "-o", str(out))

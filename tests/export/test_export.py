@@ -74,6 +74,7 @@ def test_a_row_is_a_candidate() -> None:
             "nil": False,
             "reason": "",
             "searched": "broken hip",
+            "status": "",
         },
         {**rows[1]},
     ]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from canonym.types import Document
 
 _FORMATS = ("table", "tsv", "csv", "jsonl", "parquet", "pubtator", "bioc")
-_WITH_FLAGS = ("table", "jsonl")
+_WITH_FLAGS = ("table", "tsv", "csv", "jsonl", "parquet")
 _SUFFIXES = {".xml": "bioc", ".json": "bioc"}
 
 
@@ -72,8 +72,8 @@ class Options(Filters, Machine):
 @click.option(
     "--flags",
     is_flag=True,
-    help="Tell which mentions are negated, historical, hypothetical or of the family, in English. "
-    "For a table at the terminal and JSON lines; needs negspaCy (extra flags).",
+    help="Tell which mentions are negated, historical, hypothetical, of the family or uncertain, "
+    "in English. Not for corpora.",
 )
 @choice_options
 @ties_option

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from canonym.cli.options import choice_options, index_option, overwrite_option
+from canonym.cli.options import choice_options, index_option, negated_option, overwrite_option
 
 if TYPE_CHECKING:
     from canonym.bulk import Summary
@@ -30,6 +30,7 @@ _SHOWN = 10
     help="A column with the text around the mention, to look for abbreviations.",
 )
 @choice_options
+@negated_option
 @click.option(
     "--engine",
     type=click.Choice(("local", "ray", "spark")),

@@ -46,6 +46,8 @@ def _lines(link: Link) -> Iterator[str]:
         return
     if link.searched != link.mention.text:
         yield f"looked up: {link.searched!r}"
+    if link.status:
+        yield f"status: {', '.join(link.status)}"
     if link.nil:
         yield f"no concept: {link.reason}"
     if not link.candidates:

@@ -17,6 +17,7 @@ from canonym.cli.options import (
     everyday_option,
     index_option,
     mention_type_option,
+    negated_option,
     overwrite_option,
     sheet_options,
     ties_option,
@@ -53,6 +54,7 @@ class Filters(TypedDict):
     prefer: tuple[str, ...]
     min_score: float | None
     min_confidence: float | None
+    keep_negated: bool
     seed: int | None
 
 
@@ -114,6 +116,7 @@ class Options(RowOptions, SheetOptions, Filters, Machine, ExchangeOptions):
     "workbooks, which have no other; else 5]",
 )
 @choice_options
+@negated_option
 @ties_option
 @click.option(
     "--explain", is_flag=True, help="Explain each link: normal forms, scores, runner-up, margin."
@@ -188,7 +191,8 @@ def link(
 
     Each mention gets its candidates, best first, or NIL with the reason. A composite mention
     ("breast and ovarian cancer") gets one concept for each of its parts, in a row each; with
-    --one-row there are as many rows as mentions.
+    --one-row there are as many rows as mentions. Words that say that a mention is negated, past,
+    doubtful or of the family (no, h/o, r/o, FHx) are taken off and become its status.
 
     \b
     Names, to ICD-10-CM:

@@ -170,6 +170,12 @@ choice_options: Decorator = with_options(
     ),
 )
 """What may be found, and what is good enough."""
+negated_option: Decorator = click.option(
+    "--keep-negated",
+    is_flag=True,
+    help="Give mentions that say of themselves that they are negated (no fever, asthma - neg) "
+    "their concept, with the status negated. Otherwise they are NIL.",
+)
 corpus_format_option: Decorator = click.option(
     "--format",
     "format_",

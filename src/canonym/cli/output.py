@@ -433,16 +433,16 @@ class _TableWriter:
         if not self._pending:
             return
         columns = ["mention", "id", "label", "score", "matched name"]
-        if self._flags:
-            columns.insert(1, "flags")
+        said = self._flags or any(link.status for link in self._pending)
+        if said:
+            columns.insert(1, "flags" if self._flags else "status")
         first = ("place",) if self._places else ()
         table = _table(*first, *columns, right=("score",))
         for link in self._pending:
             for number, cells in enumerate(_rows(link, self._k)):
                 style = "" if cells[0] else "dim"
-                if self._flags:
-                    said = "" if number else ", ".join(link.mention.flags or ())
-                    cells = (cells[0], said, *cells[1:])
+                if said:
+                    cells = (cells[0], "" if number else ", ".join(link.status), *cells[1:])
                 if self._places:
                     cells = ("" if number else _place(link.mention), *cells)
                 table.add_row(*(Text(printable(_short(cell)), style=style) for cell in cells))

@@ -452,6 +452,7 @@ def _link(
         k=settings.k,
         min_score=settings.min_score,
         prefer=settings.prefer,
+        keep_negated=True,  # annotators link what a mention names, negated or not
         workers=settings.workers,
     )
     answers = tuple(answers_of_link(link) for _, links in linked for link in links)

@@ -115,7 +115,7 @@ class Mapping(NamedTuple):
 
     `whole` is the composite mention that the text is a part of, else empty. `searched` is the text
     as it was looked up, `steps` what preparation did to it. `verdict` is what a person decided, if
-    somebody looked at it.
+    somebody looked at it. `status` is that of the link: "h/o asthma" is not asthma.
     """
 
     text: str
@@ -126,19 +126,23 @@ class Mapping(NamedTuple):
     reason: str
     verdict: Verdict | None = None
     steps: tuple[Step, ...] = ()
+    status: tuple[str, ...] = ()
 
     @property
     def relation(self) -> str:
         """What the concept is to the text, one of `RELATIONS`.
 
-        A person's word counts. Of several concepts together none is the same as the text. Else the
-        words say it that only the text or only the name has, and then the scope of the name.
+        A person's word counts. Of several concepts together none is the same as the text. A text
+        with a status is related to the concept that it names. Else the words say it that only the
+        text or only the name has, and then the scope of the name.
         """
         if self.verdict is not None:
             alike = self.verdict.relation in ("equal", "equivalent")
             return "related" if self.verdict.together and alike else self.verdict.relation
         if self.candidate is None:
             return "equal"
+        if self.status:
+            return "related"
         by_words = self.candidate.against.relation
         return _RELATIONS.get(self.candidate.scope, "equal") if by_words == "equal" else by_words
 
@@ -179,6 +183,8 @@ class Mapping(NamedTuple):
             names = dict.fromkeys(step.name for step in self.steps if step.name not in STEPS)
             how = f" ({', '.join(names)})" if names else ""
             facts.append(f"read as {self.searched!r}{how}")
+        if self.status:
+            facts.append(f"status {', '.join(self.status)}")
         if self.whole:
             facts.append(f"part of {self.whole!r}")
         return ", ".join(facts)
@@ -196,7 +202,9 @@ def mappings_of(link: Link) -> Iterator[Mapping]:
             best = None if one.id is None else one.candidates[0]
             whole = link.mention.text if link.parts else ""
             yield Mapping(
-                text, whole, one.searched, best, one.confidence, one.reason, steps=one.steps
+                *(text, whole, one.searched, best, one.confidence, one.reason),
+                steps=one.steps,
+                status=one.status,
             )
 
 

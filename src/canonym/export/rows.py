@@ -11,7 +11,7 @@ from canonym.types import Link
 
 RESULT_COLUMNS: tuple[str, ...] = (
     "part", "rank", "id", "label", "score", "name", "scope", "sieve", "types", "margin",
-    "confidence", "nil", "reason", "searched",
+    "confidence", "nil", "reason", "searched", "status",
 )  # fmt: skip
 """Columns of the result."""
 
@@ -26,6 +26,9 @@ JOINED_BY = "|"
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 """How a cell begins that a spreadsheet may take for a formula."""
+
+STATUSES_JOINED_BY = ","
+"""What joins the statuses of a mention, since those of parts in one row are joined otherwise."""
 
 _PREFIX = "canonym_"
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -152,10 +155,12 @@ def _together(link: Link) -> dict[str, Any]:
 
     found: dict[str, Any] = {
         key: JOINED_BY.join(part[key] or "" for part in parts)
-        for key in ("part", "id", "label", "name", "scope", "sieve", "searched")
+        for key in ("part", "id", "label", "name", "scope", "sieve", "searched", "status")
     }
     if not any(part["id"] for part in parts):  # no separators either
         found |= dict.fromkeys(("id", "label", "name", "scope", "sieve"))
+    if not any(part["status"] for part in parts):
+        found["status"] = ""
     reasons = [link.reason, *(part["reason"] for part in parts)]
     return found | {
         "rank": least("rank"),
@@ -169,7 +174,12 @@ def _together(link: Link) -> dict[str, Any]:
 
 
 def _results(link: Link, part: str, k: int | None) -> Iterator[dict[str, Any]]:
-    last = {"nil": link.nil, "reason": link.reason, "searched": link.searched}
+    last = {
+        "nil": link.nil,
+        "reason": link.reason,
+        "searched": link.searched,
+        "status": STATUSES_JOINED_BY.join(link.status),
+    }
     if link.nil or not link.candidates:
         # Rejected candidates have no rows: who reads the ids alone is not misled.
         yield {**dict.fromkeys(RESULT_COLUMNS), "part": part, "types": [], **last}

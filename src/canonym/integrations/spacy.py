@@ -218,4 +218,5 @@ def _as_link(kept: Mapping[str, Any]) -> Link:
         tuple(Step(**step) for step in kept["steps"]),
         tuple(_as_link(part) for part in kept["parts"]),
         kept["confidence"],
+        tuple(kept.get("status", ())),
     )

@@ -26,9 +26,9 @@ class AnnotationOptions(LinkOptions, total=False):
     Attributes
     ----------
     flags : bool
-        Whether to tell which mentions are negated, historical, hypothetical or of the family, in
-        English, as ``link.mention.flags``; false by default. See `canonym.mentions.flags`. Without
-        negspaCy (extra ``flags``) that is a `MissingExtra`.
+        Whether to tell which mentions are negated, historical, hypothetical, of the family or
+        uncertain, in English, as ``link.mention.flags`` and ``link.status``; false by default. See
+        `canonym.mentions.flags`. Negated mentions keep their concept.
     """
 
     flags: bool

@@ -43,7 +43,7 @@ _FORMATS = {2: _BEFORE, 4: (*_BEFORE, *_WORDS), 5: FEATURES, 6: WIDE_FEATURES}
 # Steps to another text, but for its spelling.
 _REWRITTEN = (
     *("entities", "markup", "encoding", "abbreviation", "trial field", "drug line", "genus"),
-    *("gloss", "finding"),
+    *("gloss", "finding", "status"),
 )
 
 KnownShare = Callable[[str], float]

@@ -13,8 +13,10 @@ from canonym.linking.settings import SIEVES
 from canonym.mentions.binomials import GENUS, organism_of
 from canonym.mentions.drug_lines import is_same_line
 from canonym.mentions.findings import finding_name
+from canonym.mentions.flags import FLAGS, consistent
 from canonym.mentions.glosses import LEAST_GAIN, is_code_for
 from canonym.mentions.prepare import DRUG_LINE, Part, Prepared
+from canonym.mentions.status import Stated, said_by
 from canonym.text import explain
 from canonym.types import Document, Mention, Name, Step
 
@@ -23,6 +25,9 @@ NameOf = Callable[[ConceptHit], Name]
 
 SPLIT_MARGIN = 0.02
 """By so much less than the whole a part may score; chosen on the train parts of two corpora."""
+
+NEGATED = "the mention is negated"
+"""The reason of a mention that is NIL because its words say that it is not so."""
 
 _SIEVE_STEPS = {sieve.name: sieve.steps for sieve in SIEVES}
 
@@ -91,35 +96,41 @@ def decide(
     min_score: float | None,
     forbidden: frozenset[int],
     name: NameOf,
+    *,
+    keep_negated: bool = False,
 ) -> Draft:
     """Decide for one mention, by the hits of every string of `parts_of`.
 
     The mention is split when no sieve knows the whole, no part scores less than it by
-    `SPLIT_MARGIN`, and the parts are not all the same concept. Best hits below `min_score` are NIL.
+    `SPLIT_MARGIN`, and the parts are not all the same concept. Best hits below `min_score` are NIL,
+    and so is what is negated, unless with `keep_negated`.
     """
-    whole = _one(mention, prepared.whole, found, min_score, forbidden, name)
+    how = found, min_score, forbidden, name, keep_negated
+    whole = _one(mention, prepared.whole, *how)
     if len(prepared.parts) < 2 or found[whole.string].sieve != "search":
         return whole
     line = any(step.name == DRUG_LINE for step in prepared.parts[0].steps)
     if line and _is_line(_Best(prepared.whole.text, found[prepared.whole.text]), name):
         return whole
     parts = tuple(
-        _one(replace(mention, text=part.text, ids=()), part, found, min_score, forbidden, name)
-        for part in prepared.parts
+        _one(replace(mention, text=part.text, ids=()), part, *how) for part in prepared.parts
     )
-    concepts = {None if part.nil or not part.hits else part.hits[0].concept for part in parts}
+    concepts = {part.hits[0].concept if part.hits else None for part in parts}
     if len(concepts) == 1 and None not in concepts:
         return whole  # "stage II and III cancer" is one concept
     if min(part.score for part in parts) <= whole.score - SPLIT_MARGIN:
         return whole
     nil = all(part.nil for part in parts)
+    negated = NEGATED if all("negated" in part.status for part in parts) else ""
+    said = {flag for part in parts for flag in part.status}
     return Draft(
         mention,
         whole.string,
         nil=nil,
-        reason="no part was found" if nil else "",
-        steps=prepared.whole.steps,
+        reason=(negated or "no part was found") if nil else "",
+        steps=_stated_steps(prepared.whole),
         parts=parts,
+        status=tuple(flag for flag in FLAGS if flag in said),
     )
 
 
@@ -130,32 +141,89 @@ def _one(
     min_score: float | None,
     forbidden: frozenset[int],
     name: NameOf,
+    keep_negated: bool,
 ) -> Draft:
-    best = _best(part, found, name)
+    best = _stated(part, found, name) or _best(part, found, name)
     string, hits = best.string, best.hits
-    reason = hits.reason
+    given = () if mention.flags is None else mention.flags
+    said = part.status if best.left is None else best.left
+    status = consistent((*given, *said))
+    reason = NEGATED if "negated" in status and not keep_negated else hits.reason
     if not reason and min_score is not None and hits.score < min_score:
         reason = f"the best score, {hits.score:.3f}, is below {min_score:g}"
     # How the string got the form in which a sieve knows it.
     forms = _SIEVE_STEPS.get(hits.sieve, ())
-    steps = (*part.steps, *best.steps, *(explain(string, forms) if forms else ()))
+    before = _stated_steps(part) if best.left is None else part.steps
+    steps = (*before, *best.steps, *(explain(string, forms) if forms else ()))
     tied = hits.tied if hits.hits else ()
     return Draft(
-        mention, string, hits.hits, bool(reason), reason, steps, tied=tied, forbidden=forbidden
+        mention,
+        string,
+        hits.hits,
+        bool(reason),
+        reason,
+        steps,
+        tied=tied,
+        forbidden=forbidden,
+        status=status,
     )
 
 
+def _stated_steps(part: Part) -> tuple[Step, ...]:
+    """Return the steps to the text of a part, with that which took its words of status off."""
+    if not part.stated:
+        return part.steps
+    return (*part.steps, Step("status", part.stated[0].text, part.text))
+
+
 class _Best(NamedTuple):
-    """The string of a part that was found best, its hits, and the steps from the part's text."""
+    """The string of a part that was found best, its hits, and the steps from the part's text.
+
+    `left` is what a string that says the status of the mention itself leaves unsaid, else None.
+    """
 
     string: str
     hits: StringHits
     steps: tuple[Step, ...] = ()
+    left: tuple[str, ...] | None = None
 
     @property
     def is_known(self) -> bool:
         """Whether a sieve knows the string."""
         return self.hits.sieve in _SIEVE_STEPS
+
+
+def _stated(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best | None:
+    """Return the mention with its words of status where that is a name which says the same.
+
+    A sieve knows it, as written or in another wording. Or a search finds such a name for it, while
+    no sieve knows the text without those words.
+    """
+    for stated in part.stated:
+        hits = found[stated.text]
+        if hits.sieve in _SIEVE_STEPS and _says(stated, hits, name):
+            known = hits._replace(hits=_before(hits, found[part.text]).hits)
+            return _Best(stated.text, known, _wording(part, stated), stated.left)
+    if not part.stated or found[part.text].sieve in _SIEVE_STEPS:
+        return None
+    written = part.stated[0]
+    hits = found[written.text]
+    if hits.score > found[part.text].score and _says(written, hits, name):
+        return _Best(written.text, hits, (), written.left)
+    return None
+
+
+def _wording(part: Part, stated: Stated) -> tuple[Step, ...]:
+    """Return the step from a mention to a name that says its status."""
+    written = part.stated[0].text
+    if stated.text == written:
+        return ()
+    return (Step("status" if stated.left else "wording", written, stated.text),)
+
+
+def _says(stated: Stated, hits: StringHits, name: NameOf) -> bool:
+    """Tell whether the best name says a status in its own words."""
+    return any(said_by(name(hit).text) == stated.says for hit in hits.hits[:1])
 
 
 def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:

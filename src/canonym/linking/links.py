@@ -41,6 +41,9 @@ class LinkOptions(TypedDict, total=False):
     min_confidence : float or None
         Mentions whose link is right with a smaller probability are NIL. The linker needs a
         confidence for it, see `canonym.Linker.fit_confidence`.
+    keep_negated : bool
+        Whether a mention that says of itself that it is negated ("no fever", "asthma - neg") has a
+        concept, with the status ``"negated"``; by default it is NIL. See `canonym.types.Link`.
     seed : int or None
         Break ties between equal scores at random, as Xu & Bethard (2021) do, the same way for the
         same seed. By default the more trusted scope goes first (a label), then the id.
@@ -62,6 +65,7 @@ class LinkOptions(TypedDict, total=False):
     prefer: Sequence[str]
     min_score: float | None
     min_confidence: float | None
+    keep_negated: bool
     seed: int | None
     context: bool
     batch: int
@@ -85,6 +89,7 @@ def check_options(options: LinkOptions) -> dict[str, Any]:
         "prefer": (),
         "min_score": None,
         "min_confidence": None,
+        "keep_negated": False,
         "seed": None,
         "context": True,
         "batch": BATCH,
@@ -110,8 +115,9 @@ def check_options(options: LinkOptions) -> dict[str, Any]:
     least = whole["min_score"]
     if least is not None and not -1 <= least <= 1:
         raise InvalidInput(f"min_score is {least}; a score is expected, a number from -1 to 1")
-    if not isinstance(whole["context"], bool):
-        raise InvalidInput(f"context is {whole['context']!r:.80}; expected True or False")
+    for name in ("context", "keep_negated"):
+        if not isinstance(whole[name], bool):
+            raise InvalidInput(f"{name} is {whole[name]!r:.80}; expected True or False")
     for name in ("types", "sources", "languages", "ids", "prefer"):
         if isinstance(whole[name], str) or not isinstance(whole[name], Iterable):
             raise InvalidInput(f"{name} is {whole[name]!r:.80}; expected a list of strings")

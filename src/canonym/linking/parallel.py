@@ -19,7 +19,7 @@ from canonym.linking.build import Progress
 from canonym.linking.decision import as_texts
 from canonym.linking.links import LinkOptions, Links, check_abbreviations, check_options
 from canonym.linking.pipeline import Request, batches_of, text_batches
-from canonym.mentions.flags import finder, with_flags
+from canonym.mentions.flags import with_flags
 from canonym.types import Document
 
 if TYPE_CHECKING:
@@ -61,8 +61,6 @@ def annotate_texts(
     whole: dict[str, Any] = {"k": 1, **options}
     flags = whole.pop("flags", False)
     chosen = cast("LinkOptions", whole)
-    if flags:
-        finder()  # before any text is read
     linker.annotator.open(progress)
     texts = as_texts(given)
     if chosen.get("workers", 1) == 1:
@@ -83,7 +81,7 @@ def _flagged(document: Document, links: Links) -> tuple[Document, Links]:
     mentions = with_flags(document.text, document.mentions)
     pairs = zip(links, mentions, strict=True)
     return replace(document, mentions=mentions), Links(
-        replace(link, mention=mention) for link, mention in pairs
+        replace(link, mention=mention, status=mention.flags or ()) for link, mention in pairs
     )
 
 

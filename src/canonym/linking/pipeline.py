@@ -73,6 +73,7 @@ class Request(NamedTuple):
     batch: int
     reranker: Reranker | None
     confidence: Confidence | None
+    keep_negated: bool = False
 
     @property
     def n_kept(self) -> int:
@@ -211,6 +212,7 @@ class Pipeline:
             given["batch"],
             self.reranker,
             self.confidence,
+            given["keep_negated"],
         )
 
     def batch(self, chosen: Filter) -> BatchHits:
@@ -383,7 +385,17 @@ class Pipeline:
         for mention, strings in zip(document.mentions, prepared, strict=True):
             forbidden = found.names.forbidden_for(mention.text)
             hits = found.by_forbidden[forbidden]
-            drafts.append(decide(mention, strings, hits, request.min_score, forbidden, found.name))
+            drafts.append(
+                decide(
+                    mention,
+                    strings,
+                    hits,
+                    request.min_score,
+                    forbidden,
+                    found.name,
+                    keep_negated=request.keep_negated,
+                )
+            )
         return drafts
 
     def choose_homonyms(
@@ -489,6 +501,7 @@ def link_of(draft: Draft, found: BatchHits) -> Link:
         draft.string,
         draft.steps,
         tuple(link_of(part, found) for part in draft.parts),
+        status=draft.status,
     )
 
 

@@ -91,6 +91,7 @@ class Draft(NamedTuple):
     parts: tuple[Draft, ...] = ()
     tied: tuple[ConceptHit, ...] = ()
     forbidden: frozenset[int] = frozenset()
+    status: tuple[str, ...] = ()
 
     @property
     def score(self) -> float:

@@ -1,119 +1,59 @@
-"""Flags of mentions in running text: negated, historical, hypothetical, of the family.
+"""Flags of mentions in running text: negated, historical, hypothetical, of the family, uncertain.
 
-negspaCy (extra ``flags``) looks in the sentence of a mention for words before and behind it, up to
-words that end their reach, as NegEx and ConText do. Its own list decides about negation, with a few
-words more. The lists of the other flags are here. They are of English.
-
-References
-----------
-Chapman et al. (2001), A simple algorithm for identifying negated findings and diseases in discharge
-summaries. Harkema et al. (2009), ConText: an algorithm for determining negation, experiencer, and
-temporal status from clinical reports.
+The sentence of a mention is searched for cues (`canonym.mentions.cues`), each with a reach, as
+NegEx and ConText do. What is written without a space before a mention counts too: "-vomiting",
+"(-) edema", "?PE". A cue inside a mention is part of its name and says nothing.
 """
 
 from __future__ import annotations
 
-import functools
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import NamedTuple
 
-from canonym.errors import require
+from canonym.mentions.cues import FLAGS, Cue, find_cues
 from canonym.types import Mention
 
-FLAGS: tuple[str, ...] = ("negated", "historical", "hypothetical", "family")
-"""All flags, in the order in which a mention has them."""
+__all__ = ["FLAGS", "consistent", "with_flags"]
 
-_Words = dict[str, list[str]]
-_SPANS = "mentions"
 # Ends of sentences, and of lines but for those that go on with a small letter.
 _END = re.compile(r"(?<=[.!?])\s+(?=[^a-z\s])|\s*\n\s*(?=[^a-z\s])|\s*\n\s*\n\s*|;\s*")
-_TURNS = ["although", "but", "however", "nevertheless", "though", "yet"]
-_RELATIVES = (
-    *("aunt", "aunts", "brother", "brothers", "cousin", "cousins", "dad", "daughter", "daughters"),
-    *("father", "grandfather", "grandma", "grandmother", "grandpa", "grandparents", "mom"),
-    *("mother", "nephew", "niece", "parents", "sibling", "siblings", "sister", "sisters", "son"),
-    *("sons", "twin", "uncle", "uncles"),
+_DASH = "[-\u2010-\u2014\u2212]"
+_MINUS = re.compile(rf"(?:(?P<start>^|\n)\s*|[\s,(/])({_DASH})\Z")
+_MINUS_IN_BRACKETS = re.compile(rf"\(\s*{_DASH}\s*\)\s*\Z")
+_MINUS_BEHIND = re.compile(rf"\s*\(\s*{_DASH}\s*\)|\s*{_DASH}\s*(?:$|[,;])")
+_NO_BEHIND = re.compile(rf"\s*(?::|\s{_DASH})\s*no\b(?!\s+\w)", re.IGNORECASE)
+_TIGHT_DASH = re.compile(rf"^\s*{_DASH}(?=\w)", re.MULTILINE)
+_PLUS = re.compile(r"(?:^|[\s,(])\+(?=\w)|\(\+\)")
+_DOUBT_BEFORE = re.compile(r"(?:^|[\s,;:(])\?+\s*\Z|\(\?\)\s*\Z")
+_DOUBT_BEHIND = re.compile(r"\s*(?:\?|\(\?+\))")
+_QUESTION = re.compile(
+    r"\s*(?:any|are|can|could|did|do|does|has|have|how|if|is|may|should|was|were|what|when|where"
+    r"|which|who|why|will|would)\b",
+    re.IGNORECASE,
 )
-_AGES = ("teens", "twenties", "thirties", "forties", "fifties", "sixties")
-_SPEAKS = ("brought", "noticed", "reports", "says", "states", "thinks")
-_LISTS: dict[str, _Words] = {
-    "negated": {  # beside the words of negspaCy
-        "preceding_negations": [
-            *("excludes", "excluding", "lack of", "lacked", "lacking", "lacks", "negative"),
-            *("neither", "nil", "none of", "nor", "nothing suggests", "nothing to suggest"),
-        ],
-        "following_negations": [
-            *("absent", "came back negative", "excluded", "is negative", ": negative", "negative"),
-            *(": no", ": none", "not found", "not present", "not seen", "ruled out"),
-        ],
-        "pseudo_negations": ["no better", "no improvement", "no relief", "no response", "no worse"],
-        "termination": [],
-    },
-    "historical": {
-        "preceding_negations": [
-            *("childhood", "earlier", "former", "h/o", "history", "hospitalised for"),
-            *("hospitalized for", "hx", "past", "pmh", "pmhx", "previous", "previously", "prior"),
-            *("recovered from", "remote", "s/p", "status post", "used to have"),
-        ],
-        "following_negations": [
-            *("ago", "as a child", "as a teenager", "as an adolescent", "during childhood"),
-            *("in childhood", "in the past", "last month", "last year", "previously"),
-            *("when he was", "when she was", "years before", "years earlier"),
-            *(f"in {year}" for year in range(1940, 2040)),
-            *(f"in {whose} {age}" for whose in ("her", "his") for age in _AGES),
-        ],
-        "pseudo_negations": [
-            *("family history", "history and physical", "history of present illness"),
-            *("history taking", "history was", "past the", "past work", "prior to"),
-            *(f"past {n}" for n in ("24", "day", "days", "few", "month", "several", "two", "week")),
-        ],
-        "termination": [
-            *("admitted", "complains of", "currently", "now", "presented", "presenting"),
-            *("presents", "today", "tonight"),
-        ],
-    },
-    "hypothetical": {
-        "preceding_negations": [
-            *("any new", "as needed for", "at risk for", "at risk of", "call 911 for", "call for"),
-            *("call when", "if", "in case of", "in the case of", "in the event of"),
-            *("look out for", "monitor for", "prevention of", "prn", "prophylaxis against"),
-            *("prophylaxis for", "report any", "return for", "return to", "return when"),
-            *("risk of", "screen for", "screening for", "seek care for", "seek help for"),
-            *("seek help when", "should", "signs and symptoms of", "symptoms of", "to avoid"),
-            *("to prevent", "unless", "warning signs of", "watch for", "whenever"),
-        ],
-        "following_negations": ["as needed", "if needed", "prn", "to recur", "when needed"],
-        "pseudo_negations": [
-            *("as if", "even if", "if not", "return to baseline", "return to normal"),
-            *("return to work", "should be", "should have"),
-        ],
-        "termination": ["because", "since"],
-    },
-    "family": {
-        "preceding_negations": [
-            *("family history", "family hx", "fh", "fhx", "maternal", "paternal", "relative"),
-            *("relatives", *_RELATIVES),
-        ],
-        "following_negations": [
-            *("in the family", "on the maternal side", "on the paternal side"),
-            *(f"in {whose} {one}" for whose in ("her", "his") for one in ("family", *_RELATIVES)),
-        ],
-        "pseudo_negations": [
-            *("father of", "mother of"),
-            *(
-                f"{word} {whose} {one}"
-                for word in ("by", "for", "to", "with")
-                for whose in ("her", "his")
-                for one in _RELATIVES
-            ),
-            *(f"{one} {speaks}" for one in _RELATIVES for speaks in _SPEAKS),
-        ],
-        "termination": ["he", "she", "patient", "the patient", "who presents"],
-    },
-}
+_BREAK = re.compile(r"[,:]|\bwith\b|\band\b(?=[^,]*\b(?:is|was|has)\b)", re.IGNORECASE)
+_COMMA = re.compile(r",")
+_SIGN = re.compile(r"(?:^|[\s,(])\+(?=\w)|\(\+\)")
+_BESIDE = re.compile(r"[\s,:(\u2013\u2014-]*\Z")
+_FEW_WORDS = re.compile(r"\s*(?:[\w'-]+\s+){0,2}\Z")
+_LAST = re.compile(r"\s*(?:$|[.,;:)])")
+_NEW_CLAUSE = re.compile(r",\s*(?:and\s+)?(?:(?:the|her|his|a)\s+)?\Z", re.IGNORECASE)
+_VERB = re.compile(
+    r"\s+(?:began|continues?|did|has|had|is|improved|persists?|remains?|started|was|were|worsens?)\b",
+    re.IGNORECASE,
+)
+_NOR = re.compile(r"\b(?:or|nor)\b", re.IGNORECASE)
+_FOR = re.compile(r"\bfor\s+(?:[\w-]+\s+){0,2}\Z", re.IGNORECASE)
+_TAKES = re.compile(
+    r"(?:^|[,:]|\b(?:and|continue|continues|gave|given|on|or|some|start|take|takes|use|uses|using"
+    r"|with))\s*\Z",
+    re.IGNORECASE,
+)
+_AS_NEEDED = frozenset(["as needed", "if needed", "prn", "when needed"])
+_CLAUSE_FLAGS = frozenset(["negated", "uncertain"])
 
 
 def with_flags(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
@@ -121,67 +61,115 @@ def with_flags(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
 
     A mention that is negated or of the family is not historical: "no history of asthma".
 
-    Raises
-    ------
-    MissingExtra
-        Without negspaCy (extra ``flags``).
+    >>> with_flags("He denies fever.", [Mention("fever", 10, 15)])[0].flags
+    ('negated',)
     """
-    find = finder()
     ends = [match.end() for match in _END.finditer(text)] if mentions else []
     starts = [0, *ends]
-    together: dict[tuple[int, int], list[int]] = {}
-    for place, mention in enumerate(mentions):
-        first = bisect_right(starts, mention.start or 0) - 1
-        last = bisect_right(starts, max(mention.start or 0, (mention.end or 0) - 1)) - 1
-        together.setdefault((first, last), []).append(place)
-    flagged = list(mentions)
-    for (first, last), places in together.items():
-        begin, end = starts[first], [*ends, len(text)][last]
-        spans = [((mentions[n].start or 0) - begin, (mentions[n].end or 0) - begin) for n in places]
-        for place, flags in zip(places, find(text[begin:end], spans), strict=True):
-            flagged[place] = replace(mentions[place], flags=flags)
+    bullets = len(_TIGHT_DASH.findall(text)) > 1 and _PLUS.search(text) is None
+    read: dict[tuple[int, int], _Sentence] = {}
+    flagged = []
+    for mention in mentions:
+        start, end = mention.start or 0, mention.end or 0
+        first = bisect_right(starts, start) - 1
+        last = bisect_right(starts, max(start, end - 1)) - 1
+        if (first, last) not in read:
+            begin = starts[first]
+            written = text[begin : [*ends, len(text)][last]]
+            read[first, last] = _Sentence(begin, written, find_cues(written), bullets)
+        flagged.append(replace(mention, flags=read[first, last].flags(start, end)))
     return tuple(flagged)
 
 
-@functools.cache
-def finder() -> Callable[[str, Sequence[tuple[int, int]]], list[tuple[str, ...]]]:
-    """Return a function of a sentence and places in it: the flags of each place.
+def consistent(flags: Iterable[str]) -> tuple[str, ...]:
+    """Return flags in their order, without those that others exclude.
 
-    Raises
-    ------
-    MissingExtra
-        Without negspaCy (extra ``flags``).
+    What is negated or of the family is not of the past, and what is negated is not in doubt.
+
+    >>> consistent(["historical", "negated"])
+    ('negated',)
     """
-    negation = require("negspacy.negation", "flags of mentions", "flags")
-    termsets = require("negspacy.termsets", "flags of mentions", "flags")
-    spacy = require("spacy", "flags of mentions", "flags")
-    nlp = spacy.blank("en")
-    known = termsets.termset("en_clinical").get_patterns()
-    rules = []
-    for flag in FLAGS:
-        theirs = known if flag == "negated" else {"termination": _TURNS}
-        words = {kind: [*theirs.get(kind, ()), *ours] for kind, ours in _LISTS[flag].items()}
-        rules.append(negation.Negex(nlp, flag, words, None, _attribute(flag), None, [_SPANS]))
-
-    def find(sentence: str, places: Sequence[tuple[int, int]]) -> list[tuple[str, ...]]:
-        doc = nlp.tokenizer(sentence)
-        for token in doc:
-            token.is_sent_start = token.i == 0
-        spans = [doc.char_span(*place, alignment_mode="expand") for place in places]
-        doc.spans[_SPANS] = [span for span in spans if span is not None]
-        for rule in rules:
-            rule(doc)
-        return [() if span is None else _flags(span) for span in spans]
-
-    return find
+    several = set(flags)
+    if several & {"negated", "family"}:
+        several.discard("historical")
+    if "negated" in several:
+        several.discard("uncertain")
+    return tuple(flag for flag in FLAGS if flag in several)
 
 
-def _flags(span: Any) -> tuple[str, ...]:
-    found = [flag for flag in FLAGS if span._.get(_attribute(flag))]
-    if "negated" in found or "family" in found:
-        found = [flag for flag in found if flag != "historical"]
-    return tuple(found)
+class _Sentence(NamedTuple):
+    """A sentence, where it begins in its text, and its cues.
 
+    `bullets` tells whether a dash at the start of a line of the text is the bullet of a list.
+    """
 
-def _attribute(flag: str) -> str:
-    return f"canonym_{flag}"
+    begin: int
+    text: str
+    cues: list[Cue]
+    bullets: bool
+
+    def flags(self, start: int, end: int) -> tuple[str, ...]:
+        """Return the flags of a place in the text."""
+        start, end = start - self.begin, end - self.begin
+        said = [flag for cue in self.cues for flag in self._said(cue, start, end)]
+        return consistent((*said, *self._signs(start, end)))
+
+    def _said(self, cue: Cue, start: int, end: int) -> Iterator[str]:
+        """Yield the flags that a cue gives the mention at a place."""
+        if cue.end <= start and cue.rule.before:
+            between, reaches = self.text[cue.end : start], self._reaches_on(cue, start, end)
+            first, last = cue.end, start
+        elif cue.start >= end and cue.rule.after:
+            between, reaches = self.text[end : cue.start], self._reaches_back(cue, start, end)
+            first, last = end, cue.start
+        else:
+            return
+        if not reaches or (cue.rule.flags[0] in _CLAUSE_FLAGS and _SIGN.search(between)):
+            return
+        stopped = {
+            flag
+            for other in self.cues
+            if first <= other.start and other.end <= last
+            for flag in other.rule.ends
+        }
+        yield from (flag for flag in cue.rule.flags if flag not in stopped)
+
+    def _reaches_on(self, cue: Cue, start: int, end: int) -> bool:
+        """Tell whether a cue reaches the mention behind it."""
+        between = self.text[cue.end : start]
+        if cue.words == "prn":  # "albuterol prn": who takes it has it; what it is for, may come
+            return not _TAKES.search(self.text[: cue.start]) and not _COMMA.search(between)
+        if cue.words == "should":
+            return not self.text[: cue.start].strip()
+        if cue.rule.before == "next":
+            return _FEW_WORDS.fullmatch(between) is not None
+        if cue.rule.before == "clause" and _BREAK.search(between):
+            return False
+        return not (
+            cue.rule.flags[0] in _CLAUSE_FLAGS
+            and _NEW_CLAUSE.search(between)
+            and _VERB.match(self.text, end)
+            and not _NOR.search(between)
+        )
+
+    def _reaches_back(self, cue: Cue, start: int, end: int) -> bool:
+        """Tell whether a cue reaches the mention before it."""
+        between = self.text[end : cue.start]
+        if cue.words in _AS_NEEDED:
+            return _FOR.search(self.text[:start]) is not None and not _COMMA.search(between)
+        if cue.rule.after == "last" and not _LAST.match(self.text, cue.end):
+            return False
+        if cue.rule.after == "next":
+            return _NO_BEHIND.match(self.text, end) is not None
+        return _COMMA.search(between) is None or _BESIDE.match(between) is not None
+
+    def _signs(self, start: int, end: int) -> Iterator[str]:
+        """Yield what is written in signs beside a mention."""
+        before = self.text[max(start - 20, 0) : start]
+        minus = _MINUS.search(before)
+        tight = minus is not None and (minus["start"] is None or not self.bullets)
+        if tight or _MINUS_IN_BRACKETS.search(before) or _MINUS_BEHIND.match(self.text, end):
+            yield "negated"
+        asked = _QUESTION.match(self.text) is not None
+        if _DOUBT_BEFORE.search(before) or (not asked and _DOUBT_BEHIND.match(self.text, end)):
+            yield "uncertain"

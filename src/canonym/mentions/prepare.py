@@ -4,6 +4,9 @@ What web pages and wrong encodings left in a mention is undone before all else. 
 next, because a part of a composite may be one. Trial fields come before
 composites, because "Drug A 5 mg + placebo" is a list only once doses and arms are gone. Spelling
 comes last, on the strings to look up, and so do clinicians' names of findings.
+
+Words that say the status of a mention ("no", "h/o", "possible") are taken off before a mention is
+split, and again off each part: "no fever, possible asthma".
 """
 
 from __future__ import annotations
@@ -17,7 +20,16 @@ from canonym.mentions.binomials import Binomials, organism_steps, organisms_in
 from canonym.mentions.composites import split_composite
 from canonym.mentions.drug_lines import DrugLine, drug_line
 from canonym.mentions.findings import finding_name
+from canonym.mentions.flags import consistent
 from canonym.mentions.spelling import Speller
+from canonym.mentions.status import (
+    Stated,
+    Status,
+    may_have_status,
+    read_status,
+    split_statuses,
+    wordings,
+)
 from canonym.text.markup import repairs
 from canonym.types import Step
 
@@ -38,6 +50,10 @@ class Part(NamedTuple):
     in their order, such as what clinicians call a finding, and `guesses` at a misspelt text.
     `steps` tell how the mention became `text`; each alternative and rewrite is the step to it, from
     the text or from an alternative before.
+
+    `status` is what words said that `text` no longer has. `stated` is then the text with them, and
+    other wordings of it. Where one of these is a name that says the same, it is meant, and what it
+    says is no status.
     """
 
     text: str
@@ -46,16 +62,20 @@ class Part(NamedTuple):
     glosses: tuple[str, ...] = ()
     guesses: tuple[str, ...] = ()
     rewrites: tuple[Step, ...] = ()
+    status: tuple[str, ...] = ()
+    stated: tuple[Stated, ...] = ()
 
     @property
     def texts(self) -> tuple[str, ...]:
         """Every string that is looked up and searched."""
-        return (self.text, *(step.after for step in self.alternatives), *self.glosses)
+        after = (step.after for step in self.alternatives)
+        return (self.text, *after, *self.glosses, *(one.text for one in self.stated[:1]))
 
     @property
     def looked_up(self) -> tuple[str, ...]:
         """Every string that is looked up and not searched."""
-        return (*(step.after for step in self.rewrites), *self.guesses)
+        after = (step.after for step in self.rewrites)
+        return (*after, *self.guesses, *(one.text for one in self.stated[1:]))
 
 
 class Prepared(NamedTuple):
@@ -101,18 +121,7 @@ class Preparation:
         >>> prepared.whole.text
         'BRCA and ovarian cancer'
         """
-        steps: list[Step] = []
-        if len(text) > LONGEST:
-            steps.append(Step("cut", f"{len(text):,} characters", f"{LONGEST:,} characters"))
-            text = text[:LONGEST]
-        for step in repairs(text):
-            steps.append(step)
-            text = step.after
-        if abbreviations:
-            expanded = expand(text, abbreviations)
-            if expanded != text:
-                steps.append(Step("abbreviation", text, expanded))
-                text = expanded
+        text, steps = _cleaned(text, abbreviations)
         pieces: tuple[str, ...] = (text,)
         if self.trials:
             from canonym.mentions.trial_fields import clean_trial_field  # large expressions
@@ -121,27 +130,21 @@ class Preparation:
             if pieces != (text,):
                 steps.append(Step("trial field", text, " | ".join(pieces)))
         whole = pieces[0] if len(pieces) == 1 else text
-        line = drug_line(whole)
-        lines: tuple[Step, ...] = ()
+        part = self._part(whole, tuple(steps), around)
+        if part.status:
+            steps.append(Step("status", whole, part.text))
         if self.composites and len(pieces) == 1:
-            if line is not None and len(line.drugs) > 1:
-                pieces, lines = line.drugs, (Step(DRUG_LINE, whole, line.whole),)
-            else:
-                pieces = organisms_in(whole) or split_composite(whole) or (whole,)
+            pieces, lines = _split(part.text)
+            steps += lines
         if len(pieces) == 1:
-            part = self._part(whole, tuple(steps), line, around)
             if gloss:
                 explained = expand(gloss[:LONGEST], abbreviations)
                 part = part._replace(glosses=(explained,) if explained != whole else ())
             return Prepared(part, (part,))
-        split = Step("composite", lines[-1].after if lines else whole, " | ".join(pieces))
-        return Prepared(
-            self._part(whole, tuple(steps), line, around),
-            tuple(
-                self._part(piece, (*steps, *lines, split), drug_line(piece), around)
-                for piece in pieces
-            ),
-        )
+        split_from = steps[-1].after if steps and steps[-1].name == DRUG_LINE else part.text
+        steps.append(Step("composite", split_from, " | ".join(pieces)))
+        parts = (self._part(piece, tuple(steps), around, part.status) for piece in pieces)
+        return Prepared(part, tuple(parts))
 
     def known_share(self, text: str) -> float:
         """Return the share of a text in words of the terminology; 1 where they are not known."""
@@ -151,8 +154,27 @@ class Preparation:
         self,
         text: str,
         steps: tuple[Step, ...],
-        line: DrugLine | None,
         around: Sequence[str],
+        status: tuple[str, ...] = (),
+    ) -> Part:
+        """Prepare a piece of a mention; `status` is that of the whole, if it says none itself."""
+        if not may_have_status(text):
+            return self._rewritten(text, steps, around, status)
+        own = read_status(text)
+        if not own.flags:
+            return self._rewritten(text, steps, around, status)
+        stated, core = wordings(text, own), own
+        if inner := read_status(own.core).flags:  # "r/o absence of the thumb"
+            core = Status(read_status(own.core).core, consistent((*own.flags, *inner)))
+            stated += (Stated(own.core, inner, own.flags),)
+        return self._rewritten(core.core, steps, around, core.flags)._replace(stated=stated)
+
+    def _rewritten(
+        self,
+        text: str,
+        steps: tuple[Step, ...],
+        around: Sequence[str],
+        status: tuple[str, ...],
     ) -> Part:
         """Return a string to look up, with all that it may be written as instead."""
         finding = finding_name(text)
@@ -160,10 +182,11 @@ class Preparation:
         alternatives, guesses = self._spelled(text)
         genera, initials = organism_steps(text, self.binomials, around)
         alternatives, rewrites = (*alternatives, *genera), (*rewrites, *initials)
+        line = drug_line(text)
         if line is not None:
             further, rewritten = self._of_line(text, line)
             alternatives, rewrites = (*alternatives, *further), (*rewrites, *rewritten)
-        return Part(text, alternatives, steps, guesses=guesses, rewrites=rewrites)
+        return Part(text, alternatives, steps, guesses=guesses, rewrites=rewrites, status=status)
 
     def _spelled(self, text: str) -> tuple[tuple[Step, ...], tuple[str, ...]]:
         """Return the corrected spelling of a text, and guesses at it."""
@@ -183,3 +206,29 @@ class Preparation:
             return (), (*names, *brand)
         spelling, _ = self._spelled(line.whole)
         return (*names, *spelling), brand
+
+
+def _cleaned(text: str, abbreviations: Mapping[str, str]) -> tuple[str, list[Step]]:
+    """Cut a mention, undo markup and wrong encodings, and write abbreviations out."""
+    steps: list[Step] = []
+    if len(text) > LONGEST:
+        steps.append(Step("cut", f"{len(text):,} characters", f"{LONGEST:,} characters"))
+        text = text[:LONGEST]
+    for step in repairs(text):
+        steps.append(step)
+        text = step.after
+    if abbreviations:
+        expanded = expand(text, abbreviations)
+        if expanded != text:
+            steps.append(Step("abbreviation", text, expanded))
+            text = expanded
+    return text, steps
+
+
+def _split(text: str) -> tuple[tuple[str, ...], list[Step]]:
+    """Return the pieces of a composite mention, or the text alone, and the steps before."""
+    line = drug_line(text)
+    if line is not None and len(line.drugs) > 1:
+        return line.drugs, [Step(DRUG_LINE, text, line.whole)]
+    pieces = organisms_in(text) or split_composite(text) or (text,)
+    return pieces if len(pieces) > 1 else split_statuses(text), []

@@ -53,9 +53,10 @@ def _proposed(linker: Linker, entries: Sequence[Entry]) -> list[Proposed]:
 def _sureness(link: Link) -> float:
     """Return the confidence of a link or else its score, from 0 to 1; 0 where it names nothing.
 
-    It is rounded, so that what is equally sure is sorted by frequency.
+    It is 0 too where the mention has a status: nobody accepts "r/o PE" as PE unseen. It is rounded,
+    so that what is equally sure is sorted by frequency.
     """
-    if not link.ids:
+    if not link.ids or link.status:
         return 0.0
     if link.parts:
         return min(_sureness(part) for part in link.parts)
@@ -70,7 +71,8 @@ def proposal_of(link: Link, terminology: Terminology) -> dict[str, Any]:
         "concepts": [snapshot(terminology, id_) for id_ in dict.fromkeys(link.ids)],
         "reason": "; ".join(dict.fromkeys(part.reason for part in parts if part.reason)),
         "confidence": link.confidence,
-        "contradicted": any(one.against.contradictions for one in _first(parts)),
+        "by_hand": bool(link.status) or any(one.against.contradictions for one in _first(parts)),
+        **({"status": list(link.status)} if link.status else {}),
         "steps": [f"{one.name}: {one.before} → {one.after}" for one in link.steps],
         "candidates": [
             _candidate(one, part.mention.text if link.parts else "", part.searched)

@@ -331,9 +331,9 @@ def _waiting(review: Review) -> Select[Item]:
 
 
 def _acceptable(id: int, least: float) -> Select[Item]:
-    """Select the open items that may be accepted unseen: what contradicts its mention may not."""
+    """Select the open items that may be accepted unseen: those with a contradiction may not."""
     sure = Item.confidence >= max(least, 1e-9)  # 0 is that of items without a proposal
-    meant = Item.proposal["contradicted"].as_boolean().is_not(True)
+    meant = Item.proposal["by_hand"].as_boolean().is_not(True)
     return select(Item).where(Item.review_id == id, Item.state == "open", sure, meant)
 
 

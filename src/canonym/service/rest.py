@@ -27,6 +27,7 @@ _OPTIONS = (
     *("k", "types", "sources", "languages", "ids", "prefer"),
     *("min_score", "min_confidence", "context", "seed"),
 )
+_LINK_OPTIONS = (*_OPTIONS, "keep_negated")
 _EXPLANATION = {"searched", "steps", "scope", "sieve", "worth", "context"}
 _MOST_CHILDREN = 100
 _FEW = 10  # mentions of a request that is linked together with others
@@ -50,7 +51,7 @@ async def link(given: schemas.LinkRequest, state: Shared) -> Response:
     if len(given.mentions) > state.settings.max_batch:
         raise too_large("mentions", state.settings.max_batch, len(given.mentions))
     asked = _Asked(_documents(given), given.explain)
-    options = {name: getattr(given, name) for name in _OPTIONS}
+    options = {name: getattr(given, name) for name in _LINK_OPTIONS}
 
     def work(several: Sequence[_Asked]) -> list[Response]:
         return served.use(

@@ -91,6 +91,7 @@ class LinkRequest(_Options):
 
     mentions: Batch[Text | GivenMention] = Field(description="Strings or objects, as many as fit.")
     document: GivenDocument | None = None
+    keep_negated: bool = Field(False, description='Whether "no fever" has a concept.')
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -149,6 +150,7 @@ class LinkAnswer(BaseModel):
     confidence: float | None
     nil: bool
     reason: str
+    status: list[str] = Field(description="Negated, historical, hypothetical, family, uncertain.")
     candidates: list[CandidateAnswer]
     parts: list[LinkAnswer]
 

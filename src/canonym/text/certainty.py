@@ -49,8 +49,9 @@ def is_certain(
     nearly the name, with a similarity above ``1 - LEAST_MARGIN``. A concept below the best one has
     to have the name itself: "Migraine, unspecified" is no rival of "Migraine". Otherwise the
     confidence decides. Where the index has none from mentions, the mention has to be verbatim the
-    label or an exact name. Composite mentions and NIL are never certain, nor is a candidate whose
-    name contradicts the mention (`canonym.types.Against`); such a candidate is no rival either.
+    label or an exact name. Composite mentions, those with a status and NIL are never certain, nor
+    is a candidate whose name contradicts the mention (`canonym.types.Against`); such a candidate is
+    no rival either.
 
     Examples
     --------
@@ -60,7 +61,7 @@ def is_certain(
     >>> is_certain(link)
     True
     """
-    if link.id is None or link.parts:
+    if link.id is None or link.parts or link.status:
         return False
     best = link.candidates[0]
     if best.against.contradictions:

@@ -171,6 +171,12 @@ class Link:
     confidence : float, optional
         The probability that the best candidate is right, where the linker has learned to tell; of a
         composite mention that of its least sure part.
+    status : tuple of str
+        What the mention says of itself ("no fever", "h/o asthma", "r/o PE"), or the flags that it
+        came with, of `canonym.mentions.flags.FLAGS`: ``"negated"``, ``"historical"``,
+        ``"hypothetical"``, ``"family"``, ``"uncertain"``. The candidates are those of the mention
+        without these words. Empty where a name says it itself ("Family history of gout"). Of a
+        composite mention all that its parts have.
     """
 
     mention: Mention
@@ -181,6 +187,7 @@ class Link:
     steps: tuple[Step, ...] = ()
     parts: tuple[Link, ...] = ()
     confidence: float | None = None
+    status: tuple[str, ...] = ()
 
     @property
     def id(self) -> str | None:
@@ -252,6 +259,7 @@ class Link:
             "ids": list(self.ids),
             "nil": self.nil,
             "reason": self.reason,
+            "status": list(self.status),
             "searched": self.searched,
             "confidence": self.confidence,
             "steps": [step._asdict() for step in self.steps],

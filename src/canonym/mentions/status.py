@@ -1,0 +1,293 @@
+"""The status of a mention in a list: *h/o breast cancer* is breast cancer, of the past.
+
+A cell of a problem list has its words of status at its ends. `read_status` takes them off, by the
+cues of running text (`canonym.mentions.cues`). What is left names the concept. A terminology may
+have a name that says the status itself (*family history of breast cancer*): `wordings` are what
+such a name would be, and the linker looks them up first.
+
+Three kinds of mentions keep their words. *no appetite* is a finding, for what is absent belongs to
+health. *no-reflow* and *triple negative* are no negations. *fever without rash* has its *without*
+inside, and stays whole.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from canonym.mentions.cues import Cue, find_cues, first_words, last_words
+from canonym.mentions.flags import consistent
+
+__all__ = ["Status", "read_status", "said_by", "split_statuses", "wordings"]
+
+_WORDINGS: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("negated",): ("absence of {}", "absent {}", "no {}", "{} absent"),
+    ("historical",): ("history of {}", "personal history of {}", "previous {}", "old {}"),
+    ("family",): ("family history of {}",),
+    ("uncertain",): ("possible {}", "suspected {}"),
+}
+"""How a name says a status."""
+
+_MINUS = "[-\u2212]"
+_SIGNS = re.compile(
+    rf"\s*(?:(?P<uncertain>\(?\?+\)?|\+/-)\s*(?=\w)|(?P<negated>\(\s*{_MINUS}\s*\)\s+(?=\w)"
+    rf"|{_MINUS}(?=[^\W\d_]{{2}})))"
+)
+_SIGNS_BEHIND = re.compile(
+    rf"(?:\s*(?P<uncertain>\(\s*\?+\s*\)|\?+)|\s+(?P<negated>\(\s*{_MINUS}\s*\))"
+    rf"|\s*:\s*{_MINUS}|\s+(?P<historical>\((?:19|20)\d\d\)))[\s.]*\Z"
+)
+_SUBJECTS = ("he", "patient", "pt", "she")
+_HEADINGS = ("assessment", "diagnosis", "dx", "impression", "indication", "problem")
+_BEGIN = re.compile(
+    rf"[\s\"'(\[]*(?:(?:{'|'.join(_SUBJECTS)})\s+(?:has(?: an?)?|with|w/)\s+"
+    rf"|(?:{'|'.join(_HEADINGS)})\s*:\s*)?",
+    re.IGNORECASE,
+)
+_FIRST = re.compile(r"[\s\"'\[]*\(?(\w+|[(?+\u2212-])")
+_LINK = re.compile(
+    r"(?:\s*:\s*|\s+[-\u2013]\s+|\s+|(?=\())"
+    r"(?:(?:(?:complaints?|diagnosis|episodes?|evidence|history|signs?|symptoms?) (?:for|of)|an?|"
+    r"any|c/o|current|definite|diagnosed with|e/o|for|further|had|having|known|new|obvious|of|"
+    r"other|recent|the)\s+)*",
+    re.IGNORECASE,
+)
+_APART = re.compile(r"\s*[,;:(\[\u2013\u2014-]+\s*\Z")
+_REST = re.compile(r"[\s.)\]!,;]*\Z")
+_OF_FAMILY = re.compile(r"\s*:|\s+[-\u2013]\s")
+_NAME = re.compile(r"[^\W_]{2}|[\u3040-\u9fff]")
+_TURN = re.compile(r"\s*,?\s+(?:but|however|although|though)\s+", re.IGNORECASE)
+_VERSUS = re.compile(r"\s+(?:vs\.?|versus)\s+", re.IGNORECASE)
+_GRAFT = re.compile(r"\b(?:graft|host)\W", re.IGNORECASE)
+_ENTITY = re.compile(r"&#?\w{1,8};")
+_ENDS = re.compile(r"[;\n]|\s\d+[.)]\s")
+
+# What belongs to health: that it is absent is a finding.
+_HEALTHY = re.compile(
+    r"(?:an? |any |of |the )*(?:"
+    r"(?:able|being|breast ?feeding|breathing|drinking|eating|enough|exercising|feeling|gaining|"
+    r"growing|moving|remembering|responding|sleeping|talking|thinking|urinating|walking|well|"
+    r"working)(?: .*)?"
+    r"|(?:appetite|awareness|balance|bowel movements?|bowel sounds|breath sounds|concentration|"
+    r"consciousness|coordination|desire|drive|emotions?|energy|enjoyment|erections?|exercise|"
+    r"eye contact|feelings?|flatus|gag reflex|hearing|heart ?beat|immunity|insurance|interest|"
+    r"libido|memory|menses|menstruation|milk|motivation|movement|ovulation|oxygen|periods?|"
+    r"pigment|prenatal care|pulse|reflex(?:es)?|saliva|sensation|sense|sex(?:ual)? (?:desire|"
+    r"drive|interest)|sight|sleep|smell|speech|sperm|strength|sweat|sweating|taste|tears|"
+    r"urination|urine|urine output|vision|voice)"
+    r"(?: (?:at|during|for|from|in|of|on|to) .*)?"
+    r"|(?!.*\b(?:abnormal\w*|decreased|defici\w*|disease|elevated|high|impaired|increased|loss|low|"
+    r"reduced)\b)(?:functional .*|.* component of complement|.*\b(?:activity|expression)|"
+    r".*\w{4}ase)"
+    r")",
+    re.IGNORECASE,
+)
+_NITRIC_OXIDE = re.compile(
+    r"NO\s+(?:synthases?|donors?|production|release|bioavailability|levels?|metabolism|pathway|"
+    r"signal\w+|inhalation|gas|scaveng\w+)\b"
+)
+# What stays, so that it may be old; *old yellow enzyme* is a name.
+_OLD = re.compile(
+    r"\b(?:mi|cva|tia|fx|tb|infarct\w*|strokes?|fractures?|injur\w+|tears?|scar\w*|bleed\w*|"
+    r"ha?ematomas?|ha?emorrhages?|ruptures?|dislocations?|lacerations?|burns?|trauma|"
+    r"tuberculosis|granulom\w+)\b",
+    re.IGNORECASE,
+)
+_ABSENT = re.compile(r"absent\s+\w", re.IGNORECASE)
+_ABSENCE = frozenset(["no", "not", "without", "w/o", "absence of"])
+_APART_ONLY = frozenset(
+    ["no", "none", "never", "denies", "denied", "h/o", "r/o", "old", "remote", "prior", "likely"]
+)
+
+
+class Status(NamedTuple):
+    """A mention without its words of status: what is left of it, and what they said.
+
+    `flags` are of `canonym.mentions.cues.FLAGS`; without any, `core` is the mention as it stands.
+    """
+
+    core: str
+    flags: tuple[str, ...] = ()
+
+
+def read_status(text: str) -> Status:
+    """Take the words of status off the ends of a mention.
+
+    >>> read_status("no h/o asthma")
+    Status(core='asthma', flags=('negated',))
+    >>> read_status("pneumonia, resolved"), read_status("r/o PE")
+    (Status(core='pneumonia', flags=('historical',)), Status(core='PE', flags=('uncertain',)))
+    >>> read_status("no-reflow phenomenon"), read_status("no appetite")
+    (Status(core='no-reflow phenomenon', flags=()), Status(core='no appetite', flags=()))
+    """
+    if not may_have_status(text):
+        return Status(text)
+    cues = find_cues(text)
+    start, flags = _from_start(text, cues)
+    end, more = _from_end(text, [cue for cue in cues if cue.start >= start], start)
+    if more and "negated" in flags:  # "absence of the thumb, suspected" may hold a name
+        start, flags = 0, []
+    core = text[start:end].strip()
+    flags += more
+    if not flags or _NAME.search(core) is None:
+        return Status(text)
+    if _ends_inside(text, cues, start, end, flags):
+        return Status(text)
+    return Status(_unbracketed(core), consistent(flags))
+
+
+def split_statuses(text: str) -> tuple[str, ...]:
+    """Split what a status cannot be read of as a whole: "no fever but cough", "PE vs pneumonia".
+
+    Each part has its own words of status then. The text is returned alone where there is nothing
+    to split.
+
+    >>> split_statuses("no fever but cough"), split_statuses("PE vs pneumonia")
+    (('no fever', 'cough'), ('? PE', '? pneumonia'))
+    """
+    if (" v" in text or " V" in text) and not _GRAFT.search(text):
+        sides = [side for side in _VERSUS.split(text) if side.strip()]
+        if len(sides) > 1:
+            return tuple(side if read_status(side).flags else f"? {side}" for side in sides)
+    if may_have_status(text):
+        sides = [side for side in _TURN.split(text) if side.strip()]
+        if len(sides) > 1:
+            return tuple(sides)
+    return (text,)
+
+
+class Stated(NamedTuple):
+    """A name that would say a status: its text, what it has to say, and what is left to say."""
+
+    text: str
+    says: tuple[str, ...]
+    left: tuple[str, ...] = ()
+
+
+def wordings(text: str, status: Status) -> tuple[Stated, ...]:
+    """Return the names that would say the status of a mention, the mention itself first.
+
+    >>> [one.text for one in wordings("FHx: gout", Status("gout", ("family",)))]
+    ['FHx: gout', 'family history of gout']
+    """
+    others = (words.format(status.core) for words in _WORDINGS.get(status.flags, ()))
+    return tuple(Stated(each, status.flags) for each in (text, *others))
+
+
+def said_by(name: str) -> tuple[str, ...]:
+    """Return the flags that a name says; it may do so as no mention in a list does.
+
+    >>> said_by("Absent thumb"), said_by("Absence seizures")
+    (('negated',), ())
+    """
+    return read_status(name).flags or (("negated",) if _ABSENT.match(name) else ())
+
+
+def may_have_status(text: str) -> bool:
+    """Tell at once of most mentions that they have no words of status at their ends."""
+    starts, ends = _outer()
+    first = _FIRST.match(text)
+    if first is not None and first[1].lower() in starts:
+        return True
+    last = text.rstrip(" .)]!,;")
+    if last.endswith(("?", "-", "\u2212")):
+        return True
+    word = last[max(last.rfind(" "), last.rfind("/")) + 1 :].lstrip("([:-").lower()
+    return word in ends or (len(word) == 4 and word.isdecimal())
+
+
+@functools.cache
+def _outer() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the words and signs with which a mention with a status begins, and ends."""
+    starts = (*first_words(), *_SUBJECTS, *_HEADINGS, *"?-\u2212+(")
+    return frozenset(starts), frozenset(last_words())
+
+
+def _from_start(text: str, cues: Iterable[Cue]) -> tuple[int, list[str]]:
+    """Return where a mention goes on behind the words of status at its start, and their flags."""
+    start, flags = 0, list[str]()
+    at = {cue.start: cue for cue in cues}
+    while True:
+        sign = _SIGNS.match(text, start)
+        if sign is not None and sign.lastgroup is not None:
+            start, flags = sign.end(), [*flags, sign.lastgroup]
+            continue
+        begin = _BEGIN.match(text, start)
+        cue = at.get(begin.end() if begin else start)
+        if cue is None or not _counts_before(text, cue) or ("negated" in cue.rule.flags and flags):
+            return start, flags
+        link = _LINK.match(text, cue.end)
+        if link is None or _NAME.search(text, link.end()) is None:
+            return start, flags
+        start, flags = link.end(), [*flags, *cue.rule.flags]
+
+
+def _counts_before(text: str, cue: Cue) -> bool:
+    """Tell whether a cue at the start of a mention is one in a list."""
+    rule = cue.rule
+    if not (rule.before and rule.flags):
+        return False
+    if "before" not in rule.in_lists:  # "mother: diabetes"
+        return rule.flags == ("family",) and _OF_FAMILY.match(text, cue.end) is not None
+    behind = text[cue.end :].lstrip()
+    if cue.words == "old":
+        return _OLD.search(behind) is not None
+    if cue.words not in _ABSENCE:
+        return True
+    return not (_HEALTHY.fullmatch(behind.rstrip(" .,;")) or _NITRIC_OXIDE.match(text, cue.start))
+
+
+def _from_end(text: str, cues: list[Cue], start: int) -> tuple[int, list[str]]:
+    """Return where a mention ends before the words of status at its end, and their flags."""
+    end, flags = len(text), list[str]()
+    while True:
+        sign = _SIGNS_BEHIND.search(text[:end], start)
+        if sign is not None and sign.start() > start:
+            end, flags = sign.start(), [*flags, sign.lastgroup or "negated"]
+            continue
+        last = next((cue for cue in reversed(cues) if cue.end <= end), None)
+        if last is None or not _counts_after(text, last):
+            return end, flags
+        if _REST.match(text[last.end : end]) is None or not text[start : last.start].strip():
+            return end, flags
+        apart = _APART.search(text[start : last.start])
+        if apart is None and last.words in _APART_ONLY:
+            return end, flags
+        end = last.start if apart is None else start + apart.start()
+        flags = [*flags, *last.rule.flags]
+
+
+def _counts_after(text: str, cue: Cue) -> bool:
+    """Tell whether a cue at the end of a mention is one in a list."""
+    rule = cue.rule
+    if rule.after and rule.flags:
+        return "after" in rule.in_lists
+    around = text[max(cue.start - 1, 0) : cue.start] + text[cue.end : cue.end + 1]
+    return rule.flags == ("family",) and around in ("()", "[]")  # "lupus (mother)"
+
+
+def _ends_inside(text: str, cues: Iterable[Cue], start: int, end: int, flags: list[str]) -> bool:
+    """Tell whether something inside a mention ends what its words of status speak of."""
+    if _ENDS.search(_ENTITY.sub("", text[start:end])):
+        return True
+    inside = (cue for cue in cues if start < cue.start and cue.end < end)
+    return any(not {*cue.rule.ends}.isdisjoint(flags) and _is_turn(cue) for cue in inside)
+
+
+def _is_turn(cue: Cue) -> bool:
+    return cue.words in ("but", "however", "although", "though", "except", "except for")
+
+
+def _unbracketed(core: str) -> str:
+    """Take off a bracket or a quote that has no partner any more."""
+    for opening, closing in ("()", "[]", '""'):
+        if opening == closing and core.count(opening) == 1:
+            core = core.strip(opening)
+        elif core.count(opening) > core.count(closing):
+            core = core.replace(opening, " ", 1) if core.startswith(opening) else core
+            core = core.removesuffix(opening)
+        elif core.count(closing) > core.count(opening):
+            core = core.removesuffix(closing)
+    return core.strip(" ,;:")

@@ -1,0 +1,150 @@
+"""The status of mentions in a list, and what becomes of it in a linker and its outputs."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from canonym import Concept, Linker, Name, Terminology
+from canonym.errors import InvalidInput
+from canonym.export import links_to_rows, write_links
+from canonym.export.mappings import mappings_of
+from canonym.text.certainty import is_certain
+from canonym.types import Mention
+
+RECORDS = [
+    *(Concept("X:1", "Pneumonia"), Concept("X:2", "Pulmonary embolism"), Name("PE", "X:2")),
+    *(Concept("X:3", "Breast cancer"), Concept("X:4", "Asthma"), Concept("X:5", "Hepatomegaly")),
+    *(Concept("X:6", "Absence epilepsy"), Name("Absence seizures", "X:6"), Concept("X:7", "Gout")),
+    *(Concept("X:8", "Family history of gout"), Concept("X:9", "No-reflow phenomenon")),
+    *(Concept("X:10", "Absent thumb"), Concept("X:11", "Thumb"), Concept("X:12", "Fever")),
+    *(Concept("X:13", "Cough"), Concept("X:14", "History of falling"), Concept("X:15", "Fall")),
+    *(Concept("X:16", "Seizures"), Concept("X:17", "Possible Duchenne"), Concept("X:18", "Energy")),
+    *(Concept("X:19", "Query fever"), Concept("X:20", "Graft vs host disease")),
+    *(Concept("X:21", "Ovarian cancer"), Concept("X:22", "Old myocardial infarction")),
+    *(Concept("X:23", "Myocardial infarction"), Concept("X:24", "Absent speech")),
+]
+
+
+@pytest.fixture(scope="module")
+def linker(tmp_path_factory: pytest.TempPathFactory) -> Linker:
+    folder = tmp_path_factory.mktemp("status") / "index"
+    return Linker.build(Terminology.build(RECORDS), encoders=["chargrams"], folder=folder)
+
+
+@pytest.mark.parametrize(
+    ("mention", "id", "status"),
+    [
+        ("no hepatomegaly", "X:5", "negated"),
+        ("asthma - neg", "X:4", "negated"),
+        ("absence of seizures", "X:16", "negated"),
+        ("-fever", "X:12", "negated"),
+        ("r/o PE", "X:2", "uncertain"),
+        ("possible pneumonia", "X:1", "uncertain"),
+        ("asthma?", "X:4", "uncertain"),
+        ("? PE", "X:2", "uncertain"),
+        ("h/o breast cancer", "X:3", "historical"),
+        ("resolved pneumonia", "X:1", "historical"),
+        ("FHx of asthma", "X:4", "family"),
+        ("mother with breast cancer", "X:3", "family"),
+        ("screening for breast cancer", "X:3", "hypothetical"),
+        # Names that say it themselves.
+        ("FHx of gout", "X:8", ""),
+        ("family history: gout", "X:8", ""),
+        ("no-reflow phenomenon", "X:9", ""),
+        ("no thumb", "X:10", ""),
+        ("absence of thumb", "X:10", ""),
+        ("absence of speech", "X:24", ""),
+        ("history of falling", "X:14", ""),
+        ("h/o falling", "X:14", ""),
+        ("hx of myocardial infarction", "X:22", ""),
+        ("possible Duchenne", "X:17", ""),
+        ("query fever", "X:19", ""),
+        ("graft vs host disease", "X:20", ""),
+        ("absence seizures", "X:6", ""),
+        # What such a name leaves unsaid.
+        ("r/o absent thumb", "X:10", "uncertain"),
+        ("no absent thumb", "X:10", "negated"),
+        ("mother with absent thumb", "X:10", "family"),
+    ],
+)
+def test_the_concept_is_that_of_the_rest(
+    linker: Linker, mention: str, id: str, status: str
+) -> None:
+    (link,) = linker.link([mention])
+    (kept,) = linker.link([mention], keep_negated=True)
+    assert link.status == kept.status == ((status,) if status else ())
+    assert link.candidates[0].id == id == kept.id
+    negated = status == "negated"
+    assert (link.nil, link.reason) == (negated, "the mention is negated" if negated else "")
+    assert link.id == (None if negated else id)
+    assert not kept.nil
+
+
+def test_steps_tell_what_was_taken_off_or_put_otherwise(linker: Linker) -> None:
+    asthma, gout = linker.link(["h/o asthma", "FHx: gout"])
+    assert [tuple(step) for step in asthma.steps] == [("status", "h/o asthma", "asthma")]
+    assert asthma.searched == "asthma"
+    assert tuple(gout.steps[0]) == ("wording", "FHx: gout", "family history of gout")
+
+
+def test_a_composite_mention_has_the_statuses_of_its_parts(linker: Linker) -> None:
+    turned, doubt, none = linker.link(
+        ["no fever but cough", "pneumonia vs PE", "no breast and ovarian cancer"]
+    )
+    assert (turned.ids, turned.status) == (("X:13",), ("negated",))
+    assert [part.status for part in turned.parts] == [("negated",), ()]
+    assert (doubt.ids, doubt.status) == (("X:1", "X:2"), ("uncertain",))
+    assert (none.nil, none.reason, none.ids) == (True, "the mention is negated", ())
+    rows = links_to_rows([turned], k=1)
+    assert [(row["part"], row["status"], row["nil"]) for row in rows] == [
+        ("fever", "negated", True),
+        ("cough", "", False),
+    ]
+
+
+def test_every_output_has_the_status(linker: Linker, tmp_path: Path) -> None:
+    links = linker.link(["possible asthma", "no family history of cough", "no fever but cough"])
+    assert links[1].to_dict()["status"] == ["negated", "family"]
+    lines = io.StringIO()
+    write_links(links, lines, format="jsonl")
+    assert json.loads(lines.getvalue().splitlines()[0])["status"] == ["uncertain"]
+    table = tmp_path / "links.tsv"
+    write_links(links, table, one_row=True, k=1)
+    head, *rows = (line.split("\t") for line in table.read_text().splitlines())
+    cells = [dict(zip(head, row, strict=True)) for row in rows]
+    assert [row["status"] for row in cells] == ["uncertain", "negated,family", "negated|"]
+    assert [row["id"] for row in cells] == ["X:4", "", "|X:13"]
+
+
+def test_flags_that_a_mention_comes_with_are_its_status(linker: Linker) -> None:
+    given = [Mention("asthma", flags=("negated",)), Mention("r/o gout", flags=("family",))]
+    negated, gout = linker.link(given)
+    assert (negated.nil, negated.status) == (True, ("negated",))
+    assert (gout.id, gout.status) == ("X:7", ("family", "uncertain"))
+
+
+def test_a_mention_with_a_status_is_never_the_same_as_its_concept(linker: Linker) -> None:
+    plain, past = linker.link(["asthma", "h/o asthma"])
+    assert (is_certain(plain), is_certain(past)) == (True, False)
+    assert [one.relation for link in (plain, past) for one in mappings_of(link)] == [
+        "equal",
+        "related",
+    ]
+    (mapping,) = mappings_of(past)
+    assert "status historical" in mapping.evidence
+
+
+def test_the_option_is_checked(linker: Linker) -> None:
+    with pytest.raises(InvalidInput, match="keep_negated is 1; expected True or False"):
+        linker.link(["gout"], keep_negated=1)  # type: ignore[typeddict-item]
+
+
+def test_companions_change_nothing(linker: Linker) -> None:
+    mentions = ["no fever", "fever", "h/o asthma", "asthma", "FHx gout", "family history of gout"]
+    together = linker.link(mentions)
+    assert together.to_dicts() == [linker.link([one])[0].to_dict() for one in mentions]
+    assert together.to_dicts() == linker.link(mentions[::-1]).to_dicts()[::-1]
