@@ -51,6 +51,33 @@ _PREFIXES = {
     "SNOMEDCT_US": "SNOMEDCT",
     "MIM": "OMIM",
 }
+# Other words for a prefix, in small letters and digits alone -> the family that they belong to.
+_FAMILIES = {
+    word: family
+    for family, words in {
+        "mesh": "msh meshid meshui",
+        "umls": "umlscui umlsid cui",
+        "snomedct": "snomed snomedctus snomedctuk snomedctid sctid sct",
+        "ncit": "nci ncithesaurus",
+        "omim": "mim omimid omimps",
+        "icd10cm": "icd icd10 icd10who icd10code icd10cmcode icdcode icd10mit",
+        "icd9cm": "icd9 icd9code",
+        "icdo": "icdo3",
+        "meddra": "mdr meddraid",
+        "rxnorm": "rxcui rxn rxnormid",
+        "loinc": "lnc loincid",
+        "orpha": "orphanet ordo orphacode orphanumber",
+        "ncbigene": "entrez entrezgene entrezid geneid gene",
+        "ncbitaxon": "taxid taxonomy ncbitaxonomy ncbitaxid",
+        "hp": "hpo hpoid",
+        "doid": "diseaseontology",
+        "uniprot": "uniprotkb uniprotid",
+        "drugbank": "drugbankid",
+        "omop": "conceptid omopconceptid",
+    }.items()
+    for word in words.split()
+}
+_NO_LETTER = re.compile(r"[^a-z0-9]+")
 # Namespaces to write, of prefixes that are not written as `_ANY` is.
 _WRITTEN = {
     "MESH": "http://id.nlm.nih.gov/mesh/",
@@ -85,6 +112,16 @@ def usual(id_: str) -> tuple[str, str]:
     """
     prefix, local = split_id(id_)
     return _PREFIXES.get(prefix.upper(), prefix.upper()), local
+
+
+def family(prefix: str) -> str:
+    """Return one word for all spellings of a prefix, those of related systems among them.
+
+    >>> family("ICD-10") == family("ICD10CM"), family("SNOMED CT"), family("hp")
+    (True, 'snomedct', 'hp')
+    """
+    word = _NO_LETTER.sub("", prefix.lower())
+    return _FAMILIES.get(word, word)
 
 
 def namespace(prefix: str) -> str:

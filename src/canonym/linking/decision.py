@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from canonym.errors import InvalidInput
 from canonym.linking.search import ConceptHit, Draft, StringHits, at_most
-from canonym.linking.settings import SIEVES
+from canonym.linking.settings import IDS, SIEVES
 from canonym.mentions.findings import finding_name
 from canonym.mentions.glosses import LEAST_GAIN, is_code_for
 from canonym.mentions.prepare import Part, Prepared
@@ -22,7 +22,8 @@ NameOf = Callable[[ConceptHit], Name]
 SPLIT_MARGIN = 0.02
 """By so much less than the whole a part may score; chosen on the train parts of two corpora."""
 
-_SIEVE_STEPS = {sieve.name: sieve.steps for sieve in SIEVES}
+_SIEVE_STEPS: dict[str, tuple[str, ...]] = {IDS: ()}
+_SIEVE_STEPS.update((sieve.name, sieve.steps) for sieve in SIEVES)
 
 
 def as_mention(given: str | Mention | None) -> Mention:
@@ -133,7 +134,7 @@ def _one(
         reason = f"the best score, {hits.score:.3f}, is below {min_score:g}"
     # How the string got the form in which a sieve knows it.
     forms = _SIEVE_STEPS.get(hits.sieve, ())
-    steps = (*part.steps, *best.steps, *(explain(string, forms) if forms else ()))
+    steps = (*part.steps, *best.steps, *hits.steps, *(explain(string, forms) if forms else ()))
     tied = hits.tied if hits.hits else ()
     return Draft(
         mention, string, hits.hits, bool(reason), reason, steps, tied=tied, forbidden=forbidden
@@ -156,12 +157,14 @@ class _Best(NamedTuple):
 def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:
     """Choose between the strings of a part: the better found, on a tie the given one.
 
-    Where no sieve knows the mention, the first rewrite that a sieve knows counts, and else the only
-    guess at a misspelling that one knows. A gloss counts where it is found better, or where the
-    mention is but a code for it and sieves know both: a document that writes "myotonic dystrophy
-    (DM)" means no other *DM*.
+    An id is what it says. Where no sieve knows the mention, the first rewrite that a sieve knows
+    counts, and else the only guess at a misspelling that one knows. A gloss counts where it is
+    found better, or where the mention is but a code for it and sieves know both: a document that
+    writes "myotonic dystrophy (DM)" means no other *DM*.
     """
     best = _Best(part.text, found[part.text])
+    if best.hits.sieve == IDS:
+        return best
     for step in part.alternatives:
         if found[step.after].score > best.hits.score:
             best = _Best(step.after, found[step.after], (step,))
