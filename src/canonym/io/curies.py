@@ -31,6 +31,7 @@ _NAMESPACES = {
     "id.nlm.nih.gov/mesh/": "MESH",
     "id.nlm.nih.gov/mesh/2024/": "MESH",
     "snomed.info/id/": "SNOMEDCT",
+    "snomed.info/sct/": "SNOMEDCT",
     "ncicb.nci.nih.gov/xml/owl/EVS/Thesaurus.owl#": "NCIT",
     "www.ebi.ac.uk/efo/EFO_": "EFO",
     "linkedlifedata.com/resource/umls/id/": "UMLS",

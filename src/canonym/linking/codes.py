@@ -221,7 +221,7 @@ def agreement_of(label: str, names: Sequence[str]) -> str:
     """Return how far a label says what a name says.
 
     ``"within"``: all its words are in a name. ``"more"``: it has all words of a name. ``"part"``:
-    at least half of its words are in one. ``"contradicts"``: so they are, and others exclude each
+    at least half of its words are in one, or it has a number more. ``"contradicts"``: so they are, and others exclude each
     other, as *acute* and *chronic* or two numbers do. Else an empty string.
 
     >>> agreement_of("gout", ["Gout, unspecified"]), agreement_of("asthma", ["Gout, unspecified"])
@@ -242,9 +242,8 @@ def _agreement(words: set[str], name: set[str]) -> str:
     n_shared = len(words) - len(left)
     if _exclude(left, missing):
         return "contradicts" if n_shared else ""
-    numbered = any(_NUMBER.fullmatch(word) for word in left)
-    if not missing and not numbered:
-        return "more"
+    if not missing:
+        return "part" if any(_NUMBER.fullmatch(word) for word in left) else "more"
     return "part" if 2 * n_shared >= len(words) else ""
 
 

@@ -34,6 +34,7 @@ _SEPARATED = re.compile(r"([A-Za-z].*?[A-Za-z0-9])[ -]([A-Za-z]{0,4}\d[\w.]*)", 
 _GLUED = re.compile(r"([A-Za-z]{2,})(\d{4,})")
 _ADDRESS = re.compile(r"<?((?:https?://|www\.)\S+?)/?>?")
 _LAST_OF_ADDRESS = re.compile(r"(?:[/#=?])([A-Za-z][\w.]*[:_][A-Za-z]{0,4}\d[\w.]*)$")
+_CODE = re.compile(r"[A-Za-z]{0,4}\d{3,}[\w.]*")
 _NUMBERS = re.compile(r"\d{3,}\.\d+|\d{4,}[-/]\d+")  # of ICD-9, LOINC, ICD-O
 _SHAPES = str.maketrans(
     {
@@ -296,7 +297,8 @@ def _split(code: str, *, surely: bool = False) -> Iterator[tuple[str, str]]:
     found = _PREFIXED.fullmatch(code)
     if found is not None:
         yield found[1], found[2]
-        code = found[2]  # "hp/HP:0001250" of an address, or "id: HP_0001250"
+        yield from _split(found[2], surely=surely)  # "hp/HP:0001250", "obo:HP_0001250"
+        return
     for pattern in (_UNDERSCORED,) if surely else (_UNDERSCORED, _SEPARATED, _GLUED):
         parts = pattern.fullmatch(code)
         if parts is not None and (pattern is _UNDERSCORED or _is_long(*parts.groups())):
@@ -335,8 +337,10 @@ def find_codes(
     known = known_ids(terminology, list(ids))
     hits: dict[str, CodeHit] = {}
     for text, readings in read.items():
-        found = (_hit(terminology, *each, known) for each in readings)
-        hit = next(filter(None, found), None) or _missing(readings[0][0], patterns)
+        found = [hit for each in readings if (hit := _hit(terminology, *each, known)) is not None]
+        # With its prefix a code is more than without: "gout, ICD-10 M10.9".
+        hit = next((one for one in found if one.prefixed), found[0] if found else None)
+        hit = hit or _missing(readings[0][0], patterns)
         if hit is not None:
             hits[text] = hit
     return hits
@@ -425,7 +429,7 @@ def _missing(reading: Reading, patterns: IdPatterns) -> CodeHit | None:
         return None
     for prefix, local in _split(code, surely=True):
         own = patterns.by_family.get(family(prefix), ())
-        if any(each.fits(local) or each.is_own(local) for each in own):
+        if any(each.fits(local) or each.is_own(local) or _CODE.fullmatch(local) for each in own):
             return CodeHit(reading, prefixed=True, missing=f"no concept has the id {code}")
         known = _KNOWN.get(family(prefix))
         if known is not None and known.fullmatch(local):

@@ -15,9 +15,10 @@ from canonym.text.characters import dashes, width
 LONGEST = 400
 """Characters of a text that is taken apart."""
 
-_HINT = re.compile(r"[0-9:]")
+_HINT = re.compile(r"[\d:\uff1a]")
 _DIGIT = re.compile(r"\d")
 _WORDS = re.compile(r"\w*[^\W\d_]{2}\w*")
+_MOST_DIGITS = 2  # of a word that is no code: COVID19, DM2
 _BRACKET = re.compile(r"[()\[\]{}<>|]")
 _EDGES = " \t\r\n\v\f\u00a0'\"`\u201c\u201d\u2018\u2019.,;"
 _MARKS = " \t\r\n\u00a0-:|,;=/"
@@ -95,7 +96,9 @@ def _is_sound(reading: Reading) -> bool:
     return (
         bool(reading.code)
         and _BRACKET.search(reading.code) is None
-        and any(not _DIGIT.search(word) for word in _WORDS.findall(reading.beside))
+        and any(
+            len(_DIGIT.findall(word)) <= _MOST_DIGITS for word in _WORDS.findall(reading.beside)
+        )
     )
 
 
