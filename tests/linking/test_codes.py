@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -373,9 +372,20 @@ NO_IDS = [
 ]
 
 
-@functools.cache
+_LINKERS: dict[str, Linker] = {}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _forget() -> Iterator[None]:
+    yield
+    _LINKERS.clear()
+
+
 def linker(name: str) -> Linker:
-    return Linker.build(Terminology.build(TERMINOLOGIES[name]), encoders=["chargrams"])
+    if name not in _LINKERS:
+        terminology = Terminology.build(TERMINOLOGIES[name])
+        _LINKERS[name] = Linker.build(terminology, encoders=["chargrams"])
+    return _LINKERS[name]
 
 
 def _link(name: str, mention: str) -> Link:

@@ -6,6 +6,7 @@ in an address, and in a format that takes no id without one.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Mapping
 from urllib.parse import quote, unquote
@@ -115,6 +116,7 @@ def usual(id_: str) -> tuple[str, str]:
     return _PREFIXES.get(prefix.upper(), prefix.upper()), local
 
 
+@functools.lru_cache(maxsize=1 << 14)
 def family(prefix: str) -> str:
     """Return one word for all spellings of a prefix, those of related systems among them.
 

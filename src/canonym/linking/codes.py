@@ -149,9 +149,11 @@ def _with_labels(
     meant = _known_labels(labels, found, forbidden)
     hits = {}
     for one, label, own, known in zip(labelled, labels, names, meant, strict=True):
-        others = [concept for concept in known if concept not in one.concepts]
         agreement = agreement_of(label, own)
-        decided = _decide(one, agreement, others if len(others) == len(known) else [], found, k)
+        others = [] if set(known) & set(one.concepts) else known
+        if others and agreement != "within" and _is_below(one.concepts[0], others, found):
+            agreement = "within"  # the label is less exact, as "breast cancer" of a part
+        decided = _decide(one, agreement, others, found, k)
         if decided is not None:
             hits[one.string] = decided
     return hits
@@ -208,6 +210,18 @@ def _decide(
     return _hits(code, read.concepts, found, UNCONFIRMED, k) if is_likely else None
 
 
+def _is_below(concept: int, others: Sequence[int], found: BatchHits) -> bool:
+    """Tell whether a concept stands below one of others, however far."""
+    ids = {found.concepts[other].id for other in others}
+    above: set[str] = set()
+    waiting = [found.concepts[concept].id]
+    while waiting and not above & ids:
+        parents = set(found.concepts.terminology.parents(waiting.pop())) - above
+        above |= parents
+        waiting += parents
+    return bool(above & ids)
+
+
 def _disagreement(read: _Read, others: Sequence[int], found: BatchHits) -> str:
     concept, label = found.concepts[read.concepts[0]], read.code.reading.beside
     reason = f"the code {read.code.reading.code} is {concept.label!r}, and {label!r} "
@@ -221,8 +235,9 @@ def agreement_of(label: str, names: Sequence[str]) -> str:
     """Return how far a label says what a name says.
 
     ``"within"``: all its words are in a name. ``"more"``: it has all words of a name. ``"part"``:
-    at least half of its words are in one, or it has a number more. ``"contradicts"``: so they are, and others exclude each
-    other, as *acute* and *chronic* or two numbers do. Else an empty string.
+    at least half of its words are in one, or it has a number more. ``"contradicts"``: words that it
+    shares stand beside others that exclude each other, as *acute* and *chronic* or two numbers do.
+    Else an empty string.
 
     >>> agreement_of("gout", ["Gout, unspecified"]), agreement_of("asthma", ["Gout, unspecified"])
     ('within', '')

@@ -18,7 +18,7 @@ from canonym.text.codes import Reading, read_codes, whole_code
 if TYPE_CHECKING:
     from canonym.terminology.store import Terminology
 
-_SAMPLE = 10_000  # ids from which the forms of all are taken
+_SAMPLE = 20_000  # ids from which the forms of all are taken
 _TOGETHER = 500  # ids in one query
 _LEAST = 3  # characters of a code, where ids have a prefix
 _LEAST_DISTINCT = 4  # letters and digits of a code that is hardly a word
@@ -34,6 +34,8 @@ _SEPARATED = re.compile(r"([A-Za-z].*?[A-Za-z0-9])[ -]([A-Za-z]{0,4}\d[\w.]*)", 
 _GLUED = re.compile(r"([A-Za-z]{2,})(\d{4,})")
 _ADDRESS = re.compile(r"<?((?:https?://|www\.)\S+?)/?>?")
 _LAST_OF_ADDRESS = re.compile(r"(?:[/#=?])([A-Za-z][\w.]*[:_][A-Za-z]{0,4}\d[\w.]*)$")
+_OWN = re.compile(r"[A-Za-z]{1,6}\d[A-Za-z0-9]*(?:\.[A-Za-z0-9]*)?")
+_PLAIN = re.compile(r"[A-Za-z]{1,4}\d+|[A-Za-z]{1,4}\d{3,}[A-Za-z]{1,2}")  # no "H2O", no "C5D"
 _CODE = re.compile(r"[A-Za-z]{0,4}\d{3,}[\w.]*")
 _NUMBERS = re.compile(r"\d{3,}\.\d+|\d{4,}[-/]\d+")  # of ICD-9, LOINC, ICD-O
 _SHAPES = str.maketrans(
@@ -42,7 +44,16 @@ _SHAPES = str.maketrans(
         **dict.fromkeys("0123456789", "9"),
     }
 )
-_SHORT_WORD = re.compile(r"(?<![\w.])[A-Za-z]{1,3}\d{1,3}[A-Za-z]?(?![\w.]*\w)")
+_CITED = r"[A-Z]{1,3}\d[A-Z0-9.]*-?"
+_CITED += rf"(?:\s*(?:[-\u2013,;]|,?\s(?:and|or)\s)\s*{_CITED})*"
+_CITATION = re.compile(
+    rf"[(\[]\s*{_CITED}\s*[)\]]"
+    rf"|\b(?:in|to|under|see|use of|codes?|category|categories|except)\s+{_CITED}(?!\w)",
+    re.IGNORECASE,
+)
+_PROTEIN = re.compile(r"p\d{2,3}")  # named by its mass: p53
+_NO_DOTS = str.maketrans("", "", ".,")
+_SHORT_WORD = re.compile(r"(?<![\w.])[A-Za-z]{1,3}\d{1,3}[A-Za-z]?(?!\.-|[\w.]*\w)")
 
 # Forms of well-known systems: their ids are no names, even where a terminology has others.
 _KNOWN = {
@@ -103,6 +114,13 @@ class IdPattern:
         parted = [local.partition(".") for local in locals_ if "." in local]
         self.tops = sorted({top.translate(_SHAPES) for top, _, end in parted if top and end})
         self.widths = {len(local) for local in locals_ if local.isdecimal()}
+        # Forms without a dot as well, to see at once what is none of these ids.
+        self._bare_shapes = {shape.replace(".", "") for shape in self.shapes}
+
+    def may_be(self, code: str) -> bool:
+        """Tell whether a code has the form of a local id, but for a dot."""
+        shape = code.translate(_SHAPES)
+        return shape in self.shapes or shape.translate(_NO_DOTS) in self._bare_shapes
 
     def spellings(self, local: str) -> Iterator[tuple[int, str]]:
         """Yield the forms that a local id may have here, each with how far off it is."""
@@ -111,6 +129,7 @@ class IdPattern:
             end = form[len(stem) :]
             known = sorted(self.stems.get(stem.lower(), ()))
             cased = [form, *(each + rest for each in known for rest in (end, end.upper()))]
+            cased += [] if known else [form.upper()]
             for place, each in enumerate(dict.fromkeys(cased)):
                 yield 2 * off + bool(place), each
             if n > _LONGEST_END:
@@ -156,7 +175,7 @@ class IdPattern:
             among = bool(self.widths) and min(self.widths) <= len(code) <= max(self.widths)
             return among and len(code) >= _LEAST_PADDED and self._is_more_than_number(code)
         stem = _stem(code)
-        if len(code) < _LEAST or not stem or not _has_digit(code):
+        if len(code) < _LEAST or not stem or not _OWN.fullmatch(code):
             return False
         alike = [each for each in self.stems if len(each) == len(stem)]
         if stem.lower() not in self.stems and len(alike) < _FEW_STEMS:
@@ -165,6 +184,8 @@ class IdPattern:
         shape = top.translate(_SHAPES)
         if dot:
             return shape in self.tops and 0 < len(end) <= _LONGEST_END and end.isalnum()
+        if not _PLAIN.fullmatch(code):
+            return False
         longer = (len(shape) - len(each) for each in self.tops if shape.startswith(each))
         return self.fits(code) or any(0 < n <= _LONGEST_END for n in longer)
 
@@ -274,7 +295,8 @@ def _spellings(code: str, patterns: IdPatterns) -> list[_Spelling]:
     ]
     bare = [
         _Spelling(pattern.head + form, 1 + off, False, pattern.reads_as_code(form), _distinct(form))
-        for pattern in (patterns.all if _has_digit(code) else ())
+        for pattern in patterns.all
+        if pattern.may_be(code) and _has_digit(code)
         for off, form in pattern.spellings(code)
         if pattern.fits(form)
     ]
@@ -294,19 +316,15 @@ def _split(code: str, *, surely: bool = False) -> Iterator[tuple[str, str]]:
         short = compact(address[1])
         named = _LAST_OF_ADDRESS.search(address[1])
         code = short if "://" not in short else named[1] if named else ""
-    found = _PREFIXED.fullmatch(code)
-    if found is not None:
-        yield found[1], found[2]
-        yield from _split(found[2], surely=surely)  # "hp/HP:0001250", "obo:HP_0001250"
-        return
-    for pattern in (_UNDERSCORED,) if surely else (_UNDERSCORED, _SEPARATED, _GLUED):
-        parts = pattern.fullmatch(code)
-        if parts is not None and (pattern is _UNDERSCORED or _is_long(*parts.groups())):
+    if (":" in code or "#" in code) and (parts := _PREFIXED.fullmatch(code)):
+        yield parts[1], parts[2]
+        yield from _split(parts[2], surely=surely)  # "hp/HP:0001250", "obo:HP_0001250"
+    elif "_" in code and (parts := _UNDERSCORED.fullmatch(code)):
+        yield parts[1], parts[2]
+    elif not surely:
+        parts = _SEPARATED.fullmatch(code) or _GLUED.fullmatch(code)
+        if parts is not None and len(parts[1]) > 1 and len(parts[2]) >= _LEAST:
             yield parts[1], parts[2]
-
-
-def _is_long(prefix: str, local: str) -> bool:
-    return len(prefix) > 1 and len(local) >= _LEAST
 
 
 # --- the look-up ----------------------------------------------------------------------------------
@@ -330,6 +348,8 @@ def find_codes(
     read: dict[str, list[tuple[Reading, list[_Spelling]]]] = {}
     for text in texts:
         for reading in read_codes(text):
+            if _PROTEIN.fullmatch(reading.code):
+                continue
             forms = [one for one in _spellings(reading.code, patterns) if one.sound]
             if forms or not reading.beside:
                 read.setdefault(text, []).append((reading, forms))
@@ -443,14 +463,15 @@ def _missing(reading: Reading, patterns: IdPatterns) -> CodeHit | None:
 def short_words(terminology: Terminology) -> dict[str, int]:
     """Return the short words of names that look like codes, such as "B12", in small letters.
 
-    Each with the ordinal of the concept, −1 where several concepts have it in their names.
+    Each with the ordinal of the concept, −1 where several concepts have it in their names. Codes
+    that names refer to are no words: "conditions in I10", "Hypertensive diseases (I10-I16)".
     """
     words: dict[str, int] = {}
     rows = terminology._database.rows(
         "SELECT concept, text FROM names WHERE text GLOB '*[A-Za-z][0-9]*'"
     )
     for concept, text in rows:
-        for word in _SHORT_WORD.findall(text):
+        for word in _SHORT_WORD.findall(_CITATION.sub(" ", text)):
             if words.setdefault(word.lower(), concept) != concept:
                 words[word.lower()] = -1
     return words
