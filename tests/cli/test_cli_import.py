@@ -223,6 +223,13 @@ def test_an_index_stands_for_its_terminology(db: Path, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("spelling", ["x:3", "X_3", " X:3", "https://bioregistry.io/X:3"])
+def test_show_takes_an_id_in_any_spelling(db: Path, spelling: str) -> None:
+    assert run("terminology", "show", str(db), spelling).stdout == (
+        run("terminology", "show", str(db), "X:3").stdout
+    )
+
+
 def test_show_concepts(db: Path) -> None:
     text = run("terminology", "show", str(db), "X:3", "X:2").stdout
     assert facts(text)["definition"] == "A broken thigh bone."

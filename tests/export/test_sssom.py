@@ -11,7 +11,7 @@ import pytest
 
 from canonym.export.mappings import Origin
 from canonym.export.sssom import COLUMNS, SssomWriter
-from canonym.types import Link
+from canonym.types import Candidate, Link
 from tests.export.linked import (
     BOTH,
     BY_HAND,
@@ -106,6 +106,16 @@ def test_similarity_alone_claims_no_more_than_it_is_sure_of(
     candidate = replace(HIP, score=0.249, scope=scope)
     (row,) = rows(link("xyzzy", candidate, confidence=confidence))
     assert (row["predicate_id"], row["object_id"]) == (predicate, "OMOP:2")
+
+
+def test_an_id_is_exact_by_what_the_terminology_knows() -> None:
+    by_id = Candidate("OMOP:1", "Infarction", 1.0, "Infarction", "label", (), "id")
+    unsure = Candidate("OMOP:1", "Infarction", 0.75, "Infarction", "label", (), "id")
+    sure, doubtful = rows(link("omop_1", by_id), link("omop_1 - x", unsure, confidence=0.75))
+    assert sure["mapping_justification"] == "semapv:BackgroundKnowledgeBasedMatching"
+    assert (sure["predicate_id"], sure["match_string"]) == ("skos:exactMatch", "")
+    assert sure["comment"].startswith("id: OMOP:1, ")
+    assert doubtful["predicate_id"] == "skos:closeMatch"
 
 
 def test_a_narrow_name_has_a_broader_concept_and_bars_are_escaped() -> None:

@@ -15,7 +15,7 @@ from fastapi.testclient import TestClient
 from hypothesis import given
 from hypothesis import strategies as st
 
-from canonym import Document, Linker, Mention
+from canonym import Concept, Document, Linker, Mention, Name
 from canonym.service import schemas
 from canonym.service.keys import Keys
 from tests.service.conftest import ANYTHING, build
@@ -413,6 +413,39 @@ def test_names_are_completed(client: TestClient) -> None:
         ],
     }
     assert _refused(client.get("/v1/search", params={"prefix": "x", "limit": 0}), 422)
+
+
+@pytest.mark.parametrize("spelling", ["X:1", "x:1", "X_1", "x 1 ", "https://bioregistry.io/X:1"])
+def test_a_concept_is_found_by_any_spelling_of_its_id(client: TestClient, spelling: str) -> None:
+    answer = client.get("/v1/search", params={"prefix": spelling, "limit": 1}).json()
+    expected = [] if spelling == "x 1 " else ["X:1"]  # one digit behind a space is no id
+    assert [one["id"] for one in answer["concepts"]] == expected
+    if expected and "/" not in spelling:
+        assert client.get(f"/v1/concepts/{spelling}").json()["id"] == "X:1"
+
+
+def test_an_id_beside_its_label_completes_to_the_concept(client: TestClient) -> None:
+    answer = client.get("/v1/search", params={"prefix": "D434 - type 2 diabetes"}).json()
+    assert [one["id"] for one in answer["concepts"]] == ["X:3"]
+
+
+def test_a_name_is_completed_before_a_bare_code(serving: Any, tmp_path: Path) -> None:
+    records = [
+        Concept("ICD:C35", "a code"),
+        Concept("ICD:J45", "protein C35"),
+        Name("C35", "ICD:J45"),
+    ]
+    build(tmp_path / "codes", records)
+    client = serving(index=(str(tmp_path / "codes"),))
+
+    def completed(prefix: str) -> list[str]:
+        answer = client.get("/v1/search", params={"prefix": prefix}).json()
+        return [one["id"] for one in answer["concepts"]]
+
+    assert completed("c35") == ["ICD:J45", "ICD:C35"]
+    assert completed("ICD:C35") == ["ICD:C35"]
+    linked = client.post("/v1/link", json={"mentions": ["ICD:C35", "c35"]}).json()["links"]
+    assert [link["ids"] for link in linked] == [["ICD:C35"], ["ICD:J45"]]
 
 
 def test_terminologies_are_described(client: TestClient, linker: Linker) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from canonym.text import PLAIN, STRONG, UNORDERED, normalise
-from canonym.types import Against, Link
+from canonym.types import Against, Candidate, Link
 
+_ID = "id"
 _SIEVES = {
+    _ID: "the mention is an id of the concept",
     "verbatim": "the name is the same but for case, accents and punctuation",
     "normalised": "the normal forms are the same",
     "reordered": "the normal forms have the same words",
@@ -53,11 +55,15 @@ def _lines(link: Link) -> Iterator[str]:
     if not link.candidates:
         return
     best = link.candidates[0]
-    yield f"matched name: {best.name!r} ({best.scope})"
-    forms = _FORMS.get(best.sieve, STRONG)
-    searched = normalise(link.searched or link.mention.text, forms)
-    yield f"normal forms: {searched!r} of the mention, {normalise(best.name, forms)!r} of the name"
-    yield f"sieve: {best.sieve} ({_SIEVES.get(best.sieve, 'a normal form is shared')})"
+    if best.sieve == _ID:
+        yield from _id_lines(best)
+    else:
+        yield f"matched name: {best.name!r} ({best.scope})"
+        forms = _FORMS.get(best.sieve, STRONG)
+        searched = normalise(link.searched or link.mention.text, forms)
+        found = normalise(best.name, forms)
+        yield f"normal forms: {searched!r} of the mention, {found!r} of the name"
+        yield f"sieve: {best.sieve} ({_SIEVES.get(best.sieve, 'a normal form is shared')})"
     yield from _against(best.against)
     scores = ", ".join(f"{name} {score:.4f}" for name, score in best.parts.items())
     yield f"score: {best.score:.4f}" + (f" ({scores})" if scores else "")
@@ -92,6 +98,13 @@ def _against(against: Against) -> Iterator[str]:
             yield f"{what}: {', '.join(words)}"
     if against.relation != "equal":
         yield f"relation: the concept is {against.relation} at most"
+
+
+def _id_lines(best: Candidate) -> Iterator[str]:
+    """Explain a concept that was found by its id."""
+    yield f"id: {best.id}, which is {best.name!r}"
+    remark = "" if best.score >= 1 else "; the words beside it are not a name of the concept"
+    yield f"sieve: {best.sieve} ({_SIEVES[_ID]}{remark})"
 
 
 def _gains(best: Mapping[str, float], second: Mapping[str, float]) -> str:

@@ -73,7 +73,7 @@ def show(path: str, ids: tuple[str, ...], samples: int, format_: str) -> None:
 
 
 def _concept(opened: Terminology, id_: str) -> dict[str, Any]:
-    concept = opened.concept(id_)
+    concept = opened.meant(id_)
     return {
         "id": concept.id,
         "label": concept.label,

@@ -19,6 +19,9 @@ from canonym.types import Candidate, Link, Step
 SIEVES: tuple[str, ...] = ("verbatim", "normalised", "reordered")
 """What finds a name by its string, as `Candidate.sieve` says it."""
 
+BY_ID = "id"
+"""What finds a concept by its id, as `Candidate.sieve` says it."""
+
 RELATIONS: tuple[str, ...] = ("equal", "equivalent", "broader", "narrower", "close", "related")
 """What a concept may be to a text: the same, the same in other words, and so on."""
 
@@ -139,10 +142,10 @@ class Mapping(NamedTuple):
         if self.verdict is not None:
             alike = self.verdict.relation in ("equal", "equivalent")
             return "related" if self.verdict.together and alike else self.verdict.relation
-        if self.candidate is None:
-            return "equal"
         if self.status:
             return "related"
+        if self.candidate is None or self.by_id:
+            return "equal"
         by_words = self.candidate.against.relation
         return _RELATIONS.get(self.candidate.scope, "equal") if by_words == "equal" else by_words
 
@@ -150,13 +153,13 @@ class Mapping(NamedTuple):
     def supported(self) -> str:
         """The relation as far as the evidence goes.
 
-        It is that of the name that matched where a person said so, where the text is that name, or
-        from the confidence `LEAST_CONFIDENCE` on. Else it is ``close`` from `LIKELY` on, and
-        ``related`` below, or where no confidence is known.
+        It is that of the name that matched where a person said so, where the text is that name or
+        an id, or from the confidence `LEAST_CONFIDENCE` on. Else it is ``close`` from `LIKELY` on,
+        and ``related`` below, or where no confidence is known.
         """
         sure = self.confidence or 0.0
         known = self.verdict is not None or self.candidate is None or self.by_string
-        if known or sure >= LEAST_CONFIDENCE:
+        if known or (self.by_id and self.certainty[1] >= 1) or sure >= LEAST_CONFIDENCE:
             return self.relation
         return "close" if sure >= LIKELY else "related"
 
@@ -164,6 +167,11 @@ class Mapping(NamedTuple):
     def by_string(self) -> bool:
         """Whether the text is a name of the concept, and not only similar to one."""
         return self.candidate is not None and self.candidate.sieve in SIEVES
+
+    @property
+    def by_id(self) -> bool:
+        """Whether the text is an id of the concept, or has it beside a label."""
+        return self.candidate is not None and self.candidate.sieve == BY_ID
 
     @property
     def certainty(self) -> tuple[float, float]:
@@ -175,7 +183,8 @@ class Mapping(NamedTuple):
         """How it was found and how sure it is, in a line."""
         if self.candidate is None:
             return f"no concept fits: {self.reason}" if self.reason else "no concept fits"
-        found = f"{self.candidate.sieve}: {self.candidate.name!r}"
+        known_by = self.candidate.id if self.by_id else repr(self.candidate.name)
+        found = f"{self.candidate.sieve}: {known_by}"
         facts = [found, f"score {self.candidate.score:.6g}"]
         if self.confidence is not None:
             facts.append(f"confidence {self.confidence:.6g}")

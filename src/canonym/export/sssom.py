@@ -39,9 +39,11 @@ PREDICATES: dict[str, str] = {
 BY_HAND = "semapv:ManualMappingCuration"
 BY_STRING = "semapv:LexicalMatching"
 BY_SIMILARITY = "semapv:SemanticSimilarityThresholdMatching"
+BY_KNOWLEDGE = "semapv:BackgroundKnowledgeBasedMatching"
+"""Of ids and cross-references: no name is compared; the terminology says what they stand for."""
 _JUSTIFICATIONS = {
     "name": BY_STRING,
-    "xref": "semapv:BackgroundKnowledgeBasedMatching",
+    "xref": BY_KNOWLEDGE,
     "similarity": BY_SIMILARITY,
 }
 
@@ -172,6 +174,8 @@ class SssomWriter:
                 "match_string": _escaped(best.name),
                 "subject_preprocessing": _preprocessing(claim),
             }
+        if claim.by_id:
+            row["mapping_justification"] = BY_KNOWLEDGE
         return row | _by_hand(claim.verdict) if claim.verdict else row
 
 

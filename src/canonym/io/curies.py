@@ -6,6 +6,7 @@ in an address, and in a format that takes no id without one.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Mapping
 from urllib.parse import quote, unquote
@@ -31,6 +32,7 @@ _NAMESPACES = {
     "id.nlm.nih.gov/mesh/": "MESH",
     "id.nlm.nih.gov/mesh/2024/": "MESH",
     "snomed.info/id/": "SNOMEDCT",
+    "snomed.info/sct/": "SNOMEDCT",
     "ncicb.nci.nih.gov/xml/owl/EVS/Thesaurus.owl#": "NCIT",
     "www.ebi.ac.uk/efo/EFO_": "EFO",
     "linkedlifedata.com/resource/umls/id/": "UMLS",
@@ -51,6 +53,33 @@ _PREFIXES = {
     "SNOMEDCT_US": "SNOMEDCT",
     "MIM": "OMIM",
 }
+# Other words for a prefix, in small letters and digits alone -> the family that they belong to.
+_FAMILIES = {
+    word: family
+    for family, words in {
+        "mesh": "msh meshid meshui",
+        "umls": "umlscui umlsid cui",
+        "snomedct": "snomed snomedctus snomedctuk snomedctid sctid sct",
+        "ncit": "nci ncithesaurus",
+        "omim": "mim omimid omimps",
+        "icd10cm": "icd icd10 icd10who icd10code icd10cmcode icdcode icd10mit",
+        "icd9cm": "icd9 icd9code",
+        "icdo": "icdo3",
+        "meddra": "mdr meddraid",
+        "rxnorm": "rxcui rxn rxnormid",
+        "loinc": "lnc loincid",
+        "orpha": "orphanet ordo orphacode orphanumber",
+        "ncbigene": "entrez entrezgene entrezid geneid gene",
+        "ncbitaxon": "taxid taxonomy ncbitaxonomy ncbitaxid",
+        "hp": "hpo hpoid",
+        "doid": "diseaseontology",
+        "uniprot": "uniprotkb uniprotid",
+        "drugbank": "drugbankid",
+        "omop": "conceptid omopconceptid",
+    }.items()
+    for word in words.split()
+}
+_NO_LETTER = re.compile(r"[^a-z0-9]+")
 # Namespaces to write, of prefixes that are not written as `_ANY` is.
 _WRITTEN = {
     "MESH": "http://id.nlm.nih.gov/mesh/",
@@ -85,6 +114,17 @@ def usual(id_: str) -> tuple[str, str]:
     """
     prefix, local = split_id(id_)
     return _PREFIXES.get(prefix.upper(), prefix.upper()), local
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def family(prefix: str) -> str:
+    """Return one word for all spellings of a prefix, those of related systems among them.
+
+    >>> family("ICD-10") == family("ICD10CM"), family("SNOMED CT"), family("hp")
+    (True, 'snomedct', 'hp')
+    """
+    word = _NO_LETTER.sub("", prefix.lower())
+    return _FAMILIES.get(word, word)
 
 
 def namespace(prefix: str) -> str:

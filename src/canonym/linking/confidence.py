@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput, Mismatch, NotTrained, ReadError
 from canonym.io.files import open_sealed, sealed, write_file
-from canonym.linking.settings import SIEVES
+from canonym.linking.settings import IDS, SIEVES
 from canonym.ranking.probability import Isotonic, Logistic, fit_isotonic, fit_platt, sigmoid
 from canonym.text import normalise
 from canonym.types import Link
@@ -92,6 +92,12 @@ def confidence_features(
     return np.array([values[name] for name in which])
 
 
+def _of_id(link: Link) -> float:
+    """Return how probable it is that the first of the concepts that an id may mean is right."""
+    best = link.candidates[0].score
+    return best / sum(one.sieve == IDS and one.score == best for one in link.candidates)
+
+
 def _as_written(link: Link) -> str:
     """Return the mention before its spelling was corrected: what is corrected looks known."""
     steps = () if any(step.name == "composite" for step in link.steps) else link.steps
@@ -157,15 +163,26 @@ class Confidence:
     ) -> list[float | None]:
         """Return the probability that the best candidate of each is right, None without one.
 
-        `known_share` comes with the index; without it all words count as known.
+        `known_share` comes with the index; without it all words count as known. An id has nothing
+        to learn from: its score is shared among the concepts that have it.
         """
         known = [
             confidence_features(link, self.features, known_share)
             for link in links
-            if link.candidates
+            if link.candidates and link.candidates[0].sieve != IDS
         ]
         found = iter(self.predict(np.array(known)).tolist() if known else ())
-        return [_bounded(link, next(found)) if link.candidates else None for link in links]
+        return [
+            None
+            if not link.candidates
+            else self._clipped(_of_id(link))
+            if link.candidates[0].sieve == IDS
+            else _bounded(link, next(found))
+            for link in links
+        ]
+
+    def _clipped(self, probability: float) -> float:
+        return min(probability, 1 - 1 / (self.n + 2))
 
     def grade(
         self,

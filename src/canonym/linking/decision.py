@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from canonym.errors import InvalidInput
 from canonym.linking.search import ConceptHit, Draft, StringHits, at_most
-from canonym.linking.settings import SIEVES
+from canonym.linking.settings import IDS, SIEVES
 from canonym.mentions.binomials import GENUS, organism_of
 from canonym.mentions.drug_lines import is_same_line
 from canonym.mentions.findings import finding_name
@@ -29,7 +29,8 @@ SPLIT_MARGIN = 0.02
 NEGATED = "the mention is negated"
 """The reason of a mention that is NIL because its words say that it is not so."""
 
-_SIEVE_STEPS = {sieve.name: sieve.steps for sieve in SIEVES}
+_SIEVE_STEPS: dict[str, tuple[str, ...]] = {IDS: ()}
+_SIEVE_STEPS.update((sieve.name, sieve.steps) for sieve in SIEVES)
 
 
 def as_mention(given: str | Mention | None) -> Mention:
@@ -154,7 +155,8 @@ def _one(
     # How the string got the form in which a sieve knows it.
     forms = _SIEVE_STEPS.get(hits.sieve, ())
     before = _stated_steps(part) if best.left is None else part.steps
-    steps = (*before, *best.steps, *(explain(string, forms) if forms else ()))
+    forms_of = explain(string, forms) if forms else ()
+    steps = (*before, *best.steps, *hits.steps, *forms_of)
     tied = hits.tied if hits.hits else ()
     return Draft(
         mention,
@@ -229,12 +231,14 @@ def _says(stated: Stated, hits: StringHits, name: NameOf) -> bool:
 def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:
     """Choose between the strings of a part: the better found, on a tie the given one.
 
-    Where no sieve knows the mention, the first rewrite that a sieve knows counts, and else the only
-    guess at a misspelling that one knows. A gloss counts where it is found better, or where the
-    mention is but a code for it and sieves know both: a document that writes "myotonic dystrophy
-    (DM)" means no other *DM*.
+    An id is what it says. Where no sieve knows the mention, the first rewrite that a sieve knows
+    counts, and else the only guess at a misspelling that one knows. A gloss counts where it is
+    found better, or where the mention is but a code for it and sieves know both: a document that
+    writes "myotonic dystrophy (DM)" means no other *DM*.
     """
     written = best = _Best(part.text, found[part.text])
+    if best.hits.sieve == IDS:
+        return best
     if not written.is_known and (organism := _organism(part, found)):
         return organism
     for step in part.alternatives:

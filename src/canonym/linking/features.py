@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.linking.search import BatchHits, Draft
-from canonym.linking.settings import SIEVES
+from canonym.linking.settings import IDS, SIEVES
 from canonym.linking.targets import TARGETS
 from canonym.ranking.overlap import Overlap, overlaps, type_words
 from canonym.ranking.pooling import each, marginal_scores
@@ -38,6 +38,7 @@ COUNTED = (
 """The same by words: mentions with some of the mention's words, with more, and all others."""
 
 _SIEVES = {sieve.name: float(len(SIEVES) - place) for place, sieve in enumerate(SIEVES)}
+_SIEVES[IDS] = max(_SIEVES.values())  # no model has seen an id; it is as good as a name
 _COUNTS = (
     "decisions",
     "share of decisions",

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput
 from canonym.linking.search import BatchHits, ConceptHit, Draft, at_most, concepts_of
-from canonym.linking.settings import SIEVES
+from canonym.linking.settings import IDS, SIEVES
 from canonym.linking.targets import Target
 from canonym.mentions.sentences import phrases, sentence_of, without
 from canonym.mentions.species import species_in, species_of
@@ -51,7 +51,7 @@ AHEAD = ("scope", "first anyway")
 PREFERRED = "preferred"
 """The name among the evidence of what a caller prefers, which counts before all else."""
 
-_SIEVES = frozenset(sieve.name for sieve in SIEVES)
+_SIEVES = frozenset((IDS, *(sieve.name for sieve in SIEVES)))
 _NAMES = 50
 _unordered = KnownForms(UNORDERED)
 _KINDS = (*EVIDENCE, *AHEAD)

@@ -68,7 +68,7 @@ class Criteria:
 
     @functools.cached_property
     def _ids(self) -> set[str | None]:
-        return {self._terminology.resolve(id_) for id_ in self._given}
+        return {id_ for spelling in self._given for id_ in self._terminology.find_ids(spelling)}
 
     def passes(self, name: Name, concept: Concept) -> bool:
         """Whether a name of a concept passes, by the rules of `Terminology.rows_where`."""

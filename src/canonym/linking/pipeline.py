@@ -2,7 +2,7 @@
 
 1. **Prepare** (`canonym.mentions`): write abbreviations out, split composite mentions, correct
    unknown words, explain a mention by the one before its bracket.
-2. **Look up**: sieves first; search for what no sieve knows, and to fill up to k.
+2. **Look up**: ids and sieves first; search for what no sieve knows, and to fill up to k.
 3. **Decide**: the whole mention, its parts, or NIL.
 4. **Homonyms**: between concepts of one name the context decides.
 5. **Order**: a re-ranker may put candidates in another order.
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, Unpack
 
 from canonym.errors import InvalidInput
+from canonym.linking.codes import find_coded
 from canonym.linking.confidence import Confidence, check_confidence
 from canonym.linking.decision import decide, parts_of
 from canonym.linking.homonyms import MOST_TIED, Homonyms, find_homonyms, preferred_first
@@ -35,12 +36,13 @@ from canonym.linking.search import (
     Draft,
     KnownHits,
     Search,
+    Sifted,
     StringHits,
     at_most,
     load_encoders,
     sift,
 )
-from canonym.linking.settings import Sieve, chosen_sieves
+from canonym.linking.settings import IDS, Sieve, chosen_sieves
 from canonym.linking.targets import TARGETS, parse_search
 from canonym.mentions.abbreviations import find_abbreviations
 from canonym.mentions.binomials import BINOMIALS, Binomials
@@ -329,18 +331,21 @@ class Pipeline:
         ]
         plain = dict(zip(strings, normalise_all(strings, PLAIN), strict=True))
         sifted = sift(plain, self.sieves, names, filters, self.concepts)
+        hits = self._coded(strings, sifted, found, forbidden, k, sieves_only)
         shortest = int(self.settings["min_length"])
         searched = [
             one
             for one in strings
             if plain[one]
+            and one not in hits
             and one not in sieves_only
             and (len(sifted[one][1]) < k if one in sifted else n_letters(plain[one]) >= shortest)
         ]
         nearest = self.search.search(searched, k, names, chosen, forbidden, found.encoded)
         self.concepts.read_ahead([hit for of_string in nearest.values() for hit in of_string])
-        hits: dict[str, StringHits] = {}
         for string in strings:
+            if string in hits:
+                continue
             sieve, pairs = sifted.get(string, (None, []))
             name, score = ("search", 1.0) if sieve is None else (sieve.name, sieve.score)
             known = [
@@ -357,6 +362,21 @@ class Pipeline:
             reason = "" if best else _why_none(plain[string], shortest)
             hits[string] = StringHits(best, name, reason, tied)
         return hits
+
+    def _coded(
+        self,
+        strings: Sequence[str],
+        sifted: Sifted,
+        found: BatchHits,
+        forbidden: frozenset[int],
+        k: int,
+        sieves_only: set[str],
+    ) -> dict[str, StringHits]:
+        """Find the hits of the strings that are ids or codes; none in an index without sieves."""
+        if not self.sieves:
+            return {}
+        codes = self.terminology.find_codes(one for one in strings if one not in sieves_only)
+        return find_coded(codes, sifted, found, forbidden, k) if codes else {}
 
     def nearest(
         self, strings: Sequence[str], k: int, chosen: Filter, found: BatchHits | None = None
@@ -421,13 +441,17 @@ class Pipeline:
     ) -> list[list[Draft]]:
         """Let the re-ranker put the candidates of each document in order, if there is one.
 
-        Concepts of one name keep the order that the caller prefers.
+        Concepts of one name keep the order that the caller prefers, and an id is no guess.
         """
         if request.reranker is None:
             return drafts
         k, prefers = request.n_kept, request.filter.prefers
         n = request.n_found if prefers else k
         ordered = request.reranker.order(drafts, found, n, context=request.context)
+        ordered = [
+            [_but_for_ids(*both) for both in zip(before, after, strict=True)]
+            for before, after in zip(drafts, ordered, strict=True)
+        ]
         if not prefers:
             return ordered
         return [[preferred_first(draft, k) for draft in drafts] for drafts in ordered]
@@ -503,6 +527,14 @@ def link_of(draft: Draft, found: BatchHits) -> Link:
         tuple(link_of(part, found) for part in draft.parts),
         status=draft.status,
     )
+
+
+def _but_for_ids(before: Draft, after: Draft) -> Draft:
+    """Return a draft in its new order, or as it was where an id decided; so for each part."""
+    if before.parts:
+        parts = tuple(_but_for_ids(*both) for both in zip(before.parts, after.parts, strict=True))
+        return after._replace(parts=parts)
+    return before if before.hits and before.hits[0].found_by == IDS else after
 
 
 def _why_none(plain: str, shortest: int) -> str:

@@ -61,18 +61,24 @@ class ConceptHit(NamedTuple):
 class StringHits(NamedTuple):
     """The hits of a string, best first, and the sieve that decided, or ``"search"``.
 
-    `reason` says why there are none. `tied` are all concepts of the best hit's name, if several.
+    `reason` says why there are none, or none that may be taken. `tied` are all concepts of the best
+    hit's name, if several. `steps` lead from the string to what the sieve knows.
     """
 
     hits: tuple[ConceptHit, ...]
     sieve: str
     reason: str = ""
     tied: tuple[ConceptHit, ...] = ()
+    steps: tuple[Step, ...] = ()
 
     @property
     def score(self) -> float:
         """Score of the best hit, −inf without one."""
         return self.hits[0].score if self.hits else float("-inf")
+
+
+Sifted = Mapping[str, tuple[Sieve, list[tuple[int, int]]]]
+"""The sieve that knows a string, and the concepts and rows that it found, by string."""
 
 
 class Draft(NamedTuple):

@@ -23,12 +23,15 @@ class Sieve(NamedTuple):
     score: float
 
 
+IDS = "id"
+"""The sieve before all others: a mention that is an id, looked up in the terminology itself."""
+
 SIEVES = (
     Sieve("verbatim", PLAIN, 1.0),
     Sieve("normalised", STRONG, 0.99),
     Sieve("reordered", UNORDERED, 0.98),
 )
-"""Tried in this order; the first that finds anything decides."""
+"""Tried in this order, after `IDS`; the first that finds anything decides."""
 
 
 class Settings(TypedDict, total=False):
@@ -50,7 +53,7 @@ class Settings(TypedDict, total=False):
         Strings shorter than this, in normal form, are looked up but not searched: similarity says
         nothing about two letters. 3 by default; an ideograph counts for three.
     sieves : sequence of str
-        Which of `SIEVES` go before the search; all by default.
+        Which of `SIEVES` go before the search; all by default. Ids are looked up with any of them.
     search : str
         What is searched, one of `canonym.linking.targets.SEARCHES`: ``"O-T"``, the names of the
         terminology, by default, and ``"D-T + OD-T"`` where training mentions are given.

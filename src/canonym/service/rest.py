@@ -226,11 +226,12 @@ def concept(id: str, state: Shared, terminology: Terminology = None) -> dict[str
     served = state.find(terminology)
 
     def work(opened: Opened) -> dict[str, Any]:
-        if opened.terminology.resolve(id) is None:
+        known = opened.id_of(id)
+        if known is None:
             raise Problem(
                 HTTPStatus.NOT_FOUND, f"{served.name} has no concept with the id {id!r:.200}"
             )
-        return {"terminology": served.name, **_concept(opened, id)}
+        return {"terminology": served.name, **_concept(opened, known)}
 
     return served.use(work)
 

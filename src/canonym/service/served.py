@@ -53,6 +53,11 @@ class Opened:
         known = self.terminology.resolve(id)
         return self.terminology.concept(known).label if known else id
 
+    def id_of(self, spelling: str) -> str | None:
+        """Return the id of the only concept that an id names, however it is written."""
+        ids = self.terminology.find_ids(spelling.strip())
+        return ids[0] if len(ids) == 1 else None
+
     def is_below(self, id: str, other: str) -> bool:
         """Tell whether a concept stands below another one, however far."""
         above = {id}
@@ -71,12 +76,13 @@ class Opened:
     def search(self, prefix: str, limit: int) -> list[tuple[Concept, str]]:
         """Return concepts with a name that begins with a prefix, and that name.
 
-        The concept whose id is the prefix comes first, then names as `Prefixes.find` orders them.
+        The concepts whose id the prefix is come first, in any spelling, but after concepts that are
+        called like that. Then come names as `Prefixes.find` orders them.
         """
-        found: dict[str, str] = {}
-        own = self.terminology.resolve(prefix.strip())
-        if own is not None:
-            found[own] = self.terminology.concept(own).label
+        own = self._of_id(prefix)
+        # A name that is verbatim a code without its prefix goes first: "C3" is a protein.
+        found = self._called(prefix) if own and ":" not in prefix else {}
+        found = {**found, **{id_: label for id_, label in own.items() if id_ not in found}}
         form = normalise(prefix)
         if form:
             for name in self.linker.synonyms():
@@ -87,11 +93,22 @@ class Opened:
 
     def named(self, name: str) -> list[str]:
         """Return the ids of the concepts with a name, up to case and punctuation."""
+        return list(self._called(name))
+
+    def _called(self, name: str) -> dict[str, str]:
+        """Return the ids of the concepts with a name, and how it is written."""
         form = normalise(name)
         added = [one for one in self.linker.synonyms() if normalise(one.text) == form]
         rows = self.prefixes.find(form, _MOST_NAMED, self._form) if form else []
         found = (one for one in self.terminology.names_at(rows) if normalise(one.text) == form)
-        return list(dict.fromkeys(one.concept_id for one in (*added, *found)))
+        return {one.concept_id: one.text for one in (*added, *found)}
+
+    def _of_id(self, text: str) -> dict[str, str]:
+        """Return the concepts that an id names, or one that stands beside a label; by label."""
+        ids = self.terminology.find_ids(text.strip())
+        if not ids and (code := self.terminology.find_codes([text]).get(text)) is not None:
+            ids = tuple(one.id for one in self.terminology.concepts_at(code.concepts))
+        return {id_: self.terminology.concept(id_).label for id_ in ids}
 
     def _add_names(self, form: str, limit: int, found: dict[str, str]) -> None:
         """Add concepts by their names; twice as many names are read until there are enough."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +17,10 @@ import numpy.typing as npt
 from canonym.errors import ReadError
 from canonym.io.streams import open_text
 from canonym.io.tables import find_announced, split_rows
-from canonym.terminology.store import Terminology
 from canonym.types import Concept, Int32Array, Name, Record, Relation, Xref
+
+if TYPE_CHECKING:
+    from canonym.terminology.store import Terminology
 
 
 def read_replaced(

@@ -8,6 +8,7 @@ same digest on every machine.
 from __future__ import annotations
 
 import difflib
+import functools
 import shutil
 import tempfile
 import weakref
@@ -21,8 +22,17 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 from canonym.io.curies import split_id
+from canonym.terminology.codes import (
+    CodeHit,
+    IdPatterns,
+    find_codes,
+    find_ids,
+    known_ids,
+    short_words,
+)
 from canonym.terminology.database import BATCH, CONCEPTS, NAMES, Database, objects, objects_at
 from canonym.terminology.writer import write_terminology
+from canonym.text.codes import may_hold_code
 from canonym.types import Concept, Int32Array, Name, Record, Relation, Xref
 
 _CHUNK = 500  # ids in one query
@@ -203,6 +213,57 @@ class Terminology:
         )
         return None if row is None else str(row[0])
 
+    def find_ids(self, spelling: str) -> tuple[str, ...]:
+        """Return the ids of the concepts that an id names, however it is written.
+
+        Its own or an alternative id comes first; then a prefix, the case of letters or the dot of a
+        code may be missing or another. Several concepts have ids that are equally near.
+
+        >>> from canonym import Concept, Terminology
+        >>> terminology = Terminology.build([Concept("ICD10CM:E11.9", "Type 2 diabetes")])
+        >>> terminology.find_ids("e119"), terminology.find_ids("ICD-10 E11.9")
+        (('ICD10CM:E11.9',), ('ICD10CM:E11.9',))
+        """
+        own = self.resolve(spelling)
+        return (own,) if own is not None else find_ids(self, self._id_patterns, spelling)
+
+    def meant(self, spelling: str) -> Concept:
+        """Look up the only concept that an id names, however it is written.
+
+        Raises
+        ------
+        InvalidInput
+            If no concept has the id, or several have it.
+        """
+        ids = self.find_ids(spelling)
+        if len(ids) > 1:
+            raise InvalidInput(
+                f"the id {spelling!r} may be {' or '.join(ids[:_LISTED])} in {self.path.name}; "
+                "write it with its prefix"
+            )
+        return self.concept(ids[0] if ids else spelling)
+
+    def find_codes(self, texts: Iterable[str]) -> dict[str, CodeHit]:
+        """Find the concepts of texts that are codes, or have one beside a label; leave out others.
+
+        All are looked up together; most names are seen to be none at once.
+        """
+        likely = [text for text in texts if may_hold_code(text)]
+        return find_codes(self, self._id_patterns, likely) if likely else {}
+
+    def is_word_of_others(self, code: str, id: str = "") -> bool:
+        """Tell whether a short code is a word in names, but for those of the concept with an id."""
+        concept = self._short_words.get(code.lower())
+        return concept is not None and (concept < 0 or concept != self.ordinal(id))
+
+    @functools.cached_property
+    def _id_patterns(self) -> IdPatterns:
+        return IdPatterns(self)
+
+    @functools.cached_property
+    def _short_words(self) -> dict[str, int]:
+        return short_words(self)
+
     def concept(self, id: str) -> Concept:
         """Look a concept up by its id or an alternative id; an unknown id is an `InvalidInput`."""
         for concept in objects(self._database, CONCEPTS, "WHERE id = ?", (self.resolve(id),)):
@@ -292,7 +353,7 @@ class Terminology:
         languages : sequence of str
             Languages of the name; case is ignored, and ``""`` is an unknown language.
         ids : sequence of str
-            Concepts, by id or alternative id.
+            Concepts, by id or alternative id, in any spelling.
         deprecated : bool
             Whether rows of deprecated concepts pass.
 
@@ -308,10 +369,17 @@ class Terminology:
         """
         lists = {"types": types, "sources": sources, "languages": languages, "ids": ids}
         given = {what: _as_list(what, values) for what, values in lists.items()}
+        given["ids"] = self._as_written(given["ids"])
         try:
             return _mark_rows(self._database, given, deprecated)
         except (TypeError, ValueError, IndexError, OverflowError) as error:
             raise self._database.damage(error) from error
+
+    def _as_written(self, ids: list[str]) -> list[str]:
+        """Return ids as the terminology writes them, those that it does not have unchanged."""
+        known = known_ids(self, ids) if ids else {}
+        found = {id_: self.find_ids(id_) for id_ in ids if id_ not in known}
+        return [found[id_][0] if len(found.get(id_, ())) == 1 else id_ for id_ in ids]
 
     # --- relations --------------------------------------------------------------------------------
 

@@ -16,6 +16,8 @@ LEAST_MARGIN = 0.03
 
 _TRUSTED = {"label", "exact"}
 _HARMLESS = {"abbreviation", "encoding", "markup", *PLAIN}
+_BY_ID = "id"
+_HARMLESS_FOR_IDS = {*_HARMLESS, "code", "replaced"}
 
 
 def is_certain(
@@ -44,6 +46,7 @@ def is_certain(
 
     Notes
     -----
+    An id is certain where it is that of one concept, and nothing beside it says something else.
     A name that a person added is certain where no other concept has it. A short form such as "DM"
     is not: it stands for something else in the next text. Nor is anything where another concept has
     nearly the name, with a similarity above ``1 - LEAST_MARGIN``. A concept below the best one has
@@ -66,6 +69,8 @@ def is_certain(
     best = link.candidates[0]
     if best.against.contradictions:
         return False
+    if best.sieve == _BY_ID:
+        return is_by_id(link, best) and all(one.sieve != _BY_ID for one in link.candidates[1:])
     verbatim = is_verbatim(link, best)
     if verbatim and (best.name, best.id) in added:
         rivals = (one for one in link.candidates[1:] if not one.against.contradictions)
@@ -83,6 +88,15 @@ def is_certain(
     if link.confidence is None or not annotated:
         return verbatim
     return link.confidence >= least
+
+
+def is_by_id(link: Link, candidate: Candidate) -> bool:
+    """Tell whether the mention of a link is an id of one of its candidates, and says no more."""
+    return (
+        candidate.sieve == _BY_ID
+        and candidate.score >= 1
+        and all(step.name in _HARMLESS_FOR_IDS for step in link.steps)
+    )
 
 
 def is_verbatim(link: Link, candidate: Candidate) -> bool:

@@ -96,7 +96,8 @@ class Candidate:
     types : tuple of str
         Semantic types of the concept.
     sieve : str
-        What found it: a sieve (``"verbatim"``, ``"normalised"``, ``"reordered"``), ``"search"``, or
+        What found it: ``"id"`` where the mention is an id of the concept, a sieve (``"verbatim"``,
+        ``"normalised"``, ``"reordered"``), ``"search"``, or
         the step of a search that looks at something else than the terminology's names (``"D-T"``,
         see `canonym.linking.targets`).
     parts : dict of str to float

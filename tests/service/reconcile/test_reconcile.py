@@ -430,6 +430,28 @@ def test_entities_are_suggested_page_by_page(client: TestClient) -> None:
     }
 
 
+@pytest.mark.parametrize("spelling", ["X:1", "x:1", "X_1", "D434", "d434", "X:3 (type 2 diabetes)"])
+def test_an_id_is_reconciled_and_suggested_in_any_spelling(
+    client: TestClient, spelling: str
+) -> None:
+    expected = "X:1" if "1" in spelling else "X:3"
+    queries = json.dumps({"q": {"query": spelling}})
+    (best,) = client.post(BASE, data={"queries": queries}).json()["q"]["result"]
+    assert (best["id"], best["match"], best["score"]) == (expected, True, 100)
+    assert {"id": "exact", "name": "exact", "value": True} in best["features"]
+    found = client.get(f"{BASE}/suggest/entity", params={"prefix": spelling}).json()["result"]
+    assert ids(found)[0] == expected
+    flyout = client.get(f"{BASE}/flyout/entity", params={"id": spelling})
+    assert flyout.status_code == (404 if "(" in spelling else 200)
+
+
+def test_an_id_and_a_label_that_disagree_match_nothing(client: TestClient) -> None:
+    queries = json.dumps({"q": {"query": "X:1 - common cold"}})
+    found = client.post(BASE, data={"queries": queries}).json()["q"]["result"]
+    assert ids(found) == ["X:1", "X:4"]
+    assert not any(one["match"] for one in found)
+
+
 def test_types_and_properties_are_suggested(client: TestClient) -> None:
     def suggested(kind: str, prefix: str) -> list[str]:
         return ids(client.get(f"{BASE}/suggest/{kind}", params={"prefix": prefix}).json()["result"])

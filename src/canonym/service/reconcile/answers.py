@@ -12,7 +12,7 @@ from canonym.service.reconcile.properties import concepts_with
 from canonym.service.reconcile.queries import Condition, Query
 from canonym.service.served import Opened
 from canonym.terminology.readers.everyday import SOURCE as EVERYDAY
-from canonym.text.certainty import is_certain, is_verbatim
+from canonym.text.certainty import is_by_id, is_certain, is_verbatim
 from canonym.types import Candidate, Link, Mention
 from canonym.types.links import SIMILARITY
 
@@ -60,7 +60,7 @@ class Found:
     """A candidate of a query: its score from 0 to 100, and what speaks for it.
 
     `asked` tells whether an id or conditions alone ask for it, and no name. `exact` tells whether
-    its name is verbatim that of the query, and not of a part of it.
+    its name or id is verbatim that of the query, and not of a part of it.
     """
 
     id: str
@@ -230,9 +230,9 @@ def _found(opened: Opened, plan: Plan, links: Sequence[tuple[bool, Link]]) -> li
 
 
 def _by_id(opened: Opened, plan: Plan) -> Iterator[Found]:
-    """Yield the concepts that are named by an id, in the place of a name or as one."""
-    for given in (*plan.query.ids, *plan.query.names):
-        known = opened.terminology.resolve(given.strip())
+    """Yield the concepts that are asked for by an id; an id in the place of a name is linked."""
+    for given in plan.query.ids:
+        known = opened.id_of(given)
         if known and not plan.hard.is_empty and (plan.hard.ids is None or known in plan.hard.ids):
             yield Found(known, 100.0, asked=True, features={"exact": True})
 
@@ -244,7 +244,7 @@ def _of_link(link: Link, merged: bool) -> Iterator[Found]:
             yield inner
     for place, one in enumerate(link.candidates):
         score = one.similarity if merged else one.score
-        exact = is_verbatim(link, one)
+        exact = is_verbatim(link, one) or is_by_id(link, one)
         features = _features(one) | {"exact": exact}
         if one.against.contradictions:
             features["contradicts"] = True

@@ -89,7 +89,7 @@ def _filtered(name: str) -> Callable[[Opened, str], Iterable[str]]:
 
 
 def _same(opened: Opened, value: str) -> Iterable[str]:
-    known = opened.terminology.resolve(value)
+    known = opened.id_of(value)
     return [known] if known else []
 
 
@@ -150,7 +150,7 @@ def concepts_with(opened: Opened, condition: Condition) -> set[str]:
 def values_of(opened: Opened, id: str, property: str, most: int) -> list[Any]:
     """Return the values of a concept for a property, none for what is unknown; 0 for all."""
     found = PROPERTIES.get(property)
-    known = opened.terminology.resolve(id)
+    known = opened.id_of(id)
     if found is None or found.values is None or known is None:
         return []
     values = list(found.values(opened, known))

@@ -229,7 +229,7 @@ def view(id: str, served: Named) -> Response:
 
 
 def _known(opened: Opened, id: str) -> str:
-    known = opened.terminology.resolve(id)
+    known = opened.id_of(id)
     if known is None:
         raise Problem(HTTPStatus.NOT_FOUND, f"there is no concept with the id {id!r:.200}")
     return known

@@ -1,0 +1,673 @@
+"""Ids and codes in the place of names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from canonym import Concept, Document, Linker, Mention, Name, Terminology, Xref
+from canonym.cli.explanation import explain
+from canonym.errors import InvalidInput
+from canonym.export.mappings import mappings_of
+from canonym.linking.codes import AGREED, DOUBTED, UNCONFIRMED, agreement_of
+from canonym.linking.confidence import FEATURES, fit_model
+from canonym.terminology.database import Database
+from canonym.text.certainty import is_certain
+from canonym.types import Link, Record, Step
+
+TERMINOLOGIES: dict[str, list[Record]] = {
+    "icd": [
+        Concept("ICD10CM:A41.9", "Sepsis, unspecified organism"),
+        Concept("ICD10CM:C34.90", "Malignant neoplasm of unspecified part of bronchus or lung"),
+        Name("lung cancer", "ICD10CM:C34.90"),
+        Concept("ICD10CM:C50.919", "Malignant neoplasm of unspecified site of female breast"),
+        Name("breast cancer", "ICD10CM:C50.919"),
+        Concept("ICD10CM:E10.9", "Type 1 diabetes mellitus without complications"),
+        Concept("ICD10CM:E11", "Type 2 diabetes mellitus"),
+        Concept("ICD10CM:E11.9", "Type 2 diabetes mellitus without complications"),
+        Concept("ICD10CM:E53.8", "Deficiency of other specified B group vitamins"),
+        Name("vitamin B12 deficiency", "ICD10CM:E53.8"),
+        Concept("ICD10CM:B12", "An infection that is made up"),
+        Concept("ICD10CM:I10", "Essential (primary) hypertension"),
+        Name("hypertension", "ICD10CM:I10"),
+        Concept("ICD10CM:I50.9", "Heart failure, unspecified"),
+        Name("congestive heart failure", "ICD10CM:I50.9"),
+        Concept("ICD10CM:I50", "Heart failure"),
+        Concept("ICD10CM:J20.9", "Acute bronchitis, unspecified"),
+        Concept("ICD10CM:J42", "Unspecified chronic bronchitis"),
+        Concept("ICD10CM:J45", "Asthma"),
+        Concept("ICD10CM:M10.9", "Gout, unspecified"),
+        Concept("ICD10CM:S72.001A", "Fracture of unspecified part of neck of right femur"),
+        Concept("ICD10CM:C4A", "Merkel cell carcinoma"),
+    ],
+    "bare icd": [
+        Concept("E119", "Type 2 diabetes mellitus without complications"),
+        Concept("I10", "Essential hypertension"),
+        Concept("K219", "Gastro-esophageal reflux disease without esophagitis"),
+        Concept("M109", "Gout, unspecified"),
+    ],
+    "hpo": [
+        Concept("HP:0001250", "Seizure"),
+        Name("epileptic fit", "HP:0001250"),
+        Xref("HP:0001250", "HP:0002279", "alternative"),
+        Xref("HP:0001250", "UMLS:C0036572"),
+        Concept("HP:0001251", "Ataxia"),
+        Concept("HP:0000001", "All"),
+        Concept("HP:0000057", "Old clitoris", deprecated=True, replaced_by=("HP:0008665",)),
+        Concept("HP:0008665", "Clitoral hypertrophy"),
+        Concept(
+            "HP:0040001", "Two of one", deprecated=True, replaced_by=("HP:0001250", "HP:0001251")
+        ),
+        Concept("HP:0040002", "Gone for good", deprecated=True),
+        Concept("HP:0040003", "Twice replaced", deprecated=True, replaced_by=("HP:0000057",)),
+    ],
+    "mesh": [
+        Concept("MESH:D009203", "Myocardial Infarction"),
+        Name("heart attack", "MESH:D009203"),
+        Concept("MESH:D001249", "Asthma"),
+        Concept("MESH:C535338", "Rare syndrome"),
+        Concept("OMIM:143100", "Huntington disease"),
+        Concept("UMLS:C0027051", "Infarct of the myocardium"),
+    ],
+    "snomed": [
+        Concept("SNOMEDCT:22298006", "Myocardial infarction (disorder)"),
+        Concept("SNOMEDCT:195967001", "Asthma (disorder)"),
+        Concept("SNOMEDCT:38341003", "Hypertensive disorder"),
+        Concept("SNOMEDCT:73211009", "Diabetes mellitus"),
+    ],
+    "table": [
+        Concept("X1", "Liver disease"),
+        Concept("X2", "Kidney disease"),
+        Concept("X15", "Spleen disease"),
+        Concept("T3", "A group of the table"),
+        Name("triiodothyronine", "X15"),
+        Concept("D3", "Another group"),
+        Name("Vitamin D3", "X2"),
+        Concept("LOC 001", "First place"),
+        Concept("LOC 002", "Second place"),
+    ],
+    "numbers": [
+        Concept("001", "Cholera"),
+        Concept("002", "Typhoid fever"),
+        Concept("450", "Emergency room"),
+    ],
+    "long numbers": [
+        Concept("7157", "Tumor protein"),
+        Concept("12", "Twelve"),
+        Concept("2019", "Year"),
+        Concept("100345", "Long one"),
+    ],
+    "genes": [
+        Concept("HGNC:1318", "C3"),
+        Concept("HGNC:1555", "CBX5"),
+        Name("HP1", "HGNC:1555"),
+        Concept("HGNC:11998", "TP53"),
+        Name("p53", "HGNC:11998"),
+        Concept("HGNC:1678", "CD4"),
+        Concept("C3", "A chamber"),
+        Concept("B12", "A shelf"),
+        Name("Vitamin B12", "HGNC:1678"),
+        Concept("A1", "A road"),
+        Name("A1", "HGNC:1318"),
+    ],
+    "diseases": [
+        Concept("DOID:4", "disease"),
+        Concept("DOID:2019", "an old disease"),
+        Concept("DOID:9352", "type 2 diabetes mellitus"),
+        Concept("DOID:0050152", "aspiration pneumonia"),
+        Concept("MONDO:0005148", "type 2 diabetes"),
+        Concept("NCBITaxon:9606", "Homo sapiens"),
+        Concept("Orphanet:558", "Marfan syndrome"),
+    ],
+    "addresses": [
+        Concept("http://example.org/onto#E7", "Seventh"),
+        Concept("EFO_0000400", "diabetes mellitus"),
+    ],
+}
+
+# --- what is an id --------------------------------------------------------------------------------
+
+IDS = [
+    ("icd", "E11.9", "ICD10CM:E11.9"),
+    ("icd", "I10", "ICD10CM:I10"),
+    ("icd", " i10", "ICD10CM:I10"),
+    ("icd", "i10 ", "ICD10CM:I10"),
+    ("icd", "e119", "ICD10CM:E11.9"),
+    ("icd", "E119", "ICD10CM:E11.9"),
+    ("icd", "m10.9", "ICD10CM:M10.9"),
+    ("icd", "M109", "ICD10CM:M10.9"),
+    ("icd", "J45", "ICD10CM:J45"),
+    ("icd", "J45.", "ICD10CM:J45"),
+    ("icd", "(J45)", "ICD10CM:J45"),
+    ("icd", "[I10]", "ICD10CM:I10"),
+    ("icd", '"I10"', "ICD10CM:I10"),
+    ("icd", "E11.-", "ICD10CM:E11"),
+    ("icd", "C4A", "ICD10CM:C4A"),
+    ("icd", "c4a", "ICD10CM:C4A"),
+    ("icd", "S72.001A", "ICD10CM:S72.001A"),
+    ("icd", "S72001A", "ICD10CM:S72.001A"),
+    ("icd", "s72001a", "ICD10CM:S72.001A"),
+    ("icd", "ICD10CM:I10", "ICD10CM:I10"),
+    ("icd", "icd10cm:i10", "ICD10CM:I10"),
+    ("icd", "ICD10:E11.9", "ICD10CM:E11.9"),
+    ("icd", "ICD-10-CM E11.9", "ICD10CM:E11.9"),
+    ("icd", "ICD-10: I10", "ICD10CM:I10"),
+    ("icd", "ICD10CM_I10", "ICD10CM:I10"),
+    ("icd", "https://identifiers.org/icd10cm:I10", "ICD10CM:I10"),
+    ("icd", "http://purl.bioontology.org/ontology/ICD10CM/E11.9", "ICD10CM:E11.9"),
+    ("icd", "https://bioregistry.io/icd10cm:M10.9", "ICD10CM:M10.9"),
+    ("icd", "\uff29\uff11\uff10", "ICD10CM:I10"),
+    ("icd", "E11,9", "ICD10CM:E11.9"),
+    ("bare icd", "E11.9", "E119"),
+    ("bare icd", "e119", "E119"),
+    ("bare icd", "ICD10CM:I10", "I10"),
+    ("bare icd", "ICD-10 K21.9", "K219"),
+    ("bare icd", "M109", "M109"),
+    ("hpo", "HP:0001250", "HP:0001250"),
+    ("hpo", "hp:0001250", "HP:0001250"),
+    ("hpo", "HP_0001250", "HP:0001250"),
+    ("hpo", "hp_0001250", "HP:0001250"),
+    ("hpo", "HP0001250", "HP:0001250"),
+    ("hpo", "HP 0001250", "HP:0001250"),
+    ("hpo", "HPO:0001250", "HP:0001250"),
+    ("hpo", "HP: 0001250", "HP:0001250"),
+    ("hpo", "0001250", "HP:0001250"),
+    ("hpo", "http://purl.obolibrary.org/obo/HP_0001250", "HP:0001250"),
+    ("hpo", "https://purl.obolibrary.org/obo/HP_0001250", "HP:0001250"),
+    ("hpo", "<http://purl.obolibrary.org/obo/HP_0001250>", "HP:0001250"),
+    ("hpo", "https://identifiers.org/hp/HP:0001250", "HP:0001250"),
+    ("hpo", "https://hpo.jax.org/browse/term/HP:0001250", "HP:0001250"),
+    ("hpo", "obo:HP_0001250", "HP:0001250"),
+    ("hpo", "HP:0002279", "HP:0001250"),
+    ("hpo", "hp_0002279", "HP:0001250"),
+    ("hpo", "HP:0000057", "HP:0008665"),
+    ("hpo", "HP:0040003", "HP:0008665"),
+    ("mesh", "MESH:D009203", "MESH:D009203"),
+    ("mesh", "mesh:d009203", "MESH:D009203"),
+    ("mesh", "D009203", "MESH:D009203"),
+    ("mesh", "d009203", "MESH:D009203"),
+    ("mesh", "MSH:D009203", "MESH:D009203"),
+    ("mesh", "MeSH D009203", "MESH:D009203"),
+    ("mesh", "MeSH ID: D009203", "MESH:D009203"),
+    ("mesh", "http://id.nlm.nih.gov/mesh/D009203", "MESH:D009203"),
+    ("mesh", "C535338", "MESH:C535338"),
+    ("mesh", "OMIM 143100", "OMIM:143100"),
+    ("mesh", "OMIM#143100", "OMIM:143100"),
+    ("mesh", "MIM:143100", "OMIM:143100"),
+    ("mesh", "143100", "OMIM:143100"),
+    ("mesh", "UMLS C0027051", "UMLS:C0027051"),
+    ("mesh", "CUI: C0027051", "UMLS:C0027051"),
+    ("mesh", "c0027051", "UMLS:C0027051"),
+    ("snomed", "SNOMEDCT:22298006", "SNOMEDCT:22298006"),
+    ("snomed", "22298006", "SNOMEDCT:22298006"),
+    ("snomed", "SNOMED CT 22298006", "SNOMEDCT:22298006"),
+    ("snomed", "SCTID: 22298006", "SNOMEDCT:22298006"),
+    ("snomed", "SNOMEDCT_US:195967001", "SNOMEDCT:195967001"),
+    ("snomed", "http://snomed.info/id/22298006", "SNOMEDCT:22298006"),
+    ("snomed", "http://snomed.info/sct/22298006", "SNOMEDCT:22298006"),
+    ("table", "X1", "X1"),
+    ("table", "x1", "X1"),
+    ("table", "X15", "X15"),
+    ("table", "T3", "T3"),
+    ("table", "LOC 001", "LOC 001"),
+    ("table", "loc 002", "LOC 002"),
+    ("table", "local:X1", "X1"),
+    ("numbers", "001", "001"),
+    ("numbers", " 002 ", "002"),
+    ("numbers", "450", "450"),
+    ("long numbers", "7157", "7157"),
+    ("long numbers", "100345", "100345"),
+    ("genes", "HGNC:1318", "HGNC:1318"),
+    ("genes", "hgnc:11998", "HGNC:11998"),
+    ("diseases", "DOID:4", "DOID:4"),
+    ("diseases", "doid:9352", "DOID:9352"),
+    ("diseases", "DOID_9352", "DOID:9352"),
+    ("diseases", "DOID 9352", "DOID:9352"),
+    ("diseases", "0050152", "DOID:0050152"),
+    ("diseases", "ncbitaxon:9606", "NCBITaxon:9606"),
+    ("diseases", "taxid:9606", "NCBITaxon:9606"),
+    ("diseases", "ORPHA:558", "Orphanet:558"),
+    ("diseases", "http://www.orpha.net/ORDO/Orphanet_558", "Orphanet:558"),
+    ("diseases", "mondo_0005148", "MONDO:0005148"),
+    ("addresses", "http://example.org/onto#E7", "http://example.org/onto#E7"),
+    ("addresses", "EFO:0000400", "EFO_0000400"),
+    ("addresses", "efo_0000400", "EFO_0000400"),
+    ("addresses", "http://www.ebi.ac.uk/efo/EFO_0000400", "EFO_0000400"),
+]
+
+LABELLED = [
+    ("icd", "M10.9 - gout", "ICD10CM:M10.9"),
+    ("icd", "M10.9 gout", "ICD10CM:M10.9"),
+    ("icd", "M10.9: gout", "ICD10CM:M10.9"),
+    ("icd", "M10.9-gout", "ICD10CM:M10.9"),
+    ("icd", "M10.9|gout", "ICD10CM:M10.9"),
+    ("icd", "M10.9, Gout", "ICD10CM:M10.9"),
+    ("icd", "M10.9 (gout)", "ICD10CM:M10.9"),
+    ("icd", "[M10.9] Gout", "ICD10CM:M10.9"),
+    ("icd", "gout (M10.9)", "ICD10CM:M10.9"),
+    ("icd", "Gout [M10.9]", "ICD10CM:M10.9"),
+    ("icd", "gout, M10.9", "ICD10CM:M10.9"),
+    ("icd", "gout M109", "ICD10CM:M10.9"),
+    ("icd", "Gout (ICD-10: M10.9)", "ICD10CM:M10.9"),
+    ("icd", "gout, ICD-10 M10.9", "ICD10CM:M10.9"),
+    ("icd", "ICD10CM:M10.9 gout", "ICD10CM:M10.9"),
+    ("icd", "m109 \u2013 Gout", "ICD10CM:M10.9"),
+    ("icd", "I10 essential hypertension", "ICD10CM:I10"),
+    ("icd", "I10 - HYPERTENSION", "ICD10CM:I10"),
+    ("icd", "J45 - bronchial asthma", "ICD10CM:J45"),
+    ("icd", "I10 - arterial hypertension", "ICD10CM:I10"),
+    ("icd", "E11.9 - diabetes", "ICD10CM:E11.9"),
+    ("icd", "E11.9 - Type II diabetes mellitus", "ICD10CM:E11.9"),
+    ("icd", "E11.9 Diabetes mellitus, type 2, without complications", "ICD10CM:E11.9"),
+    ("hpo", "HP:0001250 Seizure", "HP:0001250"),
+    ("hpo", "Seizures (HP:0001250)", "HP:0001250"),
+    ("hpo", "HP_0001250 | epileptic fit", "HP:0001250"),
+    ("hpo", "HP:0002279: seizure", "HP:0001250"),
+    ("mesh", "Heart attack [MeSH: D009203]", "MESH:D009203"),
+    ("snomed", "22298006 |Myocardial infarction (disorder)|", "SNOMEDCT:22298006"),
+    ("snomed", "22298006|Myocardial infarction|", "SNOMEDCT:22298006"),
+    ("snomed", "SNOMED CT: 195967001 |Asthma|", "SNOMEDCT:195967001"),
+    ("table", "X1 - liver disease", "X1"),
+    ("table", "Kidney disease (X2)", "X2"),
+    ("table", "LOC 001: first place", "LOC 001"),
+    ("numbers", "001 - cholera", "001"),
+    ("diseases", "DOID:9352 ! type 2 diabetes mellitus", "DOID:9352"),
+]
+
+UNCERTAIN = [
+    ("icd", "M10.9 - podagra", "ICD10CM:M10.9"),
+    ("icd", "E11.9: DM2", "ICD10CM:E11.9"),
+    ("icd", "I50 - congestive heart failure", "ICD10CM:I50"),
+    ("icd", "C34.90 - malignant tumour of the lung", "ICD10CM:C34.90"),
+    ("hpo", "HP:0001250 convulsions", "HP:0001250"),
+    ("snomed", "38341003 - high blood pressure", "SNOMEDCT:38341003"),
+]
+
+DISAGREEING = [
+    ("icd", "M10.9 - asthma"),
+    ("icd", "asthma (M10.9)"),
+    ("icd", "J45 - breast cancer"),
+    ("icd", "I10 - asthma"),
+    ("icd", "E11.9 - type 1 diabetes mellitus"),
+    ("icd", "J20.9 - chronic bronchitis"),
+    ("icd", "C50.919 - lung cancer"),
+    ("icd", "ICD10CM:I10 asthma"),
+    ("hpo", "HP:0001250 Ataxia"),
+    ("hpo", "Ataxia (HP:0001250)"),
+    ("mesh", "D009203: asthma"),
+    ("snomed", "22298006 |Diabetes mellitus|"),
+    ("table", "Liver disease (X15)"),
+]
+
+# Codes that no concept has: nothing is similar to them.
+UNKNOWN = [
+    ("icd", "E11.99", "no concept has the code E11.99"),
+    ("icd", "e1199", "no concept has the code e1199"),
+    ("icd", "K21.9", "no concept has the code K21.9"),
+    ("icd", "Z99", "no concept has the code Z99"),
+    ("icd", "ICD10CM:Z99.9", "no concept has the id ICD10CM:Z99.9"),
+    ("icd", "HP:0001250", "no concept has the id HP:0001250; ids look like ICD10CM:A41.9 here"),
+    ("icd", "MESH:D009203", "no concept has the id MESH:D009203; ids look like ICD10CM:A41.9 here"),
+    ("hpo", "HP:9999999", "no concept has the id HP:9999999"),
+    ("hpo", "HP_9999999", "no concept has the id HP_9999999"),
+    ("hpo", "HP:0040001", "HP:0040001 is deprecated, and HP:0001250 and HP:0001251 take its place"),
+    ("hpo", "HP:0040002", "HP:0040002 is deprecated, and nothing takes its place"),
+    ("mesh", "D999999", "no concept has the code D999999"),
+    ("mesh", "OMIM:D009203", "no concept has the id OMIM:D009203"),
+    ("snomed", "99999999", "no concept has the code 99999999"),
+    ("table", "X7", "no name is 'x7', and 2 characters are too few to search with"),
+    ("table", "X71", "no concept has the code X71"),
+]
+
+# What looks like a code, and is a name, a dose, a year or nothing.
+NO_IDS = [
+    ("icd", "10 mg", None),
+    ("icd", "B12", "ICD10CM:E53.8"),
+    ("icd", "vitamin B12 deficiency", "ICD10CM:E53.8"),
+    ("icd", "B12 deficiency", "ICD10CM:E53.8"),
+    ("icd", "p53", None),
+    ("icd", "T3", None),
+    ("icd", "CD4", None),
+    ("icd", "2019", None),
+    ("icd", "5-FU", None),
+    ("icd", "120", None),
+    ("icd", "38.5", None),
+    ("icd", "type 2 diabetes mellitus", "ICD10CM:E11"),
+    ("icd", "OMIM:I10", None),
+    ("bare icd", "120/80", None),
+    ("hpo", "1250", None),
+    ("hpo", "2019", None),
+    ("hpo", "HP1", None),
+    ("hpo", "12345", None),
+    ("hpo", "IL-6", None),
+    ("mesh", "143", None),
+    ("mesh", "1990", None),
+    ("mesh", "D3", None),
+    ("mesh", "5 mg", None),
+    ("snomed", "100000", None),
+    ("snomed", "2020", None),
+    ("snomed", "100 mg", None),
+    ("table", "D3", None),
+    ("table", "vitamin D3", "X2"),
+    ("table", "T4", None),
+    ("table", "1", None),
+    ("table", "2019", None),
+    ("long numbers", "12", None),
+    ("long numbers", "2019", None),
+    ("genes", "C3", "HGNC:1318"),
+    ("genes", "c3", "HGNC:1318"),
+    ("genes", "HP1", "HGNC:1555"),
+    ("genes", "p53", "HGNC:11998"),
+    ("genes", "CD4", "HGNC:1678"),
+    ("genes", "A1", "HGNC:1318"),
+    ("genes", "B12", "HGNC:1678"),
+    ("genes", "1318", None),
+    ("diseases", "4", None),
+    ("diseases", "2019", None),
+    ("diseases", "9606", None),
+    ("diseases", "558", None),
+    ("diseases", "DOI:2019", None),
+]
+
+
+_LINKERS: dict[str, Linker] = {}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _forget() -> Iterator[None]:
+    yield
+    _LINKERS.clear()
+
+
+def linker(name: str) -> Linker:
+    if name not in _LINKERS:
+        terminology = Terminology.build(TERMINOLOGIES[name])
+        _LINKERS[name] = Linker.build(terminology, encoders=["chargrams"])
+    return _LINKERS[name]
+
+
+def _link(name: str, mention: str) -> Link:
+    return linker(name).link([mention])[0]
+
+
+@pytest.mark.parametrize(("name", "mention", "expected"), [*IDS, *LABELLED])
+def test_an_id_is_the_concept(name: str, mention: str, expected: str) -> None:
+    link = _link(name, mention)
+    assert (link.id, link.score) == (expected, AGREED)
+    assert (link.candidates[0].sieve, link.candidates[0].name) == ("id", link.label)
+    assert is_certain(link)
+    assert len(link.candidates) == 1  # nothing is similar to an id
+
+
+@pytest.mark.parametrize(("name", "mention", "expected"), UNCERTAIN)
+def test_a_code_beside_other_words_is_not_certain(name: str, mention: str, expected: str) -> None:
+    link = _link(name, mention)
+    assert (link.id, link.score, link.candidates[0].sieve) == (expected, UNCONFIRMED, "id")
+    assert not is_certain(link)
+
+
+@pytest.mark.parametrize(("name", "mention"), DISAGREEING)
+def test_a_code_and_a_label_that_disagree_are_nothing(name: str, mention: str) -> None:
+    link = _link(name, mention)
+    assert link.nil
+    assert not is_certain(link)
+    assert link.reason.startswith("the code ")
+    assert {one.score for one in link.candidates} == {DOUBTED}
+
+
+@pytest.mark.parametrize(("name", "mention", "reason"), UNKNOWN)
+def test_a_code_that_no_concept_has_is_not_searched(name: str, mention: str, reason: str) -> None:
+    link = _link(name, mention)
+    assert link.nil
+    assert not link.candidates
+    assert link.reason == reason
+
+
+@pytest.mark.parametrize(("name", "mention", "expected"), NO_IDS)
+def test_what_looks_like_a_code_is_none(name: str, mention: str, expected: str | None) -> None:
+    link = _link(name, mention)
+    assert all(one.sieve != "id" for one in link.candidates)
+    assert expected is None or link.id == expected
+
+
+def test_the_table_is_long_enough() -> None:
+    tables = (IDS, LABELLED, UNCERTAIN, DISAGREEING, UNKNOWN, NO_IDS)
+    assert sum(map(len, tables)) >= 200
+    assert len(NO_IDS) >= 40
+
+
+# --- steps and explanations -----------------------------------------------------------------------
+
+
+def test_steps_say_what_was_read() -> None:
+    assert _link("icd", "ICD10CM:I10").steps == ()
+    assert _link("icd", "e119").steps == (Step("code", "e119", "ICD10CM:E11.9"),)
+    assert _link("hpo", "hp_0000057").steps == (
+        Step("code", "hp_0000057", "HP:0000057"),
+        Step("replaced", "HP:0000057", "HP:0008665"),
+    )
+    assert _link("hpo", "HP:0002279").steps == (Step("code", "HP:0002279", "HP:0001250"),)
+
+
+def test_an_explanation_names_the_id() -> None:
+    lines = explain(_link("icd", "M109"))
+    assert lines[:3] == [
+        "step: code turned 'M109' into 'ICD10CM:M10.9'",
+        "id: ICD10CM:M10.9, which is 'Gout, unspecified'",
+        "sieve: id (the mention is an id of the concept)",
+    ]
+    assert any(
+        "not a name of the concept" in line for line in explain(_link("icd", "M10.9 - podagra"))
+    )
+
+
+# --- names and ids --------------------------------------------------------------------------------
+
+
+def test_a_bare_code_of_two_concepts_is_tied() -> None:
+    terminology = Terminology.build([Concept("A:0001816", "one"), Concept("B:0001816", "other")])
+    link = Linker.build(terminology, encoders=[]).link(["0001816"])[0]
+    assert [one.id for one in link.candidates] == ["A:0001816", "B:0001816"]
+    assert not is_certain(link)
+    with pytest.raises(InvalidInput, match="may be A:0001816 or B:0001816"):
+        terminology.meant("0001816")
+
+
+def test_an_alternative_id_of_two_concepts_is_tied() -> None:
+    records = [Concept("A:1", "one"), Concept("A:2", "other")]
+    xrefs = [Xref(f"A:{n}", "UMLS:C0000001", "alternative") for n in (1, 2)]
+    link = Linker.build(Terminology.build([*records, *xrefs]), encoders=[]).link(["C0000001"])[0]
+    assert [one.id for one in link.candidates] == ["A:1", "A:2"]
+    assert not is_certain(link)
+
+
+def test_a_cross_reference_is_no_id() -> None:
+    assert _link("hpo", "UMLS:C0036572").nil
+
+
+def test_the_exact_id_goes_before_a_near_one() -> None:
+    records = [Concept("M10.9", "gout"), Concept("M109", "a room"), Concept("m109", "a galaxy")]
+    linked = Linker.build(Terminology.build(records), encoders=[]).link(["M109", "m109", "M10.9"])
+    assert [link.id for link in linked] == ["M109", "m109", "M10.9"]
+
+
+def test_an_added_name_goes_before_a_bare_code_and_not_before_a_curie() -> None:
+    records = [Concept("ICD10CM:I10", "hypertension"), Concept("ICD10CM:J45", "asthma")]
+    linker = Linker.build(Terminology.build(records), encoders=[])
+    linker.add_synonym("I10", "j45")
+    linker.add_synonym("ICD10CM:I10", "ICD10CM:J45")
+    linked = linker.link(["I10", "ICD10CM:I10"])
+    assert [(link.id, link.candidates[0].sieve) for link in linked] == [
+        ("ICD10CM:J45", "verbatim"),
+        ("ICD10CM:I10", "id"),
+    ]
+
+
+def test_a_code_that_is_a_word_of_names_is_none() -> None:
+    terminology = Terminology.build(TERMINOLOGIES["icd"])
+    assert terminology.is_word_of_others("b12", "ICD10CM:B12")
+    assert terminology.is_word_of_others("B12")
+    assert not terminology.is_word_of_others("I10", "ICD10CM:I10")
+    own = Terminology.build([Concept("X:B12", "B12 - a code in its own name")])
+    assert Linker.build(own, encoders=[]).link(["B12"])[0].id == "X:B12"
+
+
+# --- filters --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def filtered() -> Linker:
+    records = [
+        Concept("ICD10CM:I10", "hypertension", types=("disease",), source="one"),
+        Name("hipertensi\u00f3n", "ICD10CM:I10", language="es"),
+        Concept("ICD10CM:I11", "made up", types=("finding",), source="two"),
+    ]
+    return Linker.build(Terminology.build(records), encoders=["chargrams"])
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, "ICD10CM:I10"),
+        ({"types": ["disease"]}, "ICD10CM:I10"),
+        ({"types": ["finding"]}, None),
+        ({"sources": ["two"]}, None),
+        ({"languages": ["es"]}, "ICD10CM:I10"),
+        ({"ids": ["i10"]}, "ICD10CM:I10"),
+        ({"ids": ["I11"]}, None),
+        ({"min_score": 1.0}, "ICD10CM:I10"),
+        ({"seed": 3}, "ICD10CM:I10"),
+        ({"context": False}, "ICD10CM:I10"),
+    ],
+)
+@pytest.mark.parametrize("mention", ["I10", "ICD10CM:I10", "I10 - hypertension"])
+def test_ids_stay_within_filters(
+    filtered: Linker, mention: str, options: dict[str, Any], expected: str | None
+) -> None:
+    link = filtered.link([mention], **options)[0]
+    if expected is not None:
+        assert link.id == expected
+    else:
+        assert all(one.sieve == "search" for one in link.candidates)
+        assert mention != "I10" or link.nil
+
+
+def test_a_forbidden_concept_is_not_found_by_its_id() -> None:
+    linker = Linker.build(Terminology.build(TERMINOLOGIES["icd"]), encoders=["chargrams"])
+    linker.forbid("i10", "i10")
+    link = linker.link(["I10"])[0]
+    assert link.nil
+    assert "left out by a filter, or forbidden" in link.reason
+    assert linker.link(["ICD10CM:I10"])[0].id == "ICD10CM:I10"
+    linker.allow("I10", "ICD-10 I10")
+    assert linker.link(["I10"])[0].id == "ICD10CM:I10"
+
+
+def test_an_index_without_sieves_knows_no_ids() -> None:
+    terminology = Terminology.build(TERMINOLOGIES["icd"])
+    link = Linker.build(terminology, encoders=["chargrams"], sieves=[]).link(["I10"])[0]
+    assert all(one.sieve == "search" for one in link.candidates)
+
+
+# --- batches --------------------------------------------------------------------------------------
+
+
+def test_companions_change_nothing() -> None:
+    mentions = [mention for name, mention, _ in (*IDS, *LABELLED, *NO_IDS) if name == "icd"]
+    together = linker("icd").link(mentions)
+    fresh = Linker.build(Terminology.build(TERMINOLOGIES["icd"]), encoders=["chargrams"])
+    assert [link.to_dict() for link in together] == [
+        fresh.link([mention])[0].to_dict() for mention in mentions
+    ]
+
+
+def test_a_batch_takes_few_queries(monkeypatch: pytest.MonkeyPatch) -> None:
+    records = [
+        Concept(f"ICD10CM:A{n:02}.{m}", f"made up {n} {m}") for n in range(99) for m in range(9)
+    ]
+    terminology = Terminology.build(records)
+    terminology.find_codes(["A01.1"])  # the forms of ids are read once
+    queries: list[str] = []
+    batches = Database.batches
+
+    def counted(self: Database, sql: str, *rest: Any, **more: Any) -> Iterator[list[Any]]:
+        queries.append(sql)
+        return batches(self, sql, *rest, **more)
+
+    monkeypatch.setattr(Database, "batches", counted)
+    hits = terminology.find_codes([f"a{n:02}1" for n in range(99)])
+    assert len(hits) == 99
+    assert len(queries) == 2  # concepts, and alternative ids of the rest
+    queries.clear()
+    assert terminology.find_codes(["heart attack", "infarction of the heart"]) == {}
+    assert queries == []
+
+
+# --- confidence, order, export --------------------------------------------------------------------
+
+
+def test_an_id_needs_no_learned_confidence() -> None:
+    linker = Linker.build(Terminology.build(TERMINOLOGIES["icd"]), encoders=["chargrams"])
+    n = len(FEATURES)
+    linker.confidence = fit_model(
+        [[float(i % 2)] * n for i in range(40)], [bool(i % 2) for i in range(40)]
+    )
+    sure, unsure, denied, name = linker.link(
+        ["I10", "M10.9 - podagra", "M10.9 - asthma", "asthma"], min_confidence=0.6
+    )
+    assert sure.confidence == 1 - 1 / 42
+    assert (unsure.id, unsure.confidence) == ("ICD10CM:M10.9", UNCONFIRMED)
+    assert (denied.id, denied.confidence) == (None, DOUBTED / 2)
+    assert name.confidence is not None
+
+
+@pytest.mark.parametrize("order", ["marginal"])
+def test_no_order_puts_anything_before_an_id(order: str) -> None:
+    terminology = Terminology.build(TERMINOLOGIES["icd"])
+    linker = Linker.build(terminology, encoders=["chargrams"], order=order)
+    link = linker.link(["M10.9 - gout"])[0]
+    assert (link.id, link.score, link.candidates[0].similarity) == ("ICD10CM:M10.9", 1.0, 1.0)
+    assert is_certain(link)
+
+
+def test_a_mapping_by_an_id_is_exact_and_not_lexical() -> None:
+    (mapping,) = mappings_of(_link("icd", "e119"))
+    assert (mapping.by_id, mapping.by_string, mapping.supported) == (True, False, "equal")
+    assert mapping.evidence == "id: ICD10CM:E11.9, score 1"
+    (unsure,) = mappings_of(_link("icd", "M10.9 - podagra"))
+    assert unsure.supported == "related"  # no confidence is known
+    (nothing,) = mappings_of(_link("icd", "M10.9 - asthma"))
+    assert nothing.candidate is None
+
+
+def test_ids_in_a_document_are_other_mentions() -> None:
+    document = Document("1", "I10 and E11.9", (Mention("I10", 0, 3), Mention("E11.9", 8, 13)))
+    assert linker("icd").link_document(document)[1].id == "ICD10CM:E11.9"
+
+
+# --- labels ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("label", "name", "expected"),
+    [
+        ("gout", "Gout, unspecified", "within"),
+        ("Gout NOS", "Gout, unspecified", "within"),
+        ("diabetes", "Type 2 diabetes mellitus without complications", "within"),
+        ("tumours of the lung", "Lung tumor", "within"),
+        ("bronchial asthma", "Asthma", "more"),
+        ("heart disease", "Kidney disease", ""),
+        ("malignant tumour of lung", "malignant neoplasm of lung", "part"),
+        ("type 1 diabetes", "type 2 diabetes", "contradicts"),
+        ("chronic bronchitis", "acute bronchitis", "contradicts"),
+        ("left hip fracture", "right hip fracture", "contradicts"),
+        ("no fever", "fever", "contradicts"),
+        ("fever", "no fever", ""),
+        ("asthma", "gout", ""),
+        ("asthma stage 3", "asthma", "part"),
+    ],
+)
+def test_labels_agree_with_names(label: str, name: str, expected: str) -> None:
+    assert agreement_of(label, [name]) == expected
