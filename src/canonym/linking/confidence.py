@@ -16,6 +16,7 @@ from canonym.io.files import open_sealed, sealed, write_file
 from canonym.linking.settings import SIEVES
 from canonym.ranking.probability import Isotonic, Logistic, fit_isotonic, fit_platt, sigmoid
 from canonym.text import normalise
+from canonym.text.qualifiers import BROADER, QUALIFIERS
 from canonym.types import Link
 
 CONFIDENCE = "confidence.json"
@@ -24,7 +25,9 @@ CONFIDENCE = "confidence.json"
 METHODS: tuple[str, ...] = ("isotonic", "platt")
 """Ways of fitting, see `usual_method`."""
 
-_SIEVES = tuple(sieve.name for sieve in SIEVES)
+_SIEVES = ("verbatim", "normalised", "reordered")
+_BARE = "reordered"  # what a name without its qualifiers counts as: all its words are there
+_KNOWING = frozenset(sieve.name for sieve in SIEVES)
 FEATURES: tuple[str, ...] = (
     *("score", "margin", "agreement", *_SIEVES, "shared", "alone", "similarity"),
 )
@@ -37,12 +40,8 @@ WIDE_FEATURES: tuple[str, ...] = (
 terminology knows."""
 
 _FORMATS = {2: FEATURES, 4: WIDE_FEATURES}
-_REWRITTEN = (
-    "abbreviation",
-    "trial field",
-    "gloss",
-    "finding",
-)  # steps to another text, but for its spelling
+# Steps to another text, but for its spelling.
+_REWRITTEN = ("abbreviation", "trial field", "gloss", "finding", QUALIFIERS, BROADER)
 
 KnownShare = Callable[[str], float]
 """Gives the share of a text in words that a terminology has."""
@@ -63,7 +62,8 @@ def confidence_features(
     mention in words that the terminology knows by `known_share`, and whether it is all of it.
     """
     best, *others = link.candidates
-    sieved = best.sieve in _SIEVES
+    sieved = best.sieve in _KNOWING
+    sieve = _BARE if best.sieve == "bare" else best.sieve
     agreement = 1.0
     if others and best.parts and not sieved:
         second = others[0].parts
@@ -76,7 +76,7 @@ def confidence_features(
         best.score,
         best.score - others[0].score if others else best.score,
         agreement,
-        *(float(best.sieve == name) for name in _SIEVES),
+        *(float(sieve == name) for name in _SIEVES),
         float(sieved and bool(others) and others[0].sieve == best.sieve),
         float(not others),
         best.similarity,

@@ -14,6 +14,7 @@ from canonym.mentions.findings import finding_name
 from canonym.mentions.glosses import LEAST_GAIN, is_code_for
 from canonym.mentions.prepare import Part, Prepared
 from canonym.text import explain
+from canonym.text.qualifiers import BROADER, QUALIFIERS
 from canonym.types import Document, Mention, Name, Step
 
 NameOf = Callable[[ConceptHit], Name]
@@ -22,6 +23,7 @@ NameOf = Callable[[ConceptHit], Name]
 SPLIT_MARGIN = 0.02
 """By so much less than the whole a part may score; chosen on the train parts of two corpora."""
 
+_LEFT_OUT = (QUALIFIERS, BROADER)
 _SIEVE_STEPS = {sieve.name: sieve.steps for sieve in SIEVES}
 
 
@@ -162,9 +164,12 @@ def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:
     (DM)" means no other *DM*.
     """
     best = _Best(part.text, found[part.text])
-    for step in part.alternatives:
-        if found[step.after].score > best.hits.score:
-            best = _Best(step.after, found[step.after], (step,))
+    # A sieve that knows the text as it is decides: "Unspecified asthma" may be a name.
+    for step in () if best.is_known else part.alternatives:
+        other = _Best(step.after, found[step.after], _way(part, step))
+        known = step.name in _LEFT_OUT and other.is_known and not best.is_known
+        if known or other.hits.score > best.hits.score:
+            best = other
     is_known = best.is_known
     if not is_known:
         best = _rewritten(part, best, found, name)
@@ -183,7 +188,7 @@ def _rewritten(part: Part, best: _Best, found: Mapping[str, StringHits], name: N
     words: a terminology may have "increased blood pressure" beside "hypertension".
     """
     for step in part.rewrites:
-        known = _Best(step.after, found[step.after], (step,))
+        known = _Best(step.after, found[step.after], _way(part, step))
         if known.is_known and not (step.name == "finding" and _says_the_same(best, step, name)):
             return known._replace(hits=_before(known.hits, best.hits))
     guesses = [text for text in part.guesses if found[text].sieve in _SIEVE_STEPS]
@@ -191,6 +196,13 @@ def _rewritten(part: Part, best: _Best, found: Mapping[str, StringHits], name: N
         step = Step("spelling", part.text, guesses[0])
         return _Best(guesses[0], _before(found[guesses[0]], best.hits), (step,))
     return best
+
+
+def _way(part: Part, step: Step) -> tuple[Step, ...]:
+    """Return the steps from the text of a part to the end of one of its steps."""
+    if step.before == part.text:
+        return (step,)
+    return (*(one for one in part.alternatives if one.after == step.before), step)
 
 
 def _says_the_same(best: _Best, finding: Step, name: NameOf) -> bool:

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.linking.search import BatchHits, Draft
-from canonym.linking.settings import SIEVES
 from canonym.linking.targets import TARGETS
 from canonym.ranking.overlap import Overlap, overlaps, type_words
 from canonym.ranking.pooling import each, marginal_scores
@@ -37,7 +36,8 @@ COUNTED = (
 )
 """The same by words: mentions with some of the mention's words, with more, and all others."""
 
-_SIEVES = {sieve.name: float(len(SIEVES) - place) for place, sieve in enumerate(SIEVES)}
+# The models that were learned know three kinds of match; a bare name is the loosest of them.
+_SIEVES = {"verbatim": 3.0, "normalised": 2.0, "reordered": 1.0, "bare": 1.0}
 _COUNTS = (
     "decisions",
     "share of decisions",

@@ -24,6 +24,7 @@ from canonym.terminology import Terminology
 from canonym.terminology.hierarchy import Hierarchy
 from canonym.text import PLAIN, normalise, normalise_all
 from canonym.text.memo import MemoNormaliser
+from canonym.text.qualifiers import bare_name
 from canonym.types import SCOPES, Concept, Float32Array, Int32Array, Mention, Name, Step
 
 _LABEL = SCOPES.index("label")
@@ -490,9 +491,14 @@ def sift(
     """
     found: dict[str, tuple[Sieve, list[tuple[int, int]]]] = {}
     odd: set[str] = set()
+    known: dict[str, str] = {}  # forms of the strings that the sieve before was asked for
     for number, sieve in enumerate(sieves):
         left = [string for string in plain if string not in found or string in odd]
-        forms = _normaliser(sieve.steps)(left, [plain[string] for string in left])
+        if number and sieve.steps == sieves[number - 1].steps:
+            forms = [known[string] for string in left]
+        else:
+            forms = _normaliser(sieve.steps)(left, [plain[string] for string in left])
+            known = dict(zip(left, forms, strict=True))
         for string, form, rows in zip(left, forms, names.find(number, forms), strict=True):
             if string in odd and form == plain[string]:
                 continue
@@ -501,13 +507,35 @@ def sift(
                 if string in odd:
                     kept = kept[chosen.ties.scope_of_row[kept] == _LABEL]
                 if len(kept) and (string not in odd or _are_singular(found[string][1], concepts)):
-                    found[string] = (sieve, concepts_of(kept, chosen.ties))
+                    pairs = concepts_of(kept, chosen.ties)
+                    if sieve.bare and len(pairs) > 1:
+                        pairs = _barest(pairs, chosen.ties, names, concepts)
+                    found[string] = (sieve, pairs)
                     break
         odd = set()
         if number == 0:
             scopes = filters[0].ties.scope_of_row
             odd = {one for one, (_, pairs) in found.items() if _are_odd(pairs, names, scopes)}
     return found
+
+
+def _barest(
+    pairs: Sequence[tuple[int, int]], ties: TieRule, names: Names, concepts: ConceptTable
+) -> list[tuple[int, int]]:
+    """Order the concepts of one bare name.
+
+    "X, unspecified" goes before "X, not elsewhere classified", a label before other names, and the
+    shorter name before the longer. Equal names are in the order of ties.
+    """
+
+    def key(pair: tuple[int, int]) -> tuple[bool, int, int, int]:
+        row = pair[1]
+        text = (concepts.name(row) if row < names.n_base else names.name(row)).text
+        bare = bare_name(text)
+        narrower = bare is not None and bare.is_narrower
+        return narrower, int(ties.scope_of_row[row]), len(text.split()), len(text)
+
+    return sorted(pairs, key=key)
 
 
 def _are_odd(pairs: Sequence[tuple[int, int]], names: Names, scopes: npt.NDArray[np.int8]) -> bool:

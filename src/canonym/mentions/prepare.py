@@ -2,7 +2,8 @@
 
 Abbreviations come first, because a part of a composite may be one. Trial fields come before
 composites, because "Drug A 5 mg + placebo" is a list only once doses and arms are gone. Spelling
-comes last, on the strings to look up, and so do clinicians' names of findings.
+comes last, on the strings to look up without their qualifiers, and so do clinicians' names of
+findings.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from canonym.mentions.abbreviations import expand
 from canonym.mentions.composites import split_composite
 from canonym.mentions.findings import finding_name
 from canonym.mentions.spelling import Speller
+from canonym.text.qualifiers import qualified
 from canonym.types import Step
 
 LONGEST = 1_000
@@ -26,10 +28,12 @@ _NONE: Mapping[str, str] = {}
 class Part(NamedTuple):
     """A string to look up.
 
-    `text` is tried first and `alternatives` after it (a corrected spelling), then `glosses`, by
-    which the document explains it. Other writings count only where a sieve knows them: `rewrites`
-    in their order, such as what clinicians call a finding, and `guesses` at a misspelt text.
-    `steps` tell how the mention became `text`; each alternative and rewrite is the step to it.
+    `text` is tried first and `alternatives` after it (the text without its qualifiers, a corrected
+    spelling), then `glosses`, by which the document explains it. Other writings count only where a
+    sieve knows them: `rewrites` in their order, such as what clinicians call a finding, and
+    `guesses` at a misspelt text.
+    `steps` tell how the mention became `text`; each alternative and rewrite is the step to it, from
+    `text` or from an alternative.
     """
 
     text: str
@@ -102,25 +106,39 @@ class Preparation:
             if pieces != (text,):
                 steps.append(Step("trial field", text, " | ".join(pieces)))
         whole = pieces[0] if len(pieces) == 1 else text
+        off: tuple[Step, ...] = ()
         if self.composites and len(pieces) == 1:
-            pieces = split_composite(whole) or (whole,)
+            pieces, off = self._split(whole)
         if len(pieces) == 1:
             part = self._spelled(whole, tuple(steps))
             if gloss:
                 explained = expand(gloss[:LONGEST], abbreviations)
                 part = part._replace(glosses=(explained,) if explained != whole else ())
             return Prepared(part, (part,))
-        split = Step("composite", whole, " | ".join(pieces))
+        split = Step("composite", off[-1].after if off else whole, " | ".join(pieces))
         return Prepared(
             self._spelled(whole, tuple(steps)),
-            tuple(self._spelled(piece, (*steps, split)) for piece in pieces),
+            tuple(self._spelled(piece, (*steps, *off, split)) for piece in pieces),
         )
 
     def known_share(self, text: str) -> float:
         """Return the share of a text in words of the terminology; 1 where they are not known."""
         return 1.0 if self.speller is None else self.speller.known_share(text)
 
+    def _split(self, whole: str) -> tuple[tuple[str, ...], tuple[Step, ...]]:
+        """Split what looks composite, its qualifiers off: "other and unspecified" is no list."""
+        bare = qualified(whole)
+        pieces = split_composite(whole if bare is None else bare.after)
+        if len(pieces) < 2:
+            return (whole,), ()
+        return pieces, () if bare is None else (bare,)
+
     def _spelled(self, text: str, steps: tuple[Step, ...]) -> Part:
+        bare = qualified(text)
+        part = self._corrected(text if bare is None else bare.after, steps)
+        return part if bare is None else _with_qualifiers(part, bare)
+
+    def _corrected(self, text: str, steps: tuple[Step, ...]) -> Part:
         finding = finding_name(text)
         rewrites = (Step("finding", text, finding),) if finding else ()
         if self.speller is None:
@@ -129,3 +147,11 @@ class Preparation:
         alternatives = () if corrected == text else (Step("spelling", text, corrected),)
         guesses = self.speller.guesses(corrected)
         return Part(text, alternatives, steps, guesses=guesses, rewrites=rewrites)
+
+
+def _with_qualifiers(part: Part, bare: Step) -> Part:
+    """Return the part of a mention with its qualifiers, from that without: the mention goes first.
+
+    A name may have the same qualifiers.
+    """
+    return part._replace(text=bare.before, alternatives=(bare, *part.alternatives))

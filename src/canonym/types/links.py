@@ -35,9 +35,9 @@ class Candidate:
     types : tuple of str
         Semantic types of the concept.
     sieve : str
-        What found it: a sieve (``"verbatim"``, ``"normalised"``, ``"reordered"``), ``"search"``, or
-        the step of a search that looks at something else than the terminology's names (``"D-T"``,
-        see `canonym.linking.targets`).
+        What found it: a sieve (``"verbatim"``, ``"normalised"``, ``"reordered"``, ``"bare"``),
+        ``"search"``, or the step of a search that looks at something else than the terminology's
+        names (``"D-T"``, see `canonym.linking.targets`).
     parts : dict of str to float
         What each scorer gave this concept's best name, by encoder.
     worth : dict of str to float
