@@ -14,6 +14,7 @@ from canonym.mentions.findings import finding_name
 from canonym.mentions.glosses import LEAST_GAIN, is_code_for
 from canonym.mentions.prepare import Part, Prepared
 from canonym.text import explain
+from canonym.text.characters import greek
 from canonym.text.qualifiers import BROADER, QUALIFIERS
 from canonym.types import Document, Mention, Name, Step
 
@@ -167,9 +168,13 @@ def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:
     # A sieve that knows the text as it is decides: "Unspecified asthma" may be a name.
     for step in () if best.is_known else part.alternatives:
         other = _Best(step.after, found[step.after], _way(part, step))
-        known = step.name in _LEFT_OUT and other.is_known and not best.is_known
-        if known or other.hits.score > best.hits.score:
-            best = other
+        counts = other.hits.score > best.hits.score
+        if step.name in _LEFT_OUT:
+            counts |= other.is_known and not best.is_known
+        elif step.name == "greek":
+            # An encoder passes over a letter that no name is written with.
+            counts |= not any(_has_greek(name(hit).text) for hit in best.hits.hits[:1])
+        best = other if counts else best
     is_known = best.is_known
     if not is_known:
         best = _rewritten(part, best, found, name)
@@ -179,6 +184,10 @@ def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:
         if known_gloss if is_known else better:
             best = _Best(text, found[text], (Step("gloss", part.text, text),))
     return best
+
+
+def _has_greek(text: str) -> bool:
+    return not text.isascii() and greek(text) != text
 
 
 def _rewritten(part: Part, best: _Best, found: Mapping[str, StringHits], name: NameOf) -> _Best:

@@ -37,6 +37,7 @@ from canonym.linking.search import (
     Search,
     StringHits,
     at_most,
+    by_letters,
     load_encoders,
     sift,
 )
@@ -55,6 +56,7 @@ from canonym.types import Candidate, Document, Link
 _log = logging.getLogger(__name__)
 _NAMES = TARGETS["O-T"]
 _NOTHING: frozenset[int] = frozenset()
+_LOOKED_AT = 8  # nearest concepts of a string, so that their number changes no order
 _PER_MENTION = 200  # characters of a text
 
 
@@ -331,7 +333,9 @@ class Pipeline:
             and one not in sieves_only
             and (len(sifted[one][1]) < k if one in sifted else n_letters(plain[one]) >= shortest)
         ]
-        nearest = self.search.search(searched, k, names, chosen, forbidden, found.encoded)
+        n = max(k, _LOOKED_AT)
+        nearest = self.search.search(searched, n, names, chosen, forbidden, found.encoded)
+        by_letters(nearest, sifted, names, self.concepts)
         hits: dict[str, StringHits] = {}
         for string in strings:
             sieve, pairs = sifted.get(string, (None, []))

@@ -16,6 +16,8 @@ from canonym.mentions.abbreviations import expand
 from canonym.mentions.composites import split_composite
 from canonym.mentions.findings import finding_name
 from canonym.mentions.spelling import Speller
+from canonym.text import normalise
+from canonym.text.characters import greek
 from canonym.text.qualifiers import qualified
 from canonym.types import Step
 
@@ -136,7 +138,17 @@ class Preparation:
     def _spelled(self, text: str, steps: tuple[Step, ...]) -> Part:
         bare = qualified(text)
         part = self._corrected(text if bare is None else bare.after, steps)
+        if not part.text.isascii() and (letters := self._greek(part.text)):
+            part = part._replace(alternatives=(letters, *part.alternatives))
         return part if bare is None else _with_qualifiers(part, bare)
+
+    def _greek(self, text: str) -> Step | None:
+        """Return the step to Greek letters in words, where there are any.
+
+        Sieves read them in both ways, an encoder reads them as names are written.
+        """
+        spelt = " ".join(greek(text).split()).replace(" -", "-").replace("- ", "-")
+        return None if normalise(spelt) == normalise(text) else Step("greek", text, spelt)
 
     def _corrected(self, text: str, steps: tuple[Step, ...]) -> Part:
         finding = finding_name(text)
