@@ -24,10 +24,10 @@ DERIVED, COUPLED, LETTERED = 0.06, 0.03, 0.1
 
 _STEM = 4  # letters, and half of the longer word
 _NOUN = re.compile(
-    r"(?:|e|a|um|us|on|is|sis|y|ia|[st]?ion|er|or|ment|ity|ing|ex|ix|ax|m|t|te)", re.ASCII
+    r"(?:|e|a|es|le|um|us|on|is|sis|y|ia|[st]?ion|er|or|ment|ity|ing|ex|ix|ax|m|t|te)", re.ASCII
 )
 _DERIVED = re.compile(
-    r"(?:|s|e|a|um|t?ed|ing|(?:t|at|et|ac)?ic|t?ical|t?ically|i?al|ally|(?:ion|on|in|u)al|ar|ary|"
+    r"(?:|s|e|a|um|c|t?ed|ing|(?:t|n|at|et|ac)?ic|t?ical|t?ically|i?al|ally|(?:ion|on|in|u)al|u?lar|ar|ary|"
     r"i?ous|oid|oidal|ian|ean|ive|able)",
     re.ASCII,
 )
