@@ -1,4 +1,4 @@
-"""What the letters of a name say for it, among names that are nearly as near to a mention.
+"""Letters of names that are nearly as near to a mention, and which name they speak for.
 
 An encoder takes *genetic* for *allelic* rather than for *gene*, and *syncope* for *heat syncope*
 rather than for *syncope and collapse*. The letters tell them apart.
