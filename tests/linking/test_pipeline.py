@@ -314,8 +314,9 @@ def test_a_batch_reads_its_concepts_and_names_at_once(
 
         monkeypatch.setattr(Terminology, name, watched)
     linker.pipeline.concepts = ConceptTable(linker.terminology)
-    linker.link(["tumour kind", "cancer of the breast", "cold fever"], k=9)
-    assert asked == ["concepts_at", "names_at"]
+    many = [f"{word} {number}" for word in ("tumour", "cancer", "cold") for number in range(50)]
+    linker.link([*many, "tumour kind", "cancer of the breast", "cold fever"], k=9)
+    assert len(asked) <= 6  # however many mentions there are
 
 
 # --- more than the terminology has ----------------------------------------------------------------

@@ -13,6 +13,7 @@ _SIEVES = {
     "verbatim": "the name is the same but for case, accents and punctuation",
     "normalised": "the normal forms are the same",
     "reordered": "the normal forms have the same words",
+    "bare": "the name without its qualifiers has the same words",
     "search": "no name has the same normal form; the most similar one",
     **{
         f"{part}-{kind}": f"no name has the same normal form; the most similar {what} of {whose}"
@@ -25,7 +26,7 @@ _SIEVES = {
     },
 }
 _REASONS = 4
-_FORMS = {"verbatim": PLAIN, "reordered": UNORDERED}
+_FORMS = {"verbatim": PLAIN, "reordered": UNORDERED, "bare": UNORDERED}
 
 
 def explain(link: Link) -> list[str]:

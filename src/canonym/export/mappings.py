@@ -14,6 +14,7 @@ from canonym.errors import InvalidInput
 from canonym.io.curies import split_id
 from canonym.text import STEPS
 from canonym.text.certainty import LEAST_CONFIDENCE
+from canonym.text.qualifiers import BROADER
 from canonym.types import Candidate, Link, Step
 
 SIEVES: tuple[str, ...] = ("verbatim", "normalised", "reordered")
@@ -146,6 +147,8 @@ class Mapping(NamedTuple):
             return "related"
         if self.candidate is None or self.by_id:
             return "equal"
+        if any(step.name == BROADER for step in self.steps):
+            return "broader"
         by_words = self.candidate.against.relation
         return _RELATIONS.get(self.candidate.scope, "equal") if by_words == "equal" else by_words
 

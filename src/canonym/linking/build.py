@@ -374,11 +374,11 @@ def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spellin
     before: tuple[str, ...] = ()
     with contextlib.ExitStack() as stack:
         for sieve in sieves:
-            follows = bool(before) and sieve.steps[: len(before)] == before
+            follows = bool(before) and sieve.steps[: len(before)] == before and not sieve.bare
             steps = sieve.steps[len(before) :] if follows else sieve.steps
             writer = stack.enter_context(VerbatimWriter(_made(folder / f"sieve-{sieve.name}")))
             onwards.append((follows, MemoNormaliser(steps), writer))
-            before = sieve.steps
+            before = before if sieve.bare else sieve.steps
         speller = SpellerWriter(_made(folder / "speller"), work.memory // 2) if spelling else None
         known = None
         if work.earlier is not None:
@@ -386,15 +386,21 @@ def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spellin
             known = work.earlier.normal_forms(sieves, speller, empty)
         binomials = BinomialsWriter(_made(folder / BINOMIALS), work.memory // 8)
         bags = BagsBuilder() if before == UNORDERED and known is None else None
+        unordered: Sequence[str] = ()
         for batch, rows in _new_names(work, "normal forms", known is not None):
             plain = list(normalise_all(batch, PLAIN))
             forms: Sequence[str] = batch
-            for number, (follows, normalise, writer) in enumerate(onwards):
-                forms = normalise(forms) if follows else normalise(batch, plain)
+            for number, (sieve, (follows, normalise, writer)) in enumerate(
+                zip(sieves, onwards, strict=True)
+            ):
+                if sieve.bare:
+                    forms = sieve.of_names(batch, normalise)
+                else:
+                    forms = unordered = normalise(forms) if follows else normalise(batch, plain)
                 keys = keys_of(forms)
                 writer.add(keys if known is None else completed_keys(known[number], rows, keys))
             if bags is not None:
-                bags.add(forms)
+                bags.add(unordered)
             if speller is not None:
                 speller.add(plain)
             if known is None:

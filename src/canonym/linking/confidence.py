@@ -16,6 +16,7 @@ from canonym.io.files import open_sealed, sealed, write_file
 from canonym.linking.settings import IDS, SIEVES
 from canonym.ranking.probability import Isotonic, Logistic, fit_isotonic, fit_platt, sigmoid
 from canonym.text import normalise
+from canonym.text.qualifiers import BROADER, QUALIFIERS
 from canonym.types import Link
 
 CONFIDENCE = "confidence.json"
@@ -24,7 +25,9 @@ CONFIDENCE = "confidence.json"
 METHODS: tuple[str, ...] = ("isotonic", "platt")
 """Ways of fitting, see `usual_method`."""
 
-_SIEVES = tuple(sieve.name for sieve in SIEVES)
+_SIEVES = ("verbatim", "normalised", "reordered")
+_BARE = "reordered"  # what a name without its qualifiers counts as: all its words are there
+_KNOWING = frozenset(sieve.name for sieve in SIEVES)
 _BEFORE = ("score", "margin", "agreement", *_SIEVES, "shared", "alone", "similarity")
 _WORDS = ("covered", "covering", "letters", "words", "known", "all known")
 
@@ -43,7 +46,7 @@ _FORMATS = {2: _BEFORE, 4: (*_BEFORE, *_WORDS), 5: FEATURES, 6: WIDE_FEATURES}
 # Steps to another text, but for its spelling.
 _REWRITTEN = (
     *("entities", "markup", "encoding", "abbreviation", "trial field", "drug line", "genus"),
-    *("gloss", "finding", "status"),
+    *("gloss", "finding", "status", QUALIFIERS, BROADER),
 )
 
 KnownShare = Callable[[str], float]
@@ -66,7 +69,8 @@ def confidence_features(
     `known_share`, and whether it is all of it.
     """
     best, *others = link.candidates
-    sieved = best.sieve in _SIEVES
+    sieved = best.sieve in _KNOWING
+    sieve = _BARE if best.sieve == "bare" else best.sieve
     agreement = 1.0
     if others and best.parts and not sieved:
         second = others[0].parts
@@ -79,7 +83,7 @@ def confidence_features(
         "score": best.score,
         "margin": best.score - others[0].score if others else best.score,
         "agreement": agreement,
-        **{name: float(best.sieve == name) for name in _SIEVES},
+        **{name: float(sieve == name) for name in _SIEVES},
         "shared": float(sieved and bool(others) and others[0].sieve == best.sieve),
         "alone": float(not others),
         "similarity": best.similarity,

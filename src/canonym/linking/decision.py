@@ -18,6 +18,8 @@ from canonym.mentions.glosses import LEAST_GAIN, is_code_for
 from canonym.mentions.prepare import DRUG_LINE, Part, Prepared
 from canonym.mentions.status import Stated, said_by
 from canonym.text import explain
+from canonym.text.characters import greek
+from canonym.text.qualifiers import BROADER, QUALIFIERS
 from canonym.types import Document, Mention, Name, Step
 
 NameOf = Callable[[ConceptHit], Name]
@@ -29,6 +31,7 @@ SPLIT_MARGIN = 0.02
 NEGATED = "the mention is negated"
 """The reason of a mention that is NIL because its words say that it is not so."""
 
+_LEFT_OUT = (QUALIFIERS, BROADER)
 _SIEVE_STEPS: dict[str, tuple[str, ...]] = {IDS: ()}
 _SIEVE_STEPS.update((sieve.name, sieve.steps) for sieve in SIEVES)
 
@@ -241,10 +244,11 @@ def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:
         return best
     if not written.is_known and (organism := _organism(part, found)):
         return organism
-    for step in part.alternatives:
-        way = _way_to(step, part)
-        if found[step.after].score > best.hits.score and _may_replace(way, written, name):
-            best = _Best(step.after, found[step.after], way)
+    # A sieve that knows the text as it is decides: "Unspecified asthma" may be a name.
+    for step in () if best.is_known else part.alternatives:
+        other = _Best(step.after, found[step.after], _way_to(step, part))
+        if _may_replace(other.steps, written, name) and _is_better(other, best, name):
+            best = other
     is_known = best.is_known
     if not is_known:
         best = _rewritten(part, best, found, name)
@@ -254,6 +258,18 @@ def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:
         if known_gloss if is_known else better:
             best = _Best(text, found[text], (Step("gloss", part.text, text),))
     return best if best.is_known else _other_organism(part, best, name)
+
+
+def _is_better(other: _Best, best: _Best, name: NameOf) -> bool:
+    """Tell whether an alternative counts rather than what is best so far."""
+    step = other.steps[-1].name
+    if step in _LEFT_OUT and other.is_known and not best.is_known:
+        return True
+    if step == "greek":
+        # An encoder passes over a letter that no name is written with.
+        has_greek = any(_has_greek(name(hit).text) for hit in best.hits.hits[:1])
+        return other.hits.score > best.hits.score or not has_greek
+    return other.hits.score > best.hits.score
 
 
 def _organism(part: Part, found: Mapping[str, StringHits]) -> _Best | None:
@@ -321,6 +337,10 @@ def _way_to(step: Step, part: Part) -> tuple[Step, ...]:
         if way[0].before != part.text and before.after == way[0].before:
             way.insert(0, before)
     return tuple(way)
+
+
+def _has_greek(text: str) -> bool:
+    return not text.isascii() and greek(text) != text
 
 
 def _rewritten(part: Part, best: _Best, found: Mapping[str, StringHits], name: NameOf) -> _Best:

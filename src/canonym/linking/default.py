@@ -14,6 +14,7 @@ from pathlib import Path
 from canonym.errors import InvalidInput
 from canonym.io.files import cache_folder, file_digest
 from canonym.linking.build import FORMAT, Progress, build_index
+from canonym.linking.settings import SIEVES
 from canonym.terminology import Terminology
 from canonym.terminology.database import FORMAT as TERMINOLOGY_FORMAT
 
@@ -80,6 +81,7 @@ def _no_collection() -> Iterator[None]:
 def _fingerprint(everyday: bool) -> str:
     whole = hashlib.sha256()
     whole.update(f"{version('simple-icd-10-cm')} {FORMAT} {TERMINOLOGY_FORMAT}\n".encode())
+    whole.update(f"{' '.join(sieve.name for sieve in SIEVES)}\n".encode())
     for name in ("default", *(("everyday",) if everyday else ())):
         for file in sorted((_MODELS / name).rglob("*")):
             if file.is_file() and file.suffix not in (".md", ".safetensors"):

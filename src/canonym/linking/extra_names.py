@@ -6,6 +6,7 @@ import functools
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -133,7 +134,7 @@ class ExtraNamesBuilder:
         first = len(self._place)
         self._place.update((text, first + number) for number, text in enumerate(new))
         for number, sieve in enumerate(self._sieves):
-            forms = list(normalise_all(new, sieve.steps))
+            forms = sieve.of_names(new, partial(normalise_all, steps=sieve.steps))
             self._keys[number] = np.concatenate([self._keys[number], keys_of(forms)])
             filled = np.array([bool(form) for form in forms], dtype=np.bool_)
             self._filled[number] = np.concatenate([self._filled[number], filled])

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.linking.search import BatchHits, Draft
-from canonym.linking.settings import IDS, SIEVES
+from canonym.linking.settings import IDS
 from canonym.linking.targets import TARGETS
 from canonym.ranking.overlap import Overlap, overlaps, type_words
 from canonym.ranking.pooling import each, marginal_scores
@@ -37,8 +37,9 @@ COUNTED = (
 )
 """The same by words: mentions with some of the mention's words, with more, and all others."""
 
-_SIEVES = {sieve.name: float(len(SIEVES) - place) for place, sieve in enumerate(SIEVES)}
-_SIEVES[IDS] = max(_SIEVES.values())  # no model has seen an id; it is as good as a name
+# The models that were learned know three kinds of match; a bare name is the loosest of them, and no
+# model has seen an id, which is as good as a name.
+_SIEVES = {IDS: 3.0, "verbatim": 3.0, "normalised": 2.0, "reordered": 1.0, "bare": 1.0}
 _COUNTS = (
     "decisions",
     "share of decisions",

@@ -39,6 +39,7 @@ from canonym.linking.search import (
     Sifted,
     StringHits,
     at_most,
+    by_letters,
     load_encoders,
     sift,
 )
@@ -58,6 +59,7 @@ from canonym.types import Candidate, Document, Link
 _log = logging.getLogger(__name__)
 _NAMES = TARGETS["O-T"]
 _NOTHING: frozenset[int] = frozenset()
+_LOOKED_AT = 8  # nearest concepts of a string, so that their number changes no order
 _PER_MENTION = 200  # characters of a text
 
 
@@ -341,8 +343,10 @@ class Pipeline:
             and one not in sieves_only
             and (len(sifted[one][1]) < k if one in sifted else n_letters(plain[one]) >= shortest)
         ]
-        nearest = self.search.search(searched, k, names, chosen, forbidden, found.encoded)
+        n = max(k, _LOOKED_AT)
+        nearest = self.search.search(searched, n, names, chosen, forbidden, found.encoded)
         self.concepts.read_ahead([hit for of_string in nearest.values() for hit in of_string])
+        by_letters(nearest, sifted, names, self.concepts)
         for string in strings:
             if string in hits:
                 continue

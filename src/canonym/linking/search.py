@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -18,14 +18,16 @@ from canonym.linking.languages import Asked
 from canonym.linking.names import Filter, Names
 from canonym.linking.settings import Sieve
 from canonym.linking.targets import TARGETS, Target
-from canonym.mentions.contrasts import NOTHING, against, differs_in_meaning
+from canonym.mentions.contrasts import NOTHING, against, differs_in_meaning, sentence_case
 from canonym.mentions.species import species_of
 from canonym.ranking.fusion import FusedHits, Scorer, Share, fuse, fuse_exactly, mean_shares
+from canonym.ranking.letters import gain, most_gain
 from canonym.ranking.pooling import TieRule, search_concepts
 from canonym.terminology import Terminology
 from canonym.terminology.hierarchy import Hierarchy
 from canonym.text import PLAIN, normalise, normalise_all
-from canonym.text.memo import MemoNormaliser
+from canonym.text.memo import MemoNormaliser, strong_forms
+from canonym.text.qualifiers import bare_name
 from canonym.types import SCOPES, Against, Concept, Float32Array, Int32Array, Mention, Name, Step
 
 _LABEL = SCOPES.index("label")
@@ -325,6 +327,39 @@ def _encode_some(
     return whole
 
 
+def by_letters(
+    nearest: dict[str, list[ConceptHit]],
+    known: Container[str],
+    names: Names,
+    concepts: ConceptTable,
+) -> None:
+    """Put the hits of strings that no sieve knows in order by their letters too.
+
+    Only hits nearly as near as the first are looked at; see `canonym.ranking.letters`. Scores fall:
+    a hit that goes behind another gets at most its score.
+    """
+    strings = [one for one, hits in nearest.items() if len(hits) > 1 and one not in known]
+    near: list[tuple[str, str, list[ConceptHit]]] = []
+    for string, form in zip(strings, strong_forms(strings), strict=True):
+        hits = nearest[string]
+        least = hits[0].score - most_gain(form)
+        if hits[1].score > least and hits[0].row >= 0:
+            n_near = sum(hit.score > least for hit in hits)
+            near.append((string, form, hits[:n_near]))
+    concepts.read_ahead([hit for _, _, hits in near for hit in hits])
+    for string, form, hits in near:
+        texts = [(concepts if hit.row < names.n_base else names).name(hit.row).text for hit in hits]
+        gains = [gain(form, text) for text in strong_forms(texts)]
+        if not any(gains):
+            continue
+        order = sorted(range(len(hits)), key=lambda at: -(hits[at].score + gains[at]))
+        ordered: list[ConceptHit] = []
+        for at in order:
+            ordered.append(at_most(hits[at], ordered[-1].score) if ordered else hits[at])
+        rest = nearest[string][len(hits) :]
+        nearest[string] = [*ordered, *(at_most(hit, ordered[-1].score) for hit in rest)]
+
+
 class ConceptTable:
     """Concepts and names of a terminology by number, remembered; and its hierarchy."""
 
@@ -344,13 +379,15 @@ class ConceptTable:
     def read_names(self, rows: Iterable[int]) -> None:
         """Read the names of rows of the terminology in one query."""
         new = [row for row in dict.fromkeys(rows) if row not in self._names]
-        _remember(self._names, dict(zip(new, self.terminology.names_at(new), strict=True)))
+        if new:
+            _remember(self._names, dict(zip(new, self.terminology.names_at(new), strict=True)))
 
     def read_ahead(self, hits: Sequence[ConceptHit]) -> None:
         """Read the concepts of hits, and their names in the terminology, in one query each."""
         read, n = self.terminology, self.terminology.n_names
         concepts = {hit.concept for hit in hits if hit.concept not in self._known}
-        _remember(self._known, dict(zip(concepts, read.concepts_at([*concepts]), strict=True)))
+        if concepts:
+            _remember(self._known, dict(zip(concepts, read.concepts_at([*concepts]), strict=True)))
         self.read_names(hit.row for hit in hits if 0 <= hit.row < n)
 
     @functools.cached_property
@@ -525,7 +562,8 @@ def sift(
     Strings come with their `PLAIN` forms. Returns the sieve and the (concept, row) pairs of each
     string that a sieve knows. Of several filters, one per step of the search, the first that leaves
     any row is used. A name that differs by a sign or a negation is another name. Of names that are
-    equal in normal form, one that is equal as written goes first, then one that is but for case.
+    equal in normal form, those written with the same capitals go first; those of the first letter
+    of a word count for less than scopes: *cold* is "Cold" as well.
 
     A synonym yields to a label of the next sieve, unless the labels of its concepts are plurals.
     UBERON has *lungs* for *pair of lungs*, and the lung is meant. Where labels are plurals, as in
@@ -533,9 +571,14 @@ def sift(
     """
     found: dict[str, tuple[Sieve, list[tuple[int, int]]]] = {}
     odd: set[str] = set()
+    known: dict[str, str] = {}  # forms of the strings that the sieve before was asked for
     for number, sieve in enumerate(sieves):
         left = [string for string in plain if string not in found or string in odd]
-        forms = _normaliser(sieve.steps)(left, [plain[string] for string in left])
+        if number and sieve.steps == sieves[number - 1].steps:
+            forms = [known[string] for string in left]
+        else:
+            forms = _normaliser(sieve.steps)(left, [plain[string] for string in left])
+            known = dict(zip(left, forms, strict=True))
         rows_of = names.find(number, forms)
         texts = _Texts(names, concepts, rows_of)
         for string, form, rows in zip(left, forms, rows_of, strict=True):
@@ -547,7 +590,10 @@ def sift(
                     kept = kept[chosen.ties.scope_of_row[kept] == _LABEL]
                 kept, writing = texts.of_one_meaning(string, kept)
                 if len(kept) and (string not in odd or _are_singular(found[string][1], concepts)):
-                    found[string] = (sieve, concepts_of(kept, chosen.ties, writing))
+                    pairs = concepts_of(kept, chosen.ties, writing)
+                    if sieve.bare and len(pairs) > 1:
+                        pairs = _barest(pairs, chosen.ties, names, concepts)
+                    found[string] = (sieve, pairs)
                     break
         odd = set()
         if number == 0:
@@ -569,19 +615,41 @@ class _Texts:
     ) -> tuple[Int32Array, npt.NDArray[np.int8]]:
         """Return the rows whose names mean what a string does, and how they are written.
 
-        That is 0 where the name is equal, 1 where it is but for case, and 2 elsewhere.
+        ``(n, 2)``: whether case differs by more than the first letter of words, and whether the
+        name is not equal as it is written; see `TieRule.order`.
         """
         texts = [self._text(row) for row in rows.tolist()]
         meant = np.array(
             [text == string or not differs_in_meaning(string, text) for text in texts], np.bool_
         )
-        folded = string.casefold()
-        writing = [0 if text == string else 1 if text.casefold() == folded else 2 for text in texts]
-        return rows[meant], np.array(writing, dtype=np.int8)[meant]
+        plain = sentence_case(string)
+        writing = [
+            (text != string and sentence_case(text) != plain, text != string) for text in texts
+        ]
+        return rows[meant], np.array(writing, dtype=np.int8).reshape(-1, 2)[meant]
 
     def _text(self, row: int) -> str:
         whole = self._concepts if row < self._names.n_base else self._names
         return whole.name(row).text
+
+
+def _barest(
+    pairs: Sequence[tuple[int, int]], ties: TieRule, names: Names, concepts: ConceptTable
+) -> list[tuple[int, int]]:
+    """Order the concepts of one bare name.
+
+    "X, unspecified" goes before "X, not elsewhere classified", a label before other names, and the
+    shorter name before the longer. Equal names are in the order of ties.
+    """
+
+    def key(pair: tuple[int, int]) -> tuple[bool, int, int, int]:
+        row = pair[1]
+        text = (concepts.name(row) if row < names.n_base else names.name(row)).text
+        bare = bare_name(text)
+        narrower = bare is not None and bare.is_narrower
+        return narrower, int(ties.scope_of_row[row]), len(text.split()), len(text)
+
+    return sorted(pairs, key=key)
 
 
 def _are_odd(pairs: Sequence[tuple[int, int]], names: Names, scopes: npt.NDArray[np.int8]) -> bool:
@@ -603,7 +671,7 @@ def concepts_of(
 ) -> list[tuple[int, int]]:
     """Return the concepts of equal rows in the order of ties, with the best row of each.
 
-    `writing` is a number per row that counts before scopes and ids, smaller first.
+    `writing` is how near each name is to a string as it is written, see `TieRule.order`.
     """
     best: dict[int, int] = {}
     for row in rows[ties.order(rows, writing=writing)].tolist():

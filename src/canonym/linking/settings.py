@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple, TypedDict
 
@@ -10,17 +10,30 @@ from canonym.errors import InvalidInput
 from canonym.linking.targets import parse_search
 from canonym.mentions.abbreviations import ENGINES
 from canonym.text import PLAIN, STRONG, UNORDERED
+from canonym.text.qualifiers import bare_name
 
 
 class Sieve(NamedTuple):
     """A way of finding a mention without similarity.
 
-    `steps` normalise both sides; `score` is what its candidates get.
+    `steps` normalise both sides; `score` is what its candidates get. A `bare` sieve has the names
+    without their qualifiers, those that have any (`canonym.text.qualifiers`).
     """
 
     name: str
     steps: tuple[str, ...]
     score: float
+    bare: bool = False
+
+    def of_names(
+        self, names: Sequence[str], normalise: Callable[[list[str]], Iterable[str]]
+    ) -> list[str]:
+        """Return the forms of names, by what normalises their text; "" leaves a name out."""
+        if not self.bare:
+            return list(normalise(list(names)))
+        bare = [bare_name(name) for name in names]
+        forms = iter(normalise([each.text for each in bare if each is not None]))
+        return ["" if each is None else next(forms) for each in bare]
 
 
 IDS = "id"
@@ -30,6 +43,7 @@ SIEVES = (
     Sieve("verbatim", PLAIN, 1.0),
     Sieve("normalised", STRONG, 0.99),
     Sieve("reordered", UNORDERED, 0.98),
+    Sieve("bare", UNORDERED, 0.97, bare=True),
 )
 """Tried in this order, after `IDS`; the first that finds anything decides."""
 

@@ -213,7 +213,9 @@ class TextNames:
         ]
         new = sorted(strings - known.keys())
         plain = dict(zip(new, normalise_all(new, PLAIN), strict=True))
-        sifted = sift(plain, found.sieves, found.names, filters, found.concepts)
+        # A bare name in a text is found by no bag of words.
+        sieves = [sieve for sieve in found.sieves if not sieve.bare]
+        sifted = sift(plain, sieves, found.names, filters, found.concepts)
         scopes = filters[0].ties.scope_of_row
         for string in new:
             sieve, pairs = sifted.get(string, (None, []))

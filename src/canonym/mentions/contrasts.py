@@ -357,6 +357,19 @@ def _of_case(mention: str, name: str, case_counts: bool) -> list[Contradiction]:
     return [Contradiction("case", mention, name)] if counts else []
 
 
+def sentence_case(text: str) -> str:
+    """Return a text with small first letters of all that reads as a word, and single spaces.
+
+    >>> sentence_case("Common  Cold"), sentence_case("AIDS"), sentence_case("Shh protein")
+    ('common cold', 'AIDS', 'Shh protein')
+    """
+    words = (
+        word.lower() if word[1:].islower() and _READS_AS_WORD.match(word) else word
+        for word in text.split()
+    )
+    return " ".join(words)
+
+
 _SYMBOL = re.compile(r"[A-Za-z0-9]{1,12}")
 _MIXED = re.compile(r"[a-z][A-Z]")
 _UNIT = 2  # letters of units and of symbols of elements

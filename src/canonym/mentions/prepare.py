@@ -3,7 +3,8 @@
 What web pages and wrong encodings left in a mention is undone before all else. Abbreviations come
 next, because a part of a composite may be one. Trial fields come before
 composites, because "Drug A 5 mg + placebo" is a list only once doses and arms are gone. Spelling
-comes last, on the strings to look up, and so do clinicians' names of findings.
+comes last, on the strings to look up without their qualifiers, and so do clinicians' names of
+findings.
 
 Words that say the status of a mention ("no", "h/o", "possible") are taken off before a mention is
 split, and again off each part: "no fever, possible asthma".
@@ -30,7 +31,10 @@ from canonym.mentions.status import (
     split_statuses,
     wordings,
 )
+from canonym.text import normalise
+from canonym.text.characters import greek
 from canonym.text.markup import repairs
+from canonym.text.qualifiers import BROADER, QUALIFIERS, qualified
 from canonym.types import Step
 
 LONGEST = 1_000
@@ -45,11 +49,11 @@ _NONE: Mapping[str, str] = {}
 class Part(NamedTuple):
     """A string to look up.
 
-    `text` is tried first and `alternatives` after it (a corrected spelling), then `glosses`, by
-    which the document explains it. Other writings count only where a sieve knows them: `rewrites`
-    in their order, such as what clinicians call a finding, and `guesses` at a misspelt text.
-    `steps` tell how the mention became `text`; each alternative and rewrite is the step to it, from
-    the text or from an alternative before.
+    `text` is tried first and `alternatives` after it (the text without its qualifiers, a corrected
+    spelling), then `glosses`, by which the document explains it. Other writings count only where a
+    sieve knows them: `rewrites` in their order, such as what clinicians call a finding, and
+    `guesses` at a misspelt text. `steps` tell how the mention became `text`; each alternative and
+    rewrite is the step to it, from `text` or from an alternative before.
 
     `status` is what words said that `text` no longer has. `stated` is then the text with them, and
     other wordings of it. Where one of these is a name that says the same, it is meant, and what it
@@ -141,7 +145,8 @@ class Preparation:
                 explained = expand(gloss[:LONGEST], abbreviations)
                 part = part._replace(glosses=(explained,) if explained != whole else ())
             return Prepared(part, (part,))
-        split_from = steps[-1].after if steps and steps[-1].name == DRUG_LINE else part.text
+        is_split = steps and steps[-1].name in (DRUG_LINE, QUALIFIERS, BROADER)
+        split_from = steps[-1].after if is_split else part.text
         steps.append(Step("composite", split_from, " | ".join(pieces)))
         parts = (self._part(piece, tuple(steps), around, part.status) for piece in pieces)
         return Prepared(part, tuple(parts))
@@ -159,15 +164,34 @@ class Preparation:
     ) -> Part:
         """Prepare a piece of a mention; `status` is that of the whole, if it says none itself."""
         if not may_have_status(text):
-            return self._rewritten(text, steps, around, status)
+            return self._qualified(text, steps, around, status)
         own = read_status(text)
         if not own.flags:
-            return self._rewritten(text, steps, around, status)
+            return self._qualified(text, steps, around, status)
         stated, core = wordings(text, own), own
         if inner := read_status(own.core).flags:  # "r/o absence of the thumb"
             core = Status(read_status(own.core).core, consistent((*own.flags, *inner)))
             stated += (Stated(own.core, inner, own.flags),)
-        return self._rewritten(core.core, steps, around, core.flags)._replace(stated=stated)
+        return self._qualified(core.core, steps, around, core.flags)._replace(stated=stated)
+
+    def _qualified(
+        self,
+        text: str,
+        steps: tuple[Step, ...],
+        around: Sequence[str],
+        status: tuple[str, ...],
+    ) -> Part:
+        """Return a string to look up, and what it is without its qualifiers.
+
+        The string itself goes first: a name may have the same qualifiers.
+        """
+        bare = qualified(text)
+        part = self._rewritten(text if bare is None else bare.after, steps, around, status)
+        if not part.text.isascii() and (letters := _greek(part.text)):
+            part = part._replace(alternatives=(letters, *part.alternatives))
+        if bare is None:
+            return part
+        return part._replace(text=bare.before, alternatives=(bare, *part.alternatives))
 
     def _rewritten(
         self,
@@ -226,9 +250,25 @@ def _cleaned(text: str, abbreviations: Mapping[str, str]) -> tuple[str, list[Ste
 
 
 def _split(text: str) -> tuple[tuple[str, ...], list[Step]]:
-    """Return the pieces of a composite mention, or the text alone, and the steps before."""
+    """Return the pieces of a composite mention, or the text alone, and the steps before.
+
+    Its qualifiers are off: "other and unspecified" is no list.
+    """
     line = drug_line(text)
     if line is not None and len(line.drugs) > 1:
         return line.drugs, [Step(DRUG_LINE, text, line.whole)]
-    pieces = organisms_in(text) or split_composite(text) or (text,)
-    return pieces if len(pieces) > 1 else split_statuses(text), []
+    bare = qualified(text)
+    plain = text if bare is None else bare.after
+    pieces = organisms_in(plain) or split_composite(plain) or (plain,)
+    if len(pieces) > 1:
+        return pieces, [] if bare is None else [bare]
+    return split_statuses(text), []
+
+
+def _greek(text: str) -> Step | None:
+    """Return the step to Greek letters in words, where there are any.
+
+    Sieves read them in both ways, an encoder reads them as names are written.
+    """
+    spelt = " ".join(greek(text).split()).replace(" -", "-").replace("- ", "-")
+    return None if normalise(spelt) == normalise(text) else Step("greek", text, spelt)

@@ -60,15 +60,16 @@ class TieRule(NamedTuple):
     ) -> npt.NDArray[np.intp]:
         """Return the places of rows of equal scores in their order; with runs, run after run.
 
-        `writing` tells how near each name is to a string as it is written, smaller first;
-        it counts before scopes, and not where ties are broken at random.
+        `writing`, ``(n, 2)``, tells how near each name is to a string as it is written, smaller
+        first: what counts before scopes, and what counts after them. Neither does where ties are
+        broken at random.
         """
         owners = self.concept_of_row[rows]
         keys: list[npt.NDArray[Any]] = [rows, self.concept_rank[owners]]
-        if self.by_scope:
+        if self.by_scope and writing is not None:
+            keys += [writing[:, 1], self.scope_of_row[rows], writing[:, 0]]
+        elif self.by_scope:
             keys.append(self.scope_of_row[rows])
-            if writing is not None:
-                keys.append(writing)
         if self.preference is not None:
             keys.append(self.preference[owners])
         return np.lexsort(keys if run is None else [*keys, run])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 
 from canonym.text import PLAIN, normalise
+from canonym.text.qualifiers import QUALIFIERS
 from canonym.text.short_forms import is_short_form
 from canonym.types import Candidate, Link
 
@@ -15,7 +16,7 @@ LEAST_MARGIN = 0.03
 """What the similarity of every other concept has to lack to that of a verbatim name."""
 
 _TRUSTED = {"label", "exact"}
-_HARMLESS = {"abbreviation", "encoding", "markup", *PLAIN}
+_HARMLESS = {"abbreviation", "encoding", "markup", QUALIFIERS, *PLAIN}
 _BY_ID = "id"
 _HARMLESS_FOR_IDS = {*_HARMLESS, "code", "replaced"}
 
@@ -102,8 +103,8 @@ def is_by_id(link: Link, candidate: Candidate) -> bool:
 def is_verbatim(link: Link, candidate: Candidate) -> bool:
     """Tell whether the mention of a link is the label or an exact name of one of its candidates.
 
-    It is so up to case and punctuation, and with the abbreviations of its document written out. A
-    corrected spelling is not verbatim.
+    It is so up to case and punctuation, without qualifiers such as *NOS*, and with the
+    abbreviations of its document written out. A corrected spelling is not verbatim.
     """
     return (
         candidate.sieve == "verbatim"

@@ -97,9 +97,9 @@ class Candidate:
         Semantic types of the concept.
     sieve : str
         What found it: ``"id"`` where the mention is an id of the concept, a sieve (``"verbatim"``,
-        ``"normalised"``, ``"reordered"``), ``"search"``, or
-        the step of a search that looks at something else than the terminology's names (``"D-T"``,
-        see `canonym.linking.targets`).
+        ``"normalised"``, ``"reordered"``, ``"bare"``), ``"search"``, or the step of a search that
+        looks at something else than the terminology's names (``"D-T"``, see
+        `canonym.linking.targets`).
     parts : dict of str to float
         What each scorer gave this concept's best name, by encoder.
     worth : dict of str to float

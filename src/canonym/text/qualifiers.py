@@ -1,0 +1,234 @@
+"""Words at either end of a text that say nothing about the concept, or only narrow it.
+
+*Asthma (disorder)*, *asthma NOS* and *unspecified asthma* mean asthma. *Asthma without mention of
+status asthmaticus* means asthma too, but less than all of it: the concept *asthma* is broader.
+*Other asthma* is the rest of a classification, and stays as it is.
+
+Names of a terminology have the same words. There a bare *sepsis* stands for what is called "Sepsis,
+unspecified organism". Brackets of optional words go as well: "(Pure) hypercholesterolemia NOS".
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from canonym.types import Step
+
+QUALIFIERS = "qualifiers"
+"""Name of the step that leaves words out and keeps the meaning."""
+
+BROADER = "broader"
+"""Name of the step that leaves words out which narrow the meaning."""
+
+# --- what stands at the ends ----------------------------------------------------------------------
+
+# Semantic tags of SNOMED CT, and a few that other sources put in their place.
+_TAGS = (
+    "administrative concept|assessment scale|attribute|basic dose form|body structure|cell|"
+    "cell structure|clinical drug|condition|context-dependent category|diagnosis|disease|disorder|"
+    "dose form|environment|environment / location|ethnic group|event|finding|geographic location|"
+    "life style|medicinal product|medicinal product form|morphologic abnormality|"
+    "navigational concept|observable entity|occupation|organism|person|physical force|"
+    "physical object|procedure|product|qualifier value|racial group|record artifact|"
+    "regime/therapy|religion/philosophy|role|situation|social concept|specimen|staging scale|"
+    "state of matter|substance|symptom|tumor staging|unit of presentation"
+)
+# What may be unspecified without another meaning: a site or a cause, but no femur.
+_ASPECTS = (
+    "(?:anatomical )?(?:locations?|parts?|regions?|sites?)|aetiology|agent|cause|chronicity|course|"
+    "degree|duration|episode(?: of care)?|etiology|forms?|kind|laterality|level|mechanism|nature|"
+    "onset|organism|origin|pathogen|severity|sides?|stage|subtype|trimester|types?"
+)
+_UNSPECIFIED = (
+    r"unspecified|unspec\.?|not (?:otherwise |further )?specified|not (?:otherwise )?stated"
+)
+_APART = r"[ ,;:\-\u2013\u2014]+"
+_TAG = re.compile(rf" ?[(\[](?:{_TAGS})[)\]]$", re.IGNORECASE)
+_END = re.compile(
+    rf"(?:{_APART}(?:{_UNSPECIFIED})"
+    r"| ?[(\[](?:unspecified|not otherwise specified|n\.?o\.?s\.?)[)\]]"
+    rf"|(?: ?, ?| (?:at|by|in|of|with) (?:an )?)(?:{_UNSPECIFIED}) (?:{_ASPECTS})"
+    rf"| ?, ?(?:{_ASPECTS}) (?:{_UNSPECIFIED})"
+    rf"|{_APART}without (?:further |other |additional )?specification)$",
+    re.IGNORECASE,
+)
+_NOS = re.compile(rf"{_APART}n\.?o\.?s\.?$", re.IGNORECASE)
+_FRONT = re.compile(r"^(?:(?:other (?:and|or) )?unspecified|unspec\.?) ", re.IGNORECASE)
+
+_NOT_CLASSIFIED = r"not (?:elsewhere classified|classified elsewhere)"
+_RESIDUAL = rf"{_APART}{_NOT_CLASSIFIED}| ?[(\[](?:{_NOT_CLASSIFIED}|nec)[)\]]| ?, ?nec"
+_NOT_ELSEWHERE = re.compile(f"(?:{_RESIDUAL})$", re.IGNORECASE)
+_ELSEWHERE = re.compile(
+    rf"(?:{_RESIDUAL}"
+    r"| ?,? (?:in|due to|associated with|with)(?: [\w\-]+){1,6}? classified elsewhere)$",
+    re.IGNORECASE,
+)
+_NEC = re.compile(r"(?<=[a-z]) NEC$")
+_NO_MENTION = re.compile(r" ?,? without mention of [^,;]+$", re.IGNORECASE)
+_CLASSIFIED_END = ("elsewhere classified", "classified elsewhere")
+
+# Most texts end and begin otherwise, and need no look at these patterns.
+_LAST_WORDS = frozenset(
+    """
+    unspecified specified stated unspec specification classified elsewhere nos n.o.s nec location
+    locations part parts region regions site sites aetiology agent cause chronicity course degree
+    duration care episode etiology form forms kind laterality level mechanism nature onset organism
+    origin pathogen severity side sides stage subtype trimester type types
+    """.split()  # noqa: SIM905
+)
+_BEGINNINGS = ("unspec", "other ")
+_NOTED = "without mention of "
+_TAIL = 90  # letters; no end is longer
+
+# *NOS* and *NEC* are an enzyme and two diseases too.
+_ISOFORM = re.compile(
+    r"(?:\b(?:brain|constitutive|endothelial|inducible|macrophage|mitochondrial|neuronal|synthase|"
+    r"phospho|plant|type|uncoupled)|^(?:\w|human|mouse|murine|rat|anti))$",
+    re.IGNORECASE,
+)
+_CLASSIFIED = re.compile(
+    r"(?:emia|itis|oma|osis|pathy|plegia|asthma|diseases?|disorders?|injury|injuries|infections?|"
+    r"failure|pain|syndromes?|fever|ulcers?|fractures?|deficiency|complications?|conditions?|"
+    r"anomal(?:y|ies)|neoplasms?|anesthetics?|poisoning|symptoms?|findings?)$"
+)
+_WORDS = re.compile(r"\w+")
+_LITTLE_WORDS = ("other", "not", "and", "or", "by", "of", "in", "an", "the")
+_NO_CONCEPT = frozenset((*_LAST_WORDS, *_LITTLE_WORDS, *_WORDS.findall(_TAGS)))
+
+
+class _Stripped(NamedTuple):
+    text: str
+    is_broader: bool = False
+
+
+def qualified(text: str) -> Step | None:
+    """Return the step to a mention without its qualifiers, or None where it has none.
+
+    The step is called `QUALIFIERS` where both mean the same, and `BROADER` where what is left means
+    more than the mention. Something always is left.
+
+    >>> qualified("Asthma, unspecified (disorder)")
+    Step(name='qualifiers', before='Asthma, unspecified (disorder)', after='Asthma')
+    >>> qualified("diabetes mellitus without mention of complication").name
+    'broader'
+    >>> qualified("Other asthma")
+    """
+    if not _may_have(text):
+        return None
+    whole = " ".join(text.split())
+    stripped = _stripped(whole)
+    if stripped.text == whole:
+        return None
+    return Step(BROADER if stripped.is_broader else QUALIFIERS, text, stripped.text)
+
+
+def _may_have(text: str) -> bool:
+    """Tell in a microsecond whether it is worth looking for qualifiers."""
+    return _may_end(text) or text.lstrip()[:6].lower() in _BEGINNINGS or _NOTED in text.lower()
+
+
+def _may_end(text: str) -> bool:
+    words = text[-_TAIL:].split()
+    if not words:
+        return False
+    last = words[-1]
+    return last[-1] in ")]" or last.rpartition(",")[2].rstrip(".").lower() in _LAST_WORDS
+
+
+def _stripped(text: str, *, is_name: bool = False) -> _Stripped:
+    """Return a text without its qualifiers, and whether some of them narrow it.
+
+    A name keeps "in diseases classified elsewhere": the concept is no more than that.
+    """
+    is_broader = False
+    while True:
+        shorter, narrows = _once(text, is_name)
+        if shorter == text or _is_empty(shorter):
+            return _Stripped(text, is_broader)
+        text, is_broader = shorter, is_broader or narrows
+
+
+def _is_empty(text: str) -> bool:
+    """Tell whether nothing is left that could be a concept."""
+    return all(word in _NO_CONCEPT for word in _WORDS.findall(text.lower()))
+
+
+def _once(text: str, is_name: bool) -> _Stripped:
+    """Take a qualifier off the end of a text, or the first."""
+    begins = text[:6].lower()
+    if _may_end(text):
+        tail = text[-_TAIL:]
+        length = len(text) - len(tail)
+        if match := _TAG.search(tail) or _END.search(tail) or _nos(tail):
+            return _Stripped(_trimmed(text[: length + match.start()]))
+        if not is_name and begins == "other " and text.lower().endswith(_CLASSIFIED_END):
+            return _Stripped(text[len(begins) :], True)
+        narrow = _NOT_ELSEWHERE if is_name else _ELSEWHERE
+        if match := narrow.search(tail) or _nec(tail):
+            return _Stripped(_trimmed(text[: length + match.start()]), True)
+    if begins in _BEGINNINGS and (match := _FRONT.search(text)):
+        return _Stripped(text[match.end() :], begins == "other ")
+    if _NOTED in text.lower() and (match := _NO_MENTION.search(text)):
+        return _Stripped(_trimmed(text[: match.start()]), True)
+    return _Stripped(text)
+
+
+def _nos(text: str) -> re.Match[str] | None:
+    match = _NOS.search(text)
+    return None if match is None or _ISOFORM.search(text[: match.start()]) else match
+
+
+def _nec(text: str) -> re.Match[str] | None:
+    match = _NEC.search(text)
+    return match if match and _CLASSIFIED.search(text[: match.start()]) else None
+
+
+def _trimmed(text: str) -> str:
+    return text.rstrip(" ,;:-\u2013\u2014")
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+_OPTIONAL = re.compile(r" ?\((?:[a-z]{3,}[ ,\-]*)+\)", re.IGNORECASE)
+_OPTIONAL_END = re.compile(r"(?: \((?:[a-z]{3,}[ ,\-]*)+\)){2,}$")
+_LONGEST = 80  # letters; longer names are descriptions, whose bare form nobody writes
+_PAIRED = re.compile(r" ?, ?unspecified (?:ear|eye)$", re.IGNORECASE)
+_UNCOMPLICATED = re.compile(r",? without (?:other )?(?:complications?|obstruction)$", re.IGNORECASE)
+_WITHOUT = re.compile(r"(?<=unspecified),? without .+$", re.IGNORECASE)
+
+
+class Bare(NamedTuple):
+    """A name without its qualifiers, and whether some of them narrow it."""
+
+    text: str
+    is_narrower: bool = False
+
+
+def bare_name(name: str) -> Bare | None:
+    """Return what a name of a terminology is without its qualifiers; None where it has none.
+
+    >>> bare_name("Sepsis, unspecified organism").text
+    'Sepsis'
+    >>> bare_name("(Pure) hypercholesterolemia NOS").text
+    'hypercholesterolemia'
+    >>> bare_name("Other sepsis")
+    """
+    if len(name) > _LONGEST or not (
+        _may_have(name) or "without" in name or "unspecified e" in name
+    ):
+        return None
+    name = " ".join(name.split())
+    text = name
+    if "without" in name:
+        text = _UNCOMPLICATED.sub("", _WITHOUT.sub("", name))
+    is_narrower = text != name
+    if "unspecified e" in text:
+        text = _PAIRED.sub("", text)
+    stripped = _stripped(text, is_name=True)
+    bare = stripped.text
+    if "(" in bare:
+        bare = (_OPTIONAL_END if bare == name else _OPTIONAL).sub("", bare).strip()
+    if bare == name or _is_empty(bare):
+        return None
+    return Bare(bare, is_narrower or stripped.is_broader)

@@ -1,0 +1,211 @@
+"""What says nothing about a concept goes off both ends of a text, and nothing else does."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from canonym.text.qualifiers import BROADER, QUALIFIERS, bare_name, qualified
+
+SAME = [
+    ("asthma (disorder)", "asthma"),
+    ("Asthma (finding)", "Asthma"),
+    ("Appendectomy (procedure)", "Appendectomy"),
+    ("Adenocarcinoma (morphologic abnormality)", "Adenocarcinoma"),
+    ("Left kidney structure (body structure)", "Left kidney structure"),
+    ("Escherichia coli (organism)", "Escherichia coli"),
+    ("Spider (organism)", "Spider"),
+    ("Aspirin (substance)", "Aspirin"),
+    ("Severe (qualifier value)", "Severe"),
+    ("Ibuprofen (product)", "Ibuprofen"),
+    ("Body weight (observable entity)", "Body weight"),
+    ("Breast feeding (regime/therapy)", "Breast feeding"),
+    ("Fall (event)", "Fall"),
+    ("Suspected gout (situation)", "Suspected gout"),
+    ("gout [disorder]", "gout"),
+    ("Gout (diagnosis)", "Gout"),
+    ("asthma NOS", "asthma"),
+    ("asthma nos", "asthma"),
+    ("asthma, NOS", "asthma"),
+    ("asthma (NOS)", "asthma"),
+    ("asthma [NOS]", "asthma"),
+    ("asthma - NOS", "asthma"),
+    ("asthma N.O.S.", "asthma"),
+    ("Dermatitis: NOS", "Dermatitis"),
+    ("asthma, unspecified", "asthma"),
+    ("asthma,unspecified", "asthma"),
+    ("asthma unspecified", "asthma"),
+    ("asthma - unspecified", "asthma"),
+    ("asthma (unspecified)", "asthma"),
+    ("unspecified asthma", "asthma"),
+    ("Unspecified viral hepatitis", "viral hepatitis"),
+    ("Sepsis, unspecified organism", "Sepsis"),
+    ("Malignant neoplasm of unspecified site", "Malignant neoplasm"),
+    ("Cellulitis, unspecified site", "Cellulitis"),
+    ("Pneumonia, organism unspecified", "Pneumonia"),
+    ("Pressure ulcer, unspecified stage", "Pressure ulcer"),
+    ("Narcolepsy, cause not specified", "Narcolepsy"),
+    ("Major depression, single episode, unspecified severity", "Major depression, single episode"),
+    ("Headache, not otherwise specified", "Headache"),
+    ("Epilepsy, not further specified", "Epilepsy"),
+    ("Glaucoma, not otherwise stated", "Glaucoma"),
+    ("Low back pain of unspecified origin", "Low back pain"),
+    ("Anemia without further specification", "Anemia"),
+    ("Asthma, unspecified (disorder)", "Asthma"),
+    ("Unspecified asthma NOS", "asthma"),
+    ("acute pain, unspec.", "acute pain"),
+    ("Gout,  unspecified ", "Gout"),
+    ("ASTHMA, UNSPECIFIED", "ASTHMA"),
+    ("UNSPECIFIED ANEMIA", "ANEMIA"),
+    ("Chronic pain, unspecified duration", "Chronic pain"),
+]
+
+WIDER = [
+    ("Edema, not elsewhere classified", "Edema"),
+    ("Edema, NEC", "Edema"),
+    ("Edema (NEC)", "Edema"),
+    ("viral infection NEC", "viral infection"),
+    ("Other and unspecified hyperlipidemia", "hyperlipidemia"),
+    ("Other or unspecified injury", "injury"),
+    ("Dementia in diseases classified elsewhere", "Dementia"),
+    ("Dementia in other diseases classified elsewhere", "Dementia"),
+    ("Other pneumonia, not elsewhere classified", "pneumonia"),
+    ("Other anemias in chronic diseases classified elsewhere", "anemias"),
+    ("Diabetes mellitus without mention of complication", "Diabetes mellitus"),
+    ("DIABETES MELLITUS WITHOUT MENTION OF COMPLICATION", "DIABETES MELLITUS"),
+    ("asthma, without mention of status asthmaticus", "asthma"),
+    ("Myocarditis in bacterial diseases classified elsewhere", "Myocarditis"),
+]
+
+UNTOUCHED = [
+    "asthma",
+    "Other asthma",
+    "Other specified asthma",
+    "Other disorders",
+    "Other",
+    "Unspecified",
+    "unspecified site",
+    "Finding",
+    "Disorder",
+    "(disorder)",
+    "Disorder, unspecified organism (disorder)"[:8],
+    "NOS1",
+    "NOS",
+    "nitric oxide synthase NOS",
+    "endothelial NOS",
+    "neuronal NOS",
+    "eNOS",
+    "human NOS",
+    "NEC",
+    "neonatal NEC",
+    "lung NEC",
+    "stage II NEC",
+    "large cell NEC",
+    "(R)-ibuprofen",
+    "Iron(III)",
+    "2-(acetyloxy)benzoic acid (aspirin)",
+    "insulin (porcine)",
+    "Cold (temperature)",
+    "Hepatitis, unspecified, without hepatic coma",
+    "fracture of unspecified femur",
+    "fracture, unspecified femur",
+    "Abscess of unspecified leg",
+    "cause of death",
+    "cell",
+    "stem cell",
+    "site",
+    "Injection site",
+    "Disease of mitral valve of nonrheumatic type",
+    "wild type",
+    "hepatitis without jaundice",
+    "Diabetes mellitus without mention of complication, type II",
+    "unspecified",
+    "stenosis",
+    "diagnosis",
+    "Kronos",
+    "thermos",
+    "",
+    " ",
+    "()",
+]
+
+
+@pytest.mark.parametrize(("mention", "left"), SAME)
+def test_qualifiers_go(mention: str, left: str) -> None:
+    step = qualified(mention)
+    assert step is not None
+    assert tuple(step) == (QUALIFIERS, mention, left)
+
+
+@pytest.mark.parametrize(("mention", "left"), WIDER)
+def test_what_narrows_a_mention_goes_by_a_step_of_its_own(mention: str, left: str) -> None:
+    step = qualified(mention)
+    assert step is not None
+    assert tuple(step) == (BROADER, mention, left)
+
+
+@pytest.mark.parametrize("mention", UNTOUCHED)
+def test_other_words_stay(mention: str) -> None:
+    assert qualified(mention) is None
+
+
+BARE = [
+    ("Sepsis, unspecified organism", "Sepsis", False),
+    ("Hypothyroidism, unspecified", "Hypothyroidism", False),
+    ("(Pure) hypercholesterolemia NOS", "hypercholesterolemia", False),
+    ("Sinusitis (chronic) NOS", "Sinusitis", False),
+    ("hypertension (arterial) (benign) (essential)", "hypertension", False),
+    ("Unspecified cataract", "cataract", False),
+    ("Asthma (disorder)", "Asthma", False),
+    ("Otitis media, unspecified, unspecified ear", "Otitis media", False),
+    ("Edema, not elsewhere classified", "Edema", True),
+    ("Viral hepatitis, unspecified, without hepatic coma", "Viral hepatitis", True),
+    ("Type 2 diabetes mellitus without complications", "Type 2 diabetes mellitus", True),
+]
+
+WHOLE = [
+    "Other sepsis",
+    "Sepsis of newborn",
+    "Asthma",
+    "Insulin (porcine)",
+    "Interstitial cystitis (chronic)",
+    "Syncope and collapse",
+    "Erectile dysfunction due to diseases classified elsewhere",
+    "Pneumonia in diseases classified elsewhere",
+    "Hepatitis without jaundice",
+    "Abrasion, unspecified elbow",
+    "NOS",
+    "Disorder",
+    "Unspecified",
+    "",
+]
+
+
+@pytest.mark.parametrize(("name", "bare", "is_narrower"), BARE)
+def test_names_have_bare_forms(name: str, bare: str, *, is_narrower: bool) -> None:
+    assert bare_name(name) == (bare, is_narrower)
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_other_names_have_none(name: str) -> None:
+    assert bare_name(name) is None
+
+
+@given(st.text(max_size=60))
+def test_any_text_will_do(text: str) -> None:
+    step = qualified(text)
+    if step is not None:
+        assert step.after
+        assert qualified(step.after) is None
+    bare = bare_name(text)
+    assert bare is None or bare.text
+
+
+WORDS = ["asthma", "unspecified", "NOS", "(disorder)", "other", "and", ",", "site", "NEC", "in"]
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=8))
+def test_something_is_left_and_nothing_more_can_go(words: list[str]) -> None:
+    step = qualified(" ".join(words))
+    assert step is None or (step.after and qualified(step.after) is None)
