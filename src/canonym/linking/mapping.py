@@ -8,7 +8,6 @@ Ontology and MeSH (``benchmarks/mapping.py``).
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -18,6 +17,7 @@ import numpy.typing as npt
 
 from canonym.encoders import make_encoder
 from canonym.io.curies import usual
+from canonym.io.numbers import SAME, exp, first_largest, largest_product, weighted_sum
 from canonym.terminology import Terminology
 from canonym.text import STRONG, UNORDERED, normalise_all
 from canonym.types import ConceptMapping, Float32Array, Name
@@ -97,11 +97,11 @@ def decide(
     found: Proposal, *, many: bool = False, min_confidence: float = 0.5
 ) -> list[ConceptMapping]:
     """Choose among proposed pairs, as `map_terminologies` does."""
-    logits = found.features @ np.asarray(WEIGHTS) + INTERCEPT
+    logits = weighted_sum(found.features, WEIGHTS) + INTERCEPT
+    against = exp(-logits) / [XREF_ODDS[found.xrefs.get(pair, "")] for pair in found.pairs]
     mapped = []
-    for n, pair in enumerate(found.pairs):
-        logit = float(logits[n]) + math.log(XREF_ODDS[found.xrefs.get(pair, "")])
-        confidence = 1 / (1 + math.exp(-logit))
+    for n, (pair, odds) in enumerate(zip(found.pairs, against.tolist(), strict=True)):
+        confidence = 1 / (1 + odds)
         if confidence >= min_confidence:
             name = found.names.get(pair, "")
             how = "name" if name else "xref" if pair in found.xrefs else "similarity"
@@ -293,13 +293,13 @@ def nearest_both_ways(
             columns = slice(start, start + _COLUMNS)
             products = left[rows] @ right[columns].T
             highest = products.max(axis=1)
-            better = np.flatnonzero(highest > best[rows])
+            better = np.flatnonzero(highest > best[rows] + SAME)
             best[rows][better] = highest[better]
-            to_right[rows][better] = products[better].argmax(axis=1) + start
+            to_right[rows][better] = first_largest(products[better]) + start
             highest = products.max(axis=0)
-            better = np.flatnonzero(highest > best_too[columns])
+            better = np.flatnonzero(highest > best_too[columns] + SAME)
             best_too[columns][better] = highest[better]
-            to_left[columns][better] = products[:, better].argmax(axis=0) + top
+            to_left[columns][better] = first_largest(products[:, better].T) + top
         if progress is not None:
             progress(min(top + _ROWS, len(left)))
     return to_right, to_left
@@ -307,8 +307,10 @@ def nearest_both_ways(
 
 def _similarity(one: _Side, other: _Side, pair: Pair) -> float:
     """Return the largest similarity of the names of two concepts."""
-    left, right = one.vectors[one.texts_of[pair[0]]], other.vectors[other.texts_of[pair[1]]]
-    return float((left @ right.T).max()) if len(left) and len(right) else 0.0
+    texts, texts_too = one.texts_of[pair[0]], other.texts_of[pair[1]]
+    if not (texts and texts_too):
+        return 0.0
+    return largest_product(one.vectors[texts], other.vectors[texts_too])
 
 
 def _gaps(base: Mapping[Pair, float], side: int) -> dict[Pair, float]:
