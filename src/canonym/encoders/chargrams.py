@@ -39,6 +39,7 @@ import numpy.typing as npt
 from canonym.encoders.inputs import check_grams, checked_names
 from canonym.encoders.saved import load_arrays, reopen, write_encoder_manifest
 from canonym.errors import InvalidInput, NotTrained, ReadError
+from canonym.io.numbers import log
 from canonym.types import SparseVectors
 
 __all__ = ["CharGrams"]
@@ -140,7 +141,7 @@ class CharGrams:
                 f"{n_names:,} names hold no n-gram of {self.n_min} to {self.n_max} characters; "
                 "give the names of a terminology"
             )
-        idf = np.log((1 + n_names) / (1 + counts)) + 1
+        idf = log((1 + n_names) / (1 + counts)) + 1
         self._vocabulary, self._idf = Vocabulary(found), idf
         return self
 

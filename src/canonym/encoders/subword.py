@@ -59,6 +59,7 @@ from canonym.encoders.saved import (
 )
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.forks import Lock
+from canonym.io.numbers import exp, log
 from canonym.text import PLAIN
 from canonym.text.memo import MemoNormaliser
 from canonym.text.transliterate import latin
@@ -201,9 +202,9 @@ class Subword:
         frequency = np.fromiter(counts.values(), np.float64, len(words))
         together = np.zeros(len(self.table))
         np.add.at(together, buckets, frequency)
-        idf = np.maximum(np.log((n_names + 1) / (together + 1)), _LEAST_IDF)
-        mean = np.average(idf[buckets], weights=frequency) if words else 1.0
-        weights = (idf / mean) ** self.rarity
+        idf = np.maximum(log((n_names + 1) / (together + 1)), _LEAST_IDF)
+        mean = (idf[buckets] * frequency).sum() / frequency.sum() if words else 1.0
+        weights = exp(self.rarity * log(idf / mean))
         self.word_weights = np.clip(np.rint(UNIT * weights), 1, 2 * UNIT).astype(np.int8)
         self._sums = WordSums(self.table, grams=self._grams, word_weights=self.word_weights)
         return self

@@ -18,6 +18,7 @@ from canonym.encoders import make_encoder
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
 from canonym.evaluation.statistics import Interval, mcnemar, wilson
+from canonym.io.numbers import first_largest
 from canonym.linker import Linker
 from canonym.linking.reranker import check_order
 from canonym.terminology import Terminology
@@ -189,7 +190,7 @@ def gain_by_rarity(
     for weighed in (encoder.rarity, rarity):
         options = encoder.options() | {"scale": encoder.scale, "rarity": weighed}
         one = Subword(encoder.table, **options).fit(names)
-        best = np.argmax(one.encode(texts) @ one.encode(names).T, axis=1)
+        best = first_largest(one.encode(texts) @ one.encode(names).T)
         found.append(concepts[part[best]] == concepts[asked])
     before, after = found
     return Gain(len(asked), float(before.mean()), float(after.mean()), mcnemar(before, after).p)

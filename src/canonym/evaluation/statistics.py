@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
+from canonym.io.numbers import rounded
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -23,6 +24,7 @@ SMALL = 30
 
 _CHUNK = 1 << 16  # a block of 512 KiB stays in the cache
 _FEW = 64
+_SUM_DECIMALS = 9
 
 
 class Interval(NamedTuple):
@@ -470,9 +472,12 @@ def resample_sums(table: FloatArray, draws: int, rng: np.random.Generator | int)
     distinct, counts = np.unique(table, axis=0, return_counts=True)
     n = len(table)
     if len(distinct) <= _FEW:
-        return np.asarray(rng.multinomial(n, counts / n, size=draws) @ distinct)
-    ordered = np.repeat(distinct, counts, axis=0)
-    return np.concatenate([drawn @ ordered for drawn in resample_counts(n, draws, rng)])
+        sums = rng.multinomial(n, counts / n, size=draws) @ distinct
+    else:
+        ordered = np.repeat(distinct, counts, axis=0)
+        sums = np.concatenate([drawn @ ordered for drawn in resample_counts(n, draws, rng)])
+    # Equal samples stay equal, in whatever order a processor adds up.
+    return rounded(sums, _SUM_DECIMALS)
 
 
 def resample_counts(n: int, draws: int, rng: np.random.Generator | int) -> Iterator[FloatArray]:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput, Mismatch, NotTrained, ReadError
 from canonym.io.files import open_sealed, sealed, write_file
+from canonym.io.numbers import rounded
 from canonym.linking.settings import IDS, SIEVES
 from canonym.ranking.probability import Isotonic, Logistic, fit_isotonic, fit_platt, sigmoid
 from canonym.text import normalise
@@ -37,6 +38,15 @@ FEATURES: tuple[str, ...] = (*_BEFORE, "contradicts")
 WIDE_FEATURES: tuple[str, ...] = (*FEATURES, *_WORDS)
 """The same, what the string that was looked up shares with the name found, and the words that the
 terminology knows."""
+
+_FEATURE_DECIMALS = 5
+"""Of features, before a model is fitted to them and before it is asked.
+
+Similarities are good to the sixth decimal, and differ from processor to processor beyond it. No
+threshold means more than the fourth."""
+
+_LOGIT_DECIMALS = 6
+"""Of log-odds: links that are alike share a place of the rising function."""
 
 CONTRADICTED = 0.5
 """A candidate whose name contradicts the mention is never more likely than this."""
@@ -155,8 +165,7 @@ class Confidence:
 
     def predict(self, features: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return probabilities, ``(n,)`` float64 in (0, 1), for the features of n links."""
-        # One row after the other: the sums of a product of matrices depend on how many there are.
-        logits = np.array([self.logistic.logit(row[None])[0] for row in features])
+        logits = _logits(self.logistic, steady(features))
         found = sigmoid(logits) if self.isotonic is None else self.isotonic.predict(logits)
         # Clip to [1/(n+2), 1 − 1/(n+2)] (Laplace).
         least = 1 / (self.n + 2)
@@ -347,9 +356,22 @@ def fit_model(
             f"{len(y):,} links are too few to fit a confidence to; at least {fewest} annotated "
             "mentions with candidates are expected"
         )
+    x = steady(x)
     logistic = fit_platt(x, y)
-    isotonic = fit_isotonic(logistic.logit(x), y) if method == "isotonic" else None
+    isotonic = fit_isotonic(_logits(logistic, x), y) if method == "isotonic" else None
     return Confidence(logistic, isotonic, len(y), int(y.sum()), features_of)
+
+
+def steady(features: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return features as models take them, those that are learned and those that are asked.
+
+    Every feature goes through here, so none of them carries what a processor rounds otherwise.
+    """
+    return rounded(features, _FEATURE_DECIMALS)
+
+
+def _logits(model: Logistic, features: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    return rounded(model.logit(features), _LOGIT_DECIMALS)
 
 
 def usual_method(from_mentions: bool) -> str:

@@ -13,11 +13,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from canonym.io.numbers import log, rounded
 from canonym.linking.search import BatchHits, Draft
 from canonym.linking.settings import IDS
 from canonym.linking.targets import TARGETS
 from canonym.ranking.overlap import Overlap, overlaps, type_words
-from canonym.ranking.pooling import each, marginal_scores
+from canonym.ranking.pooling import marginal_scores
 from canonym.text import STRONG, normalise
 from canonym.text.memo import strong_forms
 from canonym.types import SCOPES
@@ -50,6 +51,7 @@ _COUNTS = (
 _NAMES = ("names", "second name", "second name behind the best", "second name behind the first")
 _KINDS = ("depth", "depth below the first", "type is the mention's")
 _SCORER = ("", " behind the best", " mean", " mean behind the best")
+_DECIMALS = 6  # of a feature: similarities are no better
 _MOST_NAMES = 64  # of a concept; some drugs have thousands of spellings
 
 
@@ -98,7 +100,7 @@ class AnnotationCounts:
         ).reshape(-1, 4)
         with_prefix = np.array([self.prefixes[_prefix(id_)] for id_ in ids], dtype=np.float64)
         found = np.empty((len(forms), 5))
-        found[:, [0, 2, 3]] = each(math.log1p, counts[:, [0, 2, 3]])
+        found[:, [0, 2, 3]] = log(1 + counts[:, [0, 2, 3]])
         found[:, 1] = counts[:, 0] / np.where(counts[:, 1], counts[:, 1], math.nan)
         found[:, 4] = with_prefix / (self.prefixes.total() or math.nan)
         return found
@@ -267,7 +269,7 @@ def _counts_of(
             if other != form:
                 counts[place, 0] += 1
                 counts[place, 1 if words < own else 2 if words > own else 3] += 1
-    return np.log1p(counts)
+    return log(1 + counts)
 
 
 # --- the features ---------------------------------------------------------------------------------
@@ -360,20 +362,20 @@ def candidate_features(
     found_features = [
         candidates.scores,
         candidates.scores - candidates.highest(candidates.scores),
-        each(math.log1p, places),
+        log(1 + places),
         candidates.sieves,
         scopes,
         name == label,
         name == mention,
         shared[: len(hits)],
         shared[len(hits) :],
-        each(math.log, owners)[same],
+        log(owners)[same],
         annotations.look(
             [candidates.mentions[draft] for draft in draft_of.tolist()],
             [concepts[place].id for place in place_of.tolist()],
             names,
         ),
-        each(math.log, scores.n_names),
+        log(scores.n_names),
         scores.second,
         scores.second - candidates.highest(scores.second),
         scores.second - candidates.scores,
@@ -383,7 +385,8 @@ def candidate_features(
         counts[:, 1:],
         _scorers(candidates, scores, encoders),
     ]
-    return np.column_stack([np.asarray(values, dtype=np.float64) for values in found_features])
+    table = np.column_stack([np.asarray(values, dtype=np.float64) for values in found_features])
+    return rounded(table, _DECIMALS)
 
 
 def _numbers(forms: Sequence[str], number: Mapping[str, int]) -> npt.NDArray[np.int64]:
@@ -419,4 +422,4 @@ def _depths(ids: Sequence[str], found: BatchHits) -> FloatArray:
     if hierarchy is None:
         return np.full(len(ids), math.nan)
     steps = [hierarchy.depth(id_) if id_ in hierarchy else None for id_ in ids]
-    return np.array([math.nan if n is None else math.log1p(n) for n in steps], dtype=np.float64)
+    return log(np.array([math.nan if n is None else 1 + n for n in steps], dtype=np.float64))

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput
+from canonym.io.numbers import largest_product
 from canonym.linking.search import BatchHits, ConceptHit, Draft, at_most, concepts_of
 from canonym.linking.settings import IDS, SIEVES
 from canonym.linking.targets import Target
@@ -367,8 +368,8 @@ class _Page:
         document, beside = [], []
         for hit in tied:
             described = self._vectors_of(self._description(hit, part, texts))
-            document.append(_largest(described, self._vectors_of(whole)))
-            beside.append(_largest(described, self._vectors_of(near)))
+            document.append(largest_product(described, self._vectors_of(whole)))
+            beside.append(largest_product(described, self._vectors_of(near)))
         return document, beside
 
     def _description(self, hit: ConceptHit, part: Draft, texts: tuple[str, ...]) -> list[str]:
@@ -424,7 +425,3 @@ class _Page:
 
 def _phrases_without(text: str, mentions: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(phrases(without(text, mentions)))
-
-
-def _largest(one: Float32Array, other: Float32Array) -> float:
-    return float((one @ other.T).max()) if len(one) and len(other) else math.nan

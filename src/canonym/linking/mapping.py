@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from canonym.encoders import make_encoder
 from canonym.io.curies import usual
+from canonym.io.numbers import SAME, exp, first_largest, rounded, weighted_sum
 from canonym.mentions.contrasts import against, marks
 from canonym.ranking.overlap import type_words
 from canonym.terminology import Terminology
@@ -36,9 +37,10 @@ FEATURES: tuple[str, ...] = (
 """What speaks for or against a pair."""
 
 WEIGHTS: tuple[float, ...] = (
-    2.655, -0.066, -1.208, 2.219, 2.029, 5.723, 0.727, 0.181, -0.716, 0.817
+    2.390, 0.213, -0.976, 0.719, 0.918, 3.131, 0.528, 0.940, -0.581, 0.290,
+    -0.090, -0.003, 0.258, -0.346, 2.116, 3.050,
 )  # fmt: skip
-INTERCEPT = -3.805
+INTERCEPT = -0.151
 """Of the logistic function; fitted by ``benchmarks/mapping.py --fit``."""
 
 XREF_ODDS: dict[str, float] = {"direct": 20.0, "shared": 5.0, "": 1.0}
@@ -47,6 +49,7 @@ XREF_ODDS: dict[str, float] = {"direct": 20.0, "shared": 5.0, "": 1.0}
 ``direct``: one concept names the other. ``shared``: both name the same concept elsewhere."""
 
 _LEAST_SHARE = 1e-4
+_DECIMALS = 6  # of similarities: beyond them processors differ
 _MOST_OWNERS = 5  # concepts of one name or cross-reference that are all paired
 _ROWS, _COLUMNS = 1024, 4096  # of a tile of products, which stays in the cache
 _STEPS_UP = 3
@@ -105,11 +108,11 @@ def decide(
     found: Proposal, *, many: bool = False, min_confidence: float = 0.5
 ) -> list[ConceptMapping]:
     """Choose among proposed pairs, as `map_terminologies` does."""
-    logits = found.features @ np.asarray(WEIGHTS) + INTERCEPT
+    logits = weighted_sum(found.features, WEIGHTS) + INTERCEPT
+    against = exp(-logits) / [XREF_ODDS[found.xrefs.get(pair, "")] for pair in found.pairs]
     mapped = []
-    for n, pair in enumerate(found.pairs):
-        logit = float(logits[n]) + math.log(XREF_ODDS[found.xrefs.get(pair, "")])
-        confidence = 1 / (1 + math.exp(-logit))
+    for n, (pair, odds) in enumerate(zip(found.pairs, against.tolist(), strict=True)):
+        confidence = 1 / (1 + odds)
         if confidence >= min_confidence:
             name = found.names.get(pair, "")
             how = "name" if name else "xref" if pair in found.xrefs else "similarity"
@@ -358,13 +361,13 @@ def nearest_both_ways(
             columns = slice(start, start + _COLUMNS)
             products = left[rows] @ right[columns].T
             highest = products.max(axis=1)
-            better = np.flatnonzero(highest > best[rows])
+            better = np.flatnonzero(highest > best[rows] + SAME)
             best[rows][better] = highest[better]
-            to_right[rows][better] = products[better].argmax(axis=1) + start
+            to_right[rows][better] = first_largest(products[better]) + start
             highest = products.max(axis=0)
-            better = np.flatnonzero(highest > best_too[columns])
+            better = np.flatnonzero(highest > best_too[columns] + SAME)
             best_too[columns][better] = highest[better]
-            to_left[columns][better] = products[:, better].argmax(axis=0) + top
+            to_left[columns][better] = first_largest(products[:, better].T) + top
         if progress is not None:
             progress(min(top + _ROWS, len(left)))
     return to_right, to_left
@@ -381,7 +384,8 @@ def _nearest_names(one: _Side, other: _Side, pair: Pair) -> _NearestNames:
     texts, texts_too = one.texts_of[pair[0]], other.texts_of[pair[1]]
     if not texts or not texts_too:
         return _NearestNames(0.0, ("", ""))
-    products = one.vectors[texts] @ other.vectors[texts_too].T
+    vectors = one.vectors[texts].astype(np.float64), other.vectors[texts_too].astype(np.float64)
+    products = rounded(vectors[0] @ vectors[1].T, _DECIMALS)
     left, right = np.unravel_index(products.argmax(), products.shape)
     names = one.texts[texts[left]], other.texts[texts_too[right]]
     return _NearestNames(float(products.max()), names)

@@ -15,6 +15,7 @@ import numpy as np
 
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io.files import open_sealed, sealed, write_file
+from canonym.io.numbers import exp
 from canonym.linking.confidence import CONFIDENCE, Confidence
 from canonym.linking.features import (
     MARGINAL,
@@ -126,7 +127,7 @@ class Reranker:
         """Put the hits of undivided drafts in the order that their features give them."""
         worth = self.model.worth(features)
         scores = worth.sum(axis=1)
-        shares = np.exp(scores - candidates.highest(scores))
+        shares = exp(scores - candidates.highest(scores))
         bounds = candidates.starts.tolist()
         for first, last in pairwise(bounds):
             shares[first:last] /= shares[first:last].sum()

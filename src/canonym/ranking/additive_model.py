@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
+from canonym.io.numbers import exp, log
+from canonym.ranking.descent import minimise
 from canonym.types import Float32Array
 
 _Float64Array = npt.NDArray[np.float64]
@@ -244,8 +246,6 @@ def _minimise(
     ridge: float,
     iterations: int,
 ) -> _Float64Array:
-    from scipy.optimize import minimize
-
     steps = np.ones(len(origin) - 1, dtype=bool)  # between neighbouring knots of one curve
     ends = np.cumsum([len(grid) + 1 for grid in grids])
     steps[ends - 2] = False  # the last knot and the missing value
@@ -256,21 +256,18 @@ def _minimise(
         scores = np.full(gold.shape, -np.inf)
         scores[there] = design @ weights
         scores -= scores.max(axis=1, keepdims=True)
-        mass = np.exp(scores)
+        mass = exp(scores)
         right = np.where(gold, mass, 0)
         whole, part = mass.sum(axis=1), right.sum(axis=1)
         part = np.maximum(part, np.finfo(float).tiny)
         slope = times[:, None] * (mass / whole[:, None] - right / part[:, None])
         away = weights - origin
         rise = np.where(steps, np.diff(away), 0)
-        value = times @ (np.log(whole) - np.log(part))
-        value += ridge / 2 * (away @ away) + smoothness / 2 * (rise @ rise)
+        value = (times * (log(whole) - log(part))).sum()
+        value += ridge / 2 * (away**2).sum() + smoothness / 2 * (rise**2).sum()
         gradient = transposed @ slope[there] + ridge * away
         gradient[1:] += smoothness * rise
         gradient[:-1] -= smoothness * rise
         return float(value), gradient
 
-    found = minimize(
-        loss, origin, jac=True, method="L-BFGS-B", options={"maxiter": iterations, "maxcor": 20}
-    )
-    return np.asarray(found.x)
+    return minimise(loss, origin, iterations=iterations)

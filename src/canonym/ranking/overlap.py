@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from canonym.io.numbers import log
 from canonym.text import STRONG, normalise, tokens
 
 _SHORTEST_WORD = 4
@@ -74,7 +75,7 @@ def overlaps(
     equal = numbers.shared(ones[several], others[several]) == either[several]
     found[several, 6] = np.where(either[several] > 0, equal, math.nan)
     ratios = (length[others] + 1) / (length[ones] + 1)
-    found[:, 7] = [math.log(ratio) for ratio in ratios.tolist()]
+    found[:, 7] = log(ratios)
     return found
 
 

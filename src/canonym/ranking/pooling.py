@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -11,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
+from canonym.io.numbers import exp, log
 from canonym.ranking.fusion import FusedHits
 from canonym.types import Float32Array, Int32Array
 
@@ -181,14 +181,8 @@ def marginal_scores(scores: _Floats, starts: npt.NDArray[np.intp]) -> _Floats:
     for _ in range(_MOST - 1):
         lower = np.where(np.repeat(kept, widths) - scores >= _SAME, scores, -np.inf)
         kept = np.maximum.reduceat(lower, starts)
-        mass += each(math.exp, COSINE_SCALE * (kept - best))
-    return best + each(math.log, mass) / COSINE_SCALE
-
-
-def each(function: Callable[[float], float], values: npt.NDArray[Any]) -> _Floats:
-    """Apply a function of `math` to each value: those of NumPy round otherwise here and there."""
-    found = np.fromiter(map(function, values.ravel().tolist()), np.float64, values.size)
-    return found.reshape(values.shape)
+        mass += exp(COSINE_SCALE * (kept - best))
+    return best + log(mass) / COSINE_SCALE
 
 
 def _arrays(ranked: RankedConcepts) -> tuple[npt.NDArray[np.generic], ...]:

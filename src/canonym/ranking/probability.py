@@ -1,4 +1,7 @@
-"""Scores become probabilities: logistic regression, and regression by a rising step function."""
+"""Scores become probabilities: logistic regression, and regression by a rising step function.
+
+What is fitted is the same on every processor: see `canonym.io.numbers`.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
+from canonym.io.numbers import exp, log, rounded, solve_definite, weighted_sum
 
 FloatArray = npt.NDArray[np.float64]
 
 _STEPS = 100
 _PRECISION = 1e-10
+_SMALL_STEP = 1e-8  # the next one would be its square
+# Of weights: far beyond what a few thousand examples tell, and far above what rounding adds up to.
+_DIGITS = 6
 
 
 class Logistic(NamedTuple):
@@ -23,7 +30,7 @@ class Logistic(NamedTuple):
 
     def logit(self, features: npt.ArrayLike) -> FloatArray:
         """Return ``x · weights + intercept``, ``(n,)`` float64, for features ``(n, d)``."""
-        return np.asarray(np.asarray(features, dtype=np.float64) @ self.weights + self.intercept)
+        return weighted_sum(features, self.weights) + self.intercept
 
     def predict(self, features: npt.ArrayLike) -> FloatArray:
         """Return probabilities, ``(n,)`` float64, for features ``(n, d)``."""
@@ -72,28 +79,31 @@ def fit_logistic(
         raise InvalidInput("finite features and targets from 0 to 1 are expected")
     if not ridge > 0:
         raise InvalidInput(f"ridge is {ridge}; a number above 0 is expected")
-    wide = np.hstack([x, np.ones((len(x), 1))])
-    cost = np.full(wide.shape[1], float(ridge))
+    columns = np.vstack([x.T, np.ones(len(x))])
+    cost = np.full(len(columns), float(ridge))
     # A little on the intercept keeps it finite where all targets are 0, or 1.
     cost[-1] = 1e-9
-    weights = np.zeros(wide.shape[1])
+    weights = np.zeros(len(columns))
 
     def loss(of: FloatArray) -> float:
-        logit = wide @ of
-        return float((np.logaddexp(0, logit) - t * logit).sum() + (cost * of**2).sum() / 2)
+        logit = weighted_sum(columns.T, of)
+        softplus = np.maximum(logit, 0) + log(1 + exp(-np.abs(logit)))
+        return float((softplus - t * logit).sum() + (cost * of**2).sum() / 2)
 
     now = loss(weights)
     for _ in range(_STEPS):
-        p = sigmoid(wide @ weights)
-        gradient = wide.T @ (p - t) + cost * weights
-        curvature = (wide * (p * (1 - p))[:, None]).T @ wide + np.diag(cost)
-        step = np.linalg.solve(curvature, gradient)
-        size = 1.0
-        while size > 1e-12 and not loss(weights - size * step) <= now:
+        p = sigmoid(weighted_sum(columns.T, weights))
+        gradient = (columns * (p - t)).sum(axis=1) + cost * weights
+        slope = p * (1 - p)
+        curvature = np.stack([(columns * (slope * column)).sum(axis=1) for column in columns])
+        step = solve_definite(curvature + np.diag(cost), gradient)
+        # What rounding alone adds to the loss does not make a step too long.
+        size, slack = 1.0, _PRECISION * max(abs(now), 1.0)
+        while size > 1e-12 and not loss(weights - size * step) <= now + slack:
             size /= 2
         weights = weights - size * step
         before, now = now, loss(weights)
-        if before - now <= _PRECISION * max(abs(now), 1.0) and np.abs(step).max() < 1e-6:
+        if before - now <= slack and np.abs(step).max() < _SMALL_STEP:
             break
     return Logistic(weights[:-1], float(weights[-1]))
 
@@ -103,7 +113,7 @@ def fit_platt(features: npt.ArrayLike, observed: npt.ArrayLike) -> Logistic:
 
     Features are brought to mean 0 and deviation 1 for a ridge of 1. As in Platt (1999),
     Probabilistic outputs for support vector machines, the targets are ``(n₊ + 1) / (n₊ + 2)`` and
-    ``1 / (n₋ + 2)`` for ``n₊`` times yes and ``n₋`` times no.
+    ``1 / (n₋ + 2)`` for ``n₊`` times yes and ``n₋`` times no. Weights have six digits.
     """
     x, y = np.asarray(features, dtype=np.float64), np.asarray(observed, dtype=np.bool_)
     yes = int(y.sum())
@@ -111,8 +121,11 @@ def fit_platt(features: npt.ArrayLike, observed: npt.ArrayLike) -> Logistic:
     centre, scale = x.mean(axis=0), x.std(axis=0)
     scale[scale < 1e-12] = 1.0
     fitted = fit_logistic((x - centre) / scale, np.where(y, high, low))
-    weights = fitted.weights / scale
-    return Logistic(weights, fitted.intercept - float(weights @ centre))
+    # A feature that says nothing has a weight of 0, whatever rounding leaves of it.
+    raw = rounded(fitted.weights, _DIGITS) / scale
+    weights = np.array([float(f"{weight:.{_DIGITS}g}") for weight in raw.tolist()])
+    (shift,) = weighted_sum(centre[None], weights).tolist()
+    return Logistic(weights, round(fitted.intercept - shift, _DIGITS) + 0.0)
 
 
 def fit_isotonic(given: npt.ArrayLike, targets: npt.ArrayLike) -> Isotonic:
@@ -154,5 +167,5 @@ def fit_isotonic(given: npt.ArrayLike, targets: npt.ArrayLike) -> Isotonic:
 
 def sigmoid(logit: FloatArray) -> FloatArray:
     # Never the exponential of a large number.
-    small = np.exp(-np.abs(logit))
+    small = exp(-np.abs(logit))
     return np.asarray(np.where(logit >= 0, 1, small) / (1 + small))

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
 from canonym.evaluation.own_names import rows_to_ask
+from canonym.io.numbers import SAME, first_largest
 from canonym.text import PLAIN, normalise_all
 from canonym.training.subword.fit import fit_subword
 from canonym.training.subword.mention_names import MentionNames, mention_weights
@@ -141,9 +142,9 @@ def accuracy(
     for start in range(0, len(held.searched), _BLOCK):
         rows = held.searched[start : start + _BLOCK]
         scores = queries @ _dense(encoder, [names[row] for row in rows]).T
-        place = scores.argmax(axis=1)
+        place = first_largest(scores)
         top = scores[np.arange(len(queries)), place]
-        better = top > best
+        better = top > best + SAME
         best[better] = top[better]
         found[better] = concepts[rows[place[better]]]
         if progress is not None:
