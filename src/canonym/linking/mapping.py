@@ -89,7 +89,8 @@ def map_terminologies(
         Whether a concept may have several partners. Otherwise the most confident pairs come first,
         and each concept has one partner at most.
     min_confidence : float
-        Pairs below are left out.
+        Pairs below are left out, and so are those whose names contradict each other, unless a
+        cross-reference speaks for them.
     use_xrefs : bool
         Whether cross-references count.
     progress : callable, optional
@@ -109,11 +110,12 @@ def decide(
 ) -> list[ConceptMapping]:
     """Choose among proposed pairs, as `map_terminologies` does."""
     logits = weighted_sum(found.features, WEIGHTS) + INTERCEPT
-    against = exp(-logits) / [XREF_ODDS[found.xrefs.get(pair, "")] for pair in found.pairs]
+    odds = exp(-logits) / [XREF_ODDS[found.xrefs.get(pair, "")] for pair in found.pairs]
     mapped = []
-    for n, (pair, odds) in enumerate(zip(found.pairs, against.tolist(), strict=True)):
-        confidence = 1 / (1 + odds)
-        if confidence >= min_confidence:
+    for n, (pair, odds_against) in enumerate(zip(found.pairs, odds.tolist(), strict=True)):
+        confidence = 1 / (1 + odds_against)
+        is_opposed = bool(found.against[n].contradictions) and pair not in found.xrefs
+        if confidence >= min_confidence and not is_opposed:
             name = found.names.get(pair, "")
             how = "name" if name else "xref" if pair in found.xrefs else "similarity"
             score = float(found.features[n, FEATURES.index("similarity")])
