@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, Unpack
 
 from canonym.errors import InvalidInput
+from canonym.linking.close_hits import LOOKED_AT, by_letters
 from canonym.linking.confidence import Confidence, check_confidence
 from canonym.linking.decision import decide, parts_of
 from canonym.linking.homonyms import MOST_TIED, Homonyms, find_homonyms, preferred_first
@@ -37,7 +38,6 @@ from canonym.linking.search import (
     Search,
     StringHits,
     at_most,
-    by_letters,
     load_encoders,
     sift,
 )
@@ -56,7 +56,6 @@ from canonym.types import Candidate, Document, Link
 _log = logging.getLogger(__name__)
 _NAMES = TARGETS["O-T"]
 _NOTHING: frozenset[int] = frozenset()
-_LOOKED_AT = 8  # nearest concepts of a string, so that their number changes no order
 _PER_MENTION = 200  # characters of a text
 
 
@@ -333,7 +332,7 @@ class Pipeline:
             and one not in sieves_only
             and (len(sifted[one][1]) < k if one in sifted else n_letters(plain[one]) >= shortest)
         ]
-        n = max(k, _LOOKED_AT)
+        n = max(k, LOOKED_AT)
         nearest = self.search.search(searched, n, names, chosen, forbidden, found.encoded)
         by_letters(nearest, sifted, names, self.concepts)
         hits: dict[str, StringHits] = {}
