@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, Unpack
 
 from canonym.errors import InvalidInput
+from canonym.linking.close_hits import LOOKED_AT, by_letters
 from canonym.linking.codes import find_coded
 from canonym.linking.confidence import Confidence, check_confidence
 from canonym.linking.decision import decide, parts_of
@@ -39,7 +40,6 @@ from canonym.linking.search import (
     Sifted,
     StringHits,
     at_most,
-    by_letters,
     load_encoders,
     sift,
 )
@@ -59,7 +59,6 @@ from canonym.types import Candidate, Document, Link
 _log = logging.getLogger(__name__)
 _NAMES = TARGETS["O-T"]
 _NOTHING: frozenset[int] = frozenset()
-_LOOKED_AT = 8  # nearest concepts of a string, so that their number changes no order
 _PER_MENTION = 200  # characters of a text
 
 
@@ -343,9 +342,10 @@ class Pipeline:
             and one not in sieves_only
             and (len(sifted[one][1]) < k if one in sifted else n_letters(plain[one]) >= shortest)
         ]
-        n = max(k, _LOOKED_AT)
+        n = max(k, LOOKED_AT)
         nearest = self.search.search(searched, n, names, chosen, forbidden, found.encoded)
-        self.concepts.read_ahead([hit for of_string in nearest.values() for hit in of_string])
+        rows = (hit.row for of_string in nearest.values() for hit in of_string)
+        self.concepts.read_names(row for row in rows if 0 <= row < names.n_base)
         by_letters(nearest, sifted, names, self.concepts)
         for string in strings:
             if string in hits:

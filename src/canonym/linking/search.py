@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -21,12 +21,11 @@ from canonym.linking.targets import TARGETS, Target
 from canonym.mentions.contrasts import NOTHING, against, differs_in_meaning, sentence_case
 from canonym.mentions.species import species_of
 from canonym.ranking.fusion import FusedHits, Scorer, Share, fuse, fuse_exactly, mean_shares
-from canonym.ranking.letters import gain, most_gain
 from canonym.ranking.pooling import TieRule, search_concepts
 from canonym.terminology import Terminology
 from canonym.terminology.hierarchy import Hierarchy
 from canonym.text import PLAIN, normalise, normalise_all
-from canonym.text.memo import MemoNormaliser, strong_forms
+from canonym.text.memo import MemoNormaliser
 from canonym.text.qualifiers import bare_name
 from canonym.types import SCOPES, Against, Concept, Float32Array, Int32Array, Mention, Name, Step
 
@@ -327,39 +326,6 @@ def _encode_some(
     return whole
 
 
-def by_letters(
-    nearest: dict[str, list[ConceptHit]],
-    known: Container[str],
-    names: Names,
-    concepts: ConceptTable,
-) -> None:
-    """Put the hits of strings that no sieve knows in order by their letters too.
-
-    Only hits nearly as near as the first are looked at; see `canonym.ranking.letters`. Scores fall:
-    a hit that goes behind another gets at most its score.
-    """
-    strings = [one for one, hits in nearest.items() if len(hits) > 1 and one not in known]
-    near: list[tuple[str, str, list[ConceptHit]]] = []
-    for string, form in zip(strings, strong_forms(strings), strict=True):
-        hits = nearest[string]
-        least = hits[0].score - most_gain(form)
-        if hits[1].score > least and hits[0].row >= 0:
-            n_near = sum(hit.score > least for hit in hits)
-            near.append((string, form, hits[:n_near]))
-    concepts.read_ahead([hit for _, _, hits in near for hit in hits])
-    for string, form, hits in near:
-        texts = [(concepts if hit.row < names.n_base else names).name(hit.row).text for hit in hits]
-        gains = [gain(form, text) for text in strong_forms(texts)]
-        if not any(gains):
-            continue
-        order = sorted(range(len(hits)), key=lambda at: -(hits[at].score + gains[at]))
-        ordered: list[ConceptHit] = []
-        for at in order:
-            ordered.append(at_most(hits[at], ordered[-1].score) if ordered else hits[at])
-        rest = nearest[string][len(hits) :]
-        nearest[string] = [*ordered, *(at_most(hit, ordered[-1].score) for hit in rest)]
-
-
 class ConceptTable:
     """Concepts and names of a terminology by number, remembered; and its hierarchy."""
 
@@ -384,10 +350,11 @@ class ConceptTable:
 
     def read_ahead(self, hits: Sequence[ConceptHit]) -> None:
         """Read the concepts of hits, and their names in the terminology, in one query each."""
-        read, n = self.terminology, self.terminology.n_names
         concepts = {hit.concept for hit in hits if hit.concept not in self._known}
+        n = self.terminology.n_names
         if concepts:
-            _remember(self._known, dict(zip(concepts, read.concepts_at([*concepts]), strict=True)))
+            described = self.terminology.concepts_at([*concepts])
+            _remember(self._known, dict(zip(concepts, described, strict=True)))
         self.read_names(hit.row for hit in hits if 0 <= hit.row < n)
 
     @functools.cached_property
