@@ -389,7 +389,7 @@ def test_options_reach_the_linker(linker: Linker, tmp_path: Path) -> None:
             "--seed",
             "3",
         ),
-        *("--min-confidence", "0.5", "--no-context", "--workers", "3"),
+        *("--min-confidence", "0.5", "--no-context", "--workers", "3", "--keep-negated"),
         *("--index", "some-index"),
     )
     assert linker.options == {
@@ -401,6 +401,7 @@ def test_options_reach_the_linker(linker: Linker, tmp_path: Path) -> None:
         "prefer": ("A", "human"),
         "min_score": 0.25,
         "min_confidence": 0.5,
+        "keep_negated": True,
         "seed": 3,
         "context": False,
         "workers": 3,
