@@ -385,6 +385,9 @@ def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spellin
             empty = stack.enter_context(scratch_arrays(folder))
             known = work.earlier.normal_forms(sieves, speller, empty)
         binomials = BinomialsWriter(_made(folder / BINOMIALS), work.memory // 8)
+        counted = [
+            one for one in (speller, binomials if known is None else None) if one is not None
+        ]
         bags = BagsBuilder() if before == UNORDERED and known is None else None
         for batch, rows in _new_names(work, "normal forms", known is not None):
             plain = list(normalise_all(batch, PLAIN))
@@ -395,10 +398,8 @@ def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spellin
                 writer.add(keys if known is None else completed_keys(known[number], rows, keys))
             if bags is not None:
                 bags.add(forms)
-            if speller is not None:
-                speller.add(plain)
-            if known is None:
-                binomials.add(plain)
+            for words in counted:
+                words.add(plain)
         if speller is not None:
             speller.finish()
         for texts in () if known is None else work.terminology.iter_texts():
