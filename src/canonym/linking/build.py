@@ -385,9 +385,7 @@ def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spellin
             empty = stack.enter_context(scratch_arrays(folder))
             known = work.earlier.normal_forms(sieves, speller, empty)
         binomials = BinomialsWriter(_made(folder / BINOMIALS), work.memory // 8)
-        counted = [
-            one for one in (speller, binomials if known is None else None) if one is not None
-        ]
+        counted = list(filter(None, (speller, binomials if known is None else None)))
         bags = BagsBuilder() if before == UNORDERED and known is None else None
         for batch, rows in _new_names(work, "normal forms", known is not None):
             plain = list(normalise_all(batch, PLAIN))
