@@ -38,6 +38,10 @@ def test_examples_in_docstrings():
         ("ZD6474 (Zactima) 100mg", "ZD6474 (Zactima)"),
         ("oral aspirin 5 mg", "aspirin"),
         ("ertapenem iv", "ertapenem"),
+        ("METFORMIN /00082702/", "METFORMIN"),
+        ("PARACETAMOL (00020001)", "PARACETAMOL"),
+        ("IBUPROFEN [00109201]", "IBUPROFEN"),
+        ("insulin glargine 100 UNT/ML", "insulin glargine"),
     ],
 )
 def test_what_is_no_name_goes(field, name):

@@ -385,6 +385,7 @@ def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spellin
             empty = stack.enter_context(scratch_arrays(folder))
             known = work.earlier.normal_forms(sieves, speller, empty)
         binomials = BinomialsWriter(_made(folder / BINOMIALS), work.memory // 8)
+        counted = list(filter(None, (speller, binomials if known is None else None)))
         bags = BagsBuilder() if before == UNORDERED and known is None else None
         unordered: Sequence[str] = ()
         for batch, rows in _new_names(work, "normal forms", known is not None):
@@ -401,10 +402,8 @@ def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spellin
                 writer.add(keys if known is None else completed_keys(known[number], rows, keys))
             if bags is not None:
                 bags.add(unordered)
-            if speller is not None:
-                speller.add(plain)
-            if known is None:
-                binomials.add(plain)
+            for words in counted:
+                words.add(plain)
         if speller is not None:
             speller.finish()
         for texts in () if known is None else work.terminology.iter_texts():

@@ -1,4 +1,4 @@
-"""What web pages and wrong encodings leave in a text: entities, tags, misread UTF-8.
+"""Entities, tags and misread UTF-8, which web pages and wrong encodings leave in a text.
 
 Each function undoes one of them and does nothing where there is doubt: ``p<0.05 and q>3`` has no
 tag, ``AT&T`` no entity, and ``MAÇÃ”`` is Portuguese in capitals before a quotation mark.
