@@ -1,20 +1,23 @@
-"""From the hits of a mention and its parts to one draft: whole, split, or NIL."""
+"""From the hits of a mention and its parts to one draft, close hits in order by their letters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from numbers import Real
 from typing import NamedTuple
 
 from canonym.errors import InvalidInput
-from canonym.linking.search import ConceptHit, Draft, StringHits, at_most
+from canonym.linking.names import Names
+from canonym.linking.search import ConceptHit, ConceptTable, Draft, StringHits, at_most
 from canonym.linking.settings import SIEVES
 from canonym.mentions.findings import finding_name
 from canonym.mentions.glosses import LEAST_GAIN, is_code_for
 from canonym.mentions.prepare import Part, Prepared
+from canonym.ranking.letters import gain, most_gain
 from canonym.text import explain
 from canonym.text.characters import greek
+from canonym.text.memo import strong_forms
 from canonym.text.qualifiers import BROADER, QUALIFIERS
 from canonym.types import Document, Mention, Name, Step
 
@@ -23,6 +26,9 @@ NameOf = Callable[[ConceptHit], Name]
 
 SPLIT_MARGIN = 0.02
 """By so much less than the whole a part may score; chosen on the train parts of two corpora."""
+
+LOOKED_AT = 8
+"""Nearest concepts that are found at least and looked at most, so that k changes no order."""
 
 _LEFT_OUT = (QUALIFIERS, BROADER)
 _SIEVE_STEPS = {sieve.name: sieve.steps for sieve in SIEVES}
@@ -229,3 +235,46 @@ def _before(known: StringHits, searched: StringHits) -> StringHits:
     further = (at_most(hit, known.score) for hit in searched.hits if hit.concept not in taken)
     n = max(len(searched.hits), len(sieved))
     return known._replace(hits=tuple([*sieved, *further][:n]))
+
+
+# --- close hits -----------------------------------------------------------------------------------
+
+
+def by_letters(
+    nearest: dict[str, list[ConceptHit]],
+    known: Container[str],
+    names: Names,
+    concepts: ConceptTable,
+) -> None:
+    """Put the hits of strings that no sieve knows in order by their letters too.
+
+    Only hits nearly as near as the first are looked at; see `canonym.ranking.letters`. Scores fall:
+    a hit that goes behind another gets at most its score.
+    """
+    strings = [one for one, hits in nearest.items() if len(hits) > 1 and one not in known]
+    near: list[tuple[str, str, list[ConceptHit]]] = []
+    for string, form in zip(strings, strong_forms(strings), strict=True):
+        hits = nearest[string]
+        least = hits[0].score - most_gain(form)
+        close = [hit for hit in hits[:LOOKED_AT] if hit.score > least]
+        if len(close) > 1 and all(hit.row >= 0 for hit in close):  # no means of names
+            near.append((string, form, close))
+    concepts.read_names([hit for _, _, close in near for hit in close])
+    for string, form, close in near:
+        texts = [
+            (concepts if hit.row < names.n_base else names).name(hit.row).text for hit in close
+        ]
+        gains = [gain(form, text) for text in strong_forms(texts)]
+        if any(gains):
+            rest = nearest[string][len(close) :]
+            nearest[string] = _ordered(close, gains, rest)
+
+
+def _ordered(
+    close: list[ConceptHit], gains: list[float], rest: list[ConceptHit]
+) -> list[ConceptHit]:
+    order = sorted(range(len(close)), key=lambda at: -(close[at].score + gains[at]))
+    ordered: list[ConceptHit] = []
+    for hit in (*(close[at] for at in order), *rest):
+        ordered.append(at_most(hit, ordered[-1].score) if ordered else hit)
+    return ordered

@@ -21,9 +21,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, Unpack
 
 from canonym.errors import InvalidInput
-from canonym.linking.close_hits import LOOKED_AT, by_letters
 from canonym.linking.confidence import Confidence, check_confidence
-from canonym.linking.decision import decide, parts_of
+from canonym.linking.decision import LOOKED_AT, by_letters, decide, parts_of
 from canonym.linking.homonyms import MOST_TIED, Homonyms, find_homonyms, preferred_first
 from canonym.linking.languages import choice_of_encoders
 from canonym.linking.links import LinkOptions, Links, check_abbreviations, check_options
