@@ -508,3 +508,27 @@ def test_an_index_learns_how_sure_it_is(index: Path, tmp_path: Path) -> None:
     assert [row["id"] for row in linked(own, *names, "--min-confidence", "0.9")] == ["D:1", ""]
     shown = run("link", "-i", str(own), "heart attack", "--explain", "--format", "table").stdout
     assert "confidence: 0.9" in shown
+
+
+def test_the_status_of_a_mention_is_a_column_and_negated_ones_may_be_kept(
+    tmp_path: Path,
+) -> None:
+    terms = tmp_path / "terms.tsv"
+    terms.write_text("id\tname\nX:1\tAsthma\nX:2\tGout\n")
+    folder = tmp_path / "status-index"
+    run("index", str(terms), "-o", str(folder), "--encoder", "chargrams", "--quiet")
+    names = ("no asthma", "h/o gout", "gout")
+    found = linked(folder, *names)
+    assert [(one["id"], one["status"]) for one in found] == [
+        ("", "negated"),
+        ("X:2", "historical"),
+        ("X:2", ""),
+    ]
+    assert found[0]["reason"] == "the mention is negated"
+    assert linked(folder, *names, "--keep-negated")[0]["id"] == "X:1"
+    table = run("link", "--index", str(folder), "--format", "table", *names).stdout
+    assert table.splitlines()[0].split()[:3] == ["mention", "status", "id"]
+    table = run("link", "--index", str(folder), "--format", "table", "gout").stdout
+    assert "status" not in table
+    explained = run("link", "--index", str(folder), "--explain", "h/o gout").stdout
+    assert "status: historical" in explained

@@ -87,6 +87,14 @@ def test_links_are_short_unless_an_explanation_is_wanted(client: TestClient) -> 
     assert not {"steps", "searched"} & set(link)
 
 
+def test_a_negated_mention_is_nil_unless_it_is_kept(client: TestClient) -> None:
+    negated, past = _link(client, mentions=["no heart attack", "h/o heart attack"])
+    assert (negated["id"], negated["status"], negated["nil"]) == (None, ["negated"], True)
+    assert (past["id"], past["status"]) == ("X:1", ["historical"])
+    (kept,) = _link(client, mentions=["no heart attack"], keep_negated=True)
+    assert (kept["id"], kept["status"]) == ("X:1", ["negated"])
+
+
 def test_a_document_explains_its_mentions(client: TestClient, linker: Linker) -> None:
     document = Document("d1", EXPLAINED, (Mention("MI", 39, 41),))
     (link,) = _link(
