@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from canonym.linking.search import ConceptHit, Draft, StringHits, at_most
 from canonym.linking.settings import SIEVES
 from canonym.mentions.findings import finding_name
 from canonym.mentions.glosses import LEAST_GAIN, is_code_for
+from canonym.mentions.lists import is_code
 from canonym.mentions.prepare import Part, Prepared
 from canonym.text import explain
 from canonym.types import Document, Mention, Name, Step
@@ -77,9 +78,77 @@ def as_text(given: str | Document) -> Document:
     raise InvalidInput(f"a text is a string or a Document, not {type(given).__name__}")
 
 
-def parts_of(prepared: Prepared) -> tuple[Part, ...]:
-    """Return everything to look up: the whole, and its parts if there are several."""
-    return (prepared.whole, *prepared.parts) if len(prepared.parts) > 1 else (prepared.whole,)
+def parts_of(prepared: Prepared) -> Iterator[Part]:
+    """Yield everything to look up: the whole, its parts if there are several, and all items."""
+    yield prepared.whole
+    if len(prepared.parts) > 1:
+        yield from prepared.parts
+    for item in prepared.items:
+        yield from parts_of(item)
+
+
+def listed_of(prepared: Prepared) -> Iterator[Part]:
+    """Yield what a mention lists, once that is known."""
+    yield from prepared.listed
+    for item in prepared.items:
+        yield from listed_of(item)
+
+
+def names_of(prepared: Prepared) -> Iterator[str]:
+    """Yield what is looked up in the sieves alone: whether a mention lists it depends on that."""
+    for name in prepared.names.values():
+        yield from (*name.texts, *name.looked_up)
+    for item in prepared.items:
+        yield from names_of(item)
+
+
+def divide(prepared: Prepared, found: Mapping[str, StringHits]) -> Prepared:
+    """Return a mention with what it lists, by the names that sieves know.
+
+    A mention that a sieve knows is no list. Between separators that stand in names as well, all
+    that is listed is a name; between others, anything. Where the syntax of a composite mention
+    gives names too, as in "breast and ovarian cancer", these count.
+    """
+    if not prepared.may_list:
+        return prepared
+    items = tuple(divide(item, found) for item in prepared.items)
+    if prepared.is_cut:
+        return prepared._replace(items=items)
+    if _is_name(prepared.whole, found):
+        return prepared._replace(items=(), listing=None, names={})
+    if items and (prepared.is_sure or _are_mostly_names(items, found)):
+        return prepared._replace(items=items)
+    listed = _listed(prepared, found)
+    return prepared._replace(items=(), listing=None, names={}, listed=listed)
+
+
+def _are_mostly_names(items: Sequence[Prepared], found: Mapping[str, StringHits]) -> bool:
+    """Tell whether lines are items of a list, and not a name that was wrapped."""
+    known = sum(bool(item.listed) or _is_name(item.whole, found) for item in items)
+    capital = all(item.text[:1].isupper() for item in items)
+    return 2 * known > len(items) or (capital and known > 0) or all(is_code(i.text) for i in items)
+
+
+def _listed(prepared: Prepared, found: Mapping[str, StringHits]) -> tuple[Part, ...]:
+    """Return the names that a mention lists, none where it does not."""
+    if prepared.listing is None:
+        return ()
+    cut = prepared.listing.cut(lambda text: _is_name(prepared.names[text], found))
+    if cut is None:
+        return ()
+    if len(prepared.parts) > 1 and all(_is_name(part, found) for part in prepared.parts):
+        return ()
+    whole = prepared.whole
+    steps = (*whole.steps, Step("list", whole.text, " | ".join(cut.names)))
+    return tuple(prepared.names[name]._replace(steps=steps) for name in cut.names)
+
+
+def _is_name(part: Part, found: Mapping[str, StringHits]) -> bool:
+    """Tell whether a sieve knows a string in one of its writings."""
+    texts = (*part.texts, *(step.after for step in part.rewrites))
+    if any(found[text].sieve in _SIEVE_STEPS for text in texts):
+        return True
+    return sum(found[text].sieve in _SIEVE_STEPS for text in part.guesses) == 1
 
 
 def decide(
@@ -92,30 +161,52 @@ def decide(
 ) -> Draft:
     """Decide for one mention, by the hits of every string of `parts_of`.
 
-    The mention is split when no sieve knows the whole, no part scores less than it by
-    `SPLIT_MARGIN`, and the parts are not all the same concept. Best hits below `min_score` are NIL.
+    What a mention lists (`divide`) is the answer. A composite mention is split when no sieve knows
+    the whole, and no part scores less than it by `SPLIT_MARGIN`. Parts that are all the same
+    concept are one: "stage II and III cancer". Best hits below `min_score` are NIL.
     """
+
+    def part_of(part: Part) -> Draft:
+        own = replace(mention, text=part.text, ids=())
+        return _one(own, part, found, min_score, forbidden, name)
+
+    if prepared.items:
+        drafts = (
+            decide(replace(mention, text=item.text, ids=()), item, found, min_score, forbidden, name)
+            for item in prepared.items
+        )
+        parts = tuple(part for draft in drafts for part in draft.whole_or_parts)
+        return _listing(mention, prepared, parts)
+    if prepared.listed:
+        return _listing(mention, prepared, tuple(map(part_of, prepared.listed)))
     whole = _one(mention, prepared.whole, found, min_score, forbidden, name)
     if len(prepared.parts) < 2 or found[whole.string].sieve != "search":
         return whole
-    parts = tuple(
-        _one(replace(mention, text=part.text, ids=()), part, found, min_score, forbidden, name)
-        for part in prepared.parts
-    )
-    concepts = {None if part.nil or not part.hits else part.hits[0].concept for part in parts}
-    if len(concepts) == 1 and None not in concepts:
-        return whole  # "stage II and III cancer" is one concept
+    parts = tuple(map(part_of, prepared.parts))
+    if _are_one_concept(parts):
+        return whole
     if min(part.score for part in parts) <= whole.score - SPLIT_MARGIN:
         return whole
+    return _divided(mention, prepared, parts)
+
+
+def _listing(mention: Mention, prepared: Prepared, parts: tuple[Draft, ...]) -> Draft:
+    """Return the parts of a list, or the first where all are one concept: "HTN; hypertension"."""
+    if _are_one_concept(parts):
+        return parts[0]._replace(mention=mention)
+    return _divided(mention, prepared, parts)
+
+
+def _are_one_concept(parts: Sequence[Draft]) -> bool:
+    concepts = {None if part.nil or not part.hits else part.hits[0].concept for part in parts}
+    return len(concepts) == 1 and None not in concepts
+
+
+def _divided(mention: Mention, prepared: Prepared, parts: tuple[Draft, ...]) -> Draft:
     nil = all(part.nil for part in parts)
-    return Draft(
-        mention,
-        whole.string,
-        nil=nil,
-        reason="no part was found" if nil else "",
-        steps=prepared.whole.steps,
-        parts=parts,
-    )
+    reason = "no part was found" if nil else ""
+    whole = prepared.whole
+    return Draft(mention, whole.text, nil=nil, reason=reason, steps=whole.steps, parts=parts)
 
 
 def _one(
