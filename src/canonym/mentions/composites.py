@@ -38,7 +38,8 @@ _ADJECTIVES = re.compile(
     r"adult|proximal|distal|superficial|deep|simple|unspecified|specified|nos|nec|other|both|open|"
     r"closed|initial|subsequent|encounter|sequela|controlled|uncontrolled|stable|unstable|"
     r"intermittent|persistent|transient|resolved|active|inactive|new|old|onset|site|sites|side|"
-    r"primarily|not|elsewhere|classified|childhood|infantile|neonatal|maternal|paternal"
+    r"primarily|not|elsewhere|classified|childhood|infantile|neonatal|maternal|paternal|profound|"
+    r"spastic|included|formerly|regular|[ivx]+"
 )
 """Words that say how, when or where something is, and name nothing alone."""
 

@@ -41,7 +41,7 @@ _MARKER = re.compile(
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 _TRIMMED = " \t\r\n\v\f;,|&."
 _LEFT_OVER = re.compile(r"(?i)^(?:and|or|&)\s+|\s+(?:and|or|&)$")
-_CODE = re.compile(r"[A-Z][A-Z0-9]{1,5}s?")
+_CODE = re.compile(r"[A-Z]{2,4}s?|(?=.*\d)[A-Z][A-Z0-9]{1,5}")
 _WORD = re.compile(r"[^\W\d_]")
 
 
@@ -210,6 +210,7 @@ _MAY_LIST = re.compile(r"(?i)[,，、/&+]|\s(?:and|or|plus|as well as)\s")
 _CONJUNCTION = re.compile(r"(?i)\b(?:and|or|plus|as well as)\b|&")
 _COMMAS = " ,，、"
 _TOKEN = re.compile(r"[^\s-]+[\s-]+")
+_COUNT = re.compile(r"(?:[A-Za-z]|\d{1,2}[A-Za-z]?|[A-Za-z]\d{1,2}|[IVX]{1,4})$")
 _COUNTED = re.compile(r"(.*[^\W\d_])\d+[a-z]?")
 
 
@@ -244,6 +245,7 @@ class Listing:
             for j in range(i, min(i + _MOST_TOGETHER, n))
             if j - i < n - 1
         }
+        self._has_conjunction = _CONJUNCTION.search(self.joints[-1]) is not None
         self.as_one = self._forms(0, n - 1)[1:] if n <= _MOST_TOGETHER else ()
         self._shared_ends = tuple(self._with_ends())
         self._shared_starts = tuple(self._with_starts())
@@ -262,14 +264,13 @@ class Listing:
         """
         known = cache(lambda text: _may_be_a_name(text) and is_name(text))
         plain = self._cover(known)
-        by_word = _CONJUNCTION.search(self.joints[-1]) is not None
-        ends = self._shared(self._shared_ends, known, by_word or plain is None)
+        ends = self._shared(self._shared_ends, known)
         if ends is not None:
             return Cut(ends, False, False)
         if plain is not None:
             is_pair = len(plain) == 2 and all(joint in _COMMAS for joint in self.joints)
             return Cut(plain, True, is_pair)
-        starts = self._shared(self._shared_starts, known, True)
+        starts = self._shared(self._shared_starts, known)
         return None if starts is None else Cut(starts, False, False)
 
     def _forms(self, first: int, last: int) -> tuple[str, ...]:
@@ -304,7 +305,13 @@ class Listing:
     def _name(self, first: int, last: int, is_name: IsName) -> str | None:
         forms = self._stretches[first, last]
         name = next(filter(is_name, forms), None)
-        return name or (forms[0] if first == last and is_code(forms[0]) else None)
+        return name or (forms[0] if first == last and self._may_be_code(forms[0]) else None)
+
+    def _may_be_code(self, piece: str) -> bool:
+        """Tell whether a piece is a short form, where not all is in capitals."""
+        if not is_code(piece) or is_quality(piece):
+            return False
+        return self._text != self._text.upper() or all(map(is_code, self.pieces))
 
     def _is_a_list(self, names: Sequence[str], is_name: IsName) -> bool:
         """Tell whether unknown codes may stand here: behind one name they may qualify it."""
@@ -317,10 +324,10 @@ class Listing:
         return any(known) and (not by_comma or not known[0] or sum(known) > 1)
 
     def _shared(
-        self, ways: Sequence[Sequence[str]], is_name: IsName, may: bool
+        self, ways: Sequence[Sequence[str]], is_name: IsName
     ) -> tuple[str, ...] | None:
         """Return the first way to share words in which all are names, and one shares them."""
-        for way in ways if may else ():
+        for way in ways:
             names = [
                 name if is_name(name) else piece
                 for name, piece in zip(way, self.pieces, strict=True)
@@ -337,7 +344,7 @@ class Listing:
         words = last.split()
         if not 1 < len(words) <= _MOST_WORDS or len(self.pieces) > _MOST_TOGETHER:
             return
-        if "+" in self.joints[-1] or any(len(piece.split()) > 3 for piece in others):
+        if not self._has_conjunction or any(len(piece.split()) > 3 for piece in others):
             return
         for n in range(1, len(words)):
             end = " ".join(words[n:])
@@ -346,7 +353,10 @@ class Listing:
     def _with_starts(self) -> Iterator[tuple[str, ...]]:
         """Yield ways to give the start of the first piece to those behind: "hepatitis B and C"."""
         first, *others = self.pieces
-        if len(first.split()) > _MOST_WORDS or any(len(piece.split()) > 3 for piece in others):
+        counted_on = all(map(_COUNT.fullmatch, others)) and _COUNT.search(first) is not None
+        if not (counted_on or self._has_conjunction) or len(first.split()) > _MOST_WORDS:
+            return
+        if any(len(piece.split()) > 3 for piece in others):
             return
         starts = [first[: token.end()] for token in _TOKEN.finditer(first)][::-1]
         if (counted := _COUNTED.fullmatch(first)) and others[0][0].isdigit():
