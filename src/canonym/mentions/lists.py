@@ -215,14 +215,13 @@ _COUNTED = re.compile(r"(.*[^\W\d_])\d+[a-z]?")
 
 
 class Cut(NamedTuple):
-    """The names that a cell lists, and how they stand in it.
+    """The names that a cell lists.
 
-    `is_plain` tells that each stands there as it is, and `is_pair` that a mere comma parts two.
+    With `is_near`, not all of them are names; the look-up has to find the others by similarity.
     """
 
     names: tuple[str, ...]
-    is_plain: bool
-    is_pair: bool
+    is_near: bool = False
 
 
 class Listing:
@@ -257,21 +256,25 @@ class Listing:
         stretches = (form for forms in self._stretches.values() for form in forms)
         return tuple(dict.fromkeys([*stretches, *shared]))
 
+    @property
+    def is_pair(self) -> bool:
+        """Whether a comma and nothing else parts two pieces, as it does in an inverted name."""
+        return len(self.pieces) == 2 and self.joints[0] in _COMMAS
+
     def cut(self, is_name: IsName) -> Cut | None:
         """Return the names that the cell lists, None where it is no list.
 
         Short forms in capitals may be unknown, as long as names or other such forms stand beside.
         """
         known = cache(lambda text: _may_be_a_name(text) and is_name(text))
-        plain = self._cover(known)
-        ends = self._shared(self._shared_ends, known)
-        if ends is not None:
-            return Cut(ends, False, False)
-        if plain is not None:
-            is_pair = len(plain) == 2 and all(joint in _COMMAS for joint in self.joints)
-            return Cut(plain, True, is_pair)
-        starts = self._shared(self._shared_starts, known)
-        return None if starts is None else Cut(starts, False, False)
+        if (names := self._shared(self._shared_ends, known)) is not None:
+            return Cut(names)
+        if (names := self._cover(known)) is not None:
+            return Cut(names)
+        if (names := self._shared(self._shared_starts, known)) is not None:
+            return Cut(names)
+        near = None if self.is_pair else self._cover(known, near=True)
+        return None if near is None else Cut(near, is_near=True)
 
     def _forms(self, first: int, last: int) -> tuple[str, ...]:
         """Return the ways to write the pieces from one to another in one name."""
@@ -287,25 +290,29 @@ class Listing:
             ways.append(" ".join([*others, final]))  # as "A/B" is read
         return tuple(dict.fromkeys(ways))
 
-    def _cover(self, is_name: IsName) -> tuple[str, ...] | None:
-        """Cover the cell with as few names as can be; a code in between may be unknown."""
+    def _cover(self, is_name: IsName, *, near: bool = False) -> tuple[str, ...] | None:
+        """Cover the cell with as few names as can be; codes, and with `near` all, may be unknown.
+
+        A piece that is no name counts for more than all names.
+        """
         n = len(self.pieces)
-        best: list[tuple[str, ...] | None] = [()] + [None] * n
+        best: list[tuple[int, tuple[str, ...]] | None] = [(0, ())] + [None] * n
         for end in range(1, n + 1):
             for first in range(max(0, end - _MOST_TOGETHER), end):
                 before = best[first]
-                if before is None or (first, end - 1) not in self._stretches:
+                forms = self._stretches.get((first, end - 1))
+                if before is None or forms is None:
                     continue
-                name = self._name(first, end - 1, is_name)
-                if name and ((now := best[end]) is None or len(before) + 1 < len(now)):
-                    best[end] = (*before, name)
-        names = best[n]
-        return names if names and self._is_a_list(names, is_name) else None
-
-    def _name(self, first: int, last: int, is_name: IsName) -> str | None:
-        forms = self._stretches[first, last]
-        name = next(filter(is_name, forms), None)
-        return name or (forms[0] if first == last and self._may_be_code(forms[0]) else None)
+                name, cost = next(filter(is_name, forms), None), before[0] + 1
+                if name is None and first == end - 1 and (near or self._may_be_code(forms[0])):
+                    name, cost = forms[0], cost + _MOST_PIECES
+                if name is not None and (best[end] is None or cost < best[end][0]):
+                    best[end] = (cost, (*before[1], name))
+        if (cover := best[n]) is None:
+            return None
+        known = [is_name(name) for name in cover[1]]
+        may = all(map(_may_be_a_name, cover[1])) and any(known) if near else None
+        return cover[1] if may or (may is None and self._is_a_list(cover[1], known)) else None
 
     def _may_be_code(self, piece: str) -> bool:
         """Tell whether a piece is a short form, where not all is in capitals."""
@@ -313,9 +320,8 @@ class Listing:
             return False
         return self._text != self._text.upper() or all(map(is_code, self.pieces))
 
-    def _is_a_list(self, names: Sequence[str], is_name: IsName) -> bool:
+    def _is_a_list(self, names: Sequence[str], known: Sequence[bool]) -> bool:
         """Tell whether unknown codes may stand here: behind one name they may qualify it."""
-        known = [is_name(name) for name in names]
         if all(known):
             return True
         if all(map(is_code, names)):
