@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from canonym.errors import InvalidInput
 from canonym.linking.search import ConceptHit, Draft, StringHits, at_most
@@ -17,8 +18,18 @@ from canonym.mentions.prepare import Part, Prepared
 from canonym.text import UNORDERED, explain, normalise
 from canonym.types import Document, Mention, Name, Step
 
-NameOf = Callable[[ConceptHit], Name]
-"""Gives the name that matched."""
+
+class Names(Protocol):
+    """What a decision asks of the names of a terminology."""
+
+    def name(self, hit: ConceptHit) -> Name:
+        """Return the name that matched."""
+        ...
+
+    def texts(self, hit: ConceptHit) -> Sequence[str]:
+        """Return the names of the concept."""
+        ...
+
 
 SPLIT_MARGIN = 0.02
 """By so much less than the whole a part may score; chosen on the train parts of two corpora."""
@@ -33,6 +44,7 @@ Chosen on pairs and triples of mentions of the train and dev parts of two corpor
 seven terminologies that were taken out.
 """
 
+_HOLDS = 0.8  # a name that holds others is nearer than this
 _CONJUNCTIONS = frozenset(["and", "or"])
 _COMBINED = frozenset(
     ["combination", "drug", "combined", "regimen", "mixture", "product", "fixed", "dose", "with"]
@@ -175,7 +187,7 @@ def decide(
     found: Mapping[str, StringHits],
     min_score: float | None,
     forbidden: frozenset[int],
-    name: NameOf,
+    names: Names,
 ) -> Draft:
     """Decide for one mention, by the hits of every string of `parts_of`.
 
@@ -186,47 +198,48 @@ def decide(
 
     def part_of(part: Part) -> Draft:
         own = replace(mention, text=part.text, ids=())
-        return _one(own, part, found, min_score, forbidden, name)
+        return _one(own, part, found, min_score, forbidden, names)
 
     if prepared.items:
         drafts = (
-            decide(replace(mention, text=item.text, ids=()), item, found, min_score, forbidden, name)
+            decide(
+                replace(mention, text=item.text, ids=()), item, found, min_score, forbidden, names
+            )
             for item in prepared.items
         )
         parts = tuple(part for draft in drafts for part in draft.whole_or_parts)
         return _listing(mention, prepared, parts)
-    whole = _one(mention, prepared.whole, found, min_score, forbidden, name)
+    whole = _one(mention, prepared.whole, found, min_score, forbidden, names)
     listed = tuple(map(part_of, prepared.listed))
     if len(prepared.parts) < 2 or found[whole.string].sieve != "search":
-        is_list = bool(listed) and _is_list(whole, listed, prepared, name)
+        is_list = bool(listed) and _is_list(whole, listed, prepared, names)
         return _listing(mention, prepared, listed) if is_list else whole
     parts = tuple(map(part_of, prepared.parts))
     least = min(part.score for part in parts)
-    if listed and least < NEAR and _is_list(whole, listed, prepared, name):
+    if listed and least < NEAR and _is_list(whole, listed, prepared, names):
         return _listing(mention, prepared, listed)
     if _are_one_concept(parts) or least <= whole.score - SPLIT_MARGIN:
         return whole
     return _divided(mention, prepared, parts)
 
 
-def _is_list(
-    whole: Draft, listed: Sequence[Draft], prepared: Prepared, name: NameOf
-) -> bool:
+def _is_list(whole: Draft, listed: Sequence[Draft], prepared: Prepared, names: Names) -> bool:
     """Tell whether a mention lists names, by what a search finds for the whole.
 
     It does not where a name holds the whole: "cisplatin/paclitaxel regimen". Two names with a comma
     between them may be an inverted name, which comes near one of another concept. Where not all are
     names, a list is nearest to one of them, and each of them is nearer to its own.
     """
-    words = _words(prepared.whole.text)
-    over = [left for hit in whole.hits[:3] if (left := _left_over(name(hit).text, words)) is not None]
-    if any(left <= _COMBINED for left in over):
-        return False
     concepts = [part.hits[0].concept if part.hits else None for part in listed]
-    among = bool(whole.hits) and whole.hits[0].concept in concepts
-    if prepared.listing is not None and prepared.listing.is_pair:
-        if any(len(left) < 2 for left in over) or (whole.score >= INVERTED and not among):
+    best = whole.hits[0] if whole.hits else None
+    among = best is not None and best.concept in concepts
+    if best is not None and not among and best.score >= _HOLDS:
+        if _is_held(best, listed, names):
             return False
+        if prepared.listing is not None and prepared.listing.is_pair:
+            words, own = _words(prepared.whole.text), _words(names.name(best).text)
+            if best.score >= INVERTED or (words <= own and len(own - words) < 2):
+                return False
     if not prepared.is_near:
         return True
     least = min(part.score for part in listed)
@@ -237,10 +250,20 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(normalise(text, UNORDERED).split()) - _CONJUNCTIONS
 
 
-def _left_over(name: str, words: frozenset[str]) -> frozenset[str] | None:
-    """Return the words of a name beside those of a mention, None where it has not all of these."""
-    own = _words(name)
-    return own - words if words <= own else None
+def _is_held(hit: ConceptHit, listed: Sequence[Draft], names: Names) -> bool:
+    """Tell whether a name of a concept holds names of all that is listed, and no more.
+
+    "L-DOPA/benserazide" is what "benserazide, levodopa drug combination" names.
+    """
+    of_parts = [
+        {_words(part.string), *map(_words, names.texts(part.hits[0]))} if part.hits else set()
+        for part in listed
+    ]
+    for words in map(_words, names.texts(hit)):
+        held = [[own for own in of_part if own and own <= words] for of_part in of_parts]
+        if all(held) and words <= _COMBINED.union(*itertools.chain.from_iterable(held)):
+            return True
+    return False
 
 
 def _listing(mention: Mention, prepared: Prepared, parts: tuple[Draft, ...]) -> Draft:
@@ -268,9 +291,9 @@ def _one(
     found: Mapping[str, StringHits],
     min_score: float | None,
     forbidden: frozenset[int],
-    name: NameOf,
+    names: Names,
 ) -> Draft:
-    best = _best(part, found, name)
+    best = _best(part, found, names)
     string, hits = best.string, best.hits
     reason = hits.reason
     if not reason and min_score is not None and hits.score < min_score:
@@ -297,7 +320,7 @@ class _Best(NamedTuple):
         return self.hits.sieve in _SIEVE_STEPS
 
 
-def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:
+def _best(part: Part, found: Mapping[str, StringHits], names: Names) -> _Best:
     """Choose between the strings of a part: the better found, on a tie the given one.
 
     Where no sieve knows the mention, the first rewrite that a sieve knows counts, and else the only
@@ -311,7 +334,7 @@ def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:
             best = _Best(step.after, found[step.after], (step,))
     is_known = best.is_known
     if not is_known:
-        best = _rewritten(part, best, found, name)
+        best = _rewritten(part, best, found, names)
     for text in part.glosses:
         known_gloss = found[text].sieve in _SIEVE_STEPS and is_code_for(part.text, text)
         better = found[text].score > best.hits.score + LEAST_GAIN
@@ -320,7 +343,7 @@ def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:
     return best
 
 
-def _rewritten(part: Part, best: _Best, found: Mapping[str, StringHits], name: NameOf) -> _Best:
+def _rewritten(part: Part, best: _Best, found: Mapping[str, StringHits], names: Names) -> _Best:
     """Return the first rewrite that a sieve knows, or the only such guess, or else the same.
 
     The name of a finding does not count where the name that a search finds says the same in plain
@@ -328,7 +351,7 @@ def _rewritten(part: Part, best: _Best, found: Mapping[str, StringHits], name: N
     """
     for step in part.rewrites:
         known = _Best(step.after, found[step.after], (step,))
-        if known.is_known and not (step.name == "finding" and _says_the_same(best, step, name)):
+        if known.is_known and not (step.name == "finding" and _says_the_same(best, step, names)):
             return known._replace(hits=_before(known.hits, best.hits))
     guesses = [text for text in part.guesses if found[text].sieve in _SIEVE_STEPS]
     if len(guesses) == 1 and found[guesses[0]].score > best.hits.score:
@@ -337,9 +360,9 @@ def _rewritten(part: Part, best: _Best, found: Mapping[str, StringHits], name: N
     return best
 
 
-def _says_the_same(best: _Best, finding: Step, name: NameOf) -> bool:
+def _says_the_same(best: _Best, finding: Step, names: Names) -> bool:
     """Tell whether the nearest name is the finding in plain words."""
-    return any(finding_name(name(hit).text) == finding.after for hit in best.hits.hits[:1])
+    return any(finding_name(names.name(hit).text) == finding.after for hit in best.hits.hits[:1])
 
 
 def _before(known: StringHits, searched: StringHits) -> StringHits:

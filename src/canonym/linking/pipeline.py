@@ -407,7 +407,7 @@ class Pipeline:
         for mention, strings in zip(document.mentions, prepared, strict=True):
             forbidden = found.names.forbidden_for(mention.text)
             hits = found.by_forbidden[forbidden]
-            drafts.append(decide(mention, strings, hits, request.min_score, forbidden, found.name))
+            drafts.append(decide(mention, strings, hits, request.min_score, forbidden, found))
         return drafts
 
     def choose_homonyms(

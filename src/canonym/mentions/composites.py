@@ -17,7 +17,8 @@ _ONE_THING = (
     r"head (?:and|&) neck|hand,? foot,? and mouth|foot (?:and|&) mouth"
     r"|ear,? nose,? and throat|skin and soft[- ]tissue|skin and skin structure"
     r"|skin and subcutaneous(?: tissue)?|mental and behaviou?ral|signs? (?:and|or) symptoms?"
-    r"|bone and joint|graft[- ]v(?:ersus|s\.?)[- ]host|attention[- ]deficit(?:/|-| and | or )hyperactivity"
+    r"|bone and joint|graft[- ]v(?:ersus|s\.?)[- ]host"
+    r"|attention[- ]deficit(?:/|-| and | or )hyperactivity"
     r"|ischa?emia(?:/| and |-)reperfusion|hiv/aids|brain and spinal cord|oral and maxillofacial"
     r"|glucose[/-]galactose|tremor(?:/| and )ataxia"
 )

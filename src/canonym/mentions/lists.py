@@ -8,19 +8,20 @@ can tell. `Listing.cut` asks which stretches of a cell are names, and cuts where
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
 from canonym.mentions.composites import hide_one_things, is_quality, unhide
-from canonym.mentions.shorthand import hide_shorthand
 
 IsName = Callable[[str], bool]
 """Tells whether a string is a name of the terminology."""
 
 _LONGEST = 1_000
 _MOST_PIECES = 24
+_NEVER = _MOST_PIECES**3
 _MOST_TOGETHER = 4  # pieces of one name: "hand, foot and mouth disease" has three
 _MOST_WORDS = 6  # of a piece that shares a word with others
 
@@ -43,6 +44,11 @@ _TRIMMED = " \t\r\n\v\f;,|&."
 _LEFT_OVER = re.compile(r"(?i)^(?:and|or|&)\s+|\s+(?:and|or|&)$")
 _CODE = re.compile(r"[A-Z]{2,4}s?|(?=.*\d)[A-Z][A-Z0-9]{1,5}")
 _WORD = re.compile(r"[^\W\d_]")
+
+
+_SIGNS = re.compile(
+    r"[;\uff1b|\r\n\t\v\f\x85\u2028\u2029•◦‣▪▫●○■□►➢✓·\uf0b7]|^\s*[*\u2013\u2014-]\s|:\s"
+)
 
 
 class Items(NamedTuple):
@@ -68,9 +74,6 @@ def items_of(text: str) -> Items | None:
         if len(items) > 1:
             return None if any(map(is_quality, items)) else Items(items, is_sure)
     return None
-
-
-_SIGNS = re.compile(r"[;\uff1b|\r\n\t\v\f\x85\u2028\u2029•◦‣▪▫●○■□►➢✓·\uf0b7]|^\s*[*\u2013\u2014-]\s|:\s")
 
 
 def divided(text: str, separator: str) -> tuple[str, ...]:
@@ -235,7 +238,7 @@ class Listing:
         self._spans = spans
         self.pieces = tuple(text[start:end] for start, end in spans)
         self.joints = tuple(
-            text[end:start].strip() for (_, end), (start, _) in zip(spans, spans[1:], strict=False)
+            text[end:start].strip() for (_, end), (start, _) in itertools.pairwise(spans)
         )
         n = len(spans)
         self._stretches = {
@@ -267,14 +270,17 @@ class Listing:
         Short forms in capitals may be unknown, as long as names or other such forms stand beside.
         """
         known = cache(lambda text: _may_be_a_name(text) and is_name(text))
-        if (names := self._shared(self._shared_ends, known)) is not None:
+        ends = self._shared(self._shared_ends, known)
+        if ends is not None and len(ends) == 2:
+            return Cut(ends)  # "sodium and potassium chloride"
+        plain = self._cover(known, self._may_be_code)
+        if plain is not None and self._is_a_list(plain, [known(name) for name in plain]):
+            return Cut(plain)
+        names = ends or self._shared(self._shared_starts, known)
+        if names is not None:
             return Cut(names)
-        if (names := self._cover(known)) is not None:
-            return Cut(names)
-        if (names := self._shared(self._shared_starts, known)) is not None:
-            return Cut(names)
-        near = None if self.is_pair else self._cover(known, near=True)
-        return None if near is None else Cut(near, is_near=True)
+        near = None if self.is_pair else self._cover(known, _may_be_a_name)
+        return Cut(near, is_near=True) if near is not None and any(map(known, near)) else None
 
     def _forms(self, first: int, last: int) -> tuple[str, ...]:
         """Return the ways to write the pieces from one to another in one name."""
@@ -290,29 +296,21 @@ class Listing:
             ways.append(" ".join([*others, final]))  # as "A/B" is read
         return tuple(dict.fromkeys(ways))
 
-    def _cover(self, is_name: IsName, *, near: bool = False) -> tuple[str, ...] | None:
-        """Cover the cell with as few names as can be; codes, and with `near` all, may be unknown.
+    def _cover(self, is_name: IsName, may_be_unknown: IsName) -> tuple[str, ...] | None:
+        """Cover the cell with as few names as can be; no number of names costs as much as another.
 
-        A piece that is no name counts for more than all names.
+        Some pieces need be no name.
         """
         n = len(self.pieces)
-        best: list[tuple[int, tuple[str, ...]] | None] = [(0, ())] + [None] * n
-        for end in range(1, n + 1):
-            for first in range(max(0, end - _MOST_TOGETHER), end):
-                before = best[first]
-                forms = self._stretches.get((first, end - 1))
-                if before is None or forms is None:
-                    continue
-                name, cost = next(filter(is_name, forms), None), before[0] + 1
-                if name is None and first == end - 1 and (near or self._may_be_code(forms[0])):
-                    name, cost = forms[0], cost + _MOST_PIECES
-                if name is not None and (best[end] is None or cost < best[end][0]):
-                    best[end] = (cost, (*before[1], name))
-        if (cover := best[n]) is None:
-            return None
-        known = [is_name(name) for name in cover[1]]
-        may = all(map(_may_be_a_name, cover[1])) and any(known) if near else None
-        return cover[1] if may or (may is None and self._is_a_list(cover[1], known)) else None
+        costs = [0, *[_NEVER] * n]
+        covers: list[tuple[str, ...]] = [()] * (n + 1)
+        for (first, last), forms in sorted(self._stretches.items(), key=lambda item: item[0][1]):
+            name, cost = next(filter(is_name, forms), None), costs[first] + 1
+            if name is None and first == last and may_be_unknown(forms[0]):
+                name, cost = forms[0], cost + _MOST_PIECES
+            if name is not None and cost < costs[last + 1]:
+                costs[last + 1], covers[last + 1] = cost, (*covers[first], name)
+        return covers[n] or None
 
     def _may_be_code(self, piece: str) -> bool:
         """Tell whether a piece is a short form, where not all is in capitals."""
@@ -329,18 +327,15 @@ class Listing:
         by_comma = all(joint in _COMMAS for joint in self.joints)
         return any(known) and (not by_comma or not known[0] or sum(known) > 1)
 
-    def _shared(
-        self, ways: Sequence[Sequence[str]], is_name: IsName
-    ) -> tuple[str, ...] | None:
+    def _shared(self, ways: Sequence[Sequence[str]], is_name: IsName) -> tuple[str, ...] | None:
         """Return the first way to share words in which all are names, and one shares them."""
         for way in ways:
             names = [
                 name if is_name(name) else piece
                 for name, piece in zip(way, self.pieces, strict=True)
             ]
-            if all(map(is_name, names)) and any(
-                name != piece for name, piece in zip(names, self.pieces, strict=True)
-            ):
+            new = [name for name in names if name not in self.pieces]
+            if new and len({*names}) == len(names) and all(map(is_name, names)):
                 return tuple(names)
         return None
 

@@ -71,8 +71,9 @@ class Prepared(NamedTuple):
 
     `items` are what the mention lists between separators that stand in no name. With `is_cut` they
     are the answer whatever is found, with `is_sure` where no sieve knows the whole. `listing` is
-    what it may list between others, and `names` its candidates, looked up in the sieves alone; the
-    look-up takes `listed` from them, with `is_near` strings that are no names as well. `text` is the mention as it stands in its list.
+    what it may list between others, and `names` its candidates, looked up in the sieves alone. The
+    look-up takes `listed` from them; with `is_near` not all of these are names. `text` is the
+    mention as it stands in its list.
     """
 
     whole: Part
@@ -81,7 +82,7 @@ class Prepared(NamedTuple):
     is_sure: bool = False
     is_cut: bool = False
     listing: Listing | None = None
-    names: Mapping[str, Part] = {}  # noqa: RUF012  # never changed
+    names: Mapping[str, Part] = {}  # never changed
     listed: tuple[Part, ...] = ()
     is_near: bool = False
     text: str = ""
@@ -224,9 +225,7 @@ class Preparation:
         """Return the share of a text in words of the terminology; 1 where they are not known."""
         return 1.0 if self.speller is None else self.speller.known_share(text)
 
-    def _spelled(
-        self, text: str, steps: tuple[Step, ...], rewrites: tuple[Step, ...] = ()
-    ) -> Part:
+    def _spelled(self, text: str, steps: tuple[Step, ...], rewrites: tuple[Step, ...] = ()) -> Part:
         if finding := finding_name(text):
             rewrites = (*rewrites, Step("finding", text, finding))
         if self.speller is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 _WRITTEN_OUT = {
     "w/o": "without",
@@ -41,8 +42,9 @@ _WRITTEN_OUT = {
 }
 
 _UNDERSTOOD = frozenset(
-    ["w/o", "w/", "w/wo", "r/t", "s/p", "h/o", "c/o", "r/o", "b/l", "y/o"]
-    + ["n/v", "n&v", "n/v/d", "n/v/d/c"]
+    """
+    w/o w/ w/wo r/t s/p h/o c/o r/o b/l y/o n/v n&v n/v/d n/v/d/c
+    """.split()  # noqa: SIM905
 )
 """These mean nothing else in capitals; *B/C* may be two types, and *D/T* two vaccines."""
 
@@ -72,7 +74,7 @@ def write_out(text: str) -> str:
     return _SHORTHAND.sub(_written_out, text)
 
 
-def hide_shorthand(text: str, guard: dict[int, str]) -> str:
+def hide_shorthand(text: str, guard: Mapping[int, int]) -> str:
     """Translate the characters of shorthand by a table, so that nothing is split there."""
     if _SLASH.search(text) is None:
         return text
