@@ -48,9 +48,9 @@ class LinkOptions(TypedDict, total=False):
         Whether the surroundings of a mention choose between concepts of the same name, and the
         other mentions of a document count for a re-ranker; true by default. Not with a seed.
     separator : str or None
-        What parts the names of a mention that lists several, such as ``";"``: mentions are cut
-        there and nowhere else, whatever the terminology knows. By default a mention is cut where
-        its parts are names and the whole is none; see `canonym.mentions.lists`.
+        What parts the names of a mention that lists several, such as ``";"``. Mentions are cut
+        there, whatever the terminology knows. By default they are cut at semicolons, line ends,
+        numbers and bullets where the whole is no name; see `canonym.mentions.lists`.
     batch : int
         Mentions handled at once, 1,024 by default.
     workers : int

@@ -33,6 +33,7 @@ _LINE_END = re.compile("[\r\n\t\v\f\x85\u2028\u2029]+")
 _BULLET = re.compile(r"(?:^|(?<=\s))[•◦‣▪▫●○■□►➢✓·\uf0b7](?=\s*\w)")
 _DASH = re.compile(r"(?:^|(?<=\s))[*\u2013\u2014-](?=\s+\w)")
 _HEADING = re.compile(r"[A-Za-z][A-Za-z /]{1,30}:\s+(?=[(\[#]?(?:1|a|i)[.):\]\s-])")
+_TITLE = re.compile(r"^[^\r\n;]{1,40}:[ \t]*[\r\n]+")
 _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
 _MARKER = re.compile(
     rf"(?:^|(?<=[\s;,.]))(?:(?P<circled>[{_CIRCLED}])|(?P<hash>\#)(?P<counted>\d{{1,2}})[.):]?(?=\s)"
@@ -40,6 +41,7 @@ _MARKER = re.compile(
     r"(?=\s|[^\W\d_]))\s*"
 )
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
+_FIRST = ("a", "i")
 _TRIMMED = " \t\r\n\v\f;,|&."
 _LEFT_OVER = re.compile(r"(?i)^(?:and|or|&)\s+|\s+(?:and|or|&)$")
 _CODE = re.compile(r"[A-Z]{2,4}s?|(?=.*\d)[A-Z][A-Z0-9]{1,5}")
@@ -68,7 +70,7 @@ def items_of(text: str) -> Items | None:
     """
     if len(text) > _LONGEST or not (_SIGNS.search(text) or _MARKER.match(text.lstrip())):
         return None
-    text = text.strip()
+    text = _TITLE.sub("", text.strip())
     for pieces, is_sure in (_numbered(text), _bulleted(text), _lines(text), _semicolons(text)):
         items = tuple(_tidied(pieces))
         if len(items) > 1:
@@ -115,6 +117,8 @@ def _numbered(text: str) -> _Pieces:
         return (), False
     ends = [marker.start() for marker in markers[1:]] + [len(text)]
     letters = (markers[0]["n"] or "1").isalpha()
+    if letters and markers[0]["n"].lower() not in _FIRST:
+        return (), False
     is_sure = not (letters and markers[0]["close"] == ".")  # "E. coli"
     return [text[one.end() : end] for one, end in zip(markers, ends, strict=True)], is_sure
 

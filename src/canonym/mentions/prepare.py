@@ -116,8 +116,8 @@ class Preparation:
         """Prepare one mention, cut at `LONGEST` before abbreviations are written out.
 
         `abbreviations` are the short forms of the document and their long forms, `gloss` is its
-        explanation of a mention in one piece (`canonym.mentions.glosses`). With a `separator` the
-        mention is a list that it parts, and no other separator does.
+        explanation of a mention in one piece (`canonym.mentions.glosses`). A `separator` parts what
+        the mention lists, in the place of semicolons, line ends, numbers and bullets.
 
         >>> prepared = Preparation().prepare("BC and ovarian cancer", abbreviations={"BC": "BRCA"})
         >>> prepared.whole.text
@@ -139,20 +139,18 @@ class Preparation:
     ) -> Prepared:
         """Prepare a mention, and its items where it is a list."""
         items = self._items(text, separator)
-        may_list = self.composites and separator is None
         if len(items.texts) == 1:
-            (text,) = items.texts
-            return self._prepare_one(text, steps, abbreviations, gloss, may_list=may_list)
+            return self._prepare_one(items.texts[0], steps, abbreviations, gloss)
         if items.is_sure:
             part = self._spelled(text, steps)
             whole = Prepared(part, (part,))
         else:
-            whole = self._prepare_one(text, steps, abbreviations, "", may_list=may_list)
+            whole = self._prepare_one(text, steps, abbreviations)
         steps = (*steps, Step("list", text, " | ".join(items.texts)))
         listed = tuple(
             self._prepare_cell(item, steps, abbreviations, "", None)
             if separator is None
-            else self._prepare_one(item, steps, abbreviations, "", may_list=False)
+            else self._prepare_one(item, steps, abbreviations)
             for item in items.texts
         )
         is_cut = separator is not None
@@ -169,11 +167,10 @@ class Preparation:
         given: str,
         steps: tuple[Step, ...],
         abbreviations: Mapping[str, str],
-        gloss: str,
-        *,
-        may_list: bool,
+        gloss: str = "",
     ) -> Prepared:
         """Prepare a mention that no separator of its own divides."""
+        may_list = self.composites
         text = expand(given, abbreviations) if abbreviations else given
         if text != given:
             steps = (*steps, Step("abbreviation", given, text))
