@@ -288,6 +288,20 @@ def test_the_decision_does_not_depend_on_k(linkers):
         assert [answer(linkers[terminology].link([cell], k=k)[0]) for k in (1, 10)] == [ids, ids]
 
 
+def test_a_name_without_the_separator_is_another():
+    linker = linker_of(
+        "migraine; headache", (("migraine headache", "migraine"), ("cyst; left", "headache"))
+    )
+    assert linker.link(["migraine; headache"])[0].ids == ("migraine", "headache")
+    assert linker.link(["migraine headache"])[0].ids == ("migraine",)
+    assert linker.link(["cyst; left"])[0].ids == ("headache",)
+
+
+def test_a_conjunction_is_not_dropped():
+    linker = linker_of("lung; cancer; lung cancer")
+    assert linker.link(["lung and cancer"])[0].ids == ("lung", "cancer")
+
+
 def test_a_name_that_is_added_is_no_list():
     linker = linker_of("asthma; eczema")
     linker.add_synonym("asthma/eczema", "eczema")

@@ -102,8 +102,22 @@ def test_without_number(text, bare):
 
 CELLS = st.lists(
     st.sampled_from(
-        ["gout", "HTN", "fever", "and", "or", "w/o", "type", "B", "C", "2", "1.", "2.", "a)"]
-        + [*",;/+&-•\n()\t|"]
+        [
+            "gout",
+            "HTN",
+            "fever",
+            "and",
+            "or",
+            "w/o",
+            "type",
+            "B",
+            "C",
+            "2",
+            "1.",
+            "2.",
+            "a)",
+            *",;/+&-•\n()\t|",
+        ]
     ),
     max_size=14,
 )

@@ -13,7 +13,7 @@ from canonym.linking.search import ConceptHit, Draft, StringHits, at_most
 from canonym.linking.settings import SIEVES
 from canonym.mentions.findings import finding_name
 from canonym.mentions.glosses import LEAST_GAIN, is_code_for
-from canonym.mentions.lists import is_code
+from canonym.mentions.lists import is_code, items_of, may_hold_joints
 from canonym.mentions.prepare import Part, Prepared
 from canonym.text import UNORDERED, explain, normalise
 from canonym.types import Document, Mention, Name, Step
@@ -130,7 +130,7 @@ def names_of(prepared: Prepared) -> Iterator[str]:
         yield from names_of(item)
 
 
-def divide(prepared: Prepared, found: Mapping[str, StringHits]) -> Prepared:
+def divide(prepared: Prepared, found: Mapping[str, StringHits], names: Names) -> Prepared:
     """Return a mention with what it lists, by the names that sieves know.
 
     A mention that a sieve knows is no list. Between separators that stand in names as well, all
@@ -139,14 +139,26 @@ def divide(prepared: Prepared, found: Mapping[str, StringHits]) -> Prepared:
     """
     if not prepared.may_list:
         return prepared
-    items = tuple(divide(item, found) for item in prepared.items)
+    items = tuple(divide(item, found, names) for item in prepared.items)
     if prepared.is_cut:
         return prepared._replace(items=items)
     if _is_name(prepared.whole, found):
+        if items and prepared.is_sure and _only_reads_alike(prepared, found, names):
+            return prepared._replace(items=items)
         return prepared._replace(items=(), listing=None, names={})
     if items and (prepared.is_sure or _are_mostly_names(items, found)):
         return prepared._replace(items=items)
     return _with_listed(prepared, found)
+
+
+def _only_reads_alike(prepared: Prepared, found: Mapping[str, StringHits], names: Names) -> bool:
+    """Tell whether a sieve knows a list only because it reads no separators.
+
+    "migraine; headache" are two names, though "migraine headache" is one.
+    """
+    hits = found[prepared.whole.text].hits[:1]
+    known = all(_is_name(item.whole, found) for item in prepared.items)
+    return known and not any(items_of(names.name(hit).text) for hit in hits)
 
 
 def _are_mostly_names(items: Sequence[Prepared], found: Mapping[str, StringHits]) -> bool:
@@ -259,7 +271,10 @@ def _is_held(hit: ConceptHit, listed: Sequence[Draft], names: Names) -> bool:
         {_words(part.string), *map(_words, names.texts(part.hits[0]))} if part.hits else set()
         for part in listed
     ]
-    for words in map(_words, names.texts(hit)):
+    for text in names.texts(hit):
+        words = _words(text)
+        if not (may_hold_joints(text) or "-" in text or words & _COMBINED):
+            continue  # "lung cancer" does not hold "lung and cancer"
         held = [[own for own in of_part if own and own <= words] for of_part in of_parts]
         if all(held) and words <= _COMBINED.union(*itertools.chain.from_iterable(held)):
             return True

@@ -275,7 +275,7 @@ class Pipeline:
             listed: list[Part] = []
             for at, place in places:
                 if prepared[at][place].may_list:
-                    divided[at][place] = divide(prepared[at][place], hits)
+                    divided[at][place] = divide(prepared[at][place], hits, found)
                     listed += listed_of(divided[at][place])
             if listed:
                 hits |= self._hits_of(listed, (), found, forbidden, request)

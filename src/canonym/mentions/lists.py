@@ -296,8 +296,6 @@ class Listing:
         ways = [as_written, f"{', '.join(others)} and {final}"]
         if len(others) > 1:
             ways.append(" and ".join([*others, final]))
-        if any(map(_WORD.search, self.joints[first:last])):
-            ways.append(" ".join([*others, final]))  # as "A/B" is read
         return tuple(dict.fromkeys(ways))
 
     def _cover(self, is_name: IsName, may_be_unknown: IsName) -> tuple[str, ...] | None:
@@ -389,6 +387,8 @@ def listing_of(text: str) -> Listing | None:
         return None
     if not all(any(map(str.isalnum, phrase[start:end])) for start, end in spans):
         return None
+    if any("-" in (phrase[start], phrase[end - 1]) for start, end in spans):
+        return None  # "pre- and postnatal"
     return Listing(phrase, spans)
 
 
