@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from canonym.cli.options import choice_options, index_option, negated_option, overwrite_option
+from canonym.cli.options import (
+    choice_options,
+    index_option,
+    negated_option,
+    overwrite_option,
+    separator_option,
+)
 
 if TYPE_CHECKING:
     from canonym.bulk import Summary
@@ -29,6 +35,7 @@ _SHOWN = 10
     metavar="NAME",
     help="A column with the text around the mention, to look for abbreviations.",
 )
+@separator_option
 @choice_options
 @negated_option
 @click.option(

@@ -66,7 +66,15 @@ def find_coded(
     """
     hits: dict[str, StringHits] = {}
     labelled: list[_Read] = []
+    labels = {code.reading.beside for code in codes.values() if code.reading.beside}
+    ids = {
+        text
+        for text, code in found.concepts.terminology.find_codes(labels).items()
+        if code.concepts
+    }
     for string, code in codes.items():
+        if code.reading.beside in ids:
+            continue  # two ids are a list
         concepts = tuple(one for one in code.concepts if _may_be_found(one, found, forbidden))
         if not _is_meant(string, code, concepts, sifted, found):
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -53,10 +54,11 @@ CONTRADICTED = 0.5
 
 # By the number of the format; files of the first two are still read.
 _FORMATS = {2: _BEFORE, 4: (*_BEFORE, *_WORDS), 5: FEATURES, 6: WIDE_FEATURES}
+_SPLIT = ("composite", "list")
 # Steps to another text, but for its spelling.
 _REWRITTEN = (
     *("entities", "markup", "encoding", "abbreviation", "trial field", "drug line", "genus"),
-    *("gloss", "finding", "status", QUALIFIERS, BROADER),
+    *("shorthand", "gloss", "finding", "status", QUALIFIERS, BROADER),
 )
 
 KnownShare = Callable[[str], float]
@@ -114,8 +116,8 @@ def _of_id(link: Link) -> float:
 
 def _as_written(link: Link) -> str:
     """Return the mention before its spelling was corrected: what is corrected looks known."""
-    steps = () if any(step.name == "composite" for step in link.steps) else link.steps
-    texts = (step.after for step in reversed(steps) if step.name in _REWRITTEN)
+    steps = itertools.takewhile(lambda step: step.name not in _SPLIT, reversed(link.steps))
+    texts = (step.after for step in steps if step.name in _REWRITTEN)
     return next(texts, link.mention.text)
 
 

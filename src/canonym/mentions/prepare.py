@@ -2,12 +2,14 @@
 
 What web pages and wrong encodings left in a mention is undone before all else. Abbreviations come
 next, because a part of a composite may be one. Trial fields come before
-composites, because "Drug A 5 mg + placebo" is a list only once doses and arms are gone. Spelling
+composites, because "Drug A 5 mg + placebo" is a list only once doses and arms are gone. Shorthand
+has slashes that part nothing, and is written out before anything is taken apart. Spelling
 comes last, on the strings to look up without their qualifiers, and so do clinicians' names of
 findings.
 
 Words that say the status of a mention ("no", "h/o", "possible") are taken off before a mention is
-split, and again off each part: "no fever, possible asthma".
+split, and again off each part: "no fever, possible asthma". A cell with semicolons or numbers is a
+list, whose items go through all of this one by one.
 """
 
 from __future__ import annotations
@@ -22,6 +24,16 @@ from canonym.mentions.composites import split_composite
 from canonym.mentions.drug_lines import DrugLine, drug_line
 from canonym.mentions.findings import finding_name
 from canonym.mentions.flags import consistent
+from canonym.mentions.lists import (
+    Items,
+    Listing,
+    divided,
+    items_of,
+    listing_of,
+    may_hold_joints,
+    without_number,
+)
+from canonym.mentions.shorthand import write_out
 from canonym.mentions.spelling import Speller
 from canonym.mentions.status import (
     Stated,
@@ -34,7 +46,7 @@ from canonym.mentions.status import (
 from canonym.text import normalise
 from canonym.text.characters import greek
 from canonym.text.markup import repairs
-from canonym.text.qualifiers import BROADER, QUALIFIERS, qualified
+from canonym.text.qualifiers import qualified
 from canonym.types import Step
 
 LONGEST = 1_000
@@ -87,10 +99,36 @@ class Prepared(NamedTuple):
 
     `whole` is the mention in one piece; `parts` are its pieces if it looks composite, else the
     whole alone. The look-up decides whether to split.
+
+    `items` are what the mention lists between separators that stand in no name. With `is_cut` they
+    are the answer whatever is found, with `is_sure` where no sieve knows the whole. `listing` is
+    what it may list between others, and `names` its candidates, looked up in the sieves alone. The
+    look-up takes `listed` from them; with `is_near` not all of these are names. `text` is the
+    mention as it stands in its list.
     """
 
     whole: Part
     parts: tuple[Part, ...]
+    items: tuple[Prepared, ...] = ()
+    is_sure: bool = False
+    is_cut: bool = False
+    listing: Listing | None = None
+    names: Mapping[str, Part] = {}  # never changed
+    listed: tuple[Part, ...] = ()
+    is_near: bool = False
+    text: str = ""
+
+    @property
+    def may_list(self) -> bool:
+        """Whether the look-up has to tell what the mention lists."""
+        return bool(self.items) or self.listing is not None
+
+
+class _Context(NamedTuple):
+    """What the document of a mention says: its abbreviations, and the texts around the mention."""
+
+    abbreviations: Mapping[str, str]
+    around: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -114,42 +152,123 @@ class Preparation:
         abbreviations: Mapping[str, str] = _NONE,
         gloss: str = "",
         around: Sequence[str] = (),
+        separator: str | None = None,
     ) -> Prepared:
         """Prepare one mention, cut at `LONGEST` before abbreviations are written out.
 
         `abbreviations` are the short forms of the document and their long forms, `gloss` is its
         explanation of a mention in one piece (`canonym.mentions.glosses`), and `around` are the
-        texts around it, which may write the genus of an organism out.
+        texts around it, which may write the genus of an organism out. A `separator` parts what the
+        mention lists, in the place of semicolons, line ends, numbers and bullets.
 
         >>> prepared = Preparation().prepare("BC and ovarian cancer", abbreviations={"BC": "BRCA"})
         >>> prepared.whole.text
         'BRCA and ovarian cancer'
         """
-        text, steps = _cleaned(text, abbreviations)
-        pieces: tuple[str, ...] = (text,)
-        if self.trials:
-            from canonym.mentions.trial_fields import clean_trial_field  # large expressions
+        text, steps = _cleaned(text)
+        return self._prepare_cell(text, steps, _Context(abbreviations, around), gloss, separator)
 
-            pieces = clean_trial_field(text) or (text,)
-            if pieces != (text,):
-                steps.append(Step("trial field", text, " | ".join(pieces)))
-        whole = pieces[0] if len(pieces) == 1 else text
-        part = self._part(whole, tuple(steps), around)
-        if part.status:
-            steps.append(Step("status", whole, part.text))
-        if self.composites and len(pieces) == 1:
-            pieces, lines = _split(part.text)
-            steps += lines
-        if len(pieces) == 1:
-            if gloss:
-                explained = expand(gloss[:LONGEST], abbreviations)
-                part = part._replace(glosses=(explained,) if explained != whole else ())
-            return Prepared(part, (part,))
-        is_split = steps and steps[-1].name in (DRUG_LINE, QUALIFIERS, BROADER)
-        split_from = steps[-1].after if is_split else part.text
-        steps.append(Step("composite", split_from, " | ".join(pieces)))
-        parts = (self._part(piece, tuple(steps), around, part.status) for piece in pieces)
-        return Prepared(part, tuple(parts))
+    def _prepare_cell(
+        self,
+        text: str,
+        steps: tuple[Step, ...],
+        context: _Context,
+        gloss: str,
+        separator: str | None,
+    ) -> Prepared:
+        """Prepare a mention, and its items where it is a list."""
+        items = self._items(text, separator)
+        if len(items.texts) == 1:
+            return self._prepare_one(items.texts[0], steps, context, gloss)
+        if items.is_sure:
+            part = self._part(text, steps, context)
+            whole = Prepared(part, (part,))
+        else:
+            whole = self._prepare_one(text, steps, context)
+        steps = (*steps, Step("list", text, " | ".join(items.texts)))
+        listed = tuple(
+            self._prepare_cell(item, steps, context, "", None)
+            if separator is None
+            else self._prepare_one(item, steps, context)
+            for item in items.texts
+        )
+        is_cut = separator is not None
+        return whole._replace(items=listed, is_sure=items.is_sure, is_cut=is_cut)
+
+    def _items(self, text: str, separator: str | None) -> Items:
+        """Return what a cell lists; the text alone where it is no list."""
+        if separator is not None:
+            return Items(divided(text, separator) or (text,), True)
+        return (items_of(text) if self.composites else None) or Items((text,), True)
+
+    def _prepare_one(
+        self, given: str, steps: tuple[Step, ...], context: _Context, gloss: str = ""
+    ) -> Prepared:
+        """Prepare a mention that no separator of its own divides."""
+        may_list = self.composites
+        text = expand(given, context.abbreviations) if context.abbreviations else given
+        if text != given:
+            steps = (*steps, Step("abbreviation", given, text))
+            may_list = may_list and may_hold_joints(given)  # a long form is one thing
+        pieces = self._trial_pieces(text)
+        if pieces != (text,):
+            steps = (*steps, Step("trial field", text, " | ".join(pieces)))
+        if len(pieces) > 1:
+            return self._composite(self._part(text, steps, context), pieces, given, context)
+        (as_written,) = pieces
+        # "h/o" at the beginning is a status, which is read as it is written.
+        has_status = may_have_status(as_written) and bool(read_status(as_written).flags)
+        text = as_written if has_status else write_out(as_written)
+        rewrites: tuple[Step, ...] = ()
+        if text != as_written:
+            steps = (*steps, Step("shorthand", as_written, text))
+            rewrites = (Step("as written", text, as_written),)
+        whole = self._part(text, steps, context)
+        listing = listing_of(whole.text) if may_list else None
+        rewrites = (*rewrites, *_other_forms(whole.text, listing), *whole.rewrites)
+        whole = whole._replace(rewrites=rewrites)
+        pieces, lines = _split(whole.text) if self.composites else ((whole.text,), [])
+        if len(pieces) > 1:
+            prepared = self._composite(whole, pieces, given, context, lines)
+        else:
+            if gloss and (explained := expand(gloss[:LONGEST], context.abbreviations)) != text:
+                whole = whole._replace(glosses=(explained,))
+            prepared = Prepared(whole, (whole,), text=given)
+        return prepared if listing is None else self._with_names(prepared, listing, context)
+
+    def _trial_pieces(self, text: str) -> tuple[str, ...]:
+        if not self.trials:
+            return (text,)
+        from canonym.mentions.trial_fields import clean_trial_field  # large expressions
+
+        return clean_trial_field(text) or (text,)
+
+    def _composite(
+        self,
+        whole: Part,
+        pieces: Sequence[str],
+        given: str,
+        context: _Context,
+        lines: Sequence[Step] = (),
+    ) -> Prepared:
+        """Return a mention with what its syntax says that its parts are."""
+        status = (Step("status", whole.stated[0].text, whole.text),) if whole.stated else ()
+        split_from = lines[-1].after if lines else whole.text
+        split = Step("composite", split_from, " | ".join(pieces))
+        steps = (*whole.steps, *status, *lines, split)
+        parts = tuple(self._part(piece, steps, context, whole.status) for piece in pieces)
+        return Prepared(whole, parts, text=given)
+
+    def _with_names(self, prepared: Prepared, listing: Listing, context: _Context) -> Prepared:
+        """Add what a mention may list; only what stands in one piece may be misspelt."""
+        pieces, status = set(listing.pieces), prepared.whole.status
+        names = {
+            name: self._part(name, (), context, status)
+            if name in pieces
+            else Part(name, status=status)
+            for name in listing.candidates
+        }
+        return prepared._replace(listing=listing, names=names)
 
     def known_share(self, text: str) -> float:
         """Return the share of a text in words of the terminology; 1 where they are not known."""
@@ -159,26 +278,29 @@ class Preparation:
         self,
         text: str,
         steps: tuple[Step, ...],
-        around: Sequence[str],
+        context: _Context,
         status: tuple[str, ...] = (),
     ) -> Part:
         """Prepare a piece of a mention; `status` is that of the whole, if it says none itself."""
         if not may_have_status(text):
-            return self._qualified(text, steps, around, status)
+            return self._qualified(text, steps, context, status)
         own = read_status(text)
         if not own.flags:
-            return self._qualified(text, steps, around, status)
+            return self._qualified(text, steps, context, status)
         stated, core = wordings(text, own), own
         if inner := read_status(own.core).flags:  # "r/o absence of the thumb"
             core = Status(read_status(own.core).core, consistent((*own.flags, *inner)))
             stated += (Stated(own.core, inner, own.flags),)
-        return self._qualified(core.core, steps, around, core.flags)._replace(stated=stated)
+        plain = write_out(core.core)
+        if plain != core.core:
+            steps = (*steps, Step("shorthand", core.core, plain))
+        return self._qualified(plain, steps, context, core.flags)._replace(stated=stated)
 
     def _qualified(
         self,
         text: str,
         steps: tuple[Step, ...],
-        around: Sequence[str],
+        context: _Context,
         status: tuple[str, ...],
     ) -> Part:
         """Return a string to look up, and what it is without its qualifiers.
@@ -186,7 +308,7 @@ class Preparation:
         The string itself goes first: a name may have the same qualifiers.
         """
         bare = qualified(text)
-        part = self._rewritten(text if bare is None else bare.after, steps, around, status)
+        part = self._rewritten(text if bare is None else bare.after, steps, context, status)
         if not part.text.isascii() and (letters := _greek(part.text)):
             part = part._replace(alternatives=(letters, *part.alternatives))
         if bare is None:
@@ -197,14 +319,14 @@ class Preparation:
         self,
         text: str,
         steps: tuple[Step, ...],
-        around: Sequence[str],
+        context: _Context,
         status: tuple[str, ...],
     ) -> Part:
         """Return a string to look up, with all that it may be written as instead."""
         finding = finding_name(text)
         rewrites = (Step("finding", text, finding),) if finding else ()
         alternatives, guesses = self._spelled(text)
-        genera, initials = organism_steps(text, self.binomials, around)
+        genera, initials = organism_steps(text, self.binomials, context.around)
         alternatives, rewrites = (*alternatives, *genera), (*rewrites, *initials)
         line = drug_line(text)
         if line is not None:
@@ -232,8 +354,8 @@ class Preparation:
         return (*names, *spelling), brand
 
 
-def _cleaned(text: str, abbreviations: Mapping[str, str]) -> tuple[str, list[Step]]:
-    """Cut a mention, undo markup and wrong encodings, and write abbreviations out."""
+def _cleaned(text: str) -> tuple[str, tuple[Step, ...]]:
+    """Cut a mention, and undo markup and wrong encodings."""
     steps: list[Step] = []
     if len(text) > LONGEST:
         steps.append(Step("cut", f"{len(text):,} characters", f"{LONGEST:,} characters"))
@@ -241,12 +363,7 @@ def _cleaned(text: str, abbreviations: Mapping[str, str]) -> tuple[str, list[Ste
     for step in repairs(text):
         steps.append(step)
         text = step.after
-    if abbreviations:
-        expanded = expand(text, abbreviations)
-        if expanded != text:
-            steps.append(Step("abbreviation", text, expanded))
-            text = expanded
-    return text, steps
+    return text, tuple(steps)
 
 
 def _split(text: str) -> tuple[tuple[str, ...], list[Step]]:
@@ -272,3 +389,11 @@ def _greek(text: str) -> Step | None:
     """
     spelt = " ".join(greek(text).split()).replace(" -", "-").replace("- ", "-")
     return None if normalise(spelt) == normalise(text) else Step("greek", text, spelt)
+
+
+def _other_forms(text: str, listing: Listing | None) -> tuple[Step, ...]:
+    """Return how a name may write what a mention writes: without its number, with an *and*."""
+    bare = without_number(text)
+    number = () if bare == text else (Step("number", text, bare),)
+    forms = () if listing is None else listing.as_one
+    return (*number, *(Step("conjunction", text, form) for form in forms))

@@ -92,6 +92,7 @@ class LinkRequest(_Options):
     mentions: Batch[Text | GivenMention] = Field(description="Strings or objects, as many as fit.")
     document: GivenDocument | None = None
     keep_negated: bool = Field(False, description='Whether "no fever" has a concept.')
+    separator: Text | None = Field(None, description="What parts the names of a mention.")
 
     model_config = ConfigDict(
         json_schema_extra={
