@@ -29,7 +29,7 @@ import numpy as np
 
 from canonym import Terminology
 from canonym.io.curies import usual
-from canonym.linking.mapping import FEATURES, Proposal, decide, propose
+from canonym.linking.mapping import FEATURES, decide, propose
 from canonym.terminology.formats import read_records, read_terminology
 from canonym.types import Concept, ConceptMapping, Record, Xref
 from record import data_folder, save
@@ -79,7 +79,11 @@ def _fit(left: Terminology, gold: dict[str, set[str]], mesh: Terminology, data: 
     features, right, weights = [], [], []
     for name, one, other, answers in _training(left, gold, mesh, data):
         proposal = propose(one, other)
-        judged = [n for n, pair in enumerate(proposal.pairs) if _judge(proposal, pair, answers)]
+        judged = [
+            n
+            for n, pair in enumerate(proposal.pairs)
+            if proposal.left_ids[pair[0]] in answers and not proposal.against[n].contradictions
+        ]
         is_right = [
             proposal.right_ids[proposal.pairs[n][1]]
             in answers.get(proposal.left_ids[proposal.pairs[n][0]], ())
@@ -148,10 +152,6 @@ def _halves(labels: list[tuple[str, str]]) -> tuple[Terminology, Terminology]:
         if number:
             sides[1 - int(number[1]) % 2].append(Concept(id_, label))
     return Terminology.build(sides[0]), Terminology.build(sides[1])
-
-
-def _judge(proposal: Proposal, pair: tuple[int, int], answers: dict[str, set[str]]) -> bool:
-    return proposal.left_ids[pair[0]] in answers
 
 
 def _measure_nobody(

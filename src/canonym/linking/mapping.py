@@ -31,16 +31,16 @@ from canonym.types import Against, ConceptMapping, Float32Array, Name
 FEATURES: tuple[str, ...] = (
     "equal labels", "a label equals a name", "equal names", "reordered", "similarity",
     "margin on the left", "margin on the right", "neighbours agree", "neighbours disagree",
-    "names of several", "contradiction", "labels contradict", "words differ", "other types",
+    "names of several", "labels contradict", "words differ", "other types",
     "shared by name", "shared by name, similar",
 )  # fmt: skip
 """What speaks for or against a pair."""
 
 WEIGHTS: tuple[float, ...] = (
-    2.390, 0.213, -0.976, 0.719, 0.918, 3.131, 0.528, 0.940, -0.581, 0.290,
-    -0.090, -0.003, 0.258, -0.346, 2.116, 3.050,
+    2.525, 0.256, -0.858, 0.458, 0.978, 3.182, 0.529, 0.987, -0.583, 0.277, 0.041, 0.199,
+    -0.238, 2.545, 2.900,
 )  # fmt: skip
-INTERCEPT = -0.151
+INTERCEPT = 0.119
 """Of the logistic function; fitted by ``benchmarks/mapping.py --fit``."""
 
 XREF_ODDS: dict[str, float] = {"direct": 20.0, "shared": 5.0, "": 1.0}
@@ -48,8 +48,9 @@ XREF_ODDS: dict[str, float] = {"direct": 20.0, "shared": 5.0, "": 1.0}
 
 ``direct``: one concept names the other. ``shared``: both name the same concept elsewhere."""
 
-_LEAST_SHARE = 1e-4
 _DECIMALS = 6  # of similarities: beyond them processors differ
+_LEAST_BELOW_ROOT = 20
+_ROOT_LABELS = frozenset({"all", "root", "thing", "owl:thing", "entity", "top"})
 _MOST_OWNERS = 5  # concepts of one name or cross-reference that are all paired
 _ROWS, _COLUMNS = 1024, 4096  # of a tile of products, which stays in the cache
 _STEPS_UP = 3
@@ -172,7 +173,7 @@ def propose(
     base = {pair: nearest[pair].similarity + _EQUAL_BONUS * (pair in equal) for pair in pairs}
     gaps = _gaps(base, 0), _gaps(base, 1)
     agree = _Neighbours(one, other, dict(settled))
-    share = math.log10(max(len(settled) / max(min(len(one.ids), len(other.ids)), 1), _LEAST_SHARE))
+    share = _share(len(settled), min(len(one.ids), len(other.ids)))
     shared = {**{pair: names[1:] for pair, names in reordered.items()}, **_texts(equal)}
     opposed = [against(*shared.get(pair, nearest[pair].texts)) for pair in pairs]
     rows = []
@@ -184,7 +185,7 @@ def propose(
             (
                 tier == 2, tier == 1, tier == 0, pair in reordered and tier < 0,
                 nearest[pair].similarity, gaps[0][pair], gaps[1][pair], *agree.of(pair),
-                tier >= 0 and crowd > 1, bool(opposition.contradictions),
+                tier >= 0 and crowd > 1,
                 tier < 2 and bool(against(one.label(pair[0]), other.label(pair[1])).contradictions),
                 opposition.relation in ("broader", "narrower"), _other_types(one, other, pair),
                 share, 0.0 if by_name else share,
@@ -199,6 +200,14 @@ def propose(
         one.ids,
         other.ids,
     )
+
+
+def _share(n_settled: int, n: int) -> float:
+    """Return the logarithm of the share of concepts that have a partner of the same name.
+
+    Two with one and two without are added: a few concepts say little about it.
+    """
+    return math.log10((n_settled + 2) / (n + 4))
 
 
 def _texts(equal: Mapping[Pair, Equal]) -> dict[Pair, tuple[str, str]]:
@@ -264,10 +273,15 @@ class _Side:
         return self.labels[place]
 
     def roots(self) -> set[int]:
-        """Return the concepts that have no parent and at least half of all others below them."""
+        """Return the concepts without a parent that stand for all, by their place or their label."""
         tops = [place for place in self.below if place not in self.above]
-        half = len({*self.above, *self.below}) / 2
-        return {top for top in tops if len(_reached(self.below, top, steps=None)) >= half}
+        least = max(len({*self.above, *self.below}) / 2, _LEAST_BELOW_ROOT)
+        return {
+            top
+            for top in tops
+            if self.labels[top].casefold() in _ROOT_LABELS
+            or len(_reached(self.below, top, steps=None)) >= least
+        }
 
     def other_ids(self) -> Iterator[tuple[int, tuple[str, str], bool]]:
         """Yield ids that concepts have elsewhere, and whether they are alternatives."""
