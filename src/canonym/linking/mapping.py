@@ -273,7 +273,7 @@ class _Side:
         return self.labels[place]
 
     def roots(self) -> set[int]:
-        """Return the concepts without a parent that stand for all, by their place or their label."""
+        """Return the concepts without a parent that stand for all, by place or label."""
         tops = [place for place in self.below if place not in self.above]
         least = max(len({*self.above, *self.below}) / 2, _LEAST_BELOW_ROOT)
         return {
