@@ -156,8 +156,10 @@ KINDS: dict[str, _Contrast] = {
 def draw(names: Sequence[Name], rng: random.Random) -> list[Pair]:
     """Draw minimal pairs of each kind; every concept is asked for once at most."""
     owners: dict[str, set[str]] = defaultdict(set)
+    inverted: dict[tuple[str, ...], set[str]] = defaultdict(set)
     for name in names:
         owners[name.text].add(name.concept_id)
+        inverted[_words_of(name.text)].add(name.concept_id)
     pairs, taken = [], set[str]()
     for kind, contrast in KINDS.items():
         groups: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
@@ -172,6 +174,8 @@ def draw(names: Sequence[Name], rng: random.Random) -> list[Pair]:
             one, other = rng.sample(sorted(group), 2)
             asked, beside = rng.choice(group[one]), rng.choice(group[other])
             ids = owners[asked]
+            if kind != "case" and inverted[_words_of(asked)] != ids:
+                continue  # another concept has the name in another order
             if n < MOST and ids.isdisjoint(owners[beside]) and not (ids | owners[beside]) & taken:
                 pairs.append(Pair(kind, asked, frozenset(ids), beside))
                 taken |= ids | owners[beside]
@@ -179,11 +183,17 @@ def draw(names: Sequence[Name], rng: random.Random) -> list[Pair]:
     return pairs
 
 
+def _words_of(text: str) -> tuple[str, ...]:
+    return tuple(sorted(re.findall(r"[^\s,]+", text.casefold())))
+
+
 # --- asking ---------------------------------------------------------------------------------------
 
 
 def exact_ids(link: Link) -> list[str]:
-    """Return the concepts that a link calls exactly what its mention says."""
+    """Return the concepts that a link calls exactly what its mention says, as a whole."""
+    if link.parts:
+        return []
     return [
         claim.candidate.id
         for claim in mappings_of(link)
