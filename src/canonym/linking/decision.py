@@ -12,7 +12,7 @@ from canonym.linking.search import ConceptHit, Draft, StringHits, at_most
 from canonym.linking.settings import SIEVES
 from canonym.mentions.findings import finding_name
 from canonym.mentions.glosses import LEAST_GAIN, is_code_for
-from canonym.mentions.prepare import Part, Prepared
+from canonym.mentions.prepare import SHORT_FORM, Part, Prepared
 from canonym.text import explain
 from canonym.types import Document, Mention, Name, Step
 
@@ -133,7 +133,10 @@ def _one(
         reason = f"the best score, {hits.score:.3f}, is below {min_score:g}"
     # How the string got the form in which a sieve knows it.
     forms = _SIEVE_STEPS.get(hits.sieve, ())
-    steps = (*part.steps, *best.steps, *(explain(string, forms) if forms else ()))
+    made = (*part.steps, *best.steps)
+    if any(step.name == SHORT_FORM for step in best.steps):  # it stands as it was written
+        made = tuple(step for step in part.steps if step.name != "abbreviation")
+    steps = (*made, *(explain(string, forms) if forms else ()))
     tied = hits.tied if hits.hits else ()
     return Draft(
         mention, string, hits.hits, bool(reason), reason, steps, tied=tied, forbidden=forbidden
@@ -156,17 +159,20 @@ class _Best(NamedTuple):
 def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:
     """Choose between the strings of a part: the better found, on a tie the given one.
 
-    Where no sieve knows the mention, the first rewrite that a sieve knows counts, and else the only
-    guess at a misspelling that one knows. A gloss counts where it is found better, or where the
-    mention is but a code for it and sieves know both: a document that writes "myotonic dystrophy
-    (DM)" means no other *DM*.
+    Where no sieve knows the mention, glued words are taken apart before a misspelling is corrected.
+    Then the first rewrite that a sieve knows counts, and else the only guess that one knows. A
+    gloss counts where it is found better, or where the mention is but a code for it and sieves know
+    both: a document that writes "myotonic dystrophy (DM)" means no other *DM*.
     """
     best = _Best(part.text, found[part.text])
-    for step in part.alternatives:
+    apart = None if best.is_known else _known_apart(part, found)
+    for step in () if apart else part.alternatives:
         if found[step.after].score > best.hits.score:
             best = _Best(step.after, found[step.after], (step,))
     is_known = best.is_known
-    if not is_known:
+    if apart:
+        best = apart._replace(hits=_before(apart.hits, best.hits))
+    elif not is_known:
         best = _rewritten(part, best, found, name)
     for text in part.glosses:
         known_gloss = found[text].sieve in _SIEVE_STEPS and is_code_for(part.text, text)
@@ -174,6 +180,13 @@ def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:
         if known_gloss if is_known else better:
             best = _Best(text, found[text], (Step("gloss", part.text, text),))
     return best
+
+
+def _known_apart(part: Part, found: Mapping[str, StringHits]) -> _Best | None:
+    """Return the text with spaces put in, if a sieve knows it so: a slip is less likely."""
+    spaced = (step for step in (*part.alternatives, *part.rewrites) if step.name == "space")
+    known = (_Best(step.after, found[step.after], (step,)) for step in spaced)
+    return next((best for best in known if best.is_known), None)
 
 
 def _rewritten(part: Part, best: _Best, found: Mapping[str, StringHits], name: NameOf) -> _Best:
@@ -184,7 +197,11 @@ def _rewritten(part: Part, best: _Best, found: Mapping[str, StringHits], name: N
     """
     for step in part.rewrites:
         known = _Best(step.after, found[step.after], (step,))
-        if known.is_known and not (step.name == "finding" and _says_the_same(best, step, name)):
+        if step.name == SHORT_FORM:
+            counts = known.hits.sieve == SIEVES[0].name
+        else:
+            counts = not (step.name == "finding" and _says_the_same(best, step, name))
+        if known.is_known and counts:
             return known._replace(hits=_before(known.hits, best.hits))
     guesses = [text for text in part.guesses if found[text].sieve in _SIEVE_STEPS]
     if len(guesses) == 1 and found[guesses[0]].score > best.hits.score:

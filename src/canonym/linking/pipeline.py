@@ -234,6 +234,7 @@ class Pipeline:
             self.preparation.prepare(
                 mention.text,
                 abbreviations=own[mention.context],
+                ordered=abbreviations,
                 gloss=glosses.get((mention.text, mention.type), ""),
             )
             for mention in document.mentions
