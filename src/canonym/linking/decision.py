@@ -17,7 +17,7 @@ from canonym.mentions.findings import finding_name
 from canonym.mentions.flags import FLAGS, consistent
 from canonym.mentions.glosses import LEAST_GAIN, is_code_for
 from canonym.mentions.lists import is_code, items_of, may_hold_joints
-from canonym.mentions.prepare import DRUG_LINE, Part, Prepared
+from canonym.mentions.prepare import DRUG_LINE, SHORT_FORM, Part, Prepared
 from canonym.mentions.status import Stated, said_by
 from canonym.text import UNORDERED, explain, normalise
 from canonym.text.characters import greek
@@ -353,6 +353,9 @@ def _one(
     # How the string got the form in which a sieve knows it.
     forms = _SIEVE_STEPS.get(hits.sieve, ())
     before = _stated_steps(part) if best.left is None else part.steps
+    if any(step.name == SHORT_FORM for step in best.steps):  # it stands as it was written
+        before = tuple(step for step in part.steps if step.name != "abbreviation")
+        best = best._replace(steps=())
     forms_of = explain(string, forms) if forms else ()
     steps = (*before, *best.steps, *hits.steps, *forms_of)
     tied = hits.tied if hits.hits else ()
@@ -429,10 +432,11 @@ def _says(stated: Stated, hits: StringHits, name: NameOf) -> bool:
 def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:
     """Choose between the strings of a part: the better found, on a tie the given one.
 
-    An id is what it says. Where no sieve knows the mention, the first rewrite that a sieve knows
-    counts, and else the only guess at a misspelling that one knows. A gloss counts where it is
-    found better, or where the mention is but a code for it and sieves know both: a document that
-    writes "myotonic dystrophy (DM)" means no other *DM*.
+    An id is what it says. Where no sieve knows the mention, glued words are taken apart before a
+    misspelling is corrected. Then the first rewrite that a sieve knows counts, and else the only
+    guess that one knows. A gloss counts where it is found better, or where the mention is but a
+    code for it and sieves know both: a document that writes "myotonic dystrophy (DM)" means no
+    other *DM*.
     """
     written = best = _Best(part.text, found[part.text])
     if best.hits.sieve == IDS:
@@ -440,12 +444,15 @@ def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:
     if not written.is_known and (organism := _organism(part, found)):
         return organism
     # A sieve that knows the text as it is decides: "Unspecified asthma" may be a name.
-    for step in () if best.is_known else part.alternatives:
+    apart = None if best.is_known else _known_apart(part, found)
+    for step in () if apart or best.is_known else part.alternatives:
         other = _Best(step.after, found[step.after], _way_to(step, part))
         if _may_replace(other.steps, written, name) and _is_better(other, best, name):
             best = other
     is_known = best.is_known
-    if not is_known:
+    if apart:
+        best = apart._replace(hits=_before(apart.hits, best.hits))
+    elif not is_known:
         best = _rewritten(part, best, found, name)
     for text in part.glosses:
         known_gloss = found[text].sieve in _SIEVE_STEPS and is_code_for(part.text, text)
@@ -538,6 +545,13 @@ def _has_greek(text: str) -> bool:
     return not text.isascii() and greek(text) != text
 
 
+def _known_apart(part: Part, found: Mapping[str, StringHits]) -> _Best | None:
+    """Return the text with spaces put in, if a sieve knows it so: a slip is less likely."""
+    spaced = (step for step in (*part.alternatives, *part.rewrites) if step.name == "space")
+    known = (_Best(step.after, found[step.after], _way_to(step, part)) for step in spaced)
+    return next((best for best in known if best.is_known), None)
+
+
 def _rewritten(part: Part, best: _Best, found: Mapping[str, StringHits], name: NameOf) -> _Best:
     """Return the first rewrite that a sieve knows, or the only such guess, or else the same.
 
@@ -546,7 +560,11 @@ def _rewritten(part: Part, best: _Best, found: Mapping[str, StringHits], name: N
     """
     for step in part.rewrites:
         known = _Best(step.after, found[step.after], _way_to(step, part))
-        if known.is_known and not (step.name == "finding" and _says_the_same(best, step, name)):
+        if step.name == SHORT_FORM:
+            counts = known.hits.sieve == SIEVES[0].name
+        else:
+            counts = not (step.name == "finding" and _says_the_same(best, step, name))
+        if known.is_known and counts:
             return known._replace(hits=_before(known.hits, best.hits))
     guesses = [text for text in part.guesses if found[text].sieve in _SIEVE_STEPS]
     if len(guesses) == 1 and found[guesses[0]].score > best.hits.score:

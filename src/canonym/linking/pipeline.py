@@ -245,6 +245,7 @@ class Pipeline:
             self.preparation.prepare(
                 mention.text,
                 abbreviations=own[mention.context],
+                ordered=abbreviations,
                 gloss=glosses.get((mention.text, mention.type), ""),
                 around=(document.text, mention.context),
                 separator=separator,

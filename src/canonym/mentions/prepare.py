@@ -55,6 +55,9 @@ LONGEST = 1_000
 DRUG_LINE = "drug line"
 """Name of the step from a drug line to the names in it."""
 
+SHORT_FORM = "short form"
+"""Name of the step back to a mention as it was before its abbreviations were written out."""
+
 _NONE: Mapping[str, str] = {}
 
 
@@ -125,10 +128,14 @@ class Prepared(NamedTuple):
 
 
 class _Context(NamedTuple):
-    """What the document of a mention says: its abbreviations, and the texts around the mention."""
+    """What the document of a mention says: its abbreviations, and the texts around the mention.
+
+    Abbreviations that are `ordered` never stand for themselves.
+    """
 
     abbreviations: Mapping[str, str]
     around: Sequence[str]
+    ordered: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -150,23 +157,26 @@ class Preparation:
         text: str,
         *,
         abbreviations: Mapping[str, str] = _NONE,
+        ordered: Mapping[str, str] = _NONE,
         gloss: str = "",
         around: Sequence[str] = (),
         separator: str | None = None,
     ) -> Prepared:
         """Prepare one mention, cut at `LONGEST` before abbreviations are written out.
 
-        `abbreviations` are the short forms of the document and their long forms, `gloss` is its
-        explanation of a mention in one piece (`canonym.mentions.glosses`), and `around` are the
-        texts around it, which may write the genus of an organism out. A `separator` parts what the
-        mention lists, in the place of semicolons, line ends, numbers and bullets.
+        `abbreviations` are the short forms of the document and their long forms; those that are
+        `ordered` never stand for themselves. `gloss` is its explanation of a mention in one piece
+        (`canonym.mentions.glosses`), and `around` are the texts around it, which may write the
+        genus of an organism out. A `separator` parts what the mention lists, in the place of
+        semicolons, line ends, numbers and bullets.
 
         >>> prepared = Preparation().prepare("BC and ovarian cancer", abbreviations={"BC": "BRCA"})
         >>> prepared.whole.text
         'BRCA and ovarian cancer'
         """
         text, steps = _cleaned(text)
-        return self._prepare_cell(text, steps, _Context(abbreviations, around), gloss, separator)
+        context = _Context(abbreviations, around, ordered)
+        return self._prepare_cell(text, steps, context, gloss, separator)
 
     def _prepare_cell(
         self,
@@ -207,7 +217,9 @@ class Preparation:
         """Prepare a mention that no separator of its own divides."""
         may_list = self.composites
         text = expand(given, context.abbreviations) if context.abbreviations else given
+        short = ""
         if text != given:
+            short = given if expand(given, context.ordered) == given else ""
             steps = (*steps, Step("abbreviation", given, text))
             may_list = may_list and may_hold_joints(given)  # a long form is one thing
         pieces = self._trial_pieces(text)
@@ -226,6 +238,8 @@ class Preparation:
         whole = self._part(text, steps, context)
         listing = listing_of(whole.text) if may_list else None
         rewrites = (*rewrites, *_other_forms(whole.text, listing), *whole.rewrites)
+        if short:
+            rewrites = (*rewrites, Step(SHORT_FORM, whole.text, short))
         whole = whole._replace(rewrites=rewrites)
         pieces, lines = _split(whole.text) if self.composites else ((whole.text,), [])
         if len(pieces) > 1:
@@ -325,7 +339,8 @@ class Preparation:
         """Return a string to look up, with all that it may be written as instead."""
         finding = finding_name(text)
         rewrites = (Step("finding", text, finding),) if finding else ()
-        alternatives, guesses = self._spelled(text)
+        alternatives, spaced, guesses = self._spelled(text)
+        rewrites = (*rewrites, *spaced)
         genera, initials = organism_steps(text, self.binomials, context.around)
         alternatives, rewrites = (*alternatives, *genera), (*rewrites, *initials)
         line = drug_line(text)
@@ -334,13 +349,19 @@ class Preparation:
             alternatives, rewrites = (*alternatives, *further), (*rewrites, *rewritten)
         return Part(text, alternatives, steps, guesses=guesses, rewrites=rewrites, status=status)
 
-    def _spelled(self, text: str) -> tuple[tuple[Step, ...], tuple[str, ...]]:
-        """Return the corrected spelling of a text, and guesses at it."""
+    def _spelled(self, text: str) -> tuple[tuple[Step, ...], tuple[Step, ...], tuple[str, ...]]:
+        """Return a text with clear spaces and spellings, with other spaces, and guesses at it."""
         if self.speller is None:
-            return (), ()
-        corrected = self.speller.correct(text)
-        spelling = () if corrected == text else (Step("spelling", text, corrected),)
-        return spelling, self.speller.guesses(corrected)
+            return (), (), ()
+        apart = self.speller.take_apart(text)
+        clear = apart.clear or text
+        corrected = self.speller.correct(clear)
+        alternatives = (
+            *((Step("space", text, clear),) if clear != text else ()),
+            *((Step("spelling", text, corrected),) if corrected != clear else ()),
+        )
+        spaced = tuple(Step("space", text, other) for other in apart.texts)
+        return alternatives, spaced, self.speller.guesses(corrected)
 
     def _of_line(self, text: str, line: DrugLine) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
         """Return the names in a drug line to search with, and those that only a sieve may know."""
@@ -350,7 +371,7 @@ class Preparation:
         brand = (Step(DRUG_LINE, text, line.brand),) if line.brand else ()
         if len(line.drugs) > 1:
             return (), (*names, *brand)
-        spelling, _ = self._spelled(line.whole)
+        spelling, *_ = self._spelled(line.whole)
         return (*names, *spelling), brand
 
 
