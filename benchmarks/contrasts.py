@@ -36,6 +36,7 @@ from canonym import Concept, Link, Linker, Name, Terminology
 from canonym.export.mappings import mappings_of
 from canonym.mentions.opposites import OPPOSITES, PREFIXES, SPECIES
 from canonym.terminology.formats import read_terminology
+from canonym.text import UNORDERED, normalise
 from record import data_folder, save
 
 MOST = 60  # pairs of a kind and terminology
@@ -134,7 +135,11 @@ def _prefixes(name: str) -> Iterator[tuple[str, str]]:
 
 
 def _case(name: str) -> Iterator[tuple[str, str]]:
-    if re.fullmatch(r"[A-Za-z0-9]{1,6}", name):
+    """Yield short symbols; longer words in capitals are the same words."""
+    is_mixed = not (name.islower() or name.isupper() or name.istitle())
+    if re.fullmatch(r"[A-Za-z0-9]{1,3}|(?=\D*\d)[A-Za-z0-9]{1,6}", name) or (
+        is_mixed and re.fullmatch(r"[A-Za-z]{1,6}", name)
+    ):
         yield name.casefold(), f"={name}"
 
 
@@ -156,10 +161,11 @@ KINDS: dict[str, _Contrast] = {
 def draw(names: Sequence[Name], rng: random.Random) -> list[Pair]:
     """Draw minimal pairs of each kind; every concept is asked for once at most."""
     owners: dict[str, set[str]] = defaultdict(set)
-    inverted: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    equal: dict[str, set[str]] = defaultdict(set)
     for name in names:
         owners[name.text].add(name.concept_id)
-        inverted[_words_of(name.text)].add(name.concept_id)
+        for kind in ("sign", "number"):
+            equal[_form_of(kind, name.text)].add(name.concept_id)
     pairs, taken = [], set[str]()
     for kind, contrast in KINDS.items():
         groups: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
@@ -174,8 +180,9 @@ def draw(names: Sequence[Name], rng: random.Random) -> list[Pair]:
             one, other = rng.sample(sorted(group), 2)
             asked, beside = rng.choice(group[one]), rng.choice(group[other])
             ids = owners[asked]
-            if kind != "case" and inverted[_words_of(asked)] != ids:
-                continue  # another concept has the name in another order
+            same = equal[_form_of(kind, asked)]
+            if kind != "case" and same != ids:
+                continue  # another concept has the name in another order, number or numeral
             if n < MOST and ids.isdisjoint(owners[beside]) and not (ids | owners[beside]) & taken:
                 pairs.append(Pair(kind, asked, frozenset(ids), beside))
                 taken |= ids | owners[beside]
@@ -183,8 +190,11 @@ def draw(names: Sequence[Name], rng: random.Random) -> list[Pair]:
     return pairs
 
 
-def _words_of(text: str) -> tuple[str, ...]:
-    return tuple(sorted(re.findall(r"[^\s,]+", text.casefold())))
+def _form_of(kind: str, text: str) -> str:
+    """Return a form that names with one meaning share, but for what the kind is about."""
+    if kind in ("sign", "comparison", "prime"):
+        return " ".join(sorted(re.findall(r"[^\s,]+", text.casefold())))
+    return normalise(text, UNORDERED)
 
 
 # --- asking ---------------------------------------------------------------------------------------

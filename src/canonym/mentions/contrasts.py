@@ -352,9 +352,15 @@ def _of_case(mention: str, name: str, case_counts: bool) -> list[Contradiction]:
     if mention.islower():
         counts = len(mention) <= _UNIT or (mention in ORDINARY and not name.istitle())
     else:
-        is_mixed = _MIXED.search(mention) is not None or _MIXED.search(name) is not None
-        counts = case_counts or is_mixed or not _READS_AS_WORD.fullmatch(mention)
+        is_mixed = not (_is_plain_case(mention) and _is_plain_case(name))
+        reads_as_word = _READS_AS_WORD.fullmatch(mention) is not None
+        counts = case_counts or is_mixed or not reads_as_word
     return [Contradiction("case", mention, name)] if counts else []
+
+
+def _is_plain_case(word: str) -> bool:
+    """Tell whether a word is in small letters, in capitals, or has a capital in front."""
+    return word.islower() or word.isupper() or word[1:].islower()
 
 
 def sentence_case(text: str) -> str:
@@ -371,7 +377,6 @@ def sentence_case(text: str) -> str:
 
 
 _SYMBOL = re.compile(r"[A-Za-z0-9]{1,12}")
-_MIXED = re.compile(r"[a-z][A-Z]")
 _UNIT = 2  # letters of units and of symbols of elements
 # Four letters or more with a vowel among them are read as a word, which may stand in capitals.
 _READS_AS_WORD = re.compile(r"(?=.*[aeiouyAEIOUY])[A-Za-z]{4,}")
