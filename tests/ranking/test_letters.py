@@ -48,6 +48,7 @@ def test_words_that_only_begin_alike(pair: str) -> None:
         ("delta cell", "gamma delta t cell", 0.0),
         ("alpha cell", "alpha beta t cell", 0.0),
         ("l glutamate", "l arginine l glutamate", 0.0),
+        ("l threonate", "calcium l threonate", 0.0),
         ("stem cell", "embryonic stem cell", 0.0),
         ("", "gene", 0.0),
         ("gene", "", 0.0),

@@ -37,6 +37,8 @@ _GREEK = frozenset(
     tau upsilon phi chi psi omega
     """.split()  # noqa: SIM905
 )
+# *Calcium L-threonate* is a salt of L-threonate.
+_CHEMICAL = re.compile(r"(?:ate|ine|ol|ide|ene|one|ose|ium|yl|ane|acid)$")
 _MOST_WORDS = 2
 
 
@@ -74,7 +76,7 @@ def gain(mention: str, name: str) -> float:
         return 0.0
     if others[-n - 1] in ("and", "or") and len(others) == n + 2:
         return COUPLED
-    is_lettered = n == _MOST_WORDS and _is_letter(words[0])
+    is_lettered = n == _MOST_WORDS and _is_letter(words[0]) and not _CHEMICAL.search(words[1])
     return LETTERED if is_lettered and not any(map(_is_letter, others[:-n])) else 0.0
 
 
