@@ -28,7 +28,7 @@ from canonym.evaluation.similarity.relatedness import read_relatedness
 from canonym.io.files import CHECKSUMS, MANIFEST
 from canonym.io.streams import open_text
 from canonym.io.tables import open_table
-from canonym.linking.confidence import FEATURES, Confidence
+from canonym.linking.confidence import Confidence
 from canonym.linking.overlay import OVERLAY
 from canonym.linking.reranker import Reranker, confidence_beside, shipped_file
 from canonym.linking.reviews import read_reviews
@@ -523,7 +523,7 @@ def orders(folder: Path) -> list[Case]:
     def confide(path: Path) -> None:
         found = Confidence.load(path)
         if found is not None:
-            found.predict(np.zeros((2, len(FEATURES))))
+            found.predict(np.zeros((2, len(found.features))))
 
     cases = []
     for source, read in ((reranker, order), (confidence, confide)):

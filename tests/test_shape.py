@@ -16,10 +16,10 @@ from canonym import Concept, Linker, Terminology
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "canonym"
 LONGEST_FUNCTION = 60
-LONGEST_FILE = 600
+LONGEST_FILE = 650
 MOST_FLOORS = 10
 MOST_FILES_AT_THE_TOP = 5
-MOST_FILES_OF_A_LINK = 8
+MOST_FILES_OF_A_LINK = 9
 
 
 def _modules() -> dict[str, Path]:

@@ -15,7 +15,8 @@ from canonym.encoders import load_encoder
 from canonym.encoders.static import StaticVectors
 from canonym.linking.targets import SEARCHES, TARGETS, parse_search
 
-WORDS = [f"w{number}" for number in range(24)]
+# Words that do not contradict each other, as those with numbers do.
+WORDS = [f"w{chr(ord('a') + number)}" for number in range(24)]
 BARE: dict[str, Any] = {"sieves": (), "spelling": False, "composites": False, "min_length": 1}
 
 
@@ -150,13 +151,13 @@ def test_other_searches_are_refused(wrong: str) -> None:
 def test_the_threshold_decides_which_step_does() -> None:
     mention = world()[2][1][0]
     low, high = built("D-T + OD-C", -1.0), built("D-T + OD-C", 1.0)
-    assert low.link(["w1 w2"])[0].candidates[0].sieve == "D-T"
-    assert high.link(["w1 w2"])[0].candidates[0].sieve == "OD-C"
+    assert low.link(["wb wc"])[0].candidates[0].sieve == "D-T"
+    assert high.link(["wb wc"])[0].candidates[0].sieve == "OD-C"
     assert built("D-T + OD-C").link([mention])[0].candidates[0].sieve == "D-T"
 
 
 def test_a_mean_is_shown_by_the_label() -> None:
-    link = built("O-C").link(["w1 w2"])[0]
+    link = built("O-C").link(["wb wc"])[0]
     assert all((c.name, c.scope) == (c.label, "label") for c in link.candidates)
     assert len({c.id for c in link.candidates}) == len(link.candidates)
 

@@ -211,7 +211,7 @@ def _as_link(kept: Mapping[str, Any]) -> Link:
     )
     return Link(
         mention,
-        tuple(Candidate(**{**one, "types": tuple(one["types"])}) for one in kept["candidates"]),
+        tuple(map(Candidate.from_dict, kept["candidates"])),
         kept["nil"],
         kept["reason"],
         kept["searched"],

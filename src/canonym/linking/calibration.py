@@ -131,10 +131,9 @@ def _absent_siblings(
     siblings = [sibling for text in texts if (sibling := sibling_of(text, rng))]
     if not pipeline.sieves:
         return []
-    last = pipeline.sieves[-1].steps
-    rows = pipeline.names.snapshot().find(
-        len(pipeline.sieves) - 1, list(normalise_all(siblings, last))
-    )
+    last = max(n for n, sieve in enumerate(pipeline.sieves) if n == 0 or not sieve.bare)
+    forms = list(normalise_all(siblings, pipeline.sieves[last].steps))
+    rows = pipeline.names.snapshot().find(last, forms)
     return [text for text, own in zip(siblings, rows, strict=True) if not len(own)][:n]
 
 

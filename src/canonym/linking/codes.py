@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from canonym.linking.search import BatchHits, ConceptHit, Sifted, StringHits, sift
+from canonym.linking.search import BatchHits, ConceptHit, StringHits
 from canonym.linking.settings import IDS
+from canonym.linking.sieves import Sifted, sift
 from canonym.terminology.codes import CodeHit
 from canonym.text import PLAIN, UNORDERED, normalise_all
 from canonym.types import Int32Array, Step

@@ -19,8 +19,9 @@ import numpy.typing as npt
 from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput
 from canonym.io.numbers import largest_product
-from canonym.linking.search import BatchHits, ConceptHit, Draft, at_most, concepts_of
+from canonym.linking.search import BatchHits, ConceptHit, Draft, at_most
 from canonym.linking.settings import IDS, SIEVES
+from canonym.linking.sieves import concepts_of
 from canonym.linking.targets import Target
 from canonym.mentions.sentences import phrases, sentence_of, without
 from canonym.mentions.species import species_in, species_of

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, Unpack
 
 from canonym.errors import InvalidInput
-from canonym.linking.close_hits import LOOKED_AT, by_letters
 from canonym.linking.codes import find_coded
 from canonym.linking.confidence import Confidence, check_confidence
 from canonym.linking.decision import decide, divide, listed_of, names_of, parts_of
@@ -31,19 +30,20 @@ from canonym.linking.links import LinkOptions, Links, check_abbreviations, check
 from canonym.linking.names import CurrentNames, Filter, Filters, open_rows
 from canonym.linking.reranker import POOL, Reranker
 from canonym.linking.search import (
+    LOOKED_AT,
     BatchHits,
     ConceptHit,
     ConceptTable,
     Draft,
     KnownHits,
     Search,
-    Sifted,
     StringHits,
     at_most,
+    by_letters,
     load_encoders,
-    sift,
 )
 from canonym.linking.settings import IDS, Sieve, chosen_sieves
+from canonym.linking.sieves import Sifted, sift
 from canonym.linking.targets import TARGETS, parse_search
 from canonym.mentions.abbreviations import find_abbreviations
 from canonym.mentions.binomials import BINOMIALS, Binomials
@@ -377,7 +377,8 @@ class Pipeline:
         nearest = self.search.search(searched, n, names, chosen, forbidden, found.encoded)
         rows = (hit.row for of_string in nearest.values() for hit in of_string)
         self.concepts.read_names(row for row in rows if 0 <= row < names.n_base)
-        by_letters(nearest, sifted, names, self.concepts)
+        if self.sieves:  # without any, a search is what a paper describes
+            by_letters(nearest, sifted, names, self.concepts)
         for string in strings:
             if string in hits:
                 continue

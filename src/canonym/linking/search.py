@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -18,18 +18,17 @@ from canonym.linking.languages import Asked
 from canonym.linking.names import Filter, Names
 from canonym.linking.settings import Sieve
 from canonym.linking.targets import TARGETS, Target
-from canonym.mentions.contrasts import NOTHING, against, differs_in_meaning, sentence_case
+from canonym.mentions.contrasts import NOTHING, against
 from canonym.mentions.species import species_of
 from canonym.ranking.fusion import FusedHits, Scorer, Share, fuse, fuse_exactly, mean_shares
-from canonym.ranking.pooling import TieRule, search_concepts
+from canonym.ranking.letters import gain, most_gain
+from canonym.ranking.pooling import search_concepts
 from canonym.terminology import Terminology
 from canonym.terminology.hierarchy import Hierarchy
-from canonym.text import PLAIN, normalise, normalise_all
-from canonym.text.memo import MemoNormaliser
-from canonym.text.qualifiers import bare_name
-from canonym.types import SCOPES, Against, Concept, Float32Array, Int32Array, Mention, Name, Step
+from canonym.text import normalise_all
+from canonym.text.memo import strong_forms
+from canonym.types import Against, Concept, Float32Array, Int32Array, Mention, Name, Step
 
-_LABEL = SCOPES.index("label")
 CONTRADICTED = 0.05
 """By so much a hit of a search scores less whose name contradicts the mention.
 
@@ -76,10 +75,6 @@ class StringHits(NamedTuple):
     def score(self) -> float:
         """Score of the best hit, −inf without one."""
         return self.hits[0].score if self.hits else float("-inf")
-
-
-Sifted = Mapping[str, tuple[Sieve, list[tuple[int, int]]]]
-"""The sieve that knows a string, and the concepts and rows that it found, by string."""
 
 
 class Draft(NamedTuple):
@@ -455,11 +450,16 @@ class BatchHits:
 
     def weigh_searched(self, string: str, hits: Sequence[ConceptHit]) -> list[ConceptHit]:
         """Return hits of a search with what speaks against them, those that contradict later."""
-        weighed = [
-            hit._replace(score=hit.score - CONTRADICTED) if hit.against.contradictions else hit
-            for hit in self.weigh(string, hits)
-        ]
-        return sorted(weighed, key=lambda hit: -hit.score)
+        weighed = self.weigh(string, hits)
+        if not self.sieves:  # a search alone is what a paper describes
+            return weighed
+        return sorted(
+            (
+                hit._replace(score=hit.score - CONTRADICTED) if hit.against.contradictions else hit
+                for hit in weighed
+            ),
+            key=lambda hit: -hit.score,
+        )
 
     def _against(self, string: str, hit: ConceptHit) -> Against:
         name = self.name(hit).text
@@ -522,130 +522,46 @@ def _scorer(
     )
 
 
-def sift(
-    plain: Mapping[str, str],
-    sieves: Sequence[Sieve],
+# --- close hits -----------------------------------------------------------------------------------
+
+LOOKED_AT = 8
+"""Nearest concepts that are found at least and looked at most, so that k changes no order."""
+
+
+def by_letters(
+    nearest: dict[str, list[ConceptHit]],
+    known: Container[str],
     names: Names,
-    filters: Sequence[Filter],
     concepts: ConceptTable,
-) -> dict[str, tuple[Sieve, list[tuple[int, int]]]]:
-    """Look strings up in one sieve after the other; the first that knows a string decides.
+) -> None:
+    """Put the hits of strings that no sieve knows in order by their letters too.
 
-    Strings come with their `PLAIN` forms. Returns the sieve and the (concept, row) pairs of each
-    string that a sieve knows. Of several filters, one per step of the search, the first that leaves
-    any row is used. A name that differs by a sign or a negation is another name. Of names that are
-    equal in normal form, those written with the same capitals go first; those of the first letter
-    of a word count for less than scopes: *cold* is "Cold" as well.
-
-    A synonym yields to a label of the next sieve, unless the labels of its concepts are plurals.
-    UBERON has *lungs* for *pair of lungs*, and the lung is meant. Where labels are plurals, as in
-    MeSH, *acetic acids* are a class.
+    Only hits nearly as near as the first are looked at; see `canonym.ranking.letters`. Scores fall:
+    a hit that goes behind another gets at most its score.
     """
-    found: dict[str, tuple[Sieve, list[tuple[int, int]]]] = {}
-    odd: set[str] = set()
-    known: dict[str, str] = {}  # forms of the strings that the sieve before was asked for
-    for number, sieve in enumerate(sieves):
-        left = [string for string in plain if string not in found or string in odd]
-        if number and sieve.steps == sieves[number - 1].steps:
-            forms = [known[string] for string in left]
-        else:
-            forms = _normaliser(sieve.steps)(left, [plain[string] for string in left])
-            known = dict(zip(left, forms, strict=True))
-        rows_of = names.find(number, forms)
-        texts = _Texts(names, concepts, rows_of)
-        for string, form, rows in zip(left, forms, rows_of, strict=True):
-            if string in odd and form == plain[string]:
-                continue
-            for chosen in filters if len(rows) else ():
-                kept = rows if chosen.allowed is None else rows[chosen.allowed[rows]]
-                if string in odd:
-                    kept = kept[chosen.ties.scope_of_row[kept] == _LABEL]
-                kept, writing = texts.of_one_meaning(string, kept)
-                if len(kept) and (string not in odd or _are_singular(found[string][1], concepts)):
-                    pairs = concepts_of(kept, chosen.ties, writing)
-                    if sieve.bare and len(pairs) > 1:
-                        pairs = _barest(pairs, chosen.ties, names, concepts)
-                    found[string] = (sieve, pairs)
-                    break
-        odd = set()
-        if number == 0:
-            scopes = filters[0].ties.scope_of_row
-            odd = {one for one, (_, pairs) in found.items() if _are_odd(pairs, names, scopes)}
-    return found
-
-
-class _Texts:
-    """The names of rows that a sieve returned for strings, read in one query."""
-
-    def __init__(self, names: Names, concepts: ConceptTable, rows_of: Sequence[Int32Array]) -> None:
-        self._names, self._concepts = names, concepts
-        rows = np.concatenate(rows_of) if rows_of else np.empty(0, dtype=np.int32)
-        concepts.read_names(rows[rows < names.n_base].tolist())
-
-    def of_one_meaning(
-        self, string: str, rows: Int32Array
-    ) -> tuple[Int32Array, npt.NDArray[np.int8]]:
-        """Return the rows whose names mean what a string does, and how they are written.
-
-        ``(n, 2)``: whether case differs by more than the first letter of words, and whether the
-        name is not equal as it is written; see `TieRule.order`.
-        """
-        texts = [self._text(row) for row in rows.tolist()]
-        meant = np.array(
-            [text == string or not differs_in_meaning(string, text) for text in texts], np.bool_
-        )
-        plain = sentence_case(string)
-        writing = [
-            (text != string and sentence_case(text) != plain, text != string) for text in texts
+    strings = [one for one, hits in nearest.items() if len(hits) > 1 and one not in known]
+    near: list[tuple[str, str, list[ConceptHit]]] = []
+    for string, form in zip(strings, strong_forms(strings), strict=True):
+        hits = nearest[string]
+        least = hits[0].score - most_gain(form)
+        close = [hit for hit in hits[:LOOKED_AT] if hit.score > least]
+        if len(close) > 1 and all(hit.row >= 0 for hit in close):  # no means of names
+            near.append((string, form, close))
+    for string, form, close in near:
+        texts = [
+            (concepts if hit.row < names.n_base else names).name(hit.row).text for hit in close
         ]
-        return rows[meant], np.array(writing, dtype=np.int8).reshape(-1, 2)[meant]
-
-    def _text(self, row: int) -> str:
-        whole = self._concepts if row < self._names.n_base else self._names
-        return whole.name(row).text
-
-
-def _barest(
-    pairs: Sequence[tuple[int, int]], ties: TieRule, names: Names, concepts: ConceptTable
-) -> list[tuple[int, int]]:
-    """Order the concepts of one bare name.
-
-    "X, unspecified" goes before "X, not elsewhere classified", a label before other names, and the
-    shorter name before the longer. Equal names are in the order of ties.
-    """
-
-    def key(pair: tuple[int, int]) -> tuple[bool, int, int, int]:
-        row = pair[1]
-        text = (concepts.name(row) if row < names.n_base else names.name(row)).text
-        bare = bare_name(text)
-        narrower = bare is not None and bare.is_narrower
-        return narrower, int(ties.scope_of_row[row]), len(text.split()), len(text)
-
-    return sorted(pairs, key=key)
+        gains = [gain(form, text) for text in strong_forms(texts)]
+        if any(gains):
+            rest = nearest[string][len(close) :]
+            nearest[string] = _ordered(close, gains, rest)
 
 
-def _are_odd(pairs: Sequence[tuple[int, int]], names: Names, scopes: npt.NDArray[np.int8]) -> bool:
-    """Tell whether rows are mere synonyms in the terminology, which another label may overrule."""
-    return all(row < names.n_base and scopes[row] != _LABEL for _, row in pairs)
-
-
-def _are_singular(pairs: Sequence[tuple[int, int]], concepts: ConceptTable) -> bool:
-    """Tell whether the labels of all concepts are in the singular, as *pair of lungs* is."""
-    labels = [normalise(concepts[concept].label).split(" of ")[0] for concept, _ in pairs]
-    return list(_normaliser((*PLAIN, "plural"))(labels)) == labels
-
-
-_normaliser = functools.cache(MemoNormaliser)
-
-
-def concepts_of(
-    rows: Int32Array, ties: TieRule, writing: npt.NDArray[np.int8] | None = None
-) -> list[tuple[int, int]]:
-    """Return the concepts of equal rows in the order of ties, with the best row of each.
-
-    `writing` is how near each name is to a string as it is written, see `TieRule.order`.
-    """
-    best: dict[int, int] = {}
-    for row in rows[ties.order(rows, writing=writing)].tolist():
-        best.setdefault(int(ties.concept_of_row[row]), row)
-    return list(best.items())
+def _ordered(
+    close: list[ConceptHit], gains: list[float], rest: list[ConceptHit]
+) -> list[ConceptHit]:
+    order = sorted(range(len(close)), key=lambda at: -(close[at].score + gains[at]))
+    ordered: list[ConceptHit] = []
+    for hit in (*(close[at] for at in order), *rest):
+        ordered.append(at_most(hit, ordered[-1].score) if ordered else hit)
+    return ordered

@@ -19,7 +19,8 @@ import numpy.typing as npt
 
 from canonym.indexes.bags import Bags, WordNumbers
 from canonym.linking.names import Filter, Names
-from canonym.linking.search import BatchHits, sift
+from canonym.linking.search import BatchHits
+from canonym.linking.sieves import sift
 from canonym.mentions.abbreviations import expand
 from canonym.mentions.composites import composites_ending, split_composite
 from canonym.mentions.lookalikes import beside, is_out_of_order, looks_alike

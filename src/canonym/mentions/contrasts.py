@@ -1,4 +1,4 @@
-"""What speaks against a name: words too many, words too few, and what contradicts.
+"""Evidence against a name: words too many, words too few, and what contradicts.
 
 Letters and vectors of *hyperkalemia* and *hypokalemia*, or of *type 1* and *type 2*, are alike, and
 they mean different things. Here a mention is laid beside a name, and what neither shares is told

@@ -1,4 +1,4 @@
-"""What a laboratory test was made of: *glucose, urine* is not *glucose in blood*.
+"""Specimens of laboratory tests: *glucose, urine* is not *glucose in blood*.
 
 Names of two specimens are names of two tests, whatever else they share.
 """

@@ -65,6 +65,16 @@ class Against(NamedTuple):
     contradictions: tuple[Contradiction, ...] = ()
     relation: str = "equal"
 
+    @classmethod
+    def from_dict(cls, whole: dict[str, Any]) -> Against:
+        """Return what `to_dict` returned as it was."""
+        return cls(
+            tuple(whole["left_over"]),
+            tuple(whole["missing"]),
+            tuple(Contradiction(**each) for each in whole["contradictions"]),
+            whole["relation"],
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain dicts and lists, ready for JSON."""
         return {
@@ -127,6 +137,18 @@ class Candidate:
     def similarity(self) -> float:
         """The score, or the similarity among `parts` where the score is a share."""
         return self.parts.get(SIMILARITY, self.score)
+
+    @classmethod
+    def from_dict(cls, whole: dict[str, Any]) -> Candidate:
+        """Return a candidate from what `to_dict` returned."""
+        against = whole.get("against", {})
+        return cls(
+            **{
+                **whole,
+                "types": tuple(whole["types"]),
+                "against": Against.from_dict(against) if against else _NOTHING,
+            }
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the candidate as a plain dict, ready for JSON, without what is not known of it."""
