@@ -16,7 +16,7 @@ questions are asked, and one more says what the answers cost:
 
 canonym's exact matches are what its SSSOM file calls ``skos:exactMatch``. Of the peers, the nearest
 name counts as one from a score of 95 % on. They choose among the names of all pairs of a
-terminology and 2,000 others.
+terminology and 500 others.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from record import data_folder, save
 MOST = 60  # pairs of a kind and terminology
 NEGATED = 60  # names of a terminology that are negated
 KEPT = 300
-OTHERS = 2000
+OTHERS = 500
 SURE = 0.95
 SOURCES: dict[str, tuple[str, dict[str, Any]]] = {
     "DOID": ("doid/HumanDO-2015-05-14.obo.gz", {}),

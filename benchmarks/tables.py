@@ -425,6 +425,45 @@ def _mapping() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _mapping_nobody() -> str:
+    """Return what is mapped where no concept has a partner."""
+    lines = [
+        "| no concept has a partner | concepts | mapped | as the same | of 0.85 or more |",
+        "|---|--:|--:|--:|--:|",
+    ]
+    for row in _result("mapping")["nobody"]:
+        same = f"{row['exact']:,} ({100 * row['exact share']:.2f} %)"
+        lines.append(
+            f"| {row['question']} | {row['concepts']:,} | {row['pairs']:,} | {same} | "
+            f"{row['of 0.85 or more']:,} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _contrasts(by: str) -> str:
+    """Return how many minimal pairs are told apart, by kind of contrast or by terminology."""
+    result = _result("contrasts")
+    questions = ("present", "absent", "negated", "kept")
+    rows = [row for row in result["rows"] if (row["kind"] == "all") == (by == "all")]
+    systems = list(dict.fromkeys(row["system"] for row in rows))
+    if by == "all":
+        lines = [f"| right, % | {' | '.join(questions)} |", "|---|" + "--:|" * len(questions)]
+        for system in systems:
+            own = {row["question"]: row["percent"] for row in rows if row["system"] == system}
+            cells = [f"{own[name]:.1f}" if name in own else "–" for name in questions]
+            lines.append(f"| {system} | {' | '.join(cells)} |")
+        return "\n".join(lines) + "\n"
+    columns = [(system, name) for system in systems for name in questions[:2]]
+    head = " | ".join(f"{system}, {name}" for system, name in columns)
+    lines = [f"| right, % | pairs | {head} |", "|---|--:|" + "--:|" * len(columns)]
+    shown = [row for row in rows if row["system"] == "canonym" and row["question"] == "present"]
+    for row in shown:
+        own = {(r["system"], r["question"]): r for r in rows if r["kind"] == row["kind"]}
+        cells = " | ".join(f"{own[column]['percent']:.1f}" for column in columns)
+        lines.append(f"| {row['kind']} | {row['n']:,} | {cells} |")
+    return "\n".join(lines) + "\n"
+
+
 def _nil() -> str:
     """Return accuracy with thresholds for NIL, by DILBERT's protocol."""
     found = {(row["name"], row["metric"]): row["value"] for row in _result("default")["rows"]}
@@ -910,7 +949,10 @@ _TABLES = {
     "unsure-languages": _unsure_languages,
     "icd10-languages": partial(_by_language, "icd10_languages", "language"),
     "everyday-languages": _everyday_languages,
+    "contrasts": partial(_contrasts, "all"),
+    "contrasts-by-kind": partial(_contrasts, "kind"),
     "mapping": _mapping,
+    "mapping-nobody": _mapping_nobody,
     "match": _match,
     "products": _products,
     "scaling-mentions": _scaling_mentions,

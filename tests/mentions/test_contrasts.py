@@ -82,6 +82,9 @@ negation    | sepsis ruled out              | Sepsis
 negation    | ulcer without perforation     | ulcer with perforation
 negation    | non-small cell carcinoma      | small cell carcinoma
 negation    | smile                         | Absent smile
+specimen    | glucose, urine                | glucose in blood
+specimen    | CSF protein                   | serum protein
+specimen    | potassium, serum              | urine potassium
 species     | mouse hemoglobin              | human hemoglobin
 species     | bovine insulin                | porcine insulin
 karyotype   | 46,XX gonadal dysgenesis      | 46,XY gonadal dysgenesis

@@ -29,6 +29,7 @@ from canonym.mentions.opposites import (
     SPECIES,
     TAGS,
 )
+from canonym.mentions.specimens import specimen_of
 from canonym.text.characters import dashes, entities, ions, quotes, signs, width
 from canonym.text.memo import strong_forms
 from canonym.types import Against, Contradiction
@@ -138,6 +139,7 @@ def against(mention: str, name: str, *, case_counts: bool = False) -> Against:
         shared = len(words) > len(left_words)
         contradictions += _of_words(left_words, missing_words, shared)
         contradictions += _of_negation(words, others)
+        contradictions += _of_specimens(mention, name)
         left, missing = left + left_words, missing + missing_words
     if not (left or missing or contradictions):
         return NOTHING
@@ -321,6 +323,13 @@ def _of_negation(words: Sequence[str], others: Sequence[str]) -> Iterator[Contra
         yield Contradiction("negation", "no " + " ".join(w for w in words if w in denied), "")
     elif denied_too & said and PRIVATION.isdisjoint(said - set(others)):
         yield Contradiction("negation", "", "no " + " ".join(w for w in others if w in denied_too))
+
+
+def _of_specimens(mention: str, name: str) -> Iterator[Contradiction]:
+    """Yield the specimens of two laboratory tests, if both have one and they differ."""
+    specimen, other = specimen_of(mention), specimen_of(name)
+    if specimen and other and specimen != other:
+        yield Contradiction("specimen", specimen, other)
 
 
 def _denied(words: Sequence[str]) -> set[str]:

@@ -33,7 +33,7 @@ class Contradiction(NamedTuple):
     kind : str
         ``"number"``, ``"letter"``, ``"side"``, ``"opposite"``, ``"prefix"``, ``"sign"``,
         ``"comparison"``, ``"prime"``, ``"percent"``, ``"negation"``, ``"species"``,
-        ``"karyotype"`` or ``"case"``.
+        ``"specimen"``, ``"karyotype"`` or ``"case"``.
     mention, name : str
         The words or signs of both; empty where one says nothing.
     """
