@@ -1,0 +1,105 @@
+"""Clinical shorthand with a slash: *w/o* is *without*, and its slash parts nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+_WRITTEN_OUT = {
+    "w/o": "without",
+    "w/": "with",
+    "w/wo": "with or without",
+    "w/in": "within",
+    "r/t": "related to",
+    "d/t": "due to",
+    "s/t": "secondary to",
+    "2/2": "secondary to",
+    "a/w": "associated with",
+    "b/c": "because of",
+    "c/b": "complicated by",
+    "c/w": "consistent with",
+    "p/w": "presents with",
+    "i/s/o": "in the setting of",
+    "s/p": "status post",
+    "h/o": "history of",
+    "k/c/o": "known case of",
+    "c/o": "complains of",
+    "r/o": "rule out",
+    "e/o": "evidence of",
+    "f/u": "follow-up",
+    "b/l": "bilateral",
+    "y/o": "year old",
+    "h/a": "headache",
+    "f/c": "fever and chills",
+    "s/s": "signs and symptoms",
+    "n/v": "nausea and vomiting",
+    "n&v": "nausea and vomiting",
+    "n/d": "nausea and diarrhea",
+    "v/d": "vomiting and diarrhea",
+    "n/v/d": "nausea, vomiting and diarrhea",
+    "n/v/d/c": "nausea, vomiting, diarrhea and constipation",
+    "f/c/n/v": "fever, chills, nausea and vomiting",
+}
+
+_UNDERSTOOD = frozenset(
+    """
+    w/o w/ w/wo r/t s/p h/o c/o r/o b/l y/o n/v n&v n/v/d n/v/d/c
+    """.split()  # noqa: SIM905
+)
+"""These mean nothing else in capitals; *B/C* may be two types, and *D/T* two vaccines."""
+
+_SPELT = "|".join(re.escape(form) for form in sorted(_WRITTEN_OUT, key=len, reverse=True))
+# "w/" may touch the next word. Nothing else may: "c/ope" is no "c/o".
+_SHORTHAND = re.compile(rf"(?i)(?<![\w/&.-])(?:(?:{_SPELT})(?![\w/&])|w/(?=[a-z]{{2}}))")
+# Shorthand that is not in the table, such as "t/t" and "o/e".
+_LONE_LETTERS = re.compile(r"(?<![\w/])[a-z](?:/[a-z])+(?![\w/])")
+_SLASH = re.compile(r"[/&]")
+_LETTERS = re.compile(r"[^\W\d_]")
+_MANY = 8  # letters of a text that is written in capitals
+
+
+def write_out(text: str) -> str:
+    """Write out shorthand such as *w/o*, *r/t* and *N/V*.
+
+    Of shorthand in capitals only what can mean nothing else is written out, unless all of the text
+    is in capitals.
+
+    >>> write_out("diabetes w/o complications"), write_out("ulcer r/t diabetes")
+    ('diabetes without complications', 'ulcer related to diabetes')
+    >>> write_out("N/V"), write_out("hepatitis B/C")
+    ('nausea and vomiting', 'hepatitis B/C')
+    """
+    if _SLASH.search(text) is None:
+        return text
+    return _SHORTHAND.sub(_written_out, text)
+
+
+def hide_shorthand(text: str, guard: Mapping[int, int]) -> str:
+    """Translate the characters of shorthand by a table, so that nothing is split there."""
+    if _SLASH.search(text) is None:
+        return text
+    text = _SHORTHAND.sub(
+        lambda match: match[0].translate(guard) if _is_meant(match) else match[0], text
+    )
+    return _LONE_LETTERS.sub(lambda match: match[0].translate(guard), text)
+
+
+def _is_meant(match: re.Match[str]) -> bool:
+    form = match[0]
+    if not any(map(str.isupper, form)) or form.lower() in _UNDERSTOOD:
+        return True
+    return form.upper() == form and form != "B/C" and _is_in_capitals(match.string)
+
+
+def _is_in_capitals(text: str) -> bool:
+    letters = _LETTERS.findall(text)
+    return len(letters) >= _MANY and all(map(str.isupper, letters))
+
+
+def _written_out(match: re.Match[str]) -> str:
+    if not _is_meant(match):
+        return match[0]
+    long = _WRITTEN_OUT[match[0].lower()]
+    # "w/fever": the next word follows at once.
+    follows = match.string[match.end() : match.end() + 1]
+    return f"{long} " if follows.isalnum() else long

@@ -1,0 +1,94 @@
+"""Shorthand with a slash is written out, and other slashes stay."""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from canonym.mentions import shorthand
+from canonym.mentions.composites import split_composite
+from canonym.mentions.shorthand import write_out
+
+
+def test_examples_in_docstrings():
+    assert doctest.testmod(shorthand).failed == 0
+
+
+WRITTEN_OUT = [
+    ("diabetes w/o complications", "diabetes without complications"),
+    ("DM W/O COMPLICATION", "DM without COMPLICATION"),
+    ("ulcer r/t diabetes", "ulcer related to diabetes"),
+    ("fracture w/ displacement", "fracture with displacement"),
+    ("fracture w/displacement", "fracture with displacement"),
+    ("rash w/ or w/o fever", "rash with or without fever"),
+    ("MRI w/wo contrast", "MRI with or without contrast"),
+    ("pain d/t fall", "pain due to fall"),
+    ("PAIN D/T FALL LEFT HIP", "PAIN due to FALL LEFT HIP"),
+    ("CHF 2/2 MI", "CHF secondary to MI"),
+    ("anemia s/t CKD", "anemia secondary to CKD"),
+    ("rash a/w fever", "rash associated with fever"),
+    ("anxiety b/c pain", "anxiety because of pain"),
+    ("gout s/p colchicine", "gout status post colchicine"),
+    ("patient h/o gout", "patient history of gout"),
+    ("man c/o headache", "man complains of headache"),
+    ("chest pain r/o MI", "chest pain rule out MI"),
+    ("b/l knee pain", "bilateral knee pain"),
+    ("knee pain B/L", "knee pain bilateral"),
+    ("65 y/o man", "65 year old man"),
+    ("N/V", "nausea and vomiting"),
+    ("n/v", "nausea and vomiting"),
+    ("N&V", "nausea and vomiting"),
+    ("N/V/D", "nausea, vomiting and diarrhea"),
+    ("fever, n/v/d", "fever, nausea, vomiting and diarrhea"),
+    ("N/V w/o fever", "nausea and vomiting without fever"),
+    ("sepsis i/s/o AML", "sepsis in the setting of AML"),
+    ("f/u of gout", "follow-up of gout"),
+    ("effusion c/w CHF", "effusion consistent with CHF"),
+    ("seen w/in a day", "seen within a day"),
+]
+STAYS = [
+    *("hepatitis B/C", "HEPATITIS B/C", "influenza A/B", "CD4/CD8", "TCP/IP", "HER2/neu", "N/A"),
+    *("V/Q mismatch", "5 mg/kg", "km/h", "24/7", "2/22", "w/v", "10 % w/w", "I/O", "and/or", "A/C"),
+    *(
+        "cow/ox",
+        "b/cde",
+        "MRI/CT",
+        "1/2",
+        "c/o/p",
+        "http://x/w/o/",
+        "D/T vaccine",
+        "L/R",
+        "a/b",
+        "",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "written"), WRITTEN_OUT)
+def test_shorthand(text, written):
+    assert write_out(text) == written
+
+
+@pytest.mark.parametrize("text", STAYS)
+def test_other_slashes_stay(text):
+    assert write_out(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("diabetes w/o complications", "DM w/o complication", "ulcer r/t diabetes"),
+        *("fracture w/ displacement", "pain d/t fall", "fracture s/p fall", "fever c/w infection"),
+        *("t/t of cancer", "tumor o/e", "ulcer 2/2 cancer", "N/V/D", "N/V", "b/l tumor"),
+    ],
+)
+def test_nothing_is_split_at_the_slash_of_shorthand(text):
+    assert split_composite(text) == (text,)
+
+
+@given(st.text(st.sampled_from("wocrtdsphbnva/&2 WOCNVB."), max_size=30))
+def test_it_is_written_out_once(text):
+    assert write_out(write_out(text)).count("/") <= text.count("/")
