@@ -28,6 +28,7 @@ def test_examples_in_docstrings():
 def test_nothing_to_do():
     prepared = Preparation().prepare("asthma")
     assert prepared.whole == Part("asthma", (), ())
+    assert not prepared.may_list
     assert prepared.parts == (prepared.whole,)
 
 
@@ -41,6 +42,7 @@ def test_composite():
     prepared = Preparation().prepare("breast and ovarian cancer")
     assert prepared.whole == Part("breast and ovarian cancer", (), ())
     assert [part.text for part in prepared.parts] == ["breast cancer", "ovarian cancer"]
+    assert {"breast", "ovarian cancer"} < prepared.names.keys()
     split = Step("composite", "breast and ovarian cancer", "breast cancer | ovarian cancer")
     assert all(part.steps == (split,) for part in prepared.parts)
     assert len(Preparation(composites=False).prepare("breast and ovarian cancer").parts) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -37,12 +38,9 @@ WIDE_FEATURES: tuple[str, ...] = (
 terminology knows."""
 
 _FORMATS = {2: FEATURES, 4: WIDE_FEATURES}
-_REWRITTEN = (
-    "abbreviation",
-    "trial field",
-    "gloss",
-    "finding",
-)  # steps to another text, but for its spelling
+_SPLIT = ("composite", "list")
+# Steps to another text, but for its spelling.
+_REWRITTEN = ("abbreviation", "trial field", "shorthand", "gloss", "finding")
 
 KnownShare = Callable[[str], float]
 """Gives the share of a text in words that a terminology has."""
@@ -90,8 +88,8 @@ def confidence_features(
 
 def _as_written(link: Link) -> str:
     """Return the mention before its spelling was corrected: what is corrected looks known."""
-    steps = () if any(step.name == "composite" for step in link.steps) else link.steps
-    texts = (step.after for step in reversed(steps) if step.name in _REWRITTEN)
+    steps = itertools.takewhile(lambda step: step.name not in _SPLIT, reversed(link.steps))
+    texts = (step.after for step in steps if step.name in _REWRITTEN)
     return next(texts, link.mention.text)
 
 

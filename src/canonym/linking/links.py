@@ -47,6 +47,10 @@ class LinkOptions(TypedDict, total=False):
     context : bool
         Whether the surroundings of a mention choose between concepts of the same name, and the
         other mentions of a document count for a re-ranker; true by default. Not with a seed.
+    separator : str or None
+        What parts the names of a mention that lists several, such as ``";"``. Mentions are cut
+        there, whatever the terminology knows. By default they are cut at semicolons, line ends,
+        numbers and bullets where the whole is no name; see `canonym.mentions.lists`.
     batch : int
         Mentions handled at once, 1,024 by default.
     workers : int
@@ -64,6 +68,7 @@ class LinkOptions(TypedDict, total=False):
     min_confidence: float | None
     seed: int | None
     context: bool
+    separator: str | None
     batch: int
     workers: int
 
@@ -87,6 +92,7 @@ def check_options(options: LinkOptions) -> dict[str, Any]:
         "min_confidence": None,
         "seed": None,
         "context": True,
+        "separator": None,
         "batch": BATCH,
         "workers": 1,
     }
@@ -112,6 +118,7 @@ def check_options(options: LinkOptions) -> dict[str, Any]:
         raise InvalidInput(f"min_score is {least}; a score is expected, a number from -1 to 1")
     if not isinstance(whole["context"], bool):
         raise InvalidInput(f"context is {whole['context']!r:.80}; expected True or False")
+    _check_separator(whole["separator"])
     for name in ("types", "sources", "languages", "ids", "prefer"):
         if isinstance(whole[name], str) or not isinstance(whole[name], Iterable):
             raise InvalidInput(f"{name} is {whole[name]!r:.80}; expected a list of strings")
@@ -121,6 +128,16 @@ def check_options(options: LinkOptions) -> dict[str, Any]:
             raise InvalidInput(f"{name}: {strange[0]!r:.80} is no string; strings are expected")
     _check_preferences(whole["prefer"], context=whole["context"] and seed is None)
     return whole
+
+
+def _check_separator(separator: object) -> None:
+    """Refuse what parts nothing, or everything."""
+    if separator is None:
+        return
+    if not isinstance(separator, str) or not separator or separator.isalnum():
+        raise InvalidInput(
+            f"separator is {separator!r:.80}; expected what stands between names, such as ';'"
+        )
 
 
 def _check_preferences(prefer: Sequence[str], *, context: bool) -> None:

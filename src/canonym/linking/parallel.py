@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import tee
 from typing import TYPE_CHECKING, Any, cast
 
-from canonym.errors import Mismatch
+from canonym.errors import InvalidInput, Mismatch
 from canonym.io.processes import Reopened, check_workers, ordered_map
 from canonym.linking.build import Progress
 from canonym.linking.decision import as_texts
@@ -60,6 +60,8 @@ def annotate_texts(
     """Find and link the mentions of texts; see `canonym.Linker.annotate_documents`."""
     whole: dict[str, Any] = {"k": 1, **options}
     flags = whole.pop("flags", False)
+    if whole.get("separator") is not None:
+        raise InvalidInput("a separator parts the names of a mention: it goes with link")
     chosen = cast("LinkOptions", whole)
     if flags:
         finder()  # before any text is read

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, Self, Unpack
 
 from canonym.errors import InvalidInput
 from canonym.linking.confidence import Confidence, check_confidence
-from canonym.linking.decision import decide, parts_of
+from canonym.linking.decision import decide, divide, listed_of, names_of, parts_of
 from canonym.linking.homonyms import MOST_TIED, Homonyms, find_homonyms, preferred_first
 from canonym.linking.languages import choice_of_encoders
 from canonym.linking.links import LinkOptions, Links, check_abbreviations, check_options
@@ -45,7 +45,7 @@ from canonym.linking.targets import TARGETS, parse_search
 from canonym.mentions.abbreviations import find_abbreviations
 from canonym.mentions.documents import check_document
 from canonym.mentions.glosses import find_glosses
-from canonym.mentions.prepare import Preparation, Prepared
+from canonym.mentions.prepare import Part, Preparation, Prepared
 from canonym.mentions.spelling import Speller
 from canonym.terminology import Terminology
 from canonym.text import PLAIN, normalise_all
@@ -70,6 +70,7 @@ class Request(NamedTuple):
     min_confidence: float | None
     context: bool
     batch: int
+    separator: str | None
     reranker: Reranker | None
     confidence: Confidence | None
 
@@ -171,10 +172,10 @@ class Pipeline:
         found = self.batch(request.filter)
         own = defined or [None] * len(documents)
         prepared = [
-            self.prepare(document, abbreviations, known)
+            self.prepare(document, abbreviations, known, request.separator)
             for document, known in zip(documents, own, strict=True)
         ]
-        self.look_up(documents, prepared, found, request)
+        prepared = self.look_up(documents, prepared, found, request)
         drafts = [
             self.decide(document, of_document, found, request)
             for document, of_document in zip(documents, prepared, strict=True)
@@ -206,6 +207,7 @@ class Pipeline:
             # Ties that are broken at random are not broken by the context.
             given["context"] and given["seed"] is None,
             given["batch"],
+            given["separator"],
             self.reranker,
             self.confidence,
         )
@@ -219,6 +221,7 @@ class Pipeline:
         document: Document,
         abbreviations: Mapping[str, str],
         known: Mapping[str, str] | None = None,
+        separator: str | None = None,
     ) -> list[Prepared]:
         """Turn the mentions of a document into strings to look up."""
         if known is None:
@@ -235,6 +238,7 @@ class Pipeline:
                 mention.text,
                 abbreviations=own[mention.context],
                 gloss=glosses.get((mention.text, mention.type), ""),
+                separator=separator,
             )
             for mention in document.mentions
         ]
@@ -250,27 +254,31 @@ class Pipeline:
         prepared: Sequence[Sequence[Prepared]],
         found: BatchHits,
         request: Request,
-    ) -> None:
-        """Find the hits of every string of a batch, each string once.
+    ) -> list[list[Prepared]]:
+        """Find the hits of every string of a batch, each string once; decide what mentions list.
 
-        A forbidden pair holds for all strings of its mention: these are looked up together.
+        A forbidden pair holds for all strings of its mention: these are looked up together. What a
+        mention lists is searched for once the sieves have told what it is.
         """
-        groups: dict[frozenset[int], list[Prepared]] = {}
-        for document, of_document in zip(documents, prepared, strict=True):
-            for mention, strings in zip(document.mentions, of_document, strict=True):
+        divided = [list(of_document) for of_document in prepared]
+        groups: dict[frozenset[int], list[tuple[int, int]]] = {}
+        for at, document in enumerate(documents):
+            for place, mention in enumerate(document.mentions):
                 forbidden = found.names.forbidden_for(mention.text)
-                groups.setdefault(forbidden, []).append(strings)
-        for forbidden, group in groups.items():
+                groups.setdefault(forbidden, []).append((at, place))
+        for forbidden, places in groups.items():
+            group = [prepared[at][place] for at, place in places]
             parts = [part for strings in group for part in parts_of(strings)]
-            texts = dict.fromkeys(text for part in parts for text in part.texts)
-            guesses = dict.fromkeys(text for part in parts for text in part.looked_up)
-            found.by_forbidden[forbidden] = self.find(
-                list(texts | guesses),
-                request.n_found,
-                found,
-                forbidden=forbidden,
-                sieves_only=guesses.keys() - texts.keys(),
-            )
+            names = [text for strings in group for text in names_of(strings)]
+            hits = self._hits_of(parts, names, found, forbidden, request)
+            found.by_forbidden[forbidden] = hits
+            listed: list[Part] = []
+            for at, place in places:
+                if prepared[at][place].may_list:
+                    divided[at][place] = divide(prepared[at][place], hits, found)
+                    listed += listed_of(divided[at][place])
+            if listed:
+                hits |= self._hits_of(listed, (), found, forbidden, request)
         self.concepts.read_ahead(
             [
                 hit
@@ -280,6 +288,28 @@ class Pipeline:
             ]
         )
         _log.debug("looked up %d groups of strings of %d documents", len(groups), len(documents))
+        return divided
+
+    def _hits_of(
+        self,
+        parts: Iterable[Part],
+        names: Iterable[str],
+        found: BatchHits,
+        forbidden: frozenset[int],
+        request: Request,
+    ) -> dict[str, StringHits]:
+        """Find the hits of the strings of parts; those of `names` in the sieves alone."""
+        parts = list(parts)
+        texts = dict.fromkeys(text for part in parts for text in part.texts)
+        known_only = dict.fromkeys(text for part in parts for text in part.looked_up)
+        known_only |= dict.fromkeys(names)
+        return self.find(
+            list(texts | known_only),
+            request.n_found,
+            found,
+            forbidden=forbidden,
+            sieves_only=known_only.keys() - texts.keys(),
+        )
 
     def find(
         self,
@@ -377,7 +407,7 @@ class Pipeline:
         for mention, strings in zip(document.mentions, prepared, strict=True):
             forbidden = found.names.forbidden_for(mention.text)
             hits = found.by_forbidden[forbidden]
-            drafts.append(decide(mention, strings, hits, request.min_score, forbidden, found.name))
+            drafts.append(decide(mention, strings, hits, request.min_score, forbidden, found))
         return drafts
 
     def choose_homonyms(

@@ -434,6 +434,11 @@ class BatchHits:
             return self.concepts.name(hit.row)
         return self.names.name(hit.row)
 
+    def texts(self, hit: ConceptHit) -> list[str]:
+        """Return the names that the terminology has for the concept."""
+        terminology = self.concepts.terminology
+        return [name.text for name in terminology.names(self.concepts[hit.concept].id)]
+
     def label(self, hit: ConceptHit) -> str:
         """Return the preferred name of the concept."""
         return self.concepts[hit.concept].label

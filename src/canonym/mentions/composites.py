@@ -11,15 +11,20 @@ import re
 from collections.abc import Iterator, Sequence
 
 from canonym.mentions.sentences import FUNCTION_WORDS
+from canonym.mentions.shorthand import hide_shorthand
 
-_ESTABLISHED = re.compile(
-    r"(?i)\b(?:head (?:and|&) neck|hand,? foot,? and mouth|foot (?:and|&) mouth"
+_ONE_THING = (
+    r"head (?:and|&) neck|hand,? foot,? and mouth|foot (?:and|&) mouth"
     r"|ear,? nose,? and throat|skin and soft[- ]tissue|skin and skin structure"
     r"|skin and subcutaneous(?: tissue)?|mental and behaviou?ral|signs? (?:and|or) symptoms?"
-    r"|nausea (?:and|&|or) vomiting|nausea/vomiting|nausea, vomiting|bone and joint"
-    r"|graft[- ]v(?:ersus|s\.?)[- ]host|attention[- ]deficit(?:/|-| and | or )hyperactivity"
+    r"|bone and joint|graft[- ]v(?:ersus|s\.?)[- ]host"
+    r"|attention[- ]deficit(?:/|-| and | or )hyperactivity"
     r"|ischa?emia(?:/| and |-)reperfusion|hiv/aids|brain and spinal cord|oral and maxillofacial"
-    r"|glucose[/-]galactose|tremor(?:/| and )ataxia)\b"
+    r"|glucose[/-]galactose|tremor(?:/| and )ataxia"
+)
+_ONE_THINGS = re.compile(rf"(?i)\b(?:{_ONE_THING})\b")
+_ESTABLISHED = re.compile(
+    rf"(?i)\b(?:{_ONE_THING}|nausea (?:and|&|or) vomiting|nausea/vomiting|nausea, vomiting)\b"
 )
 """Names, or starts of names, that hold a conjunction and stand for one thing."""
 
@@ -27,6 +32,17 @@ _PREPOSITIONS = (
     "of|in|to|with|without|by|from|for|on|at|due to|during|after|before|following|caused by|"
     "associated with|secondary to|among|than|between|versus"
 )
+
+_ADJECTIVES = re.compile(
+    r"(?i)(?:fe)?male|acute|chronic|subacute|early|late|primary|secondary|upper|lower|left|right|"
+    r"anterior|posterior|benign|malignant|invasive|congenital|acquired|central|peripheral|juvenile|"
+    r"adult|proximal|distal|superficial|deep|simple|unspecified|specified|nos|nec|other|both|open|"
+    r"closed|initial|subsequent|encounter|sequela|controlled|uncontrolled|stable|unstable|"
+    r"intermittent|persistent|transient|resolved|active|inactive|new|old|onset|site|sites|side|"
+    r"primarily|not|elsewhere|classified|childhood|infantile|neonatal|maternal|paternal|profound|"
+    r"spastic|included|formerly|regular|[ivx]+"
+)
+"""Words that say how, when or where something is, and name nothing alone."""
 
 _GRADED = "type|subtype|stage|grade|class|group|phase|category|factor"
 """Words that are followed by a number."""
@@ -110,6 +126,7 @@ _PREPOSITION = re.compile(rf"(?i)\s(?:{_PREPOSITIONS})\s")
 _OBJECT = re.compile(
     r"(?i)^(?P<head>.+?)\s(?P<preposition>of|in|to)\s(?P<article>the\s)?(?P<list>.+)$"
 )
+_KIND = re.compile(rf"(?i)(?:{_GRADED})s?\s+\w{{1,4}}")
 _NUMBER = r"(?:\d+[a-z]?|[ivx]+[a-d]?)"
 _NUMBERED = re.compile(
     rf"(?i)^(?P<before>.*?\b)(?P<counted>{_GRADED})(?P<s>s|es)?\s(?P<numbers>{_NUMBER}"
@@ -145,11 +162,11 @@ def split_composite(text: str) -> tuple[str, ...]:
     """
     if len(text) > _LONGEST or _COORDINATED.search(text) is None:
         return (text,)
-    phrase = _ESTABLISHED.sub(lambda match: match[0].translate(_GUARD), " ".join(text.split()))
+    phrase = _hide(_ESTABLISHED, " ".join(text.split()))
     if _COORDINATED.search(phrase) is None:
         return (text,)
     found = _split(phrase) or _split(_GLOSS.sub("", phrase)) or ()
-    parts = tuple(dict.fromkeys(" ".join(part.split()).translate(_UNGUARD) for part in found))
+    parts = tuple(dict.fromkeys(unhide(" ".join(part.split())) for part in found))
     return parts if 2 <= len(parts) <= _MOST_PARTS else (text,)
 
 
@@ -164,6 +181,35 @@ def composites_ending(text: str, start: int) -> Iterator[int]:
         for word in _WORD.finditer(before[0]):
             if word[0].lower() not in FUNCTION_WORDS:
                 yield before.start() + word.start()
+
+
+def hide_one_things(text: str) -> str:
+    """Hide what joins the words of established names and of shorthand, so that they stay whole."""
+    return _hide(_ONE_THINGS, text)
+
+
+def unhide(text: str) -> str:
+    """Show again what is hidden."""
+    return text.translate(_UNGUARD)
+
+
+def is_quality(text: str) -> bool:
+    """Tell whether a text only says how or where something is: no item of a list.
+
+    >>> is_quality("chronic"), is_quality("left, unspecified"), is_quality("type 2")
+    (True, True, True)
+    >>> is_quality("stroke")
+    False
+    """
+    return _KIND.fullmatch(text) is not None or all(
+        (_MODIFIERS.fullmatch(word) or _ADJECTIVES.fullmatch(word)) is not None
+        for word in _WORD.findall(text)
+    )
+
+
+def _hide(established: re.Pattern[str], text: str) -> str:
+    hidden = established.sub(lambda match: match[0].translate(_GUARD), text)
+    return hide_shorthand(hidden, _GUARD)
 
 
 def _split(phrase: str) -> list[str] | None:

@@ -1,0 +1,411 @@
+"""Cells that hold several names: *HTN; DM2; CAD*, *1. pneumonia 2. sepsis*, *fever & cough*.
+
+Some separators can hardly be anything else: semicolons, bars, line ends, numbers and bullets in
+front of each item. `items_of` cuts there. Commas, slashes, plus signs and conjunctions stand within
+names as well (*Carcinoma, Squamous Cell*, *hand, foot and mouth disease*), and only the terminology
+can tell. `Listing.cut` asks which stretches of a cell are names, and cuts where all of them are.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from canonym.mentions.composites import hide_one_things, is_quality, unhide
+
+IsName = Callable[[str], bool]
+"""Tells whether a string is a name of the terminology."""
+
+_LONGEST = 1_000
+_MOST_PIECES = 24
+_NEVER = _MOST_PIECES**3
+_MOST_TOGETHER = 4  # pieces of one name: "hand, foot and mouth disease" has three
+_MOST_WORDS = 6  # of a piece that shares a word with others
+
+# --- separators that say that a cell is a list ----------------------------------------------------
+
+_ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|nbsp|#\d{1,7}|#x[0-9a-fA-F]{1,6});")
+_SEMICOLON = re.compile("[;\uff1b|]")
+_LINE_END = re.compile("[\r\n\t\v\f\x85\u2028\u2029]+")
+_BULLET = re.compile(r"(?:^|(?<=\s))[•◦‣▪▫●○■□►➢✓·\uf0b7](?=\s*\w)")
+_DASH = re.compile(r"(?:^|(?<=\s))[*\u2013\u2014-](?=\s+\w)")
+_HEADING = re.compile(r"[A-Za-z][A-Za-z /]{1,30}:\s+(?=[(\[#]?(?:1|a|i)[.):\]\s-])")
+_TITLE = re.compile(r"^[^\r\n;]{1,40}:[ \t]*[\r\n]+")
+_CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
+_MARKER = re.compile(
+    rf"(?:^|(?<=[\s;,.]))(?:(?P<circled>[{_CIRCLED}])|(?P<hash>\#)(?P<counted>\d{{1,2}})[.):]?(?=\s)"
+    r"|(?P<open>[(\[]?)(?P<n>\d{1,2}|[ivx]{1,4}|[a-z]|[A-Z])(?P<close>[.):\]]|-(?=\s))"
+    r"(?=\s|[^\W\d_]))\s*"
+)
+_ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
+_FIRST = ("a", "i")
+_TRIMMED = " \t\r\n\v\f;,|&."
+_LEFT_OVER = re.compile(r"(?i)^(?:and|or|&)\s+|\s+(?:and|or|&)$")
+_CODE = re.compile(r"[A-Z]{2,4}s?|(?=.*\d)[A-Z][A-Z0-9]{1,5}")
+_WORD = re.compile(r"[^\W\d_]")
+
+
+_SIGNS = re.compile(
+    r"[;\uff1b|\r\n\t\v\f\x85\u2028\u2029•◦‣▪▫●○■□►➢✓·\uf0b7]|^\s*[*\u2013\u2014-]\s|:\s"
+)
+
+
+class Items(NamedTuple):
+    """What a cell lists, and whether what separates the items can be nothing else."""
+
+    texts: tuple[str, ...]
+    is_sure: bool
+
+
+def items_of(text: str) -> Items | None:
+    """Cut a cell at its numbers, bullets, line ends or semicolons; None where it has none.
+
+    >>> items_of("1. pneumonia 2. sepsis").texts
+    ('pneumonia', 'sepsis')
+    >>> items_of("HTN; DM2; CAD").texts, items_of("t(9;22)")
+    (('HTN', 'DM2', 'CAD'), None)
+    """
+    if len(text) > _LONGEST or not (_SIGNS.search(text) or _MARKER.match(text.lstrip())):
+        return None
+    text = _TITLE.sub("", text.strip())
+    for pieces, is_sure in (_numbered(text), _bulleted(text), _lines(text), _semicolons(text)):
+        items = tuple(_tidied(pieces))
+        if len(items) > 1:
+            return None if any(map(is_quality, items)) else Items(items, is_sure)
+    return None
+
+
+def divided(text: str, separator: str) -> tuple[str, ...]:
+    """Cut a cell at each separator, wherever it stands; without empty items.
+
+    >>> divided("t(9;22) ; asthma;", ";")
+    ('t(9', '22)', 'asthma')
+    """
+    items = (item.strip() for item in text.split(separator))
+    return tuple(item for item in items if item)
+
+
+def without_number(text: str) -> str:
+    """Drop the number or bullet in front of a text: "1. pneumonia".
+
+    >>> without_number("1. pneumonia"), without_number("5-HT"), without_number("• fever")
+    ('pneumonia', '5-HT', 'fever')
+    """
+    marker = _ALONE.match(text)
+    return text[marker.end() :] if marker else text
+
+
+_ALONE = re.compile(rf"\s*(?:[(\[#]?\d{{1,2}}[.)\]](?=\s)|[{_CIRCLED}•◦‣▪▫●○■□►➢✓])\s*(?=[^\W\d_])")
+
+_Pieces = tuple[Sequence[str], bool]
+
+
+def _numbered(text: str) -> _Pieces:
+    """Cut "1. pneumonia 2. sepsis": numbers or letters that count up, from the beginning."""
+    if heading := _HEADING.match(text):
+        text = text[heading.end() :]
+    markers: list[re.Match[str]] = []
+    for marker in _MARKER.finditer(text):
+        if not markers and marker.start():
+            break
+        if not markers or _follows(markers[-1], marker):
+            markers.append(marker)
+    if len(markers) < 2:
+        return (), False
+    ends = [marker.start() for marker in markers[1:]] + [len(text)]
+    letters = (markers[0]["n"] or "1").isalpha()
+    if letters and markers[0]["n"].lower() not in _FIRST:
+        return (), False
+    is_sure = not (letters and markers[0]["close"] == ".")  # "E. coli"
+    return [text[one.end() : end] for one, end in zip(markers, ends, strict=True)], is_sure
+
+
+def _follows(before: re.Match[str], marker: re.Match[str]) -> bool:
+    """Tell whether a marker of the same kind counts on."""
+    kinds = ("hash", "open", "close")
+    if any(before[kind] != marker[kind] for kind in kinds):
+        return False
+    return any(two == one + 1 for one in _values(before) for two in _values(marker))
+
+
+def _values(marker: re.Match[str]) -> Iterator[int]:
+    """Yield the numbers that a marker may stand for; an "i" is one, or the ninth letter."""
+    if marker["circled"]:
+        yield _CIRCLED.index(marker["circled"])
+        return
+    number = marker["counted"] or marker["n"]
+    if number.isdigit():
+        yield int(number)
+        return
+    if number in _ROMAN:
+        yield 100 + _ROMAN.index(number)
+    if len(number) == 1:
+        yield 200 + ord(number)
+
+
+def _bulleted(text: str) -> _Pieces:
+    """Cut at bullets; dashes and asterisks are bullets where the cell or a line begins with one."""
+    if _BULLET.search(text):
+        return _BULLET.split(text), True
+    first = _DASH.match(text)
+    if first is None:
+        return (), False
+    sign = first[0]
+    pieces = [piece for line in _LINE_END.split(text) for piece in _split_dashes(line, sign)]
+    return pieces, len(_LINE_END.split(text)) > 1
+
+
+def _split_dashes(line: str, sign: str) -> list[str]:
+    return re.split(rf"(?:^|(?<=\s)){re.escape(sign)}(?=\s+\w)", line)
+
+
+def _lines(text: str) -> _Pieces:
+    pieces = _LINE_END.split(text)
+    return pieces, len(pieces) > 2  # two lines may be a name that was wrapped
+
+
+def _semicolons(text: str) -> _Pieces:
+    plain = _ENTITY.sub(lambda match: "&" + " " * (len(match[0]) - 1), text)
+    return [text[start:end] for start, end in _outside_brackets(_SEMICOLON, plain)], True
+
+
+def _outside_brackets(joint: re.Pattern[str], text: str) -> list[tuple[int, int]]:
+    """Return the spans between the joints that stand in no bracket."""
+    spans, start = [], 0
+    depth = _depth(text) if any(map(text.__contains__, "([{")) else None
+    for match in joint.finditer(text):
+        if depth is None or not depth[match.start()]:
+            spans.append((start, match.start()))
+            start = match.end()
+    return [*spans, (start, len(text))]
+
+
+def _depth(text: str) -> list[int]:
+    """Return in how many brackets each character stands."""
+    depth, depths = 0, []
+    for character in text:
+        depth = max(0, depth + (character in "([{") - (character in ")]}"))
+        depths.append(depth)
+    return depths
+
+
+def _tidied(pieces: Iterable[str]) -> list[str]:
+    """Return items without what separated them, each once; headings and bare signs go."""
+    tidy = (_LEFT_OVER.sub("", piece.strip(_TRIMMED)).strip(_TRIMMED) for piece in pieces)
+    return [*dict.fromkeys(item for item in tidy if _WORD.search(item) and item[-1] != ":")]
+
+
+def is_code(text: str) -> bool:
+    """Tell whether an item is a short form such as HTN or DM2, which a list may hold unknown."""
+    return _CODE.fullmatch(text) is not None
+
+
+# --- separators that stand in names as well -------------------------------------------------------
+
+_JOINT = re.compile(
+    r"(?i)\s*[,，、]\s*(?:and/or|and|or|&|plus)\s+"
+    r"|\s+(?:and/or|and|or|as well as|plus)\s+"
+    r"|\s*&(?:amp;)?\s*"
+    r"|\s+\+\s+|(?<=[^\W\d_]{4})\+(?=[^\W\d_]{4})"
+    r"|\s*,\s+|\s*(?<!\d),(?=\S)|\s*(?<=\d),(?=[^\W\d_])|\s*[，、]\s*"
+    r"|\s*/\s*"
+)
+_MAY_LIST = re.compile(r"(?i)[,，、/&+]|\s(?:and|or|plus|as well as)\s")
+_CONJUNCTION = re.compile(r"(?i)\b(?:and|or|plus|as well as)\b|&")
+_COMMAS = " ,，、"
+_TOKEN = re.compile(r"[^\s-]+[\s-]+")
+_COUNT = re.compile(r"(?:[A-Za-z]|\d{1,2}[A-Za-z]?|[A-Za-z]\d{1,2}|[IVX]{1,4})$")
+_COUNTED = re.compile(r"(.*[^\W\d_])\d+[a-z]?")
+
+
+class Cut(NamedTuple):
+    """The names that a cell lists.
+
+    With `is_near`, not all of them are names; the look-up has to find the others by similarity.
+    """
+
+    names: tuple[str, ...]
+    is_near: bool = False
+
+
+class Listing:
+    """A cell that may list names: its pieces, and what stands between them.
+
+    `candidates` are all strings that may be names; `as_one` are other ways to write the whole.
+    """
+
+    def __init__(self, text: str, spans: Sequence[tuple[int, int]]) -> None:
+        self._text = text
+        self._spans = spans
+        self.pieces = tuple(text[start:end] for start, end in spans)
+        self.joints = tuple(
+            text[end:start].strip() for (_, end), (start, _) in itertools.pairwise(spans)
+        )
+        n = len(spans)
+        self._stretches = {
+            (i, j): self._forms(i, j)
+            for i in range(n)
+            for j in range(i, min(i + _MOST_TOGETHER, n))
+            if j - i < n - 1
+        }
+        self._has_conjunction = _CONJUNCTION.search(self.joints[-1]) is not None
+        self.as_one = self._forms(0, n - 1)[1:] if n <= _MOST_TOGETHER else ()
+        self._shared_ends = tuple(self._with_ends())
+        self._shared_starts = tuple(self._with_starts())
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """Every string that may be a name, once."""
+        shared = (name for way in (*self._shared_ends, *self._shared_starts) for name in way)
+        stretches = (form for forms in self._stretches.values() for form in forms)
+        return tuple(dict.fromkeys([*stretches, *shared]))
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether a comma and nothing else parts two pieces, as it does in an inverted name."""
+        return len(self.pieces) == 2 and self.joints[0] in _COMMAS
+
+    def cut(self, is_name: IsName) -> Cut | None:
+        """Return the names that the cell lists, None where it is no list.
+
+        Short forms in capitals may be unknown, as long as names or other such forms stand beside.
+        """
+        known = cache(lambda text: _may_be_a_name(text) and is_name(text))
+        ends = self._shared(self._shared_ends, known)
+        if ends is not None and len(ends) == 2:
+            return Cut(ends)  # "sodium and potassium chloride"
+        plain = self._cover(known, self._may_be_code)
+        if plain is not None and self._is_a_list(plain, [known(name) for name in plain]):
+            return Cut(plain)
+        names = ends or self._shared(self._shared_starts, known)
+        if names is not None:
+            return Cut(names)
+        near = None if self.is_pair else self._cover(known, _may_be_a_name)
+        return Cut(near, is_near=True) if near is not None and any(map(known, near)) else None
+
+    def _forms(self, first: int, last: int) -> tuple[str, ...]:
+        """Return the ways to write the pieces from one to another in one name."""
+        start, end = self._spans[first][0], self._spans[last][1]
+        as_written = self._text[start:end]
+        if first == last:
+            return (as_written,)
+        *others, final = self.pieces[first : last + 1]
+        ways = [as_written, f"{', '.join(others)} and {final}"]
+        if len(others) > 1:
+            ways.append(" and ".join([*others, final]))
+        return tuple(dict.fromkeys(ways))
+
+    def _cover(self, is_name: IsName, may_be_unknown: IsName) -> tuple[str, ...] | None:
+        """Cover the cell with as few names as can be; no number of names costs as much as another.
+
+        Some pieces need be no name.
+        """
+        n = len(self.pieces)
+        costs = [0, *[_NEVER] * n]
+        covers: list[tuple[str, ...]] = [()] * (n + 1)
+        for (first, last), forms in sorted(self._stretches.items(), key=lambda item: item[0][1]):
+            name, cost = next(filter(is_name, forms), None), costs[first] + 1
+            if name is None and first == last and may_be_unknown(forms[0]):
+                name, cost = forms[0], cost + _MOST_PIECES
+            if name is not None and cost < costs[last + 1]:
+                costs[last + 1], covers[last + 1] = cost, (*covers[first], name)
+        return covers[n] or None
+
+    def _may_be_code(self, piece: str) -> bool:
+        """Tell whether a piece is a short form, where not all is in capitals."""
+        if not is_code(piece) or is_quality(piece):
+            return False
+        return self._text != self._text.upper() or all(map(is_code, self.pieces))
+
+    def _is_a_list(self, names: Sequence[str], known: Sequence[bool]) -> bool:
+        """Tell whether unknown codes may stand here: behind one name they may qualify it."""
+        if all(known):
+            return True
+        if all(map(is_code, names)):
+            return not any("/" in joint for joint in self.joints)
+        by_comma = all(joint in _COMMAS for joint in self.joints)
+        return any(known) and (not by_comma or not known[0] or sum(known) > 1)
+
+    def _shared(self, ways: Sequence[Sequence[str]], is_name: IsName) -> tuple[str, ...] | None:
+        """Return the first way to share words in which all are names, and one shares them."""
+        for way in ways:
+            names = [
+                name if is_name(name) else piece
+                for name, piece in zip(way, self.pieces, strict=True)
+            ]
+            new = [name for name in names if name not in self.pieces]
+            if new and len({*names}) == len(names) and all(map(is_name, names)):
+                return tuple(names)
+        return None
+
+    def _with_ends(self) -> Iterator[tuple[str, ...]]:
+        """Yield ways to give the end of the last piece to those before: "left and right lung"."""
+        *others, last = self.pieces
+        words = last.split()
+        if not 1 < len(words) <= _MOST_WORDS or len(self.pieces) > _MOST_TOGETHER:
+            return
+        if not self._has_conjunction or any(len(piece.split()) > 3 for piece in others):
+            return
+        for n in range(1, len(words)):
+            end = " ".join(words[n:])
+            yield (*(f"{piece} {end}" for piece in others), last)
+
+    def _with_starts(self) -> Iterator[tuple[str, ...]]:
+        """Yield ways to give the start of the first piece to those behind: "hepatitis B and C"."""
+        first, *others = self.pieces
+        counted_on = all(map(_COUNT.fullmatch, others)) and _COUNT.search(first) is not None
+        if not (counted_on or self._has_conjunction) or len(first.split()) > _MOST_WORDS:
+            return
+        if any(len(piece.split()) > 3 for piece in others):
+            return
+        starts = [first[: token.end()] for token in _TOKEN.finditer(first)][::-1]
+        if (counted := _COUNTED.fullmatch(first)) and others[0][0].isdigit():
+            starts = [counted[1], *starts]  # "GLUT1/4"
+        for start in starts[:_MOST_WORDS]:
+            yield (first, *(start + piece for piece in others))
+
+
+def listing_of(text: str) -> Listing | None:
+    """Return what a cell may list by commas, slashes, plus signs and conjunctions, or None.
+
+    >>> listing = listing_of("hepatitis B and C")
+    >>> listing.cut({"hepatitis B", "hepatitis C"}.__contains__).names
+    ('hepatitis B', 'hepatitis C')
+    >>> listing_of("1,2-dichloroethane"), listing_of("diabetes w/o complications")
+    (None, None)
+    """
+    if len(text) > _LONGEST or not may_hold_joints(text):
+        return None
+    phrase = hide_one_things(" ".join(text.split()))
+    spans = _outside_brackets(_JOINT, phrase)
+    phrase = unhide(phrase)
+    spans = [span for span in (_trimmed(phrase, *span) for span in spans) if span[0] < span[1]]
+    if not 2 <= len(spans) <= _MOST_PIECES:
+        return None
+    if not all(any(map(str.isalnum, phrase[start:end])) for start, end in spans):
+        return None
+    if any("-" in (phrase[start], phrase[end - 1]) for start, end in spans):
+        return None  # "pre- and postnatal"
+    return Listing(phrase, spans)
+
+
+def may_hold_joints(text: str) -> bool:
+    """Tell whether a text has a sign or word that may stand between names."""
+    return _MAY_LIST.search(text) is not None
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a span without the spaces and separators at its ends."""
+    while start < end and text[start] in _TRIMMED:
+        start += 1
+    while start < end and text[end - 1] in _TRIMMED:
+        end -= 1
+    return start, end
+
+
+def _may_be_a_name(text: str) -> bool:
+    """Tell whether a string says enough to be an item: no lone letter, number or adjective."""
+    return len(text) > 1 and _WORD.search(text) is not None and not is_quality(text)
