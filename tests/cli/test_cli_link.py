@@ -401,6 +401,7 @@ def test_options_reach_the_linker(linker: Linker, tmp_path: Path) -> None:
         "prefer": ("A", "human"),
         "min_score": 0.25,
         "min_confidence": 0.5,
+        "separator": None,
         "seed": 3,
         "context": False,
         "workers": 3,
@@ -683,3 +684,9 @@ def test_names_may_begin_with_brackets() -> None:
 def test_errors_of_a_piped_corpus_name_standard_input() -> None:
     failed = run(input=BIOC.replace('offset="2"', 'offset="3"'), code=2)
     assert "standard input, line 4" in failed.stderr
+
+
+@pytest.mark.parametrize(("given", "separator"), [("|", "|"), ("\\n", "\n"), ("\\t", "\t")])
+def test_a_separator_of_the_table_is_handed_on(linker: Linker, given: str, separator: str) -> None:
+    assert run("heart attack", "--separator", given).exit_code == 0
+    assert linker.options["separator"] == separator

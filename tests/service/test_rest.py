@@ -579,3 +579,8 @@ def test_no_query_breaks_the_service(client: TestClient, one: str, other: str) -
         ("/v1/synonyms", {"terminology": one}),
     ):
         assert client.get(path, params=query).status_code in (200, 404, 422)
+
+
+def test_a_separator_parts_the_names_of_a_mention(client: TestClient) -> None:
+    (link,) = _link(client, mentions=["common cold | hip fracture"], separator="|")
+    assert [part["mention"] for part in link["parts"]] == ["common cold", "hip fracture"]

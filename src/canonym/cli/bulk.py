@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from canonym.cli.options import choice_options, index_option, overwrite_option
+from canonym.cli.options import choice_options, index_option, overwrite_option, separator_option
 
 if TYPE_CHECKING:
     from canonym.bulk import Summary
@@ -29,6 +29,7 @@ _SHOWN = 10
     metavar="NAME",
     help="A column with the text around the mention, to look for abbreviations.",
 )
+@separator_option
 @choice_options
 @click.option(
     "--engine",

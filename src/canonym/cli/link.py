@@ -18,6 +18,7 @@ from canonym.cli.options import (
     index_option,
     mention_type_option,
     overwrite_option,
+    separator_option,
     sheet_options,
     ties_option,
     workers_option,
@@ -51,6 +52,7 @@ class Filters(TypedDict):
     sources: tuple[str, ...]
     languages: tuple[str, ...]
     prefer: tuple[str, ...]
+    separator: str | None
     min_score: float | None
     min_confidence: float | None
     seed: int | None
@@ -113,6 +115,7 @@ class Options(RowOptions, SheetOptions, Filters, Machine, ExchangeOptions):
     help="Candidates of a mention. [default: 1 for tsv and csv, where each is a row, and for "
     "workbooks, which have no other; else 5]",
 )
+@separator_option
 @choice_options
 @ties_option
 @click.option(
@@ -187,8 +190,8 @@ def link(
     abbreviations of their document written out. Order is kept.
 
     Each mention gets its candidates, best first, or NIL with the reason. A composite mention
-    ("breast and ovarian cancer") gets one concept for each of its parts, in a row each; with
-    --one-row there are as many rows as mentions.
+    ("breast and ovarian cancer") and a list ("HTN; DM2; CAD") get one concept for each of their
+    parts, in a row each; with --one-row there are as many rows as mentions.
 
     \b
     Names, to ICD-10-CM:
@@ -205,6 +208,7 @@ def link(
       canonym link --file visits.csv --column diagnosis -o linked.csv
       canonym link --file visits.csv --column dx --context-column note --min-score 0.6 -o linked.csv
       canonym link --file visits.csv --column dx --one-row --output-encoding utf-8-sig -o linked.csv
+      canonym link --file visits.csv --column problems --separator "|" --one-row -o linked.csv
 
     \b
     A sheet of a workbook, whose copy gets these columns; all else in it stays:

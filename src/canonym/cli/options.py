@@ -102,6 +102,20 @@ ties_option: Decorator = click.option(
     help="Break ties between equal scores at random, the same way for the same number.  "
     "[default: the more trusted name first, then the id]",
 )
+
+
+def _unescaped(_ctx: click.Context, _option: click.Parameter, separator: str | None) -> str | None:
+    """Return what parts names; not every shell lets a tab or a line end be typed."""
+    return separator and separator.replace("\\t", "\t").replace("\\n", "\n")
+
+
+separator_option: Decorator = click.option(
+    "--separator",
+    metavar="TEXT",
+    callback=_unescaped,
+    help="What parts the names of a cell that holds several, such as ';' or '\\n'. Cells are cut "
+    "there, whatever the terminology knows.  [default: semicolons, line ends, numbers, bullets]",
+)
 seed_option: Decorator = click.option(
     "--seed",
     type=click.IntRange(min=0),

@@ -50,7 +50,7 @@ async def link(given: schemas.LinkRequest, state: Shared) -> Response:
     if len(given.mentions) > state.settings.max_batch:
         raise too_large("mentions", state.settings.max_batch, len(given.mentions))
     asked = _Asked(_documents(given), given.explain)
-    options = {name: getattr(given, name) for name in _OPTIONS}
+    options = {name: getattr(given, name) for name in (*_OPTIONS, "separator")}
 
     def work(several: Sequence[_Asked]) -> list[Response]:
         return served.use(

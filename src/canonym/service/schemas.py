@@ -91,6 +91,7 @@ class LinkRequest(_Options):
 
     mentions: Batch[Text | GivenMention] = Field(description="Strings or objects, as many as fit.")
     document: GivenDocument | None = None
+    separator: Text | None = Field(None, description="What parts the names of a mention.")
 
     model_config = ConfigDict(
         json_schema_extra={
