@@ -401,11 +401,8 @@ def test_options_reach_the_linker(linker: Linker, tmp_path: Path) -> None:
         "prefer": ("A", "human"),
         "min_score": 0.25,
         "min_confidence": 0.5,
-<<<<<<< ours
         "keep_negated": True,
-=======
         "separator": None,
->>>>>>> theirs
         "seed": 3,
         "context": False,
         "workers": 3,

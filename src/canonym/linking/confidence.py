@@ -58,7 +58,7 @@ _SPLIT = ("composite", "list")
 # Steps to another text, but for its spelling.
 _REWRITTEN = (
     *("entities", "markup", "encoding", "abbreviation", "trial field", "drug line", "genus"),
-    *("shorthand", "gloss", "finding", "status", QUALIFIERS, BROADER),
+    *("shorthand", "gloss", "finding", "space", "status", QUALIFIERS, BROADER),
 )
 
 KnownShare = Callable[[str], float]

@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 from canonym.errors import InvalidInput
 from canonym.linking.search import ConceptHit, Draft, StringHits, at_most
 from canonym.linking.settings import IDS, SIEVES
+from canonym.mentions.abbreviations import stands_for_itself
 from canonym.mentions.binomials import GENUS, organism_of
 from canonym.mentions.drug_lines import is_same_line
 from canonym.mentions.findings import finding_name
@@ -230,7 +231,7 @@ def decide(
 
     def part_of(part: Part) -> Draft:
         own = replace(mention, text=part.text, ids=())
-        return _one(own, part, *how, names.name, keep_negated)
+        return _one(own, part, *how, names, keep_negated)
 
     if prepared.items:
         drafts = (
@@ -243,7 +244,7 @@ def decide(
         )
         parts = tuple(part for draft in drafts for part in draft.whole_or_parts)
         return _listing(mention, prepared, parts)
-    whole = _one(mention, prepared.whole, *how, names.name, keep_negated)
+    whole = _one(mention, prepared.whole, *how, names, keep_negated)
     listed = tuple(map(part_of, prepared.listed))
     if len(prepared.parts) < 2 or found[whole.string].sieve != "search":
         is_list = bool(listed) and _is_list(whole, listed, prepared, names)
@@ -339,10 +340,10 @@ def _one(
     found: Mapping[str, StringHits],
     min_score: float | None,
     forbidden: frozenset[int],
-    name: NameOf,
+    names: Names,
     keep_negated: bool,
 ) -> Draft:
-    best = _stated(part, found, name) or _best(part, found, name)
+    best = _stated(part, found, names.name) or _best(part, found, names)
     string, hits = best.string, best.hits
     given = () if mention.flags is None else mention.flags
     said = part.status if best.left is None else best.left
@@ -429,7 +430,7 @@ def _says(stated: Stated, hits: StringHits, name: NameOf) -> bool:
     return any(said_by(name(hit).text) == stated.says for hit in hits.hits[:1])
 
 
-def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:
+def _best(part: Part, found: Mapping[str, StringHits], names: Names) -> _Best:
     """Choose between the strings of a part: the better found, on a tie the given one.
 
     An id is what it says. Where no sieve knows the mention, glued words are taken apart before a
@@ -438,6 +439,7 @@ def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:
     code for it and sieves know both: a document that writes "myotonic dystrophy (DM)" means no
     other *DM*.
     """
+    name = names.name
     written = best = _Best(part.text, found[part.text])
     if best.hits.sieve == IDS:
         return best
@@ -453,7 +455,7 @@ def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:
     if apart:
         best = apart._replace(hits=_before(apart.hits, best.hits))
     elif not is_known:
-        best = _rewritten(part, best, found, name)
+        best = _rewritten(part, best, found, names)
     for text in part.glosses:
         known_gloss = found[text].sieve in _SIEVE_STEPS and is_code_for(part.text, text)
         better = found[text].score > best.hits.score + LEAST_GAIN
@@ -552,7 +554,7 @@ def _known_apart(part: Part, found: Mapping[str, StringHits]) -> _Best | None:
     return next((best for best in known if best.is_known), None)
 
 
-def _rewritten(part: Part, best: _Best, found: Mapping[str, StringHits], name: NameOf) -> _Best:
+def _rewritten(part: Part, best: _Best, found: Mapping[str, StringHits], names: Names) -> _Best:
     """Return the first rewrite that a sieve knows, or the only such guess, or else the same.
 
     The name of a finding does not count where the name that a search finds says the same in plain
@@ -560,17 +562,28 @@ def _rewritten(part: Part, best: _Best, found: Mapping[str, StringHits], name: N
     """
     for step in part.rewrites:
         known = _Best(step.after, found[step.after], _way_to(step, part))
+        if not known.is_known:
+            continue
         if step.name == SHORT_FORM:
-            counts = known.hits.sieve == SIEVES[0].name
+            counts = _stands(step, known.hits, names)
         else:
-            counts = not (step.name == "finding" and _says_the_same(best, step, name))
-        if known.is_known and counts:
+            counts = step.name != "finding" or not _says_the_same(best, step, names.name)
+        if counts:
             return known._replace(hits=_before(known.hits, best.hits))
     guesses = [text for text in part.guesses if found[text].sieve in _SIEVE_STEPS]
     if len(guesses) == 1 and found[guesses[0]].score > best.hits.score:
         step = Step("spelling", part.text, guesses[0])
         return _Best(guesses[0], _before(found[guesses[0]], best.hits), (step,))
     return best
+
+
+def _stands(short_form: Step, hits: StringHits, names: Names) -> bool:
+    """Tell whether a short form is verbatim a name, and means a concept that has it."""
+    return hits.sieve == SIEVES[0].name and any(
+        stands_for_itself(short_form.after, short_form.before, names.texts(hit))
+        for hit in hits.hits
+        if hit.found_by == hits.sieve
+    )
 
 
 def _says_the_same(best: _Best, finding: Step, name: NameOf) -> bool:

@@ -34,7 +34,7 @@ from canonym.mentions.lists import (
     without_number,
 )
 from canonym.mentions.shorthand import write_out
-from canonym.mentions.spelling import Speller
+from canonym.mentions.spelling import Speller, ends_in_sign
 from canonym.mentions.status import (
     Stated,
     Status,
@@ -337,6 +337,9 @@ class Preparation:
         status: tuple[str, ...],
     ) -> Part:
         """Return a string to look up, with all that it may be written as instead."""
+        clear = "" if self.speller is None else self.speller.take_apart(text).clear
+        if clear and ends_in_sign(text):  # it is no plural, which sieves would know
+            steps, text = (*steps, Step("space", text, clear)), clear
         finding = finding_name(text)
         rewrites = (Step("finding", text, finding),) if finding else ()
         alternatives, spaced, guesses = self._spelled(text)
