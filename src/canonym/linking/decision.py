@@ -10,14 +10,18 @@ from typing import NamedTuple
 from canonym.errors import InvalidInput
 from canonym.linking.search import ConceptHit, Draft, StringHits, at_most
 from canonym.linking.settings import SIEVES
+from canonym.mentions.abbreviations import stands_for_itself
 from canonym.mentions.findings import finding_name
 from canonym.mentions.glosses import LEAST_GAIN, is_code_for
-from canonym.mentions.prepare import Part, Prepared
+from canonym.mentions.prepare import SHORT_FORM, Part, Prepared
 from canonym.text import explain
 from canonym.types import Document, Mention, Name, Step
 
 NameOf = Callable[[ConceptHit], Name]
 """Gives the name that matched."""
+
+NamesOf = Callable[[ConceptHit], Iterable[str]]
+"""Gives all names of the concept."""
 
 SPLIT_MARGIN = 0.02
 """By so much less than the whole a part may score; chosen on the train parts of two corpora."""
@@ -89,17 +93,26 @@ def decide(
     min_score: float | None,
     forbidden: frozenset[int],
     name: NameOf,
+    names_of: NamesOf,
 ) -> Draft:
     """Decide for one mention, by the hits of every string of `parts_of`.
 
     The mention is split when no sieve knows the whole, no part scores less than it by
     `SPLIT_MARGIN`, and the parts are not all the same concept. Best hits below `min_score` are NIL.
     """
-    whole = _one(mention, prepared.whole, found, min_score, forbidden, name)
+    whole = _one(mention, prepared.whole, found, min_score, forbidden, name, names_of)
     if len(prepared.parts) < 2 or found[whole.string].sieve != "search":
         return whole
     parts = tuple(
-        _one(replace(mention, text=part.text, ids=()), part, found, min_score, forbidden, name)
+        _one(
+            replace(mention, text=part.text, ids=()),
+            part,
+            found,
+            min_score,
+            forbidden,
+            name,
+            names_of,
+        )
         for part in prepared.parts
     )
     concepts = {None if part.nil or not part.hits else part.hits[0].concept for part in parts}
@@ -125,15 +138,19 @@ def _one(
     min_score: float | None,
     forbidden: frozenset[int],
     name: NameOf,
+    names_of: NamesOf,
 ) -> Draft:
-    best = _best(part, found, name)
+    best = _best(part, found, name, names_of)
     string, hits = best.string, best.hits
     reason = hits.reason
     if not reason and min_score is not None and hits.score < min_score:
         reason = f"the best score, {hits.score:.3f}, is below {min_score:g}"
     # How the string got the form in which a sieve knows it.
     forms = _SIEVE_STEPS.get(hits.sieve, ())
-    steps = (*part.steps, *best.steps, *(explain(string, forms) if forms else ()))
+    made = (*part.steps, *best.steps)
+    if any(step.name == SHORT_FORM for step in best.steps):  # it stands as it was written
+        made = tuple(step for step in part.steps if step.name != "abbreviation")
+    steps = (*made, *(explain(string, forms) if forms else ()))
     tied = hits.tied if hits.hits else ()
     return Draft(
         mention, string, hits.hits, bool(reason), reason, steps, tied=tied, forbidden=forbidden
@@ -153,21 +170,24 @@ class _Best(NamedTuple):
         return self.hits.sieve in _SIEVE_STEPS
 
 
-def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:
+def _best(part: Part, found: Mapping[str, StringHits], name: NameOf, names_of: NamesOf) -> _Best:
     """Choose between the strings of a part: the better found, on a tie the given one.
 
-    Where no sieve knows the mention, the first rewrite that a sieve knows counts, and else the only
-    guess at a misspelling that one knows. A gloss counts where it is found better, or where the
-    mention is but a code for it and sieves know both: a document that writes "myotonic dystrophy
-    (DM)" means no other *DM*.
+    Where no sieve knows the mention, glued words are taken apart before a misspelling is corrected.
+    Then the first rewrite that a sieve knows counts, and else the only guess that one knows. A
+    gloss counts where it is found better, or where the mention is but a code for it and sieves know
+    both: a document that writes "myotonic dystrophy (DM)" means no other *DM*.
     """
     best = _Best(part.text, found[part.text])
-    for step in part.alternatives:
+    apart = None if best.is_known else _known_apart(part, found)
+    for step in () if apart else part.alternatives:
         if found[step.after].score > best.hits.score:
             best = _Best(step.after, found[step.after], (step,))
     is_known = best.is_known
-    if not is_known:
-        best = _rewritten(part, best, found, name)
+    if apart:
+        best = apart._replace(hits=_before(apart.hits, best.hits))
+    elif not is_known:
+        best = _rewritten(part, best, found, name, names_of)
     for text in part.glosses:
         known_gloss = found[text].sieve in _SIEVE_STEPS and is_code_for(part.text, text)
         better = found[text].score > best.hits.score + LEAST_GAIN
@@ -176,7 +196,20 @@ def _best(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best:
     return best
 
 
-def _rewritten(part: Part, best: _Best, found: Mapping[str, StringHits], name: NameOf) -> _Best:
+def _known_apart(part: Part, found: Mapping[str, StringHits]) -> _Best | None:
+    """Return the text with spaces put in, if a sieve knows it so: a slip is less likely."""
+    spaced = (step for step in (*part.alternatives, *part.rewrites) if step.name == "space")
+    known = (_Best(step.after, found[step.after], (step,)) for step in spaced)
+    return next((best for best in known if best.is_known), None)
+
+
+def _rewritten(
+    part: Part,
+    best: _Best,
+    found: Mapping[str, StringHits],
+    name: NameOf,
+    names_of: NamesOf,
+) -> _Best:
     """Return the first rewrite that a sieve knows, or the only such guess, or else the same.
 
     The name of a finding does not count where the name that a search finds says the same in plain
@@ -184,13 +217,28 @@ def _rewritten(part: Part, best: _Best, found: Mapping[str, StringHits], name: N
     """
     for step in part.rewrites:
         known = _Best(step.after, found[step.after], (step,))
-        if known.is_known and not (step.name == "finding" and _says_the_same(best, step, name)):
+        if not known.is_known:
+            continue
+        if step.name == SHORT_FORM:
+            counts = _stands(step, known.hits, names_of)
+        else:
+            counts = step.name != "finding" or not _says_the_same(best, step, name)
+        if counts:
             return known._replace(hits=_before(known.hits, best.hits))
     guesses = [text for text in part.guesses if found[text].sieve in _SIEVE_STEPS]
     if len(guesses) == 1 and found[guesses[0]].score > best.hits.score:
         step = Step("spelling", part.text, guesses[0])
         return _Best(guesses[0], _before(found[guesses[0]], best.hits), (step,))
     return best
+
+
+def _stands(short_form: Step, hits: StringHits, names_of: NamesOf) -> bool:
+    """Tell whether a short form is verbatim a name, and means a concept that has it."""
+    return hits.sieve == SIEVES[0].name and any(
+        stands_for_itself(short_form.after, short_form.before, names_of(hit))
+        for hit in hits.hits
+        if hit.found_by == hits.sieve
+    )
 
 
 def _says_the_same(best: _Best, finding: Step, name: NameOf) -> bool:

@@ -234,6 +234,7 @@ class Pipeline:
             self.preparation.prepare(
                 mention.text,
                 abbreviations=own[mention.context],
+                ordered=abbreviations,
                 gloss=glosses.get((mention.text, mention.type), ""),
             )
             for mention in document.mentions
@@ -377,7 +378,8 @@ class Pipeline:
         for mention, strings in zip(document.mentions, prepared, strict=True):
             forbidden = found.names.forbidden_for(mention.text)
             hits = found.by_forbidden[forbidden]
-            drafts.append(decide(mention, strings, hits, request.min_score, forbidden, found.name))
+            one = (mention, strings, hits, request.min_score, forbidden)
+            drafts.append(decide(*one, found.name, found.names_of))
         return drafts
 
     def choose_homonyms(

@@ -434,6 +434,11 @@ class BatchHits:
             return self.concepts.name(hit.row)
         return self.names.name(hit.row)
 
+    def names_of(self, hit: ConceptHit) -> list[str]:
+        """Return all names of the concept in the terminology."""
+        names = self.concepts.terminology.names(self.concepts[hit.concept].id)
+        return [name.text for name in names]
+
     def label(self, hit: ConceptHit) -> str:
         """Return the preferred name of the concept."""
         return self.concepts[hit.concept].label

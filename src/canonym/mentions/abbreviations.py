@@ -14,6 +14,7 @@ from typing import Any
 
 from canonym.errors import InvalidInput, require
 from canonym.io.forks import Lock
+from canonym.text import STRONG, tokens
 
 ENGINES = ("auto", "ab3p", "schwartz-hearst")
 """Names of the engines; ``auto`` is Ab3P where it is installed and Schwartz–Hearst elsewhere."""
@@ -34,6 +35,11 @@ _DOSE = re.compile(
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z(])")
 
+_LEAST_SHORT = 3  # letters and digits of a short form that may stand for itself
+# Words that names of quite different concepts share.
+_GENERAL = frozenset(
+    ("disease", "disorder", "syndrome", "symptom", "condition", "familial", "chronic", "acute")
+)
 _WORD = re.compile(r"[^\W_]+")
 # A short form in the plural: "APCs" of "APC".
 _PLURAL_SHORT = re.compile(r".*[A-Z0-9]s")
@@ -273,3 +279,36 @@ def _join(left: str, right: str) -> str:
             if start == 0 or not ends[start - 1].isalnum():
                 return ends[:start] + right.lstrip()
     return left + right
+
+
+def stands_for_itself(short: str, long: str, names: Iterable[str]) -> bool:
+    """Tell whether a short form means the concept that has it as a name, and has these names too.
+
+    Its document defines it by a long form that is no name. A gene is known by its short form,
+    *LKB1*, whatever its long form is. Other short forms are names of something else in most texts,
+    unless a name of the concept shares a word with the long form.
+
+    >>> stands_for_itself("LKB1", "liver kinase B1", ["LKB1", "STK11"])
+    True
+    >>> stands_for_itself("RS", "rabbit syndrome", ["RS", "Retinoschisis"])
+    False
+    """
+    beside = long.lower().split()
+    form = _bare("".join(word for word in short.split() if word.lower() not in beside))
+    if len(form) < _LEAST_SHORT:
+        return False
+    if any(letter.isdecimal() for letter in form):
+        return True
+    others = list(names)
+    if _bare(short) not in map(_bare, others):  # in another case it is another short form
+        return False
+    words = _long_words(long) - _long_words(short)
+    return any(words & _long_words(name) for name in others)
+
+
+def _bare(text: str) -> str:
+    return "".join(filter(str.isalnum, text))
+
+
+def _long_words(text: str) -> set[str]:
+    return {word for word in tokens(text, STRONG) if len(word) > _LEAST_SHORT} - _GENERAL

@@ -20,6 +20,9 @@ from canonym.types import Step
 LONGEST = 1_000
 """Characters of a mention that are read; a `Step` records that a longer one was cut."""
 
+SHORT_FORM = "short form"
+"""Name of the step back to a mention as it was before its abbreviations were written out."""
+
 _NONE: Mapping[str, str] = {}
 
 
@@ -74,12 +77,18 @@ class Preparation:
     trials: bool = False
 
     def prepare(
-        self, text: str, *, abbreviations: Mapping[str, str] = _NONE, gloss: str = ""
+        self,
+        text: str,
+        *,
+        abbreviations: Mapping[str, str] = _NONE,
+        ordered: Mapping[str, str] = _NONE,
+        gloss: str = "",
     ) -> Prepared:
         """Prepare one mention, cut at `LONGEST` before abbreviations are written out.
 
-        `abbreviations` are the short forms of the document and their long forms, `gloss` is its
-        explanation of a mention in one piece (`canonym.mentions.glosses`).
+        `abbreviations` are the short forms of the document and their long forms; those that are
+        `ordered` never stand for themselves. `gloss` is the document's explanation of a mention in
+        one piece (`canonym.mentions.glosses`).
 
         >>> prepared = Preparation().prepare("BC and ovarian cancer", abbreviations={"BC": "BRCA"})
         >>> prepared.whole.text
@@ -89,10 +98,12 @@ class Preparation:
         if len(text) > LONGEST:
             steps.append(Step("cut", f"{len(text):,} characters", f"{LONGEST:,} characters"))
             text = text[:LONGEST]
+        written = ""
         if abbreviations:
             expanded = expand(text, abbreviations)
             if expanded != text:
                 steps.append(Step("abbreviation", text, expanded))
+                written = "" if expand(text, ordered) != text else text
                 text = expanded
         pieces: tuple[str, ...] = (text,)
         if self.trials:
@@ -105,27 +116,41 @@ class Preparation:
         if self.composites and len(pieces) == 1:
             pieces = split_composite(whole) or (whole,)
         if len(pieces) == 1:
-            part = self._spelled(whole, tuple(steps))
+            part = self._spelled(whole, tuple(steps), written)
             if gloss:
                 explained = expand(gloss[:LONGEST], abbreviations)
                 part = part._replace(glosses=(explained,) if explained != whole else ())
             return Prepared(part, (part,))
         split = Step("composite", whole, " | ".join(pieces))
+        short = split_composite(written) if written else ()
+        short = short if len(short) == len(pieces) else ("",) * len(pieces)
         return Prepared(
-            self._spelled(whole, tuple(steps)),
-            tuple(self._spelled(piece, (*steps, split)) for piece in pieces),
+            self._spelled(whole, tuple(steps), written),
+            tuple(
+                self._spelled(piece, (*steps, split), short if short != piece else "")
+                for piece, short in zip(pieces, short, strict=True)
+            ),
         )
 
     def known_share(self, text: str) -> float:
         """Return the share of a text in words of the terminology; 1 where they are not known."""
         return 1.0 if self.speller is None else self.speller.known_share(text)
 
-    def _spelled(self, text: str, steps: tuple[Step, ...]) -> Part:
+    def _spelled(self, text: str, steps: tuple[Step, ...], written: str = "") -> Part:
         finding = finding_name(text)
         rewrites = (Step("finding", text, finding),) if finding else ()
+        short = (Step(SHORT_FORM, text, written),) if written else ()
         if self.speller is None:
-            return Part(text, (), steps, rewrites=rewrites)
-        corrected = self.speller.correct(text)
-        alternatives = () if corrected == text else (Step("spelling", text, corrected),)
+            return Part(text, (), steps, rewrites=(*rewrites, *short))
+        apart = self.speller.take_apart(text)
+        clear = apart.clear or text
+        corrected = self.speller.correct(clear)
+        alternatives = (
+            *((Step("space", text, clear),) if clear != text else ()),
+            *((Step("spelling", text, corrected),) if corrected != clear else ()),
+        )
+        spaced = tuple(Step("space", text, other) for other in apart.texts)
         guesses = self.speller.guesses(corrected)
-        return Part(text, alternatives, steps, guesses=guesses, rewrites=rewrites)
+        return Part(
+            text, alternatives, steps, guesses=guesses, rewrites=(*rewrites, *spaced, *short)
+        )

@@ -16,7 +16,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,17 +24,25 @@ import numpy.typing as npt
 from canonym.errors import ReadError
 from canonym.io.arrays import ArrayWriter, open_array
 from canonym.io.streams import open_text
+from canonym.mentions.glued import MOST_READINGS, Reading, readings
 from canonym.text import PLAIN, STRONG, normalise, normalise_all
 
+_PER_SHORT_WORD = 2_000  # words of a terminology for each name that a word of three letters needs
+_PREFIX = 2  # letters of the shortest word that is glued to another
 _SHORTEST = 7
 # Shorter words are too near to one another to be corrected; they are guessed, if the rest decides.
 _GUESSED, _GUESSED_ALONE, _MOST_GUESSES = 4, 5, 5
 _RAREST = 2
 _COMMON = 2  # names with a word, one of which may be taken out
 _CLEARLY = 3
+# Letters of an unknown word that stands alone, and the names that the word meant has at least. In a
+# terminology of few words hardly any is a slip away from another.
+_SUPPORT = ((7, 2), (0, 3))
+_FEW_WORDS = 1_000
 _COUNTING = 250  # bytes a word while words are counted
 _BLOCK = 1 << 16  # words written at once
 _WORD = re.compile(r"[^\W\d_]+")
+_TOKEN = re.compile(r"[^\W_]+")
 _WHOLE = re.compile(r"[\W_]?[^\W\d_]+[\W_]?")
 _ARRAYS = {
     "letters": np.uint8,
@@ -62,6 +70,16 @@ def is_one_edit(a: str, b: str) -> bool:
     return a[1:] in (b, b[1:]) or a == b[1:] or (a[1::-1] == b[:2] and a[2:] == b[2:])
 
 
+class Apart(NamedTuple):
+    """A text whose glued words were taken apart: as is clear, and as may be meant.
+
+    `clear` is empty where nothing is clear. `texts` count only where they are, as a whole, a name.
+    """
+
+    clear: str = ""
+    texts: tuple[str, ...] = ()
+
+
 class Speller:
     """Words of a terminology, and the nearest of them to a word it does not have.
 
@@ -81,8 +99,10 @@ class Speller:
         self._arrays, self._folder = arrays, folder
         # Single items of a view are plain integers and bytes, and cost a tenth of an array's.
         self._letters, self._starts = arrays["letters"].data, arrays["starts"].data
+        self._glued = functools.lru_cache(maxsize=100_000)(self._taken_apart)
         self._corrected = functools.lru_cache(maxsize=100_000)(self._correct_word)
         self._known = functools.lru_cache(maxsize=100_000)(self._knows)
+        self._prefixed = functools.lru_cache(maxsize=100_000)(self._with_prefix)
         self._common = functools.lru_cache(maxsize=100_000)(self._is_common)
 
     @classmethod
@@ -106,8 +126,9 @@ class Speller:
 
     def _place(self, word: str) -> int | None:
         wanted = word.encode("utf-8", "surrogatepass")
-        place = bisect_left(range(len(self)), wanted, key=self._word)
-        return place if place < len(self) and self._word(place) == wanted else None
+        low, high, _ = self._prefixed(word[:_PREFIX], 0, len(self))
+        place = bisect_left(range(high), wanted, low, high, key=self._word)
+        return place if place < high and self._word(place) == wanted else None
 
     def correct(self, text: str) -> str:
         """Return the text with unknown words corrected, or the same text.
@@ -116,7 +137,66 @@ class Speller:
         >>> speller.correct("acute myocardail infarction")
         'acute myocardial infarction'
         """
-        return _WORD.sub(lambda found: self._corrected(found[0]) or found[0], text)
+        alone = len(_WORD.findall(text)) == 1
+        return _WORD.sub(lambda found: self._corrected(found[0], alone) or found[0], text)
+
+    def take_apart(self, text: str) -> Apart:
+        """Return the text with words apart that a space should part, see `canonym.mentions.glued`.
+
+        >>> speller = Speller.build(["Vitamin D deficiency", "Vitamin K", "Iron deficiency"])
+        >>> speller.take_apart("vitaminDdeficiency").clear
+        'vitamin D deficiency'
+        >>> speller.take_apart("deficiency of vitamine")
+        Apart(clear='', texts=())
+        """
+        tokens = [(found, self._glued(found[0])) for found in _TOKEN.finditer(text)]
+        tokens = [(found, ways) for found, ways in tokens if ways]
+        if not tokens:
+            return Apart()
+        choices = [[*(" ".join(way.pieces) for way in ways), found[0]] for found, ways in tokens]
+        texts = [
+            _replaced(text, [found for found, _ in tokens], words)
+            for words in itertools.islice(itertools.product(*choices), MOST_READINGS)
+        ]
+        first = [
+            " ".join(ways[0].pieces) if ways[0].is_clear else found[0] for found, ways in tokens
+        ]
+        clear = _replaced(text, [found for found, _ in tokens], first)
+        others = tuple(one for one in texts if one not in (text, clear))
+        return Apart("" if clear == text else clear, others)
+
+    def _taken_apart(self, given: str) -> tuple[Reading, ...]:
+        """Return what an unknown word, or one with digits, may consist of.
+
+        Where a digit alone parts known words, no reading is clear: *type2* is found as it is.
+        """
+        least = len(self) // _PER_SHORT_WORD + 1
+        if any(not self._known(word) for word in _WORD.findall(given)):
+            return readings(given, self._beginnings, least=least)
+        if given.isalpha() or given.isdecimal():
+            return ()
+        found = readings(given, self._beginnings, least=least)
+        return tuple(reading._replace(is_clear=False) for reading in found)
+
+    def _beginnings(self, text: str) -> list[tuple[int, int]]:
+        """Return the letters of each word that a text begins with, and the names that have it."""
+        low, high = 0, len(self)
+        words = []
+        for stop in range(_PREFIX, len(text) + 1):
+            low, high, names = self._prefixed(text[:stop], low, high)
+            if names:
+                words.append((stop, names))
+            if low == high:
+                break
+        return words
+
+    def _with_prefix(self, text: str, low: int, high: int) -> tuple[int, int, int]:
+        """Return where words with a prefix lie, among others, and the names that have it alone."""
+        prefix = text.encode("utf-8", "surrogatepass")
+        low = bisect_left(range(high), prefix, low, high, key=self._word)
+        high = bisect_left(range(high), prefix + b"\xff", low, high, key=self._word)
+        is_word = low < high and self._word(low) == prefix
+        return low, high, self._arrays["counts"].item(low) if is_word else 0
 
     def guesses(self, text: str) -> tuple[str, ...]:
         """Return possible meanings of a text with one unknown short word, its long words corrected.
@@ -137,15 +217,14 @@ class Speller:
             return ()
         start, end = unknown[0].span()
         word = normalise(unknown[0][0], PLAIN)
-        least = _GUESSED if len(words) > 1 else _GUESSED_ALONE
+        alone = len(words) == 1
         # A part of a code is no word: "hb" of "hb123" is followed by a digit.
         whole = _WHOLE.fullmatch(text[max(0, start - 1) : end + 1])
-        if not whole or unknown[0][0].isupper() or not least <= len(word) < _SHORTEST:
+        least = _GUESSED_ALONE if alone else _GUESSED
+        if not whole or _is_code(unknown[0][0]) or not least <= len(word) < _SHORTEST:
             return ()
-        # A slip at the beginning is rare, and another beginning makes another word: nstemi
-        # is not stemi.
-        found = [known for _, known in self._nearest(word) if _begin_alike(word, known)]
-        return tuple(text[:start] + known + text[end:] for known in found[:_MOST_GUESSES])
+        likely = [known for _, known in self._likely(word, alone)]
+        return tuple(text[:start] + known + text[end:] for known in likely[:_MOST_GUESSES])
 
     def _knows(self, given: str) -> bool:
         """Tell whether the terminology has a word or its singular; true where it is no word."""
@@ -174,16 +253,42 @@ class Speller:
         places = [place for form in forms if (place := self._place(form)) is not None]
         return any(counts[place] >= _COMMON for place in places)
 
-    def _correct_word(self, given: str) -> str | None:
+    def _correct_word(self, given: str, alone: bool) -> str | None:
         word = normalise(given, PLAIN)
-        if len(word) < _SHORTEST or given.isupper() or not _WORD.fullmatch(word):
+        if len(word) < _SHORTEST or _is_code(given) or not _WORD.fullmatch(word):
             return None
         if self._known(given):
             return None
-        ranked = self._nearest(word)
+        ranked = self._likely(word, alone)
         if not ranked or (len(ranked) > 1 and ranked[0][0] < _CLEARLY * ranked[1][0]):
             return None
         return ranked[0][1]
+
+    def _likely(self, word: str, alone: bool) -> list[tuple[int, str]]:
+        """Return the words that a slip may have turned into an unknown one, frequent ones first.
+
+        A slip at the beginning is rare, and another beginning makes another word: nstemi is not
+        stemi. What is a word but for its last letter has an ending, or a letter glued on: that
+        letter is neither taken away nor another one. Where nothing stands beside the word, only a
+        word of more names is likelier than one that the terminology does not have.
+        """
+        near = self._nearest(word)
+        if not near:
+            return []
+        least = self._least(word) if alone else _RAREST
+        stem = word[:-1]
+        ends = {stem, *(known for _, known in near if known[:-1] == stem)} if stem in self else ()
+        return [
+            (count, known)
+            for count, known in near
+            if count >= least and known not in ends and _begin_alike(word, known)
+        ]
+
+    def _least(self, word: str) -> int:
+        """Return the names that a word must have to be what an unknown one alone stands for."""
+        if len(self) < _FEW_WORDS:
+            return _RAREST
+        return next(names for letters, names in _SUPPORT if len(word) >= letters)
 
     @functools.cached_property
     def _frequent(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
@@ -328,6 +433,27 @@ def _arrays_of(words: Sequence[tuple[bytes, int]]) -> dict[str, npt.NDArray[Any]
 def _begin_alike(one: str, other: str) -> bool:
     """Tell whether words begin with the same letter, or with the same two the other way round."""
     return one[0] == other[0] or one[:2] == other[1::-1]
+
+
+def _is_code(word: str) -> bool:
+    """Tell whether the capitals of a word are those of a code or short form: *NSTEMI*, *hProt*.
+
+    >>> [_is_code(word) for word in ("MELAS", "cFLIP", "vitaminD", "McArdle", "Fever", "fever")]
+    [True, True, True, False, False, False]
+    """
+    if word[1:] == word[1:].lower():
+        return False
+    capitals = [letter.isupper() for letter in word]
+    return not capitals[0] or capitals[-1] or (True, True) in itertools.pairwise(capitals)
+
+
+def _replaced(text: str, found: Sequence[re.Match[str]], words: Sequence[str]) -> str:
+    """Put a word in the place of each match."""
+    pieces, end = [], 0
+    for match, word in zip(found, words, strict=True):
+        pieces += [text[end : match.start()], word]
+        end = match.end()
+    return "".join((*pieces, text[end:]))
 
 
 def _signature(word: bytes) -> int:

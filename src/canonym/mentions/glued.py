@@ -1,0 +1,190 @@
+"""Words that were written together: *vitaminD*, *typeIIdiabetes*, *heartattack*.
+
+A word that a terminology does not know may be several that it knows, with a space left out. Letters
+change to capitals or digits where it is to be cut, or both sides are words by themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from canonym.text import PLAIN, normalise
+
+Beginnings = Callable[[str], Iterable[tuple[int, int]]]
+"""Gives the known words that a text in small letters begins with: their letters, and the number of
+names that have each."""
+
+MOST_READINGS = 3
+"""Readings of a word that are returned, at most."""
+
+_SHORTEST, _LONGEST = 4, 60  # characters of a word that is read
+_PLAIN_SHORTEST = 6  # and of one in small letters alone
+_MOST_PIECES = 5
+_WORD, _LONG, _VERY_LONG = 3, 4, 5  # letters of a word, of one that is clear, before a small sign
+_COMMON = 2  # names with a word that is clear, where something else shows where to cut
+_CLEARLY = 3  # so many times the names of another reading
+# They begin more words than they are: cardiotoxicity is one word, whether a name has "cardio".
+_PREFIX = re.compile(
+    r"\w+o|ante|anti|de|di|endo|extra|hyper|inter|intra|meta|multi|non|para|peri|poly|post|pre|semi|"
+    r"sub|super|supra|trans|tri|ultra|\w+yl"
+)
+_INNER = ("of", "in", "and", "the", "with", "due", "for")  # small words between others
+# No word, but what stands beside one: the B of hepatitis, the IIb of a stage, B12, H1N1, CD4.
+_SIGN = re.compile(r"[A-Z]|[IVX]{1,4}[abc]?|(?:(?:[A-Z]{0,3}|[a-z])\d+){1,2}[A-Za-z]?")
+# In small letters only what is no ending of a word: not the e of vitamine, the a of vitamina.
+_SMALL_SIGN = re.compile(r"ii|iii|iv|vi|vii|viii|ix|[bcdfghjkpqvxz]\d{0,3}")
+_LONGEST_SMALL_SIGN = 4
+
+
+class Reading(NamedTuple):
+    """Pieces that a word may consist of.
+
+    `names` is the number of names that have the rarest word among them. A clear reading counts even
+    where the whole is no name: it is the only one, and all of its words are long and frequent.
+    """
+
+    pieces: tuple[str, ...]
+    names: int
+    is_clear: bool
+
+
+class _Piece(NamedTuple):
+    text: str
+    names: int  # that have it; 0 for what is no word
+    is_clear: bool
+    is_free: bool  # nothing but the words shows that it ends here
+
+
+_Way = tuple[_Piece, ...]
+_Rank = tuple[int, int, int]
+
+
+def readings(word: str, beginnings: Beginnings, *, least: int = 1) -> tuple[Reading, ...]:
+    """Return what a word of letters and digits may consist of, the fewest pieces first.
+
+    Only the first reading may be clear. A word that is one piece has no reading. Where nothing but
+    the words shows where to cut, words of three letters and those of a clear reading have to be in
+    `least` names: large terminologies have many odd words.
+
+    >>> names = {"hepatitis": 90, "virus": 70, "vitamin": 40, "heart": 200, "attack": 20}
+    >>> def beginnings(text):
+    ...     return [(len(word), n) for word, n in names.items() if text.startswith(word)]
+    >>> [reading.pieces for reading in readings("hepatitisBvirus", beginnings)]
+    [('hepatitis', 'B', 'virus')]
+    >>> [reading.pieces for reading in readings("heartattack", beginnings)]
+    [('heart', 'attack')]
+    >>> readings("vitamine", beginnings)
+    ()
+    """
+    shortest = _PLAIN_SHORTEST if word.islower() and word.isalpha() else _SHORTEST
+    if not shortest <= len(word) <= _LONGEST:
+        return ()
+    plain = normalise(word, PLAIN)
+    if len(plain) != len(word) or " " in plain:
+        return ()
+    ways = _Cutter(word, plain, beginnings, least).ways(0, _MOST_PIECES)
+    ranked = sorted((_rank(way), way) for way in ways if _is_likely(way))
+    return tuple(
+        Reading(tuple(piece.text for piece in way), -rank[2], not place and _is_clear(ranked))
+        for place, (rank, way) in enumerate(ranked[:MOST_READINGS])
+    )
+
+
+def _is_likely(way: _Way) -> bool:
+    """Tell whether a way has words, and a longer one where nothing else shows where to cut.
+
+    A sign in small letters stands behind a word: slowing is not "slow in g".
+    """
+    longest = max((len(piece.text) for piece in way if piece.names), default=0)
+    if way[-1].text.islower() and not (way[-1].names or way[-2].names):
+        return False
+    return longest >= (_LONG if any(piece.is_free for piece in way) else _WORD)
+
+
+def _rank(way: _Way) -> _Rank:
+    rarest = min(piece.names for piece in way if piece.names)
+    return len(way), sum(piece.is_free for piece in way), -rarest
+
+
+def _is_clear(ranked: list[tuple[_Rank, _Way]]) -> bool:
+    """Tell whether the first of some ways is clear, and no other is nearly as good."""
+    (best, way), *others = ranked
+    if not all(piece.is_clear for piece in way):
+        return False
+    return all(rank[:2] != best[:2] or best[2] <= _CLEARLY * rank[2] for rank, _ in others)
+
+
+class _Cutter:
+    """Cuts one word in all ways."""
+
+    def __init__(self, word: str, plain: str, beginnings: Beginnings, least: int) -> None:
+        self._word, self._plain, self._beginnings, self._least = word, plain, beginnings, least
+        self._marks = _marks(word)
+        self._pieces: dict[int, list[tuple[int, _Piece]]] = {}
+
+    def ways(self, start: int, most: int) -> list[_Way]:
+        """Return the ways to cut the word from a place on into so many pieces at most."""
+        if start == len(self._word):
+            return [()]
+        if not most:
+            return []
+        pieces = self._pieces.get(start)
+        if pieces is None:
+            pieces = self._pieces[start] = [*self._words(start), *self._others(start)]
+        return [(piece, *rest) for stop, piece in pieces for rest in self.ways(stop, most - 1)]
+
+    def _words(self, start: int) -> list[tuple[int, _Piece]]:
+        """Return the known words that begin at a place, and where they end."""
+        n, is_marked, words = len(self._word), start in self._marks, []
+        for letters, names in self._beginnings(self._plain[start:]):
+            stop = start + letters
+            if letters < _LONG and names < self._least and not (is_marked and stop in self._marks):
+                continue
+            stops = (stop, n) if stop == n - 1 and self._plain[stop] == "s" else (stop,)
+            for end in stops:
+                is_free = end not in self._marks
+                apart = is_marked and not is_free
+                if end - start >= _WORD - apart and end - start < n:
+                    is_clear = letters >= _LONG - apart and names >= _COMMON
+                    if not apart:
+                        is_prefix = end < n and _PREFIX.fullmatch(self._plain, start, end)
+                        is_clear &= names >= self._least and not is_prefix
+                    piece = _Piece(self._word[start:end], names, is_clear, is_free)
+                    words.append((end, piece))
+        return words
+
+    def _others(self, start: int) -> Iterator[tuple[int, _Piece]]:
+        """Yield the signs and small words that begin at a place, and where they end."""
+        n = len(self._word)
+        for stop in sorted(self._marks) if start in self._marks else ():
+            if start < stop and stop - start < n and _SIGN.fullmatch(self._word, start, stop):
+                # In front it may be the first letter of a word: Asystole.
+                yield stop, _Piece(self._word[start:stop], 0, start >= _LONG, False)
+        if n - start <= _LONGEST_SMALL_SIGN and start >= _VERY_LONG:
+            sign = self._word[start:]
+            if _SMALL_SIGN.fullmatch(sign) and sign != self._word[start - 1]:
+                yield n, _Piece(sign, 0, False, False)
+        if start >= _WORD and self._plain.startswith(_INNER, start):
+            for word in _INNER:
+                stop = start + len(word)
+                if self._plain.startswith(word, start) and stop < n:
+                    yield stop, _Piece(self._word[start:stop], 0, True, stop not in self._marks)
+
+
+def _marks(word: str) -> frozenset[int]:
+    """Return the ends of a word, and where its letters turn to capitals, digits, or back.
+
+    >>> sorted(_marks("typeIDiabetes2"))
+    [0, 4, 5, 6, 13, 14]
+    """
+    if word.islower() and word.isalpha():
+        return frozenset((0, len(word)))
+    kinds = "".join(
+        "U" if letter.isupper() else "1" if letter.isdecimal() else "l" for letter in word
+    )
+    turns = {at for at in range(1, len(word)) if kinds[at - 1] != kinds[at]}
+    # Of several capitals the last begins a word: the D of typeIDiabetes.
+    turns |= {match.start() + 1 for match in re.finditer("U(?=Ul)", kinds)}
+    return frozenset((0, len(word), *turns))
