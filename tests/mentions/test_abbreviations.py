@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 
 from canonym.errors import InvalidInput, MissingExtra
 from canonym.mentions import abbreviations
-from canonym.mentions.abbreviations import Abbreviations, expand, find_abbreviations
+from canonym.mentions.abbreviations import (
+    Abbreviations,
+    expand,
+    find_abbreviations,
+    stands_for_itself,
+)
 
 OWN = "schwartz-hearst"
 
@@ -254,3 +259,24 @@ def test_blocks_hold_few_brackets_and_the_whole_text():
     assert " ".join(blocks) == text
     assert all(block.count("(") + block.count(")") <= 500 for block in blocks)
     assert all(block.rstrip().endswith(".") for block in blocks)
+
+
+@pytest.mark.parametrize(
+    ("short", "long", "names", "stands"),
+    [
+        ("LKB1", "liver kinase B1", ["LKB1", "STK11"], True),
+        ("Pai-1", "plasminogen activator inhibitor 1", ["PAI1"], True),  # a digit is enough
+        ("PAI-1 gene", "plasminogen activator inhibitor 1 gene", ["PAI-1 gene"], True),
+        ("AAT", "alpha-antitrypsin", ["AAT", "alpha 1-antitrypsin"], True),
+        ("RS", "rabbit syndrome", ["RS", "retinoschisis"], False),
+        ("DM", "myotonic dystrophies", ["DM", "myotonic dystrophy"], False),  # too short
+        ("EPS", "extrapyramidal symptoms", ["EPS", "ear, patella syndrome"], False),
+        ("SDD", "stress disease disorder", ["SDD", "another disorder"], False),
+        ("Srl", "sirolimus drug", ["SRL", "drug of sirolimus"], False),  # another short form
+        ("type 2 DMX", "type 2 diabetes", ["type 2 DMX", "a nephropathy"], False),
+        ("AR deficiency", "aldose reductase deficiency", ["AR deficiency"], False),
+        ("", "", [], False),
+    ],
+)
+def test_a_short_form_that_is_a_name_may_stand_for_itself(short, long, names, stands):
+    assert stands_for_itself(short, long, names) is stands

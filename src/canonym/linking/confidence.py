@@ -42,6 +42,7 @@ _REWRITTEN = (
     "trial field",
     "gloss",
     "finding",
+    "space",
 )  # steps to another text, but for its spelling
 
 KnownShare = Callable[[str], float]

@@ -93,11 +93,14 @@ _FINDING = re.compile(
     rf"(?:(?:finding|observation) of )?(?:(?:abnormally|very|too) )?{_DIRECTION}(?: in| of)?"
     rf"(?: (?:{_AMOUNT}) of)?"
     rf"(?P<fluid> blood| serum| plasma| circulating)? (?P<what>{_any_of({**_BLOOD, **_NAMED})})s?"
-    rf"(?: (?:{_AMOUNT}))?(?P<place> in (?:the )?(?:blood|serum|plasma))?"
+    rf"(?: (?:{_AMOUNT}))?(?P<place>(?: in (?:the )?|, )(?:blood|serum|plasma))?"
 )
-_IN_URINE = re.compile(
-    rf"(?:(?:high|elevated|increased|raised|excess|excessive) )?(?P<what>{_any_of(_URINE)})s?"
-    rf"(?: (?:{_AMOUNT}))? in (?:the )?urine"
+_HIGH = r"(?:(?:abnormally|very|too) )?(?:high|elevated|increased|raised|excess|excessive)"
+_MEASURED = rf"(?P<what>{_any_of(_URINE)})s?(?: (?:{_AMOUNT}))?"
+_IN_URINE = re.compile(rf"(?:{_HIGH} )?{_MEASURED} in (?:the )?urine")
+# Without a direction this is a test, and no finding.
+_HIGH_IN_URINE = re.compile(
+    rf"{_HIGH} (?:{_MEASURED}(?:,)? urine|(?:urine|urinary) {_MEASURED.replace('what', 'of')})"
 )
 
 
@@ -108,10 +111,12 @@ def finding_name(text: str) -> str:
     ('hypoglycemia', 'thrombocytosis')
     >>> finding_name("blood in the urine"), finding_name("low back pain")
     ('hematuria', '')
+    >>> finding_name("high glucose, urine"), finding_name("low sodium in urine")
+    ('glycosuria', '')
     """
     plain = " ".join(text.lower().replace("-", " ").split())
-    if found := _IN_URINE.fullmatch(plain):
-        return _value(_URINE, found["what"]) or ""
+    if found := _IN_URINE.fullmatch(plain) or _HIGH_IN_URINE.fullmatch(plain):
+        return _value(_URINE, found.groupdict().get("of") or found["what"]) or ""
     found = _FINDING.fullmatch(plain)
     if found is None:
         return ""

@@ -22,7 +22,7 @@ MOST_READINGS = 3
 _SHORTEST, _LONGEST = 4, 60  # characters of a word that is read
 _PLAIN_SHORTEST = 6  # and of one in small letters alone
 _MOST_PIECES = 5
-_WORD, _LONG, _VERY_LONG = 3, 4, 5  # letters of a word, of one that is clear, before a small sign
+_WORD, _LONG = 3, 4  # letters of a word, and of one that is clear
 _COMMON = 2  # names with a word that is clear, where something else shows where to cut
 _CLEARLY = 3  # so many times the names of another reading
 # They begin more words than they are: cardiotoxicity is one word, whether a name has "cardio".
@@ -98,7 +98,7 @@ def _is_likely(way: _Way) -> bool:
     A sign in small letters stands behind a word: slowing is not "slow in g".
     """
     longest = max((len(piece.text) for piece in way if piece.names), default=0)
-    if way[-1].text.islower() and not (way[-1].names or way[-2].names):
+    if not way[-1].names and way[-1].text.isalpha() and not (way[-1].is_clear or way[-2].names):
         return False
     return longest >= (_LONG if any(piece.is_free for piece in way) else _WORD)
 
@@ -162,10 +162,11 @@ class _Cutter:
             if start < stop and stop - start < n and _SIGN.fullmatch(self._word, start, stop):
                 # In front it may be the first letter of a word: Asystole.
                 yield stop, _Piece(self._word[start:stop], 0, start >= _LONG, False)
-        if n - start <= _LONGEST_SMALL_SIGN and start >= _VERY_LONG:
-            sign = self._word[start:]
-            if _SMALL_SIGN.fullmatch(sign) and sign != self._word[start - 1]:
-                yield n, _Piece(sign, 0, False, False)
+        if start > _WORD and n - start <= _LONGEST_SMALL_SIGN and start not in self._marks:
+            sign, before = self._plain[start:], self._plain[start - 1]
+            # A letter twice is a slip, and a single one after a short word is one in most cases.
+            if _SMALL_SIGN.fullmatch(sign) and sign != before and start + len(sign) > _LONG + 1:
+                yield n, _Piece(self._word[start:], 0, False, False)
         if start >= _WORD and self._plain.startswith(_INNER, start):
             for word in _INNER:
                 stop = start + len(word)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from canonym.mentions.abbreviations import expand
 from canonym.mentions.composites import split_composite
 from canonym.mentions.findings import finding_name
-from canonym.mentions.spelling import Speller
+from canonym.mentions.spelling import Apart, Speller, ends_in_sign
 from canonym.types import Step
 
 LONGEST = 1_000
@@ -122,14 +122,9 @@ class Preparation:
                 part = part._replace(glosses=(explained,) if explained != whole else ())
             return Prepared(part, (part,))
         split = Step("composite", whole, " | ".join(pieces))
-        short = split_composite(written) if written else ()
-        short = short if len(short) == len(pieces) else ("",) * len(pieces)
         return Prepared(
             self._spelled(whole, tuple(steps), written),
-            tuple(
-                self._spelled(piece, (*steps, split), short if short != piece else "")
-                for piece, short in zip(pieces, short, strict=True)
-            ),
+            tuple(self._spelled(piece, (*steps, split)) for piece in pieces),
         )
 
     def known_share(self, text: str) -> float:
@@ -143,6 +138,9 @@ class Preparation:
         if self.speller is None:
             return Part(text, (), steps, rewrites=(*rewrites, *short))
         apart = self.speller.take_apart(text)
+        if apart.clear and ends_in_sign(text):  # it is no plural, which sieves would know
+            steps = (*steps, Step("space", text, apart.clear))
+            text, apart = apart.clear, Apart()
         clear = apart.clear or text
         corrected = self.speller.correct(clear)
         alternatives = (

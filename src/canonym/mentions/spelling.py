@@ -44,6 +44,7 @@ _BLOCK = 1 << 16  # words written at once
 _WORD = re.compile(r"[^\W\d_]+")
 _TOKEN = re.compile(r"[^\W_]+")
 _WHOLE = re.compile(r"[\W_]?[^\W\d_]+[\W_]?")
+_CAPITAL_S = re.compile(r"(?<=[a-z])S(?![^\W_])")
 _ARRAYS = {
     "letters": np.uint8,
     "starts": np.int64,
@@ -171,7 +172,8 @@ class Speller:
         Where a digit alone parts known words, no reading is clear: *type2* is found as it is.
         """
         least = len(self) // _PER_SHORT_WORD + 1
-        if any(not self._known(word) for word in _WORD.findall(given)):
+        words = _WORD.findall(given)
+        if ends_in_sign(given) or any(not self._known(word) for word in words):
             return readings(given, self._beginnings, least=least)
         if given.isalpha() or given.isdecimal():
             return ()
@@ -433,6 +435,15 @@ def _arrays_of(words: Sequence[tuple[bytes, int]]) -> dict[str, npt.NDArray[Any]
 def _begin_alike(one: str, other: str) -> bool:
     """Tell whether words begin with the same letter, or with the same two the other way round."""
     return one[0] == other[0] or one[:2] == other[1::-1]
+
+
+def ends_in_sign(text: str) -> bool:
+    """Tell whether a word ends in a capital S, which is no ending: *proteinS*.
+
+    >>> ends_in_sign("proteinS deficiency"), ends_in_sign("proteins"), ends_in_sign("PROTEINS")
+    (True, False, False)
+    """
+    return _CAPITAL_S.search(text) is not None
 
 
 def _is_code(word: str) -> bool:
