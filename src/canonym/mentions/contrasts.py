@@ -37,6 +37,7 @@ from canonym.types import Against, Contradiction
 NOTHING = Against()
 """Nothing speaks against a name that says what the mention says."""
 
+_FILLERS = frozenset({"of", "the"})
 _SUFFIXES = ("penia", "cytosis", "philia")
 _LEAST_REST = 4  # letters of a word behind a prefix
 _ROMAN = {"i": "1", "v": "5", "x": "10"}
@@ -140,7 +141,8 @@ def against(mention: str, name: str, *, case_counts: bool = False) -> Against:
         contradictions += _of_words(left_words, missing_words, shared)
         contradictions += _of_negation(words, others)
         contradictions += _of_specimens(mention, name)
-        left, missing = left + left_words, missing + missing_words
+        left += [word for word in left_words if word not in _FILLERS]
+        missing += [word for word in missing_words if word not in _FILLERS]
     if not (left or missing or contradictions):
         return NOTHING
     relation = "related" if contradictions else _relation(left, missing)
