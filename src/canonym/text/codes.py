@@ -55,9 +55,9 @@ def read_codes(text: str) -> list[Reading]:
 
     >>> read_codes("heart attack")
     []
-    >>> read_codes("M10.9 - gout")[-1]
+    >>> read_codes("M10.9 - gout")[1]
     Reading(code='M10.9', beside='gout', marked=True)
-    >>> read_codes("gout (ICD-10: M10.9)")[-1]
+    >>> read_codes("gout (ICD-10: M10.9)")[1]
     Reading(code='ICD-10: M10.9', beside='gout', marked=True)
     """
     if _HINT.search(text) is None or len(text) > LONGEST:
