@@ -390,7 +390,7 @@ class Pipeline:
             ]
             taken = {concept for concept, _ in pairs}
             further = [hit for hit in nearest.get(string, ()) if hit.concept not in taken]
-            known, further = found.weigh(string, known), found.weigh_searched(string, further)
+            known, further = found.weigh(string, known), found.weigh_searched(string, further[:k])
             if further and further[0].score > score:  # hits of a sieve stay ahead
                 further = [at_most(hit, score) for hit in further]
             best = tuple([*known[:k], *further][:k])

@@ -34,6 +34,7 @@ CONTRADICTED = 0.05
 
 On the development parts of two corpora, nothing from 0 to 0.1 changes how many links are right."""
 
+_WEIGHED = 2  # hits of a search that are laid beside their string, where none contradicts
 _REMEMBERED = 200_000  # concepts, and as many names
 _MOST_KNOWN = 50_000  # strings with hits; some 2 kB each
 _Record = TypeVar("_Record", Concept, Name)
@@ -449,8 +450,14 @@ class BatchHits:
         return [hit._replace(against=self._against(string, hit)) for hit in hits]
 
     def weigh_searched(self, string: str, hits: Sequence[ConceptHit]) -> list[ConceptHit]:
-        """Return hits of a search with what speaks against them, those that contradict later."""
-        weighed = self.weigh(string, hits)
+        """Return hits of a search with what speaks against them, those that contradict later.
+
+        Of the first two, and of all where one of these contradicts.
+        """
+        weighed = self.weigh(string, hits[:_WEIGHED])
+        if not any(hit.against.contradictions for hit in weighed):
+            return [*weighed, *hits[_WEIGHED:]]
+        weighed += self.weigh(string, hits[_WEIGHED:])
         if not self.sieves:  # a search alone is what a paper describes
             return weighed
         return sorted(

@@ -49,6 +49,7 @@ _DIGITS = re.compile(r"\d+")
 _NEGATING = frozenset(
     {("absence", "of"), ("lack", "of"), ("negative", "for"), ("free", "of"), ("ruled", "out")}
 )
+_CUES = NEGATIONS | {"non", "absence", "absent", "lack", "negative", "free", "ruled"}
 _NEGATED_BEHIND = (("absent",), ("ruled", "out"), ("not", "present"), ("not", "seen"))
 _NEGATION_ENDS = frozenset({"but", "and", "with", "due", "in", "because", "although", "or"})
 
@@ -201,7 +202,9 @@ def _without(words: Sequence[str], others: Sequence[str]) -> list[str]:
 def _is_inflected(one: str, other: str) -> bool:
     """Tell whether two words are likely to be forms of one: *diabetic*, *diabetes*."""
     least = max(4, min(len(one), len(other)) - 3)
-    if not (one.isalpha() and other.isalpha()) or min(len(one), len(other)) < 5:
+    if one[:4] != other[:4] or not (one.isalpha() and other.isalpha()):
+        return False
+    if min(len(one), len(other)) < 5:
         return False
     if one[:least] != other[:least]:
         return False
@@ -270,6 +273,8 @@ for _line, _prefixes in enumerate(PREFIXES.strip().splitlines()):
 
 def _affix_contrast(word: str, other: str) -> str | None:
     """Return ``"prefix"`` where words differ by prefixes or endings that exclude each other."""
+    if word[-_LEAST_REST:] != other[-_LEAST_REST:] and word[:_LEAST_REST] != other[:_LEAST_REST]:
+        return None
     stems = [_stem(each) for each in (word, other)]
     if word != other and stems[0] and stems[0] == stems[1]:
         return "prefix"
@@ -317,6 +322,8 @@ def _designated(word: str) -> str:
 
 def _of_negation(words: Sequence[str], others: Sequence[str]) -> Iterator[Contradiction]:
     """Yield what one side denies and the other says."""
+    if _CUES.isdisjoint(words) and _CUES.isdisjoint(others):
+        return
     denied, denied_too = _denied(words), _denied(others)
     if not denied and not denied_too:
         return

@@ -118,7 +118,8 @@ class Candidate:
         What each kind of evidence around the mention adds, where several concepts have the name and
         that decided between them; see `canonym.linking.homonyms.Homonyms`.
     against : Against
-        What speaks against it, see `canonym.mentions.contrasts`.
+        What speaks against it, see `canonym.mentions.contrasts`. Of what a search found, the first
+        two have it, and all where one of these contradicts.
     """
 
     id: str
