@@ -156,12 +156,13 @@ class Mapping(NamedTuple):
     def supported(self) -> str:
         """The relation as far as the evidence goes.
 
-        It is that of the name that matched where a person said so, where the text is that name or
-        an id, or from the confidence `LEAST_CONFIDENCE` on. Else it is ``close`` from `LIKELY` on,
-        and ``related`` below, or where no confidence is known.
+        It is that of the name that matched where a person said so, where the text is an id or that
+        name, without a correction, or from the confidence `LEAST_CONFIDENCE` on. Else it is
+        ``close`` from `LIKELY` on, and ``related`` below, or where no confidence is known.
         """
         sure = self.confidence or 0.0
-        known = self.verdict is not None or self.candidate is None or self.by_string
+        as_written = self.by_string and all(step.name != "spelling" for step in self.steps)
+        known = self.verdict is not None or self.candidate is None or as_written
         if known or (self.by_id and self.certainty[1] >= 1) or sure >= LEAST_CONFIDENCE:
             return self.relation
         return "close" if sure >= LIKELY else "related"
