@@ -54,6 +54,7 @@ from canonym.mentions.spelling import Speller
 from canonym.terminology import Terminology
 from canonym.text import PLAIN, normalise_all
 from canonym.text.characters import n_letters
+from canonym.text.memo import strong_forms
 from canonym.types import Candidate, Document, Link
 
 _log = logging.getLogger(__name__)
@@ -379,6 +380,9 @@ class Pipeline:
         self.concepts.read_names(row for row in rows if 0 <= row < names.n_base)
         if self.sieves:  # without any, a search is what a paper describes
             by_letters(nearest, sifted, names, self.concepts)
+        # Normal forms are made for all names at once, to be laid beside their strings one by one.
+        first = (hit for of_string in nearest.values() for hit in of_string[:2])
+        strong_forms([*searched, *(found.name(hit).text for hit in first)])
         for string in strings:
             if string in hits:
                 continue
