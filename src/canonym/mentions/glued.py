@@ -23,7 +23,7 @@ _SHORTEST, _LONGEST = 4, 60  # characters of a word that is read
 _PLAIN_SHORTEST = 6  # and of one in small letters alone
 _MOST_PIECES = 5
 _WORD, _LONG = 3, 4  # letters of a word, and of one that is clear
-_COMMON = 2  # names with a word that is clear, where something else shows where to cut
+_COMMON = 2  # names with a word that is clear, where nothing else shows where to cut
 _CLEARLY = 3  # so many times the names of another reading
 # They begin more words than they are: cardiotoxicity is one word, whether a name has "cardio".
 _PREFIX = re.compile(
@@ -147,10 +147,10 @@ class _Cutter:
                 is_free = end not in self._marks
                 apart = is_marked and not is_free
                 if end - start >= _WORD - apart and end - start < n:
-                    is_clear = letters >= _LONG - apart and names >= _COMMON
+                    is_clear = letters >= _LONG - apart
                     if not apart:
                         is_prefix = end < n and _PREFIX.fullmatch(self._plain, start, end)
-                        is_clear &= names >= self._least and not is_prefix
+                        is_clear &= names >= max(_COMMON, self._least) and not is_prefix
                     piece = _Piece(self._word[start:end], names, is_clear, is_free)
                     words.append((end, piece))
         return words
