@@ -79,6 +79,8 @@ GLUED = [
     ("heartfailure", "Heart failure"),
     ("breastcancer", "Breast cancer"),
     ("cancerofthebreast", "Cancer of the breast"),
+    ("cancerof the breast", "Cancer of the breast"),
+    ("cancer of thebreast", "Cancer of the breast"),
     ("diabetestype1", "Type 1 diabetes"),
     ("TYPEII DIABETES MELLITUS", "Type II diabetes mellitus"),
     ("eyepain", "Eye pain"),

@@ -23,14 +23,14 @@ _SHORTEST, _LONGEST = 4, 60  # characters of a word that is read
 _PLAIN_SHORTEST = 6  # and of one in small letters alone
 _MOST_PIECES = 5
 _WORD, _LONG = 3, 4  # letters of a word, and of one that is clear
-_COMMON = 2  # names with a word that is clear, where something else shows where to cut
+_COMMON = 2  # names with a word that is clear, where nothing else shows where to cut
 _CLEARLY = 3  # so many times the names of another reading
 # They begin more words than they are: cardiotoxicity is one word, whether a name has "cardio".
 _PREFIX = re.compile(
     r"\w+o|ante|anti|de|di|endo|extra|hyper|inter|intra|meta|multi|non|para|peri|poly|post|pre|semi|"
     r"sub|super|supra|trans|tri|ultra|\w+yl"
 )
-_INNER = ("of", "in", "and", "the", "with", "due", "for")  # small words between others
+_SMALL = ("of", "in", "and", "the", "with", "due", "for")  # words beside others
 # No word, but what stands beside one: the B of hepatitis, the IIb of a stage, B12, H1N1, CD4.
 _SIGN = re.compile(r"[A-Z]|[IVX]{1,4}[abc]?|(?:(?:[A-Z]{0,3}|[a-z])\d+){1,2}[A-Za-z]?")
 # In small letters only what is no ending of a word: not the e of vitamine, the a of vitamina.
@@ -95,10 +95,10 @@ def readings(word: str, beginnings: Beginnings, *, least: int = 1) -> tuple[Read
 def _is_likely(way: _Way) -> bool:
     """Tell whether a way has words, and a longer one where nothing else shows where to cut.
 
-    A sign in small letters stands behind a word: slowing is not "slow in g".
+    Whatever else stands at the end stands behind a word: slowing is not "slow in g".
     """
     longest = max((len(piece.text) for piece in way if piece.names), default=0)
-    if not way[-1].names and way[-1].text.isalpha() and not (way[-1].is_clear or way[-2].names):
+    if not (way[-1].names or way[-1].is_clear) and (len(way) < 2 or not way[-2].names):
         return False
     return longest >= (_LONG if any(piece.is_free for piece in way) else _WORD)
 
@@ -147,10 +147,10 @@ class _Cutter:
                 is_free = end not in self._marks
                 apart = is_marked and not is_free
                 if end - start >= _WORD - apart and end - start < n:
-                    is_clear = letters >= _LONG - apart and names >= _COMMON
+                    is_clear = letters >= _LONG - apart
                     if not apart:
                         is_prefix = end < n and _PREFIX.fullmatch(self._plain, start, end)
-                        is_clear &= names >= self._least and not is_prefix
+                        is_clear &= names >= max(_COMMON, self._least) and not is_prefix
                     piece = _Piece(self._word[start:end], names, is_clear, is_free)
                     words.append((end, piece))
         return words
@@ -167,11 +167,13 @@ class _Cutter:
             # A letter twice is a slip, and a single one after a short word is one in most cases.
             if _SMALL_SIGN.fullmatch(sign) and sign != before and start + len(sign) > _LONG + 1:
                 yield n, _Piece(self._word[start:], 0, False, False)
-        if start >= _WORD and self._plain.startswith(_INNER, start):
-            for word in _INNER:
+        if (not start or start >= _WORD) and self._plain.startswith(_SMALL, start):
+            for word in _SMALL:
                 stop = start + len(word)
-                if self._plain.startswith(word, start) and stop < n:
-                    yield stop, _Piece(self._word[start:stop], 0, True, stop not in self._marks)
+                if self._plain.startswith(word, start) and stop - start < n:
+                    # At an end it may be a part of the word: inactive.
+                    is_inner = start > 0 and stop < n
+                    yield stop, _Piece(self._word[start:stop], 0, is_inner, stop not in self._marks)
 
 
 def _marks(word: str) -> frozenset[int]:

@@ -1,0 +1,108 @@
+"""Names with a space left out, before and behind the rule that puts it in.
+
+Two thousand names of several words are drawn from each of five terminologies, one space of each is
+left out, and they are linked to their own terminology: with the second word in small letters as it
+was, and with a capital. Counted are the names whose concept comes first, those that a sieve knows,
+and those of them whose concept is another one (a name that differs in case alone has two).
+
+    python benchmarks/glued.py
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from canonym import Linker, Terminology
+from canonym.mentions.spelling import Apart, Speller
+from canonym.terminology import read_records
+from models.sources import SOURCES
+from models.suite import MESH
+from record import data_folder, save
+
+ASKED = 2_000
+TERMINOLOGIES: Mapping[str, Mapping[str, Any]] = {
+    "MEDIC 2012": {},
+    "HPO 2014": {},
+    "UBERON": {},
+    "DrugBank": {},
+    "MeSH 2024": MESH,
+}
+_WORDS = re.compile(r"[A-Za-z0-9]+(?: [A-Za-z0-9]+)+")
+
+
+@contextmanager
+def no_spaces() -> Iterator[None]:
+    """Leave glued words as they are."""
+    take_apart = Speller.take_apart
+    Speller.take_apart = lambda _self, _text: Apart()  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        Speller.take_apart = take_apart  # type: ignore[method-assign]
+
+
+def concepts_of_names(terminology: Terminology) -> dict[str, set[str]]:
+    """Return the concepts of every name of five to sixty characters."""
+    concepts: dict[str, set[str]] = {}
+    for name in terminology.iter_names():
+        if 5 <= len(name.text) <= 60:
+            concepts.setdefault(name.text, set()).add(name.concept_id)
+    return concepts
+
+
+def glued(name: str, rng: np.random.Generator, *, capital: bool) -> str:
+    """Leave one space of a name out."""
+    words = name.split(" ")
+    at = int(rng.integers(len(words) - 1))
+    second = words[at + 1]
+    second = second[0].upper() + second[1:] if capital else second
+    return " ".join([*words[:at], words[at] + second, *words[at + 2 :]])
+
+
+def counted(linker: Linker, texts: list[str], right: list[set[str]]) -> dict[str, int]:
+    """Link texts, and count."""
+    links = linker.link(texts, k=1)
+    first = [link.id in concepts for link, concepts in zip(links, right, strict=True)]
+    known = [
+        all(
+            part.candidates and part.candidates[0].sieve != "search"
+            for part in link.parts or [link]
+        )
+        for link in links
+    ]
+    wrong = sum(sure and not good for sure, good in zip(known, first, strict=True))
+    return {"first": sum(first), "known by a sieve": sum(known), "of these wrong": wrong}
+
+
+def main() -> None:
+    """Link the names of each terminology, print and save."""
+    data, rows = data_folder(), []
+    for source, options in TERMINOLOGIES.items():
+        terminology = Terminology.build(read_records(data / SOURCES[source], **options))
+        linker = Linker.build(terminology)
+        concepts = concepts_of_names(terminology)
+        names = sorted(name for name in concepts if _WORDS.fullmatch(name))
+        rng = np.random.default_rng(0)
+        drawn = [names[at] for at in rng.choice(len(names), ASKED, replace=False)]
+        right = [concepts[name] for name in drawn]
+        for capital in (False, True):
+            texts = [glued(name, rng, capital=capital) for name in drawn]
+            found = counted(linker, texts, right)
+            with no_spaces():
+                before = counted(Linker.load(linker.folder), texts, right)
+            rows.append(
+                {"terminology": source, "capital": capital, "with": found, "without": before}
+            )
+            print(rows[-1], flush=True)
+    files = [data / SOURCES[source] for source in TERMINOLOGIES]
+    save("glued", {"names": ASKED, "rows": rows}, packages=["numpy"], data=[Path(f) for f in files])
+
+
+if __name__ == "__main__":
+    main()
