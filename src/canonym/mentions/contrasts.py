@@ -215,12 +215,33 @@ def _is_inflected(one: str, other: str) -> bool:
 
 
 def _of_words(left: Sequence[str], missing: Sequence[str], shared: bool) -> list[Contradiction]:
+    if not left or not missing:
+        return []
+    marked, marked_too = map(_is_marked, left), [*map(_is_marked, missing)]
     return [
         Contradiction(kind, word, other)
-        for word in left
-        for other in missing
+        for word, is_marked in zip(left, marked, strict=True)
+        for other, is_marked_too in zip(missing, marked_too, strict=True)
+        # Two ordinary words exclude each other by a prefix or an ending only.
+        if (is_marked and is_marked_too)
+        or word[-_LEAST_REST:] == other[-_LEAST_REST:]
+        or word[:_LEAST_REST] == other[:_LEAST_REST]
         if (kind := _contrast(word, other, shared)) is not None
     ]
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _is_marked(word: str) -> bool:
+    """Tell whether a word says a sense, a direction or a symbol that may exclude another one."""
+    return (
+        word in _SENSES
+        or word in _LOW
+        or word in _HIGH
+        or word.startswith(("hyper", "hypo"))
+        or _DIGITS.search(word) is not None
+        or bool(_designated(word))
+        or _KARYOTYPE.fullmatch(word) is not None
+    )
 
 
 @functools.lru_cache(maxsize=1 << 16)

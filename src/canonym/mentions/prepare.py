@@ -34,7 +34,7 @@ from canonym.mentions.lists import (
     without_number,
 )
 from canonym.mentions.shorthand import write_out
-from canonym.mentions.spelling import Speller, ends_in_sign
+from canonym.mentions.spelling import Apart, Speller, ends_in_sign
 from canonym.mentions.status import (
     Stated,
     Status,
@@ -337,13 +337,14 @@ class Preparation:
         status: tuple[str, ...],
     ) -> Part:
         """Return a string to look up, with all that it may be written as instead."""
-        clear = "" if self.speller is None else self.speller.take_apart(text).clear
-        if clear and ends_in_sign(text):  # it is no plural, which sieves would know
-            steps, text = (*steps, Step("space", text, clear)), clear
+        apart = Apart() if self.speller is None else self.speller.take_apart(text)
+        if apart.clear and ends_in_sign(text):  # it is no plural, which sieves would know
+            steps, text = (*steps, Step("space", text, apart.clear)), apart.clear
+            apart = Apart()
         finding = finding_name(text)
         rewrites = (Step("finding", text, finding),) if finding else ()
-        alternatives, spaced, guesses = self._spelled(text)
-        rewrites = (*rewrites, *spaced)
+        alternatives, guesses = self._spelled(text, apart)
+        rewrites = (*rewrites, *(Step("space", text, other) for other in apart.texts))
         genera, initials = organism_steps(text, self.binomials, context.around)
         alternatives, rewrites = (*alternatives, *genera), (*rewrites, *initials)
         line = drug_line(text)
@@ -352,19 +353,17 @@ class Preparation:
             alternatives, rewrites = (*alternatives, *further), (*rewrites, *rewritten)
         return Part(text, alternatives, steps, guesses=guesses, rewrites=rewrites, status=status)
 
-    def _spelled(self, text: str) -> tuple[tuple[Step, ...], tuple[Step, ...], tuple[str, ...]]:
-        """Return a text with clear spaces and spellings, with other spaces, and guesses at it."""
+    def _spelled(self, text: str, apart: Apart) -> tuple[tuple[Step, ...], tuple[str, ...]]:
+        """Return a text with clear spaces and corrected spelling, and guesses at it."""
         if self.speller is None:
-            return (), (), ()
-        apart = self.speller.take_apart(text)
+            return (), ()
         clear = apart.clear or text
         corrected = self.speller.correct(clear)
         alternatives = (
             *((Step("space", text, clear),) if clear != text else ()),
             *((Step("spelling", text, corrected),) if corrected != clear else ()),
         )
-        spaced = tuple(Step("space", text, other) for other in apart.texts)
-        return alternatives, spaced, self.speller.guesses(corrected)
+        return alternatives, self.speller.guesses(corrected)
 
     def _of_line(self, text: str, line: DrugLine) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
         """Return the names in a drug line to search with, and those that only a sieve may know."""
@@ -374,7 +373,8 @@ class Preparation:
         brand = (Step(DRUG_LINE, text, line.brand),) if line.brand else ()
         if len(line.drugs) > 1:
             return (), (*names, *brand)
-        spelling, *_ = self._spelled(line.whole)
+        apart = Apart() if self.speller is None else self.speller.take_apart(line.whole)
+        spelling, _ = self._spelled(line.whole, apart)
         return (*names, *spelling), brand
 
 
