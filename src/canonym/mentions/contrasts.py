@@ -189,6 +189,9 @@ def _unshared(words: Sequence[str], others: Sequence[str]) -> tuple[list[str], l
 
 
 def _without(words: Sequence[str], others: Sequence[str]) -> list[str]:
+    if len(set(words)) == len(words):
+        known = set(others)
+        return [word for word in words if word not in known]
     rest = Counter(others)
     kept = []
     for word in words:

@@ -85,7 +85,8 @@ class KnownForms:
             # Another thread may still read the old ones.
             known, new = {}, list(dict.fromkeys(texts))
             self._known = known
-        known.update(zip(new, self._normalise(new), strict=True))
+        if new:
+            known.update(zip(new, self._normalise(new), strict=True))
         return [known[text] for text in texts]
 
 
