@@ -381,7 +381,7 @@ class Pipeline:
         if self.sieves:  # without any, a search is what a paper describes
             by_letters(nearest, sifted, names, self.concepts)
         # Normal forms are made for all names at once, to be laid beside their strings one by one.
-        first = (hit for of_string in nearest.values() for hit in of_string[:2])
+        first = (hit for of_string in nearest.values() for hit in of_string[:1])
         strong_forms([*searched, *(found.name(hit).text for hit in first)])
         for string in strings:
             if string in hits:

@@ -34,7 +34,7 @@ CONTRADICTED = 0.05
 
 On the development parts of two corpora, nothing from 0 to 0.1 changes how many links are right."""
 
-_WEIGHED = 2  # hits of a search that are laid beside their string, where none contradicts
+_NEAR = 0.9  # from this score on a hit of a search is a rival of the first
 _REMEMBERED = 200_000  # concepts, and as many names
 _MOST_KNOWN = 50_000  # strings with hits; some 2 kB each
 _Record = TypeVar("_Record", Concept, Name)
@@ -452,12 +452,13 @@ class BatchHits:
     def weigh_searched(self, string: str, hits: Sequence[ConceptHit]) -> list[ConceptHit]:
         """Return hits of a search with what speaks against them, those that contradict later.
 
-        Of the first two, and of all where one of these contradicts.
+        Of the first and its near rivals, and of all where one of these contradicts.
         """
-        weighed = self.weigh(string, hits[:_WEIGHED])
+        n_near = max(sum(hit.score >= _NEAR for hit in hits), 1)
+        weighed = self.weigh(string, hits[:n_near])
         if not any(hit.against.contradictions for hit in weighed):
-            return [*weighed, *hits[_WEIGHED:]]
-        weighed += self.weigh(string, hits[_WEIGHED:])
+            return [*weighed, *hits[n_near:]]
+        weighed += self.weigh(string, hits[n_near:])
         if not self.sieves:  # a search alone is what a paper describes
             return weighed
         return sorted(

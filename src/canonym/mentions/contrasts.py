@@ -152,9 +152,10 @@ def against(mention: str, name: str, *, case_counts: bool = False) -> Against:
 
 def _of_marks(mention: str, name: str) -> tuple[list[str], list[str], list[Contradiction]]:
     """Return the signs that only the mention or only the name has, and those that contradict."""
-    here, there = Counter(marks(mention)), Counter(marks(name))
-    if here == there:
+    own, others = marks(mention), marks(name)
+    if own == others:
         return [], [], []
+    here, there = Counter(own), Counter(others)
     left, missing = [*(here - there).elements()], [*(there - here).elements()]
     kinds = dict.fromkeys(kind for kind, _ in [*left, *missing])
     contradictions = [
@@ -360,8 +361,9 @@ def _of_negation(words: Sequence[str], others: Sequence[str]) -> Iterator[Contra
 
 def _of_specimens(mention: str, name: str) -> Iterator[Contradiction]:
     """Yield the specimens of two laboratory tests, if both have one and they differ."""
-    specimen, other = specimen_of(mention), specimen_of(name)
-    if specimen and other and specimen != other:
+    specimen = specimen_of(mention)
+    other = specimen_of(name) if specimen else ""
+    if other and specimen != other:
         yield Contradiction("specimen", specimen, other)
 
 

@@ -119,7 +119,7 @@ class Candidate:
         that decided between them; see `canonym.linking.homonyms.Homonyms`.
     against : Against
         What speaks against it, see `canonym.mentions.contrasts`. Of what a search found, the first
-        two have it, and all where one of these contradicts.
+        and its near rivals have it, and all where one of these contradicts.
     """
 
     id: str
