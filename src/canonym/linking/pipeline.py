@@ -41,6 +41,7 @@ from canonym.linking.search import (
     at_most,
     by_letters,
     load_encoders,
+    near_rivals,
 )
 from canonym.linking.settings import IDS, Sieve, chosen_sieves
 from canonym.linking.sieves import Sifted, sift
@@ -381,8 +382,8 @@ class Pipeline:
         if self.sieves:  # without any, a search is what a paper describes
             by_letters(nearest, sifted, names, self.concepts)
         # Normal forms are made for all names at once, to be laid beside their strings one by one.
-        first = (hit for of_string in nearest.values() for hit in of_string[:1])
-        strong_forms([*searched, *(found.name(hit).text for hit in first)])
+        near = (hit for of_string in nearest.values() for hit in near_rivals(of_string))
+        strong_forms([*searched, *(found.name(hit).text for hit in near)])
         for string in strings:
             if string in hits:
                 continue

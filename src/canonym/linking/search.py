@@ -396,6 +396,11 @@ class KnownHits:
         return hits
 
 
+def near_rivals(hits: Sequence[ConceptHit]) -> Sequence[ConceptHit]:
+    """Return the first of the hits of a search and those of nearly its score."""
+    return hits[: max(sum(hit.score >= _NEAR for hit in hits), 1)]
+
+
 class BatchHits:
     """Everything found for a batch of documents, against the names of one moment.
 
@@ -447,18 +452,22 @@ class BatchHits:
 
     def weigh(self, string: str, hits: Sequence[ConceptHit]) -> list[ConceptHit]:
         """Return hits with what speaks against their names."""
-        return [hit._replace(against=self._against(string, hit)) for hit in hits]
+        evidence = [self._against(string, hit) for hit in hits]
+        return [
+            hit if against is hit.against else hit._replace(against=against)
+            for hit, against in zip(hits, evidence, strict=True)
+        ]
 
     def weigh_searched(self, string: str, hits: Sequence[ConceptHit]) -> list[ConceptHit]:
         """Return hits of a search with what speaks against them, those that contradict later.
 
         Of the first and its near rivals, and of all where one of these contradicts.
         """
-        n_near = max(sum(hit.score >= _NEAR for hit in hits), 1)
-        weighed = self.weigh(string, hits[:n_near])
+        near = near_rivals(hits)
+        weighed, others = self.weigh(string, near), hits[len(near) :]
         if not any(hit.against.contradictions for hit in weighed):
-            return [*weighed, *hits[n_near:]]
-        weighed += self.weigh(string, hits[n_near:])
+            return [*weighed, *others]
+        weighed += self.weigh(string, others)
         if not self.sieves:  # a search alone is what a paper describes
             return weighed
         return sorted(

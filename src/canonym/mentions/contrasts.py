@@ -131,8 +131,9 @@ def against(mention: str, name: str, *, case_counts: bool = False) -> Against:
     """
     if mention == name:
         return NOTHING
-    form, other = strong_forms([mention, name])
     left, missing, contradictions = _of_marks(mention, name)
+    is_one_form = mention.casefold() == name.casefold()
+    form, other = ("", "") if is_one_form else strong_forms([mention, name])
     if form == other or form.replace(" ", "") == other.replace(" ", ""):
         contradictions += _of_case(mention, name, case_counts)
     else:
@@ -180,12 +181,12 @@ def _unshared(words: Sequence[str], others: Sequence[str]) -> tuple[list[str], l
     """Return the words of each side that the other does not account for, in their order."""
     left = _without(words, others)
     missing = _without(others, words)
-    if left and missing:
-        for word in left[:]:
-            same = next((each for each in missing if _is_inflected(word, each)), None)
-            if same is not None:
-                left.remove(word)
-                missing.remove(same)
+    heads = {word[:_LEAST_REST] for word in missing} if left else set()
+    for word in [word for word in left if word[:_LEAST_REST] in heads]:
+        same = next((other for other in missing if _is_inflected(word, other)), None)
+        if same is not None:
+            left.remove(word)
+            missing.remove(same)
     return left, missing
 
 
@@ -194,25 +195,24 @@ def _without(words: Sequence[str], others: Sequence[str]) -> list[str]:
         known = set(others)
         return [word for word in words if word not in known]
     rest = Counter(others)
-    kept = []
+    left = []
     for word in words:
         if rest[word]:
             rest[word] -= 1
         else:
-            kept.append(word)
-    return kept
+            left.append(word)
+    return left
 
 
-def _is_inflected(one: str, other: str) -> bool:
+def _is_inflected(word: str, other: str) -> bool:
     """Tell whether two words are likely to be forms of one: *diabetic*, *diabetes*."""
-    least = max(4, min(len(one), len(other)) - 3)
-    if one[:4] != other[:4] or not (one.isalpha() and other.isalpha()):
+    shorter = min(len(word), len(other))
+    least = max(_LEAST_REST, shorter - 3)
+    if shorter <= _LEAST_REST or word[:least] != other[:least]:
         return False
-    if min(len(one), len(other)) < 5:
+    if not (word.isalpha() and other.isalpha()):
         return False
-    if one[:least] != other[:least]:
-        return False
-    return _group_contrast(one, other) is None and _affix_contrast(one, other) is None
+    return _group_contrast(word, other) is None and _affix_contrast(word, other) is None
 
 
 # --- contradictions of words ----------------------------------------------------------------------
@@ -221,17 +221,23 @@ def _is_inflected(one: str, other: str) -> bool:
 def _of_words(left: Sequence[str], missing: Sequence[str], shared: bool) -> list[Contradiction]:
     if not left or not missing:
         return []
-    marked, marked_too = map(_is_marked, left), [*map(_is_marked, missing)]
-    return [
-        Contradiction(kind, word, other)
-        for word, is_marked in zip(left, marked, strict=True)
-        for other, is_marked_too in zip(missing, marked_too, strict=True)
+    marked = tuple(word for word in missing if _is_marked(word))
+    ends = {end for word in missing for end in _ends(word)}
+    contradictions: list[Contradiction] = []
+    for word in left:
         # Two ordinary words exclude each other by a prefix or an ending only.
-        if (is_marked and is_marked_too)
-        or word[-_LEAST_REST:] == other[-_LEAST_REST:]
-        or word[:_LEAST_REST] == other[:_LEAST_REST]
-        if (kind := _contrast(word, other, shared)) is not None
-    ]
+        ends_alike = not ends.isdisjoint(_ends(word))
+        others = missing if ends_alike else marked if _is_marked(word) else ()
+        contradictions += [
+            Contradiction(kind, word, other)
+            for other in others
+            if (kind := _contrast(word, other, shared)) is not None
+        ]
+    return contradictions
+
+
+def _ends(word: str) -> tuple[str, str]:
+    return word[:_LEAST_REST], word[-_LEAST_REST:]
 
 
 @functools.lru_cache(maxsize=1 << 16)
@@ -241,7 +247,7 @@ def _is_marked(word: str) -> bool:
         word in _SENSES
         or word in _LOW
         or word in _HIGH
-        or word.startswith(("hyper", "hypo"))
+        or word.startswith(_LEVELS)
         or _DIGITS.search(word) is not None
         or bool(_designated(word))
         or _KARYOTYPE.fullmatch(word) is not None
@@ -271,6 +277,7 @@ for _word, _sense in (*_groups(OPPOSITES, "opposite"), *_groups(SPECIES, "specie
 _SIDES = frozenset({"left", "right", "bilateral", "unilateral"})
 _SIGN_SENSES = frozenset({"positive", "pos", "negative", "neg"})
 _LOW = frozenset({"low", "lower", "lowered", "decreased", "decrease", "reduced", "reduction"})
+_LEVELS = ("hyper", "hypo")
 _HIGH = frozenset({"high", "higher", "elevated", "elevation", "increased", "increase", "raised"})
 
 
@@ -279,8 +286,8 @@ def _group_contrast(word: str, other: str) -> str | None:
         for kind_too, line_too, sense_too in _SENSES.get(other, ()):
             if (kind, line) == (kind_too, line_too) and sense != sense_too:
                 return _kind_of(kind, word, other)
-    for one, two in ((word, other), (other, word)):
-        if (one in _LOW and two.startswith("hyper")) or (one in _HIGH and two.startswith("hypo")):
+    for level, state in ((word, other), (other, word)):
+        if state.startswith(_LEVELS) and level in (_LOW if state.startswith("hyper") else _HIGH):
             return "opposite"
     return None
 
@@ -300,8 +307,7 @@ def _affix_contrast(word: str, other: str) -> str | None:
     """Return ``"prefix"`` where words differ by prefixes or endings that exclude each other."""
     if word[-_LEAST_REST:] != other[-_LEAST_REST:] and word[:_LEAST_REST] != other[:_LEAST_REST]:
         return None
-    stems = [_stem(each) for each in (word, other)]
-    if word != other and stems[0] and stems[0] == stems[1]:
+    if word != other and _stem(word) and _stem(word) == _stem(other):
         return "prefix"
     for prefix, lines in _PREFIX_LINES.items():
         rest = word[len(prefix) :]
@@ -454,7 +460,7 @@ def _others_of(word: str) -> list[str]:
         other
         for kind, line, sense in _SENSES.get(word.lower(), ())
         for other, senses in _SENSES.items()
-        if any((kind, line) == each[:2] and sense != each[2] for each in senses)
+        if any((kind, line) == (of, at) and sense != place for of, at, place in senses)
     ]
     return [other.capitalize() for other in others] if word.istitle() else others
 
@@ -472,7 +478,7 @@ def _relation(left: Sequence[str], missing: Sequence[str]) -> str:
         return "broader" if {"and", "or"} & set(missing) else "narrower"
     if not fewer:
         return "broader"
-    qualified, qualifying = (not QUALIFIERS.isdisjoint(each) for each in (more, fewer))
+    qualified, qualifying = (not QUALIFIERS.isdisjoint(words) for words in (more, fewer))
     if qualified == qualifying:
         return "close"
     return "broader" if qualified else "narrower"

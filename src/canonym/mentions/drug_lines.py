@@ -190,6 +190,7 @@ def _ending() -> re.Pattern[str]:
     )
 
 
+@functools.lru_cache(maxsize=1_024)  # several readers ask about a text, one after the other
 def drug_line(text: str) -> DrugLine | None:
     """Return the names of a drug line, None for anything else.
 

@@ -152,7 +152,10 @@ class Speller:
         >>> speller.correct("acute myocardail infarction")
         'acute myocardial infarction'
         """
-        alone = len(_WORD.findall(text)) == 1
+        words = _WORD.findall(text)
+        alone = len(words) == 1
+        if not any(self._corrected(word, alone) for word in words):
+            return text
         return _WORD.sub(lambda found: self._corrected(found[0], alone) or found[0], text)
 
     def take_apart(self, text: str) -> Apart:
@@ -164,10 +167,10 @@ class Speller:
         >>> speller.take_apart("deficiency of vitamine")
         Apart(clear='', texts=())
         """
-        tokens = [(found, self._glued(found[0])) for found in _TOKEN.finditer(text)]
-        tokens = [(found, ways) for found, ways in tokens if ways]
-        if not tokens:
+        if not any(map(self._glued, _TOKEN.findall(text))):
             return Apart()
+        tokens = [(token, self._glued(token[0])) for token in _TOKEN.finditer(text)]
+        tokens = [(token, ways) for token, ways in tokens if ways]
         choices = [[*(" ".join(way.pieces) for way in ways), found[0]] for found, ways in tokens]
         texts = [
             _replaced(text, [found for found, _ in tokens], words)
@@ -227,17 +230,17 @@ class Speller:
         >>> speller.guesses("hart atack")
         ()
         """
-        words = list(_WORD.finditer(text))
-        unknown = [found for found in words if not self._known(found[0])]
+        words = _WORD.findall(text)
+        unknown = [place for place, word in enumerate(words) if not self._known(word)]
         if len(unknown) != 1:
             return ()
-        start, end = unknown[0].span()
-        word = normalise(unknown[0][0], PLAIN)
+        start, end = next(itertools.islice(_WORD.finditer(text), unknown[0], None)).span()
+        word = normalise(text[start:end], PLAIN)
         alone = len(words) == 1
         # A part of a code is no word: "hb" of "hb123" is followed by a digit.
         whole = _WHOLE.fullmatch(text[max(0, start - 1) : end + 1])
         least = _GUESSED_ALONE if alone else _GUESSED
-        if not whole or _is_code(unknown[0][0]) or not least <= len(word) < _SHORTEST:
+        if not whole or _is_code(text[start:end]) or not least <= len(word) < _SHORTEST:
             return ()
         likely = [known for _, known in self._likely(word, alone)]
         return tuple(text[:start] + known + text[end:] for known in likely[:_MOST_GUESSES])

@@ -185,6 +185,7 @@ def said_by(name: str) -> tuple[str, ...]:
     return read_status(name).flags or (("negated",) if _ABSENT.match(name) else ())
 
 
+@functools.lru_cache(maxsize=1_024)  # several readers ask about a text, one after the other
 def may_have_status(text: str) -> bool:
     """Tell at once of most mentions that they have no words of status at their ends."""
     starts, ends = _outer()

@@ -10,6 +10,7 @@ unspecified organism". Brackets of optional words go as well: "(Pure) hyperchole
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import NamedTuple
 
@@ -102,6 +103,7 @@ class _Stripped(NamedTuple):
     is_broader: bool = False
 
 
+@functools.lru_cache(maxsize=1_024)  # several readers ask about a text, one after the other
 def qualified(text: str) -> Step | None:
     """Return the step to a mention without its qualifiers, or None where it has none.
 
