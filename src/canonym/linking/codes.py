@@ -55,7 +55,7 @@ class _Read(NamedTuple):
 def find_coded(
     codes: Mapping[str, CodeHit],
     sifted: Sifted,
-    found: BatchHits,
+    batch: BatchHits,
     forbidden: frozenset[int],
     k: int,
 ) -> dict[str, StringHits]:
@@ -70,33 +70,35 @@ def find_coded(
     labels = {code.reading.beside for code in codes.values() if code.reading.beside}
     ids = {
         text
-        for text, code in found.concepts.terminology.find_codes(labels).items()
+        for text, code in batch.concepts.terminology.find_codes(labels).items()
         if code.concepts
     }
     for string, code in codes.items():
         if code.reading.beside in ids:
             continue  # two ids are a list
-        concepts = tuple(one for one in code.concepts if _may_be_found(one, found, forbidden))
-        if not _is_meant(string, code, concepts, sifted, found):
+        concepts = tuple(
+            concept for concept in code.concepts if _may_be_found(concept, batch, forbidden)
+        )
+        if not _is_meant(string, code, concepts, sifted, batch):
             continue
         if code.reading.beside and concepts:
             labelled.append(_Read(string, code, concepts))
         elif concepts:
-            hits[string] = _hits(code, concepts, found, AGREED, k)
+            hits[string] = _hits(code, concepts, batch, AGREED, k)
         elif not code.reading.beside:
             hits[string] = StringHits((), IDS, code.missing or _left_out(code))
-    return hits | _with_labels(labelled, found, forbidden, k)
+    return hits | _with_labels(labelled, batch, forbidden, k)
 
 
-def _may_be_found(concept: int, found: BatchHits, forbidden: frozenset[int]) -> bool:
+def _may_be_found(concept: int, batch: BatchHits, forbidden: frozenset[int]) -> bool:
     """Tell whether the filter of a call leaves a concept any name."""
     if concept in forbidden:
         return False
-    allowed = found.filter.allowed
+    allowed = batch.filter.allowed
     if allowed is None:
         return True
     owners = np.array([concept], dtype=np.int32)
-    rows, _ = found.names.base.rows.of(owners, len(allowed))
+    rows, _ = batch.names.base.rows.of(owners, len(allowed))
     return bool(allowed[rows].any())
 
 
@@ -105,7 +107,7 @@ def _is_meant(
     code: CodeHit,
     concepts: tuple[int, ...],
     sifted: Sifted,
-    found: BatchHits,
+    batch: BatchHits,
 ) -> bool:
     """Tell whether a string is a code rather than a name, or a word of one."""
     known = sifted.get(string)
@@ -118,9 +120,9 @@ def _is_meant(
         return True
     if not concepts and code.reading.beside:
         return False
-    ids = {found.concepts[concept].id for concept in concepts} or {""}
-    terminology = found.concepts.terminology
-    return not all(terminology.is_word_of_others(code.reading.code, one) for one in ids)
+    ids = {batch.concepts[concept].id for concept in concepts} or {""}
+    terminology = batch.concepts.terminology
+    return not all(terminology.is_word_of_others(code.reading.code, id_) for id_ in ids)
 
 
 def _left_out(code: CodeHit) -> str:
@@ -128,16 +130,16 @@ def _left_out(code: CodeHit) -> str:
 
 
 def _hits(
-    code: CodeHit, concepts: Sequence[int], found: BatchHits, score: float, k: int
+    code: CodeHit, concepts: Sequence[int], batch: BatchHits, score: float, k: int
 ) -> StringHits:
     hits = [ConceptHit(concept, -1, score, {IDS: score}, IDS) for concept in concepts]
     tied = tuple(hits) if len(hits) > 1 else ()
-    return StringHits(tuple(hits[:k]), IDS, tied=tied, steps=_steps(code, concepts, found))
+    return StringHits(tuple(hits[:k]), IDS, tied=tied, steps=_steps(code, concepts, batch))
 
 
-def _steps(code: CodeHit, concepts: Sequence[int], found: BatchHits) -> tuple[Step, ...]:
+def _steps(code: CodeHit, concepts: Sequence[int], batch: BatchHits) -> tuple[Step, ...]:
     """Return the steps from a code as it is written to the id of its concept."""
-    written, id_ = code.reading.code, found.concepts[concepts[0]].id
+    written, id_ = code.reading.code, batch.concepts[concepts[0]].id
     steps = [Step("code", written, code.replaced or id_)] if written != id_ else []
     if code.replaced:
         steps.append(Step("replaced", code.replaced, id_))
@@ -148,36 +150,36 @@ def _steps(code: CodeHit, concepts: Sequence[int], found: BatchHits) -> tuple[St
 
 
 def _with_labels(
-    labelled: Sequence[_Read], found: BatchHits, forbidden: frozenset[int], k: int
+    labelled: Sequence[_Read], batch: BatchHits, forbidden: frozenset[int], k: int
 ) -> dict[str, StringHits]:
     """Decide for codes with something beside them, which may agree, say more, or something else."""
     if not labelled:
         return {}
-    names = _names_of([one.concepts[0] for one in labelled], found)
-    labels = [one.code.reading.beside for one in labelled]
-    meant = _known_labels(labels, found, forbidden)
+    names = _names_of([read.concepts[0] for read in labelled], batch)
+    labels = [read.code.reading.beside for read in labelled]
+    meant = _known_labels(labels, batch, forbidden)
     hits = {}
-    for one, label, own, known in zip(labelled, labels, names, meant, strict=True):
+    for read, label, own, known in zip(labelled, labels, names, meant, strict=True):
         agreement = agreement_of(label, own)
-        others = [] if set(known) & set(one.concepts) else known
-        if others and agreement != "within" and _is_below(one.concepts[0], others, found):
+        others = [] if set(known) & set(read.concepts) else known
+        if others and agreement != "within" and _is_below(read.concepts[0], others, batch):
             agreement = "within"  # the label is less exact, as "breast cancer" of a part
-        decided = _decide(one, agreement, others, found, k)
+        decided = _decide(read, agreement, others, batch, k)
         if decided is not None:
-            hits[one.string] = decided
+            hits[read.string] = decided
     return hits
 
 
-def _names_of(concepts: Sequence[int], found: BatchHits) -> list[list[str]]:
+def _names_of(concepts: Sequence[int], batch: BatchHits) -> list[list[str]]:
     """Return the names of each concept, read together."""
     distinct = list(dict.fromkeys(concepts))
-    rows, places = found.names.rows_of(np.array(distinct, dtype=np.int32), _MOST_NAMES)
+    rows, places = batch.names.rows_of(np.array(distinct, dtype=np.int32), _MOST_NAMES)
     hits = [ConceptHit(distinct[place], row, 0.0, {}, "") for row, place in _pairs(rows, places)]
-    found.concepts.read_ahead(hits)
-    texts: dict[int, list[str]] = {one: [found.concepts[one].label] for one in distinct}
+    batch.concepts.read_ahead(hits)
+    texts: dict[int, list[str]] = {concept: [batch.concepts[concept].label] for concept in distinct}
     for hit in hits:
-        texts[hit.concept].append(found.name(hit).text)
-    return [texts[one] for one in concepts]
+        texts[hit.concept].append(batch.name(hit).text)
+    return [texts[concept] for concept in concepts]
 
 
 def _pairs(rows: Int32Array, places: np.ndarray) -> list[tuple[int, int]]:
@@ -185,20 +187,22 @@ def _pairs(rows: Int32Array, places: np.ndarray) -> list[tuple[int, int]]:
 
 
 def _known_labels(
-    labels: Sequence[str], found: BatchHits, forbidden: frozenset[int]
+    labels: Sequence[str], batch: BatchHits, forbidden: frozenset[int]
 ) -> list[list[int]]:
     """Return the concepts of which each label is a name, by the sieves."""
     plain = dict(zip(labels, normalise_all(labels, PLAIN), strict=True))
     filters = [
-        found.names.filter(found.filter, step, forbidden, by_name=True)
-        for step in found.search.steps
+        batch.names.filter(batch.filter, step, forbidden, by_name=True)
+        for step in batch.search.steps
     ]
-    sifted = sift(plain, found.sieves, found.names, filters, found.concepts)
-    return [[concept for concept, _ in sifted[one][1]] if one in sifted else [] for one in labels]
+    sifted = sift(plain, batch.sieves, batch.names, filters, batch.concepts)
+    return [
+        [concept for concept, _ in sifted[label][1]] if label in sifted else [] for label in labels
+    ]
 
 
 def _decide(
-    read: _Read, agreement: str, others: Sequence[int], found: BatchHits, k: int
+    read: _Read, agreement: str, others: Sequence[int], batch: BatchHits, k: int
 ) -> StringHits | None:
     """Return the hits of a code with a label; None where it is none.
 
@@ -207,36 +211,36 @@ def _decide(
     code = read.code
     is_strong = code.prefixed or code.distinct
     if agreement == "within" or (agreement == "more" and not others):
-        return _hits(code, read.concepts, found, AGREED, k)
+        return _hits(code, read.concepts, batch, AGREED, k)
     if agreement == "contradicts" or (others and agreement != "more"):
         if not (is_strong or (code.reading.marked and len(code.reading.code) >= _IN_CATEGORY)):
             return None
-        both = _hits(code, [*read.concepts[:1], *others], found, DOUBTED, max(k, 2))
-        return both._replace(reason=_disagreement(read, others, found), tied=(), steps=())
+        both = _hits(code, [*read.concepts[:1], *others], batch, DOUBTED, max(k, 2))
+        return both._replace(reason=_disagreement(read, others, batch), tied=(), steps=())
     if is_strong and (code.reading.marked or code.prefixed or agreement):
-        return _hits(code, read.concepts, found, UNCONFIRMED, k)
+        return _hits(code, read.concepts, batch, UNCONFIRMED, k)
     is_likely = agreement != "" and code.reading.marked
-    return _hits(code, read.concepts, found, UNCONFIRMED, k) if is_likely else None
+    return _hits(code, read.concepts, batch, UNCONFIRMED, k) if is_likely else None
 
 
-def _is_below(concept: int, others: Sequence[int], found: BatchHits) -> bool:
+def _is_below(concept: int, others: Sequence[int], batch: BatchHits) -> bool:
     """Tell whether a concept stands below one of others, however far."""
-    ids = {found.concepts[other].id for other in others}
+    ids = {batch.concepts[other].id for other in others}
     above: set[str] = set()
-    waiting = [found.concepts[concept].id]
+    waiting = [batch.concepts[concept].id]
     while waiting and not above & ids:
-        parents = set(found.concepts.terminology.parents(waiting.pop())) - above
+        parents = set(batch.concepts.terminology.parents(waiting.pop())) - above
         above |= parents
         waiting += parents
     return bool(above & ids)
 
 
-def _disagreement(read: _Read, others: Sequence[int], found: BatchHits) -> str:
-    concept, label = found.concepts[read.concepts[0]], read.code.reading.beside
+def _disagreement(read: _Read, others: Sequence[int], batch: BatchHits) -> str:
+    concept, label = batch.concepts[read.concepts[0]], read.code.reading.beside
     reason = f"the code {read.code.reading.code} is {concept.label!r}, and {label!r} "
     if not others:
         return reason + "contradicts that"
-    other = found.concepts[others[0]]
+    other = batch.concepts[others[0]]
     return reason + f"is {other.id} ({other.label})"
 
 
@@ -256,7 +260,14 @@ def agreement_of(label: str, names: Sequence[str]) -> str:
     forms = [set(form.split()) for form in normalise_all([label, *names], UNORDERED)]
     words, *of_names = (form - _SMALL or form for form in forms)
     agreements = {_agreement(words, name) for name in of_names}
-    return next((one for one in ("within", "more", "contradicts", "part") if one in agreements), "")
+    return next(
+        (
+            agreement
+            for agreement in ("within", "more", "contradicts", "part")
+            if agreement in agreements
+        ),
+        "",
+    )
 
 
 def _agreement(words: set[str], name: set[str]) -> str:

@@ -111,7 +111,9 @@ def confidence_features(
 def _of_id(link: Link) -> float:
     """Return how probable it is that the first of the concepts that an id may mean is right."""
     best = link.candidates[0].score
-    return best / sum(one.sieve == IDS and one.score == best for one in link.candidates)
+    return best / sum(
+        candidate.sieve == IDS and candidate.score == best for candidate in link.candidates
+    )
 
 
 def _as_written(link: Link) -> str:

@@ -214,9 +214,9 @@ def _texts(equal: Mapping[Pair, Equal]) -> dict[Pair, tuple[str, str]]:
     return {pair: names[1:] for pair, names in equal.items()}
 
 
-def _other_types(one: _Side, other: _Side, pair: Pair) -> bool:
+def _other_types(left: _Side, right: _Side, pair: Pair) -> bool:
     """Tell whether both concepts have types and none of their words is the same."""
-    types = type_words(one.types[pair[0]]), type_words(other.types[pair[1]])
+    types = type_words(left.types[pair[0]]), type_words(right.types[pair[1]])
     return all(types) and not types[0] & types[1]
 
 
@@ -396,14 +396,14 @@ class _NearestNames(NamedTuple):
     texts: tuple[str, str]
 
 
-def _nearest_names(one: _Side, other: _Side, pair: Pair) -> _NearestNames:
-    texts, texts_too = one.texts_of[pair[0]], other.texts_of[pair[1]]
+def _nearest_names(left: _Side, right: _Side, pair: Pair) -> _NearestNames:
+    texts, texts_too = left.texts_of[pair[0]], right.texts_of[pair[1]]
     if not texts or not texts_too:
         return _NearestNames(0.0, ("", ""))
-    vectors = one.vectors[texts].astype(np.float64), other.vectors[texts_too].astype(np.float64)
+    vectors = left.vectors[texts].astype(np.float64), right.vectors[texts_too].astype(np.float64)
     products = rounded(vectors[0] @ vectors[1].T, _DECIMALS)
-    left, right = np.unravel_index(products.argmax(), products.shape)
-    names = one.texts[texts[left]], other.texts[texts_too[right]]
+    row, column = np.unravel_index(products.argmax(), products.shape)
+    names = left.texts[texts[row]], right.texts[texts_too[column]]
     return _NearestNames(float(products.max()), names)
 
 
@@ -446,7 +446,7 @@ def _reached(
     reached: set[int] = set()
     step = {start}
     while step and (steps is None or steps > 0):
-        step = {end for each in step for end in edges.get(each, ())} - reached
+        step = {end for place in step for end in edges.get(place, ())} - reached
         reached |= step
         steps = None if steps is None else steps - 1
     return reached

@@ -306,7 +306,7 @@ class Pipeline:
         self,
         parts: Iterable[Part],
         names: Iterable[str],
-        found: BatchHits,
+        batch: BatchHits,
         forbidden: frozenset[int],
         request: Request,
     ) -> dict[str, StringHits]:
@@ -318,7 +318,7 @@ class Pipeline:
         return self.find(
             list(texts | known_only),
             request.n_found,
-            found,
+            batch,
             forbidden=forbidden,
             sieves_only=known_only.keys() - texts.keys(),
         )
@@ -408,7 +408,7 @@ class Pipeline:
         self,
         strings: Sequence[str],
         sifted: Sifted,
-        found: BatchHits,
+        batch: BatchHits,
         forbidden: frozenset[int],
         k: int,
         sieves_only: set[str],
@@ -416,8 +416,10 @@ class Pipeline:
         """Find the hits of the strings that are ids or codes; none in an index without sieves."""
         if not self.sieves:
             return {}
-        codes = self.terminology.find_codes(one for one in strings if one not in sieves_only)
-        return find_coded(codes, sifted, found, forbidden, k) if codes else {}
+        codes = self.terminology.find_codes(
+            string for string in strings if string not in sieves_only
+        )
+        return find_coded(codes, sifted, batch, forbidden, k) if codes else {}
 
     def nearest(
         self, strings: Sequence[str], k: int, chosen: Filter, found: BatchHits | None = None

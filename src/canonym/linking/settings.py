@@ -32,8 +32,8 @@ class Sieve(NamedTuple):
         if not self.bare:
             return list(normalise(list(names)))
         bare = [bare_name(name) for name in names]
-        forms = iter(normalise([each.text for each in bare if each is not None]))
-        return ["" if each is None else next(forms) for each in bare]
+        forms = iter(normalise([name.text for name in bare if name is not None]))
+        return ["" if name is None else next(forms) for name in bare]
 
 
 IDS = "id"

@@ -43,11 +43,11 @@ def sift(
     UBERON has *lungs* for *pair of lungs*, and the lung is meant. Where labels are plurals, as in
     MeSH, *acetic acids* are a class.
     """
-    found: dict[str, tuple[Sieve, list[tuple[int, int]]]] = {}
+    sifted: dict[str, tuple[Sieve, list[tuple[int, int]]]] = {}
     odd: set[str] = set()
     known: dict[str, str] = {}  # forms of the strings that the sieve before was asked for
     for number, sieve in enumerate(sieves):
-        left = [string for string in plain if string not in found or string in odd]
+        left = [string for string in plain if string not in sifted or string in odd]
         if number and sieve.steps == sieves[number - 1].steps:
             forms = [known[string] for string in left]
         else:
@@ -58,22 +58,26 @@ def sift(
         for string, form, rows in zip(left, forms, rows_of, strict=True):
             if string in odd and form == plain[string]:
                 continue
-            for chosen in filters if len(rows) else ():
-                kept = rows if chosen.allowed is None else rows[chosen.allowed[rows]]
+            for step_filter in filters if len(rows) else ():
+                allowed = rows if step_filter.allowed is None else rows[step_filter.allowed[rows]]
                 if string in odd:
-                    kept = kept[chosen.ties.scope_of_row[kept] == _LABEL]
-                kept, writing = texts.of_one_meaning(string, kept)
-                if len(kept) and (string not in odd or _are_singular(found[string][1], concepts)):
-                    pairs = concepts_of(kept, chosen.ties, writing)
+                    allowed = allowed[step_filter.ties.scope_of_row[allowed] == _LABEL]
+                allowed, writing = texts.of_one_meaning(string, allowed)
+                if len(allowed) and (
+                    string not in odd or _are_singular(sifted[string][1], concepts)
+                ):
+                    pairs = concepts_of(allowed, step_filter.ties, writing)
                     if sieve.bare and len(pairs) > 1:
-                        pairs = _barest(pairs, chosen.ties, names, concepts)
-                    found[string] = (sieve, pairs)
+                        pairs = _barest(pairs, step_filter.ties, names, concepts)
+                    sifted[string] = (sieve, pairs)
                     break
         odd = set()
         if number == 0:
             scopes = filters[0].ties.scope_of_row
-            odd = {one for one, (_, pairs) in found.items() if _are_odd(pairs, names, scopes)}
-    return found
+            odd = {
+                string for string, (_, pairs) in sifted.items() if _are_odd(pairs, names, scopes)
+            }
+    return sifted
 
 
 class _Texts:

@@ -128,10 +128,10 @@ class IdPattern:
             stem = _stem(form)
             end = form[len(stem) :]
             known = sorted(self.stems.get(stem.lower(), ()))
-            cased = [form, *(each + rest for each in known for rest in (end, end.upper()))]
+            cased = [form, *(letters + rest for letters in known for rest in (end, end.upper()))]
             cased += [] if known else [form.upper()]
-            for place, each in enumerate(dict.fromkeys(cased)):
-                yield 2 * off + bool(place), each
+            for place, spelling in enumerate(dict.fromkeys(cased)):
+                yield 2 * off + bool(place), spelling
             if n > _LONGEST_END:
                 return
 
@@ -177,7 +177,7 @@ class IdPattern:
         stem = _stem(code)
         if len(code) < _LEAST or not stem or not _OWN.fullmatch(code):
             return False
-        alike = [each for each in self.stems if len(each) == len(stem)]
+        alike = [letters for letters in self.stems if len(letters) == len(stem)]
         if stem.lower() not in self.stems and len(alike) < _FEW_STEMS:
             return False
         top, dot, end = code.partition(".")
@@ -186,7 +186,7 @@ class IdPattern:
             return shape in self.tops and 0 < len(end) <= _LONGEST_END and end.isalnum()
         if not _PLAIN.fullmatch(code):
             return False
-        longer = (len(shape) - len(each) for each in self.tops if shape.startswith(each))
+        longer = (len(shape) - len(start) for start in self.tops if shape.startswith(start))
         return self.fits(code) or any(0 < n <= _LONGEST_END for n in longer)
 
 
@@ -200,8 +200,8 @@ class IdPatterns:
             ids.setdefault(head, []).append(local)
         self.all = [IdPattern(head, locals_) for head, locals_ in sorted(ids.items())]
         self.by_family: dict[str, list[IdPattern]] = {}
-        for each in self.all:
-            self.by_family.setdefault(_family_of(each.head), []).append(each)
+        for pattern in self.all:
+            self.by_family.setdefault(_family_of(pattern.head), []).append(pattern)
         bare = self.by_family.get("", [])
         for system in _systems_of_bare(terminology, ids.get("", ())):
             self.by_family.setdefault(system, []).extend(bare)
@@ -263,8 +263,8 @@ def _systems_of_bare(terminology: Terminology, ids: Sequence[str]) -> set[str]:
 
 def _stem(local: str) -> str:
     """Return the letters that an id begins with."""
-    found = _STEM.match(local)
-    return found[0] if found else ""
+    match = _STEM.match(local)
+    return match[0] if match else ""
 
 
 def _has_digit(text: str) -> bool:
@@ -300,7 +300,7 @@ def _spellings(code: str, patterns: IdPatterns) -> list[_Spelling]:
         for off, form in pattern.spellings(code)
         if pattern.fits(form)
     ]
-    return sorted([*exact, *prefixed, *bare], key=lambda each: each.off)
+    return sorted([*exact, *prefixed, *bare], key=lambda spelling: spelling.off)
 
 
 def _distinct(local: str) -> bool:
@@ -350,16 +350,18 @@ def find_codes(
         for reading in read_codes(text):
             if _PROTEIN.fullmatch(reading.code):
                 continue
-            forms = [one for one in _spellings(reading.code, patterns) if one.sound]
+            forms = [form for form in _spellings(reading.code, patterns) if form.sound]
             if forms or not reading.beside:
                 read.setdefault(text, []).append((reading, forms))
-    ids = dict.fromkeys(one.id for each in read.values() for _, forms in each for one in forms)
+    ids = dict.fromkeys(
+        form.id for readings in read.values() for _, forms in readings for form in forms
+    )
     known = known_ids(terminology, list(ids))
     hits: dict[str, CodeHit] = {}
     for text, readings in read.items():
-        found = [hit for each in readings if (hit := _hit(terminology, *each, known)) is not None]
+        codes = [hit for pair in readings if (hit := _hit(terminology, *pair, known)) is not None]
         # With its prefix a code is more than without: "gout, ICD-10 M10.9".
-        hit = next((one for one in found if one.prefixed), found[0] if found else None)
+        hit = next((code for code in codes if code.prefixed), codes[0] if codes else None)
         hit = hit or _missing(readings[0][0], patterns)
         if hit is not None:
             hits[text] = hit
@@ -372,8 +374,8 @@ def find_ids(terminology: Terminology, patterns: IdPatterns, text: str) -> tuple
     A deprecated concept is among them; what the text may be beside an id does not count.
     """
     forms = _spellings(whole_code(text), patterns)
-    known = known_ids(terminology, list(dict.fromkeys(one.id for one in forms)))
-    return tuple(one.id for one in _nearest(forms, known)[0])
+    known = known_ids(terminology, list(dict.fromkeys(form.id for form in forms)))
+    return tuple(concept.id for concept in _nearest(forms, known)[0])
 
 
 def known_ids(terminology: Terminology, ids: Sequence[str]) -> dict[str, list[KnownId]]:
@@ -401,9 +403,9 @@ def _nearest(
     forms: Sequence[_Spelling], known: Mapping[str, list[KnownId]]
 ) -> tuple[list[KnownId], list[_Spelling]]:
     """Return the concepts of the nearest spellings that are known, and these spellings."""
-    least = min((one.off for one in forms if one.id in known), default=None)
-    nearest = [one for one in forms if one.off == least and one.id in known]
-    return list(dict.fromkeys(each for one in nearest for each in known[one.id])), nearest
+    least = min((form.off for form in forms if form.id in known), default=None)
+    nearest = [form for form in forms if form.off == least and form.id in known]
+    return list(dict.fromkeys(concept for form in nearest for concept in known[form.id])), nearest
 
 
 def _hit(
@@ -416,9 +418,9 @@ def _hit(
     if not ids:
         return None
     prefixed, distinct = (
-        all(flags) for flags in zip(*(each[2::2] for each in nearest), strict=True)
+        all(flags) for flags in zip(*(form[2::2] for form in nearest), strict=True)
     )
-    in_use = [one.ordinal for one in ids if not one.deprecated]
+    in_use = [concept.ordinal for concept in ids if not concept.deprecated]
     replaced = ""
     if not in_use:
         replaced = ids[0].id
@@ -449,13 +451,16 @@ def _missing(reading: Reading, patterns: IdPatterns) -> CodeHit | None:
         return None
     for prefix, local in _split(code, surely=True):
         own = patterns.by_family.get(family(prefix), ())
-        if any(each.fits(local) or each.is_own(local) or _CODE.fullmatch(local) for each in own):
+        if any(
+            pattern.fits(local) or pattern.is_own(local) or _CODE.fullmatch(local)
+            for pattern in own
+        ):
             return CodeHit(reading, prefixed=True, missing=f"no concept has the id {code}")
         known = _KNOWN.get(family(prefix))
         if known is not None and known.fullmatch(local):
             problem = f"no concept has the id {code}; ids look like {patterns.example} here"
             return CodeHit(reading, prefixed=True, missing=problem)
-    if any(each.is_own(code) for each in patterns.all):
+    if any(pattern.is_own(code) for pattern in patterns.all):
         return CodeHit(reading, missing=f"no concept has the code {code}")
     return None
 

@@ -378,8 +378,8 @@ class Terminology:
     def _as_written(self, ids: list[str]) -> list[str]:
         """Return ids as the terminology writes them, those that it does not have unchanged."""
         known = known_ids(self, ids) if ids else {}
-        found = {id_: self.find_ids(id_) for id_ in ids if id_ not in known}
-        return [found[id_][0] if len(found.get(id_, ())) == 1 else id_ for id_ in ids]
+        matches = {id_: self.find_ids(id_) for id_ in ids if id_ not in known}
+        return [matches[id_][0] if len(matches.get(id_, ())) == 1 else id_ for id_ in ids]
 
     # --- relations --------------------------------------------------------------------------------
 

@@ -165,7 +165,7 @@ def read_athena(
 
 def _synonyms(
     path: Path,
-    kept: set[int],
+    concepts: set[int],
     maps: _Maps,
     withdrawn: set[int],
     languages: Collection[str] | None,
@@ -177,18 +177,18 @@ def _synonyms(
         number = _number(id_, path)
         if number in withdrawn:
             continue
-        targets = [number] if number in kept else maps.of(number)
+        targets = [number] if number in concepts else maps.of(number)
         for target in targets:
             scope = "exact" if len(targets) == 1 else "narrow"
             yield Name(text, f"OMOP:{target}", scope, language)
 
 
 def _mapped_names(
-    path: Path, kept: set[int], maps: _Maps, withdrawn: set[int]
+    path: Path, concepts: set[int], maps: _Maps, withdrawn: set[int]
 ) -> Iterator[Name | Xref]:
     for id_, name, _, vocabulary, _, _, code, _ in headed_rows(path, _CONCEPT):
         number = _number(id_, path)
-        if number in kept:
+        if number in concepts:
             continue
         targets = maps.of(number)
         for target in targets:

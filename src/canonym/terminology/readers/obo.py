@@ -198,7 +198,7 @@ def _end_of_text(value: str) -> int | None:
     sound = _QUOTED.match(value)
     if sound:
         return sound.end()
-    quotes = [found.end() for found in _QUOTE.finditer(value) if found[1]]
+    quotes = [quote.end() for quote in _QUOTE.finditer(value) if quote[1]]
     if not value.startswith('"') or len(quotes) < 2:
         return None
     for pattern in (_SOUND_END, _POOR_END):

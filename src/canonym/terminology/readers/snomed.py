@@ -142,10 +142,10 @@ def read_snomed(
 
 def _needed(folder: Path, relations: bool) -> list[list[Path]]:
     """Find the files of concepts, descriptions, reference sets and relationships."""
-    found = [_files(folder, pattern) for pattern in _PATTERNS.values()]
+    file_lists = [_files(folder, pattern) for pattern in _PATTERNS.values()]
     missing = {
         name: "relations=False" if name == _EDGES else ""
-        for name, files in zip(_PATTERNS, found, strict=True)
+        for name, files in zip(_PATTERNS, file_lists, strict=True)
         if not files and (relations or name != _EDGES)
     }
     check_complete(
@@ -154,7 +154,7 @@ def _needed(folder: Path, relations: bool) -> list[list[Path]]:
         "the folder of a SNOMED CT release must contain, itself or further down, "
         f"{', '.join(_NEEDS)}; is the release unpacked, and has it a snapshot?",
     )
-    return found if relations else [*found[:-1], []]
+    return file_lists if relations else [*file_lists[:-1], []]
 
 
 def _files(folder: Path, pattern: str) -> list[Path]:
@@ -213,19 +213,19 @@ def _preferred(
     """Return the preferred descriptions, each with the place of the best reference set with it."""
     sets: dict[str, tuple[str, ...]] = {}
     shared: dict[tuple[str, ...], tuple[str, ...]] = {}
-    found = set()
+    refsets = set()
     for active, name, id_, acceptability in members.read(_MEMBER):
         if active == "1":
-            found.add(name)
+            refsets.add(name)
             if acceptability == _PREFERRED:
                 several = (*sets.get(id_, ()), name)
                 sets[id_] = shared.setdefault(several, several)
-    if refset is not None and refset not in found:
+    if refset is not None and refset not in refsets:
         raise InvalidInput(
             f"refset={refset!r} is not in {folder}, which has the language reference sets "
-            f"{', '.join(sorted(found)) or 'none'}"
+            f"{', '.join(sorted(refsets)) or 'none'}"
         )
-    order = [refset] if refset else _order(found, sets, members, described, language)
+    order = [refset] if refset else _order(refsets, sets, members, described, language)
     places = {name: place for place, name in enumerate(order)}
     ranks = {
         names: min(places[name] for name in names if name in places)
@@ -236,7 +236,7 @@ def _preferred(
 
 
 def _order(
-    found: set[str],
+    refsets: set[str],
     sets: Mapping[str, tuple[str, ...]],
     members: _Rows,
     described: _Rows,
@@ -244,7 +244,7 @@ def _order(
 ) -> list[str]:
     """Put the reference sets of a language in order, those that countries add before the rest."""
     general = [US_ENGLISH, GB_ENGLISH]
-    added = found.difference(general)
+    added = refsets.difference(general)
     own: Counter[str] = Counter()  # preferred descriptions in the language
     others: Counter[str] = Counter()
     if added:
