@@ -41,9 +41,9 @@ def is_right(link: Link, code: str) -> bool:
     """Tell whether the answer is the code, or a category above it that means all of the name."""
     if link.id is None:
         return False
-    found = link.id.removeprefix(PREFIX)
+    answer = link.id.removeprefix(PREFIX)
     is_rest = link.candidates[0].label.lower().startswith("other")
-    return found == code or (code.startswith(found) and len(found) >= 3 and not is_rest)
+    return answer == code or (code.startswith(answer) and len(answer) >= 3 and not is_rest)
 
 
 def main() -> None:

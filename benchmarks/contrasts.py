@@ -177,8 +177,8 @@ def draw(names: Sequence[Name], rng: random.Random) -> list[Pair]:
         rng.shuffle(several)
         n = 0
         for group in several:
-            one, other = rng.sample(sorted(group), 2)
-            asked, beside = rng.choice(group[one]), rng.choice(group[other])
+            first, second = rng.sample(sorted(group), 2)
+            asked, beside = rng.choice(group[first]), rng.choice(group[second])
             ids = owners[asked]
             same = equal[_form_of(kind, asked)]
             if kind != "case" and same != ids:
@@ -245,7 +245,7 @@ def _show(
 
 def without(terminology: Terminology, gone: set[str]) -> Terminology:
     """Return a terminology without some concepts."""
-    concepts = [one for one in terminology.iter_concepts() if one.id not in gone]
+    concepts = [concept for concept in terminology.iter_concepts() if concept.id not in gone]
     return Terminology.build(
         record
         for concept in concepts
@@ -311,13 +311,15 @@ def ask_peer(
     gone = {id_ for pair in pairs for id_ in pair.ids}
     asked = [pair.asked for pair in pairs]
     rows = []
-    for question, kept in (
+    for question, candidates in (
         ("present", pool),
         ("absent", [name for name in pool if name.concept_id not in gone]),
     ):
-        hits = nearest(asked, [name.text for name in kept])
+        hits = nearest(asked, [name.text for name in candidates])
         if question == "present":
-            right = [kept[at].concept_id in p.ids for p, (at, _) in zip(pairs, hits, strict=True)]
+            right = [
+                candidates[at].concept_id in p.ids for p, (at, _) in zip(pairs, hits, strict=True)
+            ]
         else:
             right = [score < SURE for _, score in hits]
         rows += _rows(question, pairs, right)
@@ -348,11 +350,11 @@ def by_minilm(asked: Sequence[str], names: Sequence[str]) -> list[tuple[int, flo
     from sentence_transformers import SentenceTransformer
 
     model = SentenceTransformer(str(get_model_path()))
-    one, other = (
+    left, right = (
         model.encode(list(texts), normalize_embeddings=True, show_progress_bar=False)
         for texts in (asked, names)
     )
-    products = one @ other.T
+    products = left @ right.T
     return [(int(at), float(row[at])) for at, row in zip(products.argmax(1), products, strict=True)]
 
 
@@ -413,15 +415,15 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", choices=SOURCES, default=list(SOURCES))
     parser.add_argument("--peers", action="store_true", help="rapidfuzz and MiniLM as well")
     parser.add_argument("--seed", type=int, default=0)
-    chosen = parser.parse_args()
+    options = parser.parse_args()
     data, rows = data_folder(), []
-    for source in chosen.only:
-        rng = random.Random(f"{chosen.seed} {source}")
+    for source in options.only:
+        rng = random.Random(f"{options.seed} {source}")
         terminology = open_source(source, data)
         names = living(terminology)
         pairs = draw(names, rng)
         asked = {"canonym": ask_canonym(terminology, pairs, rng)}
-        if chosen.peers:
+        if options.peers:
             for system, nearest in (("rapidfuzz", by_rapidfuzz), ("MiniLM", by_minilm)):
                 asked[system] = ask_peer(nearest, names, pairs, rng)
         new = [
@@ -432,10 +434,10 @@ def main() -> None:
         for row in table(new):
             print(source, row, flush=True)
         rows += new
-    content = {"seed": chosen.seed, "rows": table(rows), "terminologies": rows}
+    content = {"seed": options.seed, "rows": table(rows), "terminologies": rows}
     for row in content["rows"]:
         print(row)
-    if set(chosen.only) == set(SOURCES):
+    if set(options.only) == set(SOURCES):
         files = [data / path for path, _ in SOURCES.values() if "/" in path]
         save("contrasts", content, packages=["numpy"], data=files)
 

@@ -93,11 +93,11 @@ def main() -> None:
         right = [concepts[name] for name in drawn]
         for capital in (False, True):
             texts = [glued(name, rng, capital=capital) for name in drawn]
-            found = counted(linker, texts, right)
+            counts = counted(linker, texts, right)
             with no_spaces():
                 before = counted(Linker.load(linker.folder), texts, right)
             rows.append(
-                {"terminology": source, "capital": capital, "with": found, "without": before}
+                {"terminology": source, "capital": capital, "with": counts, "without": before}
             )
             print(rows[-1], flush=True)
     files = [data / SOURCES[source] for source in TERMINOLOGIES]

@@ -77,8 +77,8 @@ def _fit(left: Terminology, gold: dict[str, set[str]], mesh: Terminology, data: 
     from sklearn.linear_model import LogisticRegression
 
     features, right, weights = [], [], []
-    for name, one, other, answers in _training(left, gold, mesh, data):
-        proposal = propose(one, other)
+    for name, source, target, answers in _training(left, gold, mesh, data):
+        proposal = propose(source, target)
         judged = [
             n
             for n, pair in enumerate(proposal.pairs)
@@ -110,7 +110,7 @@ def _training(
     """
     yield "phenotypes in MeSH", left, mesh, gold
     lonely: dict[str, set[str]] = {id_: set() for id_ in sorted(gold)[::2]}
-    gone = {id_ for one in lonely for id_ in gold[one]}
+    gone = {partner for id_ in lonely for partner in gold[id_]}
     yield "partners taken out", left, without(mesh, gone), lonely
     uberon = read_terminology(data / UBERON)
     yield "anatomy", left, uberon, _nobody(left)
@@ -122,7 +122,9 @@ def without(terminology: Terminology, ids: set[str]) -> Terminology:
     return Terminology.build(
         [
             record
-            for id_ in (one.id for one in terminology.iter_concepts() if one.id not in ids)
+            for id_ in (
+                concept.id for concept in terminology.iter_concepts() if concept.id not in ids
+            )
             for record in (terminology.concept(id_), *terminology.names(id_))
         ]
     )
@@ -170,11 +172,11 @@ def _measure_nobody(
         ("anatomy, diseases", uberon, left, None),
     ]
     rows = []
-    for name, one, other, ids in asked:
-        mapped = decide(propose(one, other), min_confidence=0.5)
-        wrong = [each for each in mapped if ids is None or each.left in ids]
-        n = len(ids) if ids is not None else min(one.n_concepts, other.n_concepts)
-        exact = [each for each in wrong if each.relation == "equal"]
+    for name, source, target, ids in asked:
+        mapped = decide(propose(source, target), min_confidence=0.5)
+        wrong = [pair for pair in mapped if ids is None or pair.left in ids]
+        n = len(ids) if ids is not None else min(source.n_concepts, target.n_concepts)
+        exact = [pair for pair in wrong if pair.relation == "equal"]
         rows.append(
             {
                 "question": name,
@@ -182,7 +184,7 @@ def _measure_nobody(
                 "pairs": len(wrong),
                 "exact": len(exact),
                 "exact share": round(len(exact) / n, 5),
-                "of 0.85 or more": sum(each.confidence >= 0.85 for each in wrong),
+                "of 0.85 or more": sum(pair.confidence >= 0.85 for pair in wrong),
             }
         )
         print(rows[-1], flush=True)

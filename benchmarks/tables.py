@@ -371,12 +371,12 @@ def _pooled_matches(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 def _flags() -> str:
     """Return precision and recall of flags, on the sentences that no rule was mended with."""
     result = _result("flags")
-    found = result["last"]
-    right, least, most = found["all flags right"]
-    n, cost = found["sentences"], result["cost"]["seconds a megabyte"]
+    figures = result["last"]
+    right, least, most = figures["all flags right"]
+    n, cost = figures["sentences"], result["cost"]["seconds a megabyte"]
     lines = ["| flag | mentions | precision | recall |", "|---|--:|--:|--:|"]
     for flag in ("negated", "historical", "hypothetical", "family", "uncertain"):
-        of = found[flag]
+        of = figures[flag]
         cells = ("{:.0f} % ({:.0f}–{:.0f})".format(*of[kind]) for kind in ("precision", "recall"))
         lines.append(f"| `{flag}` | {of['right'] + of['missed']} | {' | '.join(cells)} |")
     lines += [

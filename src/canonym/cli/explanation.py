@@ -62,8 +62,8 @@ def _lines(link: Link) -> Iterator[str]:
         yield f"matched name: {best.name!r} ({best.scope})"
         forms = _FORMS.get(best.sieve, STRONG)
         searched = normalise(link.searched or link.mention.text, forms)
-        found = normalise(best.name, forms)
-        yield f"normal forms: {searched!r} of the mention, {found!r} of the name"
+        name_form = normalise(best.name, forms)
+        yield f"normal forms: {searched!r} of the mention, {name_form!r} of the name"
         yield f"sieve: {best.sieve} ({_SIEVES.get(best.sieve, 'a normal form is shared')})"
     yield from _against(best.against)
     scores = ", ".join(f"{name} {score:.4f}" for name, score in best.parts.items())
@@ -79,7 +79,7 @@ def _lines(link: Link) -> Iterator[str]:
         f"margin {link.margin:.4f}"
     )
     if best.context and second.context:
-        n = sum(bool(one.context) for one in link.candidates)
+        n = sum(bool(candidate.context) for candidate in link.candidates)
         yield (
             f"context: {n} concepts are called {best.name!r}; rather than {second.id} by "
             f"{_gains(best.context, second.context)}"

@@ -65,12 +65,12 @@ def pieces_problem(text: str, pieces: Sequence[Piece], written: str | None = Non
         if next_start < end:
             return f"the pieces {start}-{end} and {next_start}-{next_end} of one mention overlap"
     if written is not None:
-        found = join_pieces(text, pieces)
+        joined = join_pieces(text, pieces)
         cover = join_pieces(text, pieces, how="cover")
-        if not any(is_transliteration(_solid(one), _solid(written)) for one in (found, cover)):
+        if not any(is_transliteration(_solid(form), _solid(written)) for form in (joined, cover)):
             return (
                 f"the pieces {', '.join(f'{start}-{end}' for start, end in pieces)} hold "
-                f"{found[:60]!r}, the annotation says {written[:60]!r}: offsets count code points "
+                f"{joined[:60]!r}, the annotation says {written[:60]!r}: offsets count code points "
                 "from 0"
             )
     return None

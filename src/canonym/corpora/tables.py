@@ -412,10 +412,10 @@ def _mention(values: Mapping[str, Any], error: Callable[[str], ReadError]) -> Me
         written = text(role)
         if not written:
             return None
-        found = whole_number(_DECIMALS.sub("", written))  # as sheets and data frames write them
-        if found is None:
+        number = whole_number(_DECIMALS.sub("", written))  # as sheets and data frames write them
+        if number is None:
             raise error(f"{role} is {written[:20]!r}, no whole number")
-        return found
+        return number
 
     if not text("mention"):
         raise error("the mention is empty")

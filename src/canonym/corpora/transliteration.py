@@ -57,7 +57,7 @@ def is_transliteration(text: str, other: str) -> bool:
 
 def _may_be(text: str, copy: str) -> bool:
     """Tell whether `copy` is `text`, each character as it is or in one of its ways."""
-    return any(_follows(text, each) for each in {copy, "".join(map(_first, copy))})
+    return any(_follows(text, variant) for variant in {copy, "".join(map(_first, copy))})
 
 
 def _follows(text: str, copy: str) -> bool:
@@ -121,15 +121,15 @@ def _ways(character: str) -> Iterator[str]:
         if len(wide) == 1 and not wide.isascii():
             yield from _ways(wide)
     bare = "".join(
-        each for each in unicodedata.normalize("NFKD", character) if not unicodedata.combining(each)
+        part for part in unicodedata.normalize("NFKD", character) if not unicodedata.combining(part)
     )
     yield from (bare, bare.replace("⁄", "/"))
     if len(bare) == 1 and bare != character and not bare.isascii():
         yield from _ways(bare)
     like = _LIKE.get(character.lower(), "").split()
-    found = re.search(r"GREEK (?:\w+ )*?LETTER (?:FINAL )?(\w+)", unicodedata.name(character, ""))
-    if found and found[1] in _GREEK:
-        like = [*_GREEK[found[1]].split()[:1], found[1].lower(), *_GREEK[found[1]].split()[1:]]
+    match = re.search(r"GREEK (?:\w+ )*?LETTER (?:FINAL )?(\w+)", unicodedata.name(character, ""))
+    if match and match[1] in _GREEK:
+        like = [*_GREEK[match[1]].split()[:1], match[1].lower(), *_GREEK[match[1]].split()[1:]]
     for way in like:
         yield from (way, way.upper(), way.capitalize())
         if len(way) > 1 and way.isalpha():

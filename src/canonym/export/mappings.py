@@ -188,8 +188,8 @@ class Mapping(NamedTuple):
         if self.candidate is None:
             return f"no concept fits: {self.reason}" if self.reason else "no concept fits"
         known_by = self.candidate.id if self.by_id else repr(self.candidate.name)
-        found = f"{self.candidate.sieve}: {known_by}"
-        facts = [found, f"score {self.candidate.score:.6g}"]
+        method = f"{self.candidate.sieve}: {known_by}"
+        facts = [method, f"score {self.candidate.score:.6g}"]
         if self.confidence is not None:
             facts.append(f"confidence {self.confidence:.6g}")
         if self.searched not in ("", self.text):

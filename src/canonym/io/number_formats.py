@@ -83,9 +83,9 @@ def shown_code(value: float, shown: str) -> str | None:
     """
     shown = shown.strip()
     number = Decimal(f"{value:.15g}")
-    found = _NUMBER.fullmatch(shown)
-    if found:
-        before, digits, after = found.groups()
+    match = _NUMBER.fullmatch(shown)
+    if match:
+        before, digits, after = match.groups()
         point = digits.replace(",", ".")
         same = Decimal(f"-{point}" if before == "-" else point) == number
         return None if not same or _OF_AMOUNTS.search(before + after) else before + point + after
@@ -101,13 +101,13 @@ def shown_code(value: float, shown: str) -> str | None:
 def _sections(number_format: str) -> tuple[_Section, ...]:
     tokens: list[tuple[str, str]] = []
     sections = []
-    for found in _TOKEN.finditer(number_format):
-        kind = str(found.lastgroup)
+    for match in _TOKEN.finditer(number_format):
+        kind = str(match.lastgroup)
         if kind == "end":
             sections.append(_section(tokens))
             tokens = []
         else:
-            tokens.append((kind, found[kind]))
+            tokens.append((kind, match[kind]))
     return (*sections, _section(tokens))
 
 

@@ -78,8 +78,8 @@ def largest_product(vectors: npt.ArrayLike, others: npt.ArrayLike) -> float:
     >>> largest_product([[0.6, 0.8]], [[1.0, 0.0], [0.8, 0.6]])
     0.96
     """
-    one, other = np.asarray(vectors, dtype=np.float64), np.asarray(others, dtype=np.float64)
-    return round(float((one @ other.T).max()), 6) if len(one) and len(other) else math.nan
+    left, right = np.asarray(vectors, dtype=np.float64), np.asarray(others, dtype=np.float64)
+    return round(float((left @ right.T).max()), 6) if len(left) and len(right) else math.nan
 
 
 def first_largest(products: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
@@ -122,8 +122,8 @@ def rounded(values: npt.ArrayLike, decimals: int) -> _Floats:
 
 def _polynomial(terms: tuple[float, ...], x: _Floats) -> _Floats:
     """Return the polynomial with these factors, those of the highest power first."""
-    found = np.full_like(x, terms[0])
+    values = np.full_like(x, terms[0])
     for term in terms[1:]:
-        found *= x
-        found += term
-    return found
+        values *= x
+        values += term
+    return values

@@ -86,8 +86,8 @@ def announced_delimiter(line: str) -> str | None:
     if line[:6].lstrip('\ufeff" ').lower()[:3] != "sep":  # as cheap as can be: most are not
         return None
     # Programs that do not know it put quotes around it, or fill it up with empty cells.
-    found = _ANNOUNCED.fullmatch(line.replace('"', "").strip(" \r\n\ufeff"))
-    return found and (found[1] if len(found[1]) == 1 else "\t")
+    match = _ANNOUNCED.fullmatch(line.replace('"', "").strip(" \r\n\ufeff"))
+    return match and (match[1] if len(match[1]) == 1 else "\t")
 
 
 def find_announced(path: str | Path, encoding: str = "utf-8") -> str | None:

@@ -149,10 +149,10 @@ class Binomials:
         >>> Binomials.build(["Helicobacter pylori", "Escherichia coli"]).genera("pylori", "h")
         ['helicobacter']
         """
-        found = sorted(
+        pairs = sorted(
             self._words.beginning(f"{epithet} {beginning}"), key=lambda pair: (-pair[1], pair[0])
         )
-        return [pair.partition(" ")[2] for pair, _ in found]
+        return [pair.partition(" ")[2] for pair, _ in pairs]
 
     @classmethod
     def load(cls, folder: Path) -> Binomials:
@@ -254,15 +254,17 @@ def genus_steps(
     >>> genus_steps("hepatitis B virus")
     ()
     """
-    short = [one for one in _short_names(text, binomials, around) if one.names]
+    short = [piece for piece in _short_names(text, binomials, around) if piece.names]
     if not short:
         return ()
     if len(short) > 1:
-        short = [one._replace(names=one.names[:1]) for one in short]
+        short = [piece._replace(names=piece.names[:1]) for piece in short]
     written = [text]
     for start, end, names in reversed(short):
-        written = [f"{one[:start]}{name}{one[end:]}" for name in names for one in written]
-    return tuple(Step(GENUS, text, one) for one in written)
+        written = [
+            f"{reading[:start]}{name}{reading[end:]}" for name in names for reading in written
+        ]
+    return tuple(Step(GENUS, text, reading) for reading in written)
 
 
 def _has_epithet(words: Iterable[str]) -> bool:
@@ -295,7 +297,7 @@ def short_name(text: str, binomials: Binomials | None = None) -> str:
         genus, epithet = match[1].lower(), match[2]
         if not (_kinds[genus] & _IS_GENUS and _kinds[epithet] & _IS_EPITHET):
             return match[0]
-        others = [one for one in _USUAL.get(epithet, ()) if one[0] == genus[0]]
+        others = [other for other in _USUAL.get(epithet, ()) if other[0] == genus[0]]
         if binomials is not None:
             others = others or binomials.genera(epithet, genus[0])
         return match[0] if others and genus not in others else f"{match[1][0]}. {epithet}"
@@ -381,9 +383,11 @@ def _genera(genus: str, epithet: str, binomials: Binomials | None) -> list[str]:
     # "K. pneumonia" and "H. influenza" have lost a letter.
     for form in (epithet, f"{epithet}e") if epithet.endswith("a") else (epithet,):
         if _kinds[form] & _IS_EPITHET:
-            found = [one for one in _USUAL.get(form, ()) if one.startswith(genus)]
-            found += binomials.genera(form, genus) if binomials is not None else []
-            names += [f"{one} {form}" for one in found]
+            genera = [
+                candidate for candidate in _USUAL.get(form, ()) if candidate.startswith(genus)
+            ]
+            genera += binomials.genera(form, genus) if binomials is not None else []
+            names += [f"{candidate} {form}" for candidate in genera]
     # A genus that is written out is not short for another one.
     return [] if any(name.startswith(f"{genus} ") for name in names) else names
 
@@ -393,8 +397,11 @@ def _clipped(genus: str, epithet: str) -> list[str]:
     if len(epithet) < _LEAST_CLIPPED:
         return []
     forms = [form for form in _USUAL if form.startswith(epithet) and form != epithet]
-    names = {form: [one for one in _USUAL[form] if one.startswith(genus)] for form in forms}
-    named = [f"{one} {form}" for form, genera in names.items() for one in genera]
+    names = {
+        form: [candidate for candidate in _USUAL[form] if candidate.startswith(genus)]
+        for form in forms
+    }
+    named = [f"{candidate} {form}" for form, genera in names.items() for candidate in genera]
     return named if sum(map(bool, names.values())) == 1 else []
 
 

@@ -433,18 +433,18 @@ def _choices(listed: str) -> Iterator[str]:
 
 
 @functools.cache
-def _both(one: Rule, other: Rule) -> Rule:
+def _both(first: Rule, second: Rule) -> Rule:
     """Join two rules of one phrase: "excluded" may stand on either side."""
     return Rule(
-        tuple(dict.fromkeys((*one.flags, *other.flags))),
-        one.before or other.before,
-        one.after or other.after,
+        tuple(dict.fromkeys((*first.flags, *second.flags))),
+        first.before or second.before,
+        first.after or second.after,
         tuple(
             side
             for side in SIDES
-            if any(getattr(rule, side) and side in rule.in_lists for rule in (one, other))
+            if any(getattr(rule, side) and side in rule.in_lists for rule in (first, second))
         ),
-        tuple(dict.fromkeys((*one.ends, *other.ends))),
+        tuple(dict.fromkeys((*first.ends, *second.ends))),
     )
 
 

@@ -226,7 +226,7 @@ def _with_forms(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(_trimmed, texts)))
 
 
-def is_same_line(one: str, other: str) -> bool:
+def is_same_line(left: str, right: str) -> bool:
     """Tell whether two drug lines have the same drugs in the same amounts.
 
     >>> is_same_line("ibuprofen 600mg tab", "Ibuprofen 600 MG Oral Tablet")
@@ -234,11 +234,11 @@ def is_same_line(one: str, other: str) -> bool:
     >>> is_same_line("ibuprofen 600mg tab", "Ibuprofen 800 MG Oral Tablet")
     False
     """
-    lines = [drug_line(text) for text in (one, other)]
+    lines = [drug_line(text) for text in (left, right)]
     if lines[0] is None or lines[1] is None:
         return False
     drugs = [sorted(map(str.casefold, line.drugs)) for line in lines if line]
-    return drugs[0] == drugs[1] and _numbers(one) == _numbers(other)
+    return drugs[0] == drugs[1] and _numbers(left) == _numbers(right)
 
 
 def _numbers(text: str) -> set[float]:
@@ -297,11 +297,11 @@ def _is_dosed(piece: str) -> bool:
 def _names_in(piece: str) -> list[str]:
     """Return the names of a piece: two where its dose has as many amounts as it has names."""
     name = _bare(piece)
-    amounts = [len(re.split(r"\s*[/-]\s*", one)) for one in _AMOUNTS.findall(piece)]
+    amounts = [len(re.split(r"\s*[/-]\s*", dose)) for dose in _AMOUNTS.findall(piece)]
     pair = _PAIR.split(name)
     if len(pair) == 1 and 2 in amounts:
         pair = name.split("-")  # losartan-hydrochlorothiazide 50-12.5 mg
-    if len(pair) < 2 or any(len(one) < _LEAST or not one[0].isalpha() for one in pair):
+    if len(pair) < 2 or any(len(part) < _LEAST or not part[0].isalpha() for part in pair):
         return [name]
     if "(" in name or not (len(pair) in amounts or _PAIR.search(name)):
         return [name]

@@ -115,13 +115,13 @@ def finding_name(text: str) -> str:
     ('glycosuria', '')
     """
     plain = " ".join(text.lower().replace("-", " ").split())
-    if found := _IN_URINE.fullmatch(plain) or _HIGH_IN_URINE.fullmatch(plain):
-        return _value(_URINE, found.groupdict().get("of") or found["what"]) or ""
-    found = _FINDING.fullmatch(plain)
-    if found is None:
+    if match := _IN_URINE.fullmatch(plain) or _HIGH_IN_URINE.fullmatch(plain):
+        return _value(_URINE, match.groupdict().get("of") or match["what"]) or ""
+    match = _FINDING.fullmatch(plain)
+    if match is None:
         return ""
-    what, is_low = found["what"], found["low"] is not None
-    if what in _OF_BLOOD and not (found["fluid"] or found["place"]):
+    what, is_low = match["what"], match["low"] is not None
+    if what in _OF_BLOOD and not (match["fluid"] or match["place"]):
         return ""
     if names := _value(_NAMED, what):
         return names[0 if is_low else 1]

@@ -120,7 +120,7 @@ def _numbered(text: str) -> _Pieces:
     if letters and markers[0]["n"].lower() not in _FIRST:
         return (), False
     is_sure = not (letters and markers[0]["close"] == ".")  # "E. coli"
-    return [text[one.end() : end] for one, end in zip(markers, ends, strict=True)], is_sure
+    return [text[marker.end() : end] for marker, end in zip(markers, ends, strict=True)], is_sure
 
 
 def _follows(before: re.Match[str], marker: re.Match[str]) -> bool:
@@ -128,7 +128,7 @@ def _follows(before: re.Match[str], marker: re.Match[str]) -> bool:
     kinds = ("hash", "open", "close")
     if any(before[kind] != marker[kind] for kind in kinds):
         return False
-    return any(two == one + 1 for one in _values(before) for two in _values(marker))
+    return any(number == last + 1 for last in _values(before) for number in _values(marker))
 
 
 def _values(marker: re.Match[str]) -> Iterator[int]:

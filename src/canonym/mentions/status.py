@@ -173,7 +173,7 @@ def wordings(text: str, status: Status) -> tuple[Stated, ...]:
     ['FHx: gout', 'family history of gout']
     """
     others = (words.format(status.core) for words in _WORDINGS.get(status.flags, ()))
-    return tuple(Stated(each, status.flags) for each in (text, *others))
+    return tuple(Stated(wording, status.flags) for wording in (text, *others))
 
 
 def said_by(name: str) -> tuple[str, ...]:

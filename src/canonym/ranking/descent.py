@@ -74,5 +74,5 @@ def _downhill(gradient: _Floats, pairs: deque[tuple[_Floats, _Floats, float]]) -
     return direction
 
 
-def _product(one: _Floats, other: _Floats) -> float:
-    return float((one * other).sum())
+def _product(left: _Floats, right: _Floats) -> float:
+    return float((left * right).sum())

@@ -71,13 +71,14 @@ def proposal_of(link: Link, terminology: Terminology) -> dict[str, Any]:
         "concepts": [snapshot(terminology, id_) for id_ in dict.fromkeys(link.ids)],
         "reason": "; ".join(dict.fromkeys(part.reason for part in parts if part.reason)),
         "confidence": link.confidence,
-        "by_hand": bool(link.status) or any(one.against.contradictions for one in _first(parts)),
+        "by_hand": bool(link.status)
+        or any(candidate.against.contradictions for candidate in _first(parts)),
         **({"status": list(link.status)} if link.status else {}),
-        "steps": [f"{one.name}: {one.before} → {one.after}" for one in link.steps],
+        "steps": [f"{step.name}: {step.before} → {step.after}" for step in link.steps],
         "candidates": [
-            _candidate(one, part.mention.text if link.parts else "", part.searched)
+            _candidate(candidate, part.mention.text if link.parts else "", part.searched)
             for part in parts
-            for one in part.candidates
+            for candidate in part.candidates
         ],
     }
 
@@ -86,11 +87,16 @@ def _first(parts: Sequence[Link]) -> list[Candidate]:
     return [part.candidates[0] for part in parts if part.id is not None]
 
 
-def _candidate(one: Candidate, part: str, searched: str) -> dict[str, Any]:
-    kept = {key: getattr(one, key) for key in ("id", "label", "name", "scope", "sieve")}
-    scores = {name: round(float(score), 4) for name, score in one.parts.items()}
-    found = {"part": part, "searched": searched, "scores": scores, "against": one.against.to_dict()}
-    return {**kept, **found, "score": round(float(one.score), 4)}
+def _candidate(candidate: Candidate, part: str, searched: str) -> dict[str, Any]:
+    fields = {key: getattr(candidate, key) for key in ("id", "label", "name", "scope", "sieve")}
+    scores = {name: round(float(score), 4) for name, score in candidate.parts.items()}
+    details = {
+        "part": part,
+        "searched": searched,
+        "scores": scores,
+        "against": candidate.against.to_dict(),
+    }
+    return {**fields, **details, "score": round(float(candidate.score), 4)}
 
 
 def snapshot(terminology: Terminology, id: str, relation: str = "equal") -> dict[str, Any]:

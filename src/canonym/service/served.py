@@ -81,15 +81,15 @@ class Opened:
         """
         own = self._of_id(prefix)
         # A name that is verbatim a code without its prefix goes first: "C3" is a protein.
-        found = self._called(prefix) if own and ":" not in prefix else {}
-        found = {**found, **{id_: label for id_, label in own.items() if id_ not in found}}
+        texts = self._called(prefix) if own and ":" not in prefix else {}
+        texts = {**texts, **{id_: label for id_, label in own.items() if id_ not in texts}}
         form = normalise(prefix)
         if form:
             for name in self.linker.synonyms():
                 if normalise(name.text).startswith(form):
-                    found.setdefault(name.concept_id, name.text)
-            self._add_names(form, limit, found)
-        return [(self.terminology.concept(id_), text) for id_, text in found.items()][:limit]
+                    texts.setdefault(name.concept_id, name.text)
+            self._add_names(form, limit, texts)
+        return [(self.terminology.concept(id_), text) for id_, text in texts.items()][:limit]
 
     def named(self, name: str) -> list[str]:
         """Return the ids of the concepts with a name, up to case and punctuation."""
@@ -98,16 +98,20 @@ class Opened:
     def _called(self, name: str) -> dict[str, str]:
         """Return the ids of the concepts with a name, and how it is written."""
         form = normalise(name)
-        added = [one for one in self.linker.synonyms() if normalise(one.text) == form]
+        added = [synonym for synonym in self.linker.synonyms() if normalise(synonym.text) == form]
         rows = self.prefixes.find(form, _MOST_NAMED, self._form) if form else []
-        found = (one for one in self.terminology.names_at(rows) if normalise(one.text) == form)
-        return {one.concept_id: one.text for one in (*added, *found)}
+        stored = (
+            synonym
+            for synonym in self.terminology.names_at(rows)
+            if normalise(synonym.text) == form
+        )
+        return {synonym.concept_id: synonym.text for synonym in (*added, *stored)}
 
     def _of_id(self, text: str) -> dict[str, str]:
         """Return the concepts that an id names, or one that stands beside a label; by label."""
         ids = self.terminology.find_ids(text.strip())
         if not ids and (code := self.terminology.find_codes([text]).get(text)) is not None:
-            ids = tuple(one.id for one in self.terminology.concepts_at(code.concepts))
+            ids = tuple(concept.id for concept in self.terminology.concepts_at(code.concepts))
         return {id_: self.terminology.concept(id_).label for id_ in ids}
 
     def _add_names(self, form: str, limit: int, found: dict[str, str]) -> None:

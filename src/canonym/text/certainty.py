@@ -71,20 +71,24 @@ def is_certain(
     if best.against.contradictions:
         return False
     if best.sieve == _BY_ID:
-        return is_by_id(link, best) and all(one.sieve != _BY_ID for one in link.candidates[1:])
+        return is_by_id(link, best) and all(
+            candidate.sieve != _BY_ID for candidate in link.candidates[1:]
+        )
     verbatim = is_verbatim(link, best)
     if verbatim and (best.name, best.id) in added:
-        rivals = (one for one in link.candidates[1:] if not one.against.contradictions)
-        return all(one.sieve != "verbatim" for one in rivals)
+        rivals = (
+            candidate for candidate in link.candidates[1:] if not candidate.against.contradictions
+        )
+        return all(rival.sieve != "verbatim" for rival in rivals)
     if is_short_form(link.searched or link.mention.text) or is_short_form(best.name):
         return False
     near = (
-        one
-        for one in link.candidates[1:]
-        if one.similarity > 1 - LEAST_MARGIN and not one.against.contradictions
+        candidate
+        for candidate in link.candidates[1:]
+        if candidate.similarity > 1 - LEAST_MARGIN and not candidate.against.contradictions
     )
     narrower = is_below or (lambda _, __: False)
-    if any(one.sieve != "search" or not narrower(one.id, best.id) for one in near):
+    if any(rival.sieve != "search" or not narrower(rival.id, best.id) for rival in near):
         return False
     if link.confidence is None or not annotated:
         return verbatim

@@ -188,7 +188,7 @@ def _spelt_signs(match: re.Match[str]) -> str:
     symbols = _CHAIN.findall(run)
     if len(symbols) == 1 and run[-1] == "-" and not _IS_SYMBOL.match(run):
         return run
-    return " ".join(f"{each[:-1]} {_SIGN_WORDS[each[-1]]}" for each in symbols)
+    return " ".join(f"{symbol[:-1]} {_SIGN_WORDS[symbol[-1]]}" for symbol in symbols)
 
 
 def _spelt_stain(match: re.Match[str]) -> str:

@@ -69,7 +69,7 @@ def read_codes(text: str) -> list[Reading]:
     readings = [Reading(whole)]
     if "://" not in whole and _DIGIT.search(whole):
         readings += _beside(text.strip(_EDGES))
-    return [readings[0], *(one for one in readings[1:] if _is_sound(one))]
+    return [readings[0], *(reading for reading in readings[1:] if _is_sound(reading))]
 
 
 def whole_code(text: str) -> str:
@@ -105,8 +105,10 @@ def _is_sound(reading: Reading) -> bool:
 def _beside(text: str) -> list[Reading]:
     """Return the readings of a text as a code with something beside it."""
     patterns = (_FIRST, _LAST, _GLUED) if _BRACKET.search(text) else (_GLUED,)
-    found = (pattern.fullmatch(text) for pattern in patterns)
-    marked = [Reading(_unwrapped(one["code"]), _label(one["label"])) for one in found if one]
+    matches = (pattern.fullmatch(text) for pattern in patterns)
+    marked = [
+        Reading(_unwrapped(match["code"]), _label(match["label"])) for match in matches if match
+    ]
     return [*marked, *_at_an_end(text)]
 
 

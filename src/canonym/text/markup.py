@@ -69,16 +69,16 @@ def untagged(text: str) -> str:
     tags = list(_TAG.finditer(text))
     if not tags:
         return text
-    kept, place = [], 0
+    pieces, place = [], 0
     for tag in tags:
         if not _is_tag(tag, tags):
             continue
         name = tag["name"].lower()
-        kept += [text[place : tag.start()], "\n" if name in _PARTING.split("|") else ""]
+        pieces += [text[place : tag.start()], "\n" if name in _PARTING.split("|") else ""]
         place = tag.end()
     if not place:
         return text
-    return _LINES.sub("\n", "".join([*kept, text[place:]])).strip()
+    return _LINES.sub("\n", "".join([*pieces, text[place:]])).strip()
 
 
 def _is_tag(tag: re.Match[str], tags: list[re.Match[str]]) -> bool:
@@ -101,11 +101,11 @@ def _is_tag(tag: re.Match[str], tags: list[re.Match[str]]) -> bool:
 
 def _misread_bytes() -> dict[str, int]:
     """Return the byte behind each character that Windows-1252 or Latin-1 reads, from 0x80 on."""
-    found = {bytes([byte]).decode("latin-1"): byte for byte in range(0x80, 0x100)}
+    table = {bytes([byte]).decode("latin-1"): byte for byte in range(0x80, 0x100)}
     for byte in range(0x80, 0xA0):
-        found[bytes([byte]).decode("cp1252", "replace")] = byte
-    found.pop("\ufffd")
-    return found
+        table[bytes([byte]).decode("cp1252", "replace")] = byte
+    table.pop("\ufffd")
+    return table
 
 
 _BYTES = _misread_bytes()

@@ -71,7 +71,7 @@ class Against(NamedTuple):
         return cls(
             tuple(whole["left_over"]),
             tuple(whole["missing"]),
-            tuple(Contradiction(**each) for each in whole["contradictions"]),
+            tuple(Contradiction(**fields) for fields in whole["contradictions"]),
             whole["relation"],
         )
 
@@ -80,7 +80,7 @@ class Against(NamedTuple):
         return {
             "left_over": list(self.left_over),
             "missing": list(self.missing),
-            "contradictions": [each._asdict() for each in self.contradictions],
+            "contradictions": [contradiction._asdict() for contradiction in self.contradictions],
             "relation": self.relation,
         }
 

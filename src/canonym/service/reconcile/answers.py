@@ -231,8 +231,8 @@ def _found(opened: Opened, plan: Plan, links: Sequence[tuple[bool, Link]]) -> li
 
 def _by_id(opened: Opened, plan: Plan) -> Iterator[Found]:
     """Yield the concepts that are asked for by an id; an id in the place of a name is linked."""
-    for given in plan.query.ids:
-        known = opened.id_of(given)
+    for id_ in plan.query.ids:
+        known = opened.id_of(id_)
         if known and not plan.hard.is_empty and (plan.hard.ids is None or known in plan.hard.ids):
             yield Found(known, 100.0, asked=True, features={"exact": True})
 
