@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -89,8 +90,8 @@ def confidence_features(
         # Encoders that were not asked for this mention have nothing to say.
         asked = [name for name, part in best.parts.items() if part or second.get(name)]
         if asked:
-            ahead = [best.parts[name] > second.get(name, -np.inf) for name in asked]
-            agreement = float(np.mean(ahead))
+            ahead = sum(best.parts[name] > second.get(name, -math.inf) for name in asked)
+            agreement = ahead / len(asked)
     values = {
         "score": best.score,
         "margin": best.score - others[0].score if others else best.score,
@@ -137,9 +138,9 @@ def _shared(text: str, name: str) -> list[float]:
     ]
 
 
-def _grams(text: str) -> set[str]:
+def _grams(text: str) -> set[tuple[str, ...]]:
     framed = f" {text} "
-    return {framed[i : i + 3] for i in range(len(framed) - 2)}
+    return set(zip(framed, framed[1:], framed[2:], strict=False))
 
 
 @dataclass(frozen=True)

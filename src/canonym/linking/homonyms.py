@@ -130,10 +130,11 @@ def find_homonyms(drafts: Sequence[Draft], found: BatchHits) -> list[Draft]:
     tied without a sieve, and where means of names were searched.
     """
     parts = [part for draft in drafts for part in draft.whole_or_parts]
+    targets = _targets_by_name(found)
     searched = {
         (part.string, part.forbidden): (part, target)
         for part in parts
-        if part.hits and (target := _target_of(part.hits[0], found)) is not None
+        if part.hits and (target := targets.get(part.hits[0].found_by)) is not None
     }
     if not searched or not found.sieves:
         return list(drafts)
@@ -146,7 +147,7 @@ def find_homonyms(drafts: Sequence[Draft], found: BatchHits) -> list[Draft]:
         forbidden = part.forbidden | found.names.forbidden_for(part.string)
         chosen = found.names.filter(found.filter, target, forbidden, by_name=True)
         kept = rows if chosen.allowed is None else rows[chosen.allowed[rows]]
-        if len(np.unique(chosen.ties.concept_of_row[kept])) > 1:
+        if len(kept) > 1 and len(np.unique(chosen.ties.concept_of_row[kept])) > 1:
             several[key] = (part, kept, chosen.ties)
     widths = [len(rows) for _, rows, _ in several.values()]
     scores = np.zeros(sum(widths))
@@ -166,11 +167,11 @@ def find_homonyms(drafts: Sequence[Draft], found: BatchHits) -> list[Draft]:
     return [_with_tied(draft, tied) for draft in drafts]
 
 
-def _target_of(best: ConceptHit, found: BatchHits) -> Target | None:
-    """Return the step of the search that found a hit by a name, None for a sieve or a mean."""
-    steps = found.search.steps
-    target = {"search": steps[0], **{step.name: step for step in steps}}.get(best.found_by)
-    return None if target is None or target.by_concept else target
+def _targets_by_name(batch: BatchHits) -> dict[str, Target]:
+    """Return the steps of the search that find hits by a name, by what their hits are found by."""
+    steps = batch.search.steps
+    targets = {"search": steps[0], **{step.name: step for step in steps}}
+    return {name: step for name, step in targets.items() if not step.by_concept}
 
 
 def _tied(

@@ -337,13 +337,14 @@ class Preparation:
         status: tuple[str, ...],
     ) -> Part:
         """Return a string to look up, with all that it may be written as instead."""
-        apart = Apart() if self.speller is None else self.speller.take_apart(text)
+        speller = None if self.speller is None or self.speller.knows_all(text) else self.speller
+        apart = Apart() if speller is None else speller.take_apart(text)
         if apart.clear and ends_in_sign(text):  # it is no plural, which sieves would know
             steps, text = (*steps, Step("space", text, apart.clear)), apart.clear
             apart = Apart()
         finding = finding_name(text)
         rewrites = (Step("finding", text, finding),) if finding else ()
-        alternatives, guesses = self._spelled(text, apart)
+        alternatives, guesses = _spelled(text, apart, speller)
         rewrites = (*rewrites, *(Step("space", text, other) for other in apart.texts))
         genera, initials = organism_steps(text, self.binomials, context.around)
         alternatives, rewrites = (*alternatives, *genera), (*rewrites, *initials)
@@ -352,18 +353,6 @@ class Preparation:
             further, rewritten = self._of_line(text, line)
             alternatives, rewrites = (*alternatives, *further), (*rewrites, *rewritten)
         return Part(text, alternatives, steps, guesses=guesses, rewrites=rewrites, status=status)
-
-    def _spelled(self, text: str, apart: Apart) -> tuple[tuple[Step, ...], tuple[str, ...]]:
-        """Return a text with clear spaces and corrected spelling, and guesses at it."""
-        if self.speller is None:
-            return (), ()
-        clear = apart.clear or text
-        corrected = self.speller.correct(clear)
-        alternatives = (
-            *((Step("space", text, clear),) if clear != text else ()),
-            *((Step("spelling", text, corrected),) if corrected != clear else ()),
-        )
-        return alternatives, self.speller.guesses(corrected)
 
     def _of_line(self, text: str, line: DrugLine) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
         """Return the names in a drug line to search with, and those that only a sieve may know."""
@@ -374,8 +363,23 @@ class Preparation:
         if len(line.drugs) > 1:
             return (), (*names, *brand)
         apart = Apart() if self.speller is None else self.speller.take_apart(line.whole)
-        spelling, _ = self._spelled(line.whole, apart)
+        spelling, _ = _spelled(line.whole, apart, self.speller)
         return (*names, *spelling), brand
+
+
+def _spelled(
+    text: str, apart: Apart, speller: Speller | None
+) -> tuple[tuple[Step, ...], tuple[str, ...]]:
+    """Return a text with clear spaces and corrected spelling, and guesses at it."""
+    if speller is None:
+        return (), ()
+    clear = apart.clear or text
+    corrected = speller.correct(clear)
+    alternatives = (
+        *((Step("space", text, clear),) if clear != text else ()),
+        *((Step("spelling", text, corrected),) if corrected != clear else ()),
+    )
+    return alternatives, speller.guesses(corrected)
 
 
 def _cleaned(text: str) -> tuple[str, tuple[Step, ...]]:

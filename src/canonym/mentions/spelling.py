@@ -103,6 +103,7 @@ class Speller:
         self._glued = functools.lru_cache(maxsize=100_000)(self._taken_apart)
         self._corrected = functools.lru_cache(maxsize=100_000)(self._correct_word)
         self._known = functools.lru_cache(maxsize=100_000)(self._knows)
+        self._sound = functools.lru_cache(maxsize=100_000)(self._is_sound)
         self._prefixed = functools.lru_cache(maxsize=100_000)(self._with_prefix)
         self._common = functools.lru_cache(maxsize=100_000)(self._is_common)
 
@@ -144,6 +145,15 @@ class Speller:
             if not word.startswith(first):
                 break
             yield word.decode("utf-8", "replace"), int(self._arrays["counts"][place])
+
+    def knows_all(self, text: str) -> bool:
+        """Tell whether a text has known words and numbers only: it is right as it is written."""
+        return all(map(self._sound, _TOKEN.findall(text)))
+
+    def _is_sound(self, token: str) -> bool:
+        return (
+            (token.isalpha() or token.isdecimal()) and not self._glued(token) and self._known(token)
+        )
 
     def correct(self, text: str) -> str:
         """Return the text with unknown words corrected, or the same text.
