@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -63,6 +64,15 @@ def test_the_other_sign_alone_is_no_exact_match(one: str, other: str) -> None:
         (claim,) = mappings_of(link)
         assert claim.supported != "equal"
         assert not is_certain(link)
+
+
+def test_a_corrected_spelling_is_close_however_sure() -> None:
+    linker = linker_of(["Myocardial infarction", "Myocardial rupture", "Cerebral infarction"])
+    link = linker.link(["myocradial infarction"])[0]
+    assert (link.label, link.steps[-1].name) == ("Myocardial infarction", "spelling")
+    for confidence, claim in ((0.99, "close"), (0.6, "close"), (0.2, "related")):
+        (mapping,) = mappings_of(replace(link, confidence=confidence))
+        assert mapping.supported == claim
 
 
 def test_a_written_sign_is_the_word_for_it(signed: Linker) -> None:

@@ -124,9 +124,12 @@ broader  | left knee pain                | knee pain
 broader  | fever in children             | Fever
 broader  | syncope                       | Syncope and collapse
 broader  | Usher syndrome type 2         | Usher syndrome
+broader  | mitomycin A                   | Mitomycin
 narrower | asthma                        | Severe asthma
 narrower | type 2 diabetes               | Type 2 diabetes mellitus without complications
 narrower | menthol                       | (-)-menthol
+narrower | hepatitis                     | Hepatitis A
+equal    | a fever                       | Fever
 equal    | sepsis                        | Sepsis, unspecified organism
 equal    | gout                          | Gout (disorder)
 equal    | Crohn                         | Crohn disease

@@ -157,14 +157,18 @@ class Mapping(NamedTuple):
         """The relation as far as the evidence goes.
 
         It is that of the name that matched where a person said so, where the text is an id or that
-        name, without a correction, or from the confidence `LEAST_CONFIDENCE` on. Else it is
-        ``close`` from `LIKELY` on, and ``related`` below, or where no confidence is known.
+        name, or from the confidence `LEAST_CONFIDENCE` on. Else it is ``close`` from `LIKELY` on,
+        and ``related`` below, or where no confidence is known. A text whose spelling was corrected
+        is never the same: *polyamide* is one letter from *polyamine*.
         """
         sure = self.confidence or 0.0
-        as_written = self.by_string and all(step.name != "spelling" for step in self.steps)
-        known = self.verdict is not None or self.candidate is None or as_written
-        if known or (self.by_id and self.certainty[1] >= 1) or sure >= LEAST_CONFIDENCE:
+        corrected = any(step.name == "spelling" for step in self.steps)
+        known = self.verdict is not None or self.candidate is None
+        known = known or (self.by_string and not corrected)
+        if known or (self.by_id and self.certainty[1] >= 1):
             return self.relation
+        if sure >= LEAST_CONFIDENCE:
+            return "close" if corrected and self.relation == "equal" else self.relation
         return "close" if sure >= LIKELY else "related"
 
     @property

@@ -143,12 +143,19 @@ def against(mention: str, name: str, *, case_counts: bool = False) -> Against:
         contradictions += _of_words(left_words, missing_words, shared)
         contradictions += _of_negation(words, others)
         contradictions += _of_specimens(mention, name)
-        left += [word for word in left_words if word not in _FILLERS]
-        missing += [word for word in missing_words if word not in _FILLERS]
+        left += [word for word in _lettered(left_words, words) if word not in _FILLERS]
+        missing += [word for word in _lettered(missing_words, others) if word not in _FILLERS]
     if not (left or missing or contradictions):
         return NOTHING
     relation = "related" if contradictions else _relation(left, missing)
     return Against(tuple(left), tuple(missing), tuple(dict.fromkeys(contradictions)), relation)
+
+
+def _lettered(unshared: list[str], words: Sequence[str]) -> list[str]:
+    """Return words that the other side lacks; an *a* at the end is a letter, and no article."""
+    if words[-1:] != ["a"] or "a" not in unshared:
+        return unshared
+    return [word for word in unshared if word != "a"] + ["A"]
 
 
 def _of_marks(mention: str, name: str) -> tuple[list[str], list[str], list[Contradiction]]:
